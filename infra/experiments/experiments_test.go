@@ -286,6 +286,10 @@ func (b bench) sweep(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		contains(t, text, "evaluation.test.pessimistic.mrr: ")
+		text, err = b.call(ctx, state, strings.Replace(one, "--device cpu", "", 1)+" --hours 1e-9")
+		if err == nil || !strings.Contains(err.Error(), "the time of --hours 1e-09 is over") || strings.Contains(text, "differs") {
+			t.Errorf("interrupted: error %v\n%s", err, text)
+		}
 	})
 }
 

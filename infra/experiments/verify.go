@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -49,12 +50,20 @@ func (s *session) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stop, _ := s.stopInTime()
+	stop, timeUp := s.stopInTime()
 	defer stop()
 	different := 0
 	for i, r := range s.runs {
 		want := *s.statuses[i].Result
 		got, err := s.again(ctx, r, want, folder)
+		if s.engine.Processes.Interrupted() {
+			fmt.Fprintf(s.out, "%d of %d runs were compared, and %d of them differ; the same command begins again\n", i, len(s.runs), different)
+			err = context.Canceled
+			if timeUp() {
+				err = fmt.Errorf("the time of --hours %v is over", s.hours)
+			}
+			return errors.Join(err, os.RemoveAll(folder))
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.ID(), err)
 		}
@@ -89,7 +98,7 @@ func repeatable(r results.Result) error {
 	return nil
 }
 
-// again makes a run in another state with the kernels of its result.
+// again makes a run in another state with the kernels of its result. After an interrupt it returns neither a result nor an error.
 func (s *session) again(ctx context.Context, r plan.Run, want results.Result, folder string) (got results.Result, err error) {
 	e := &engine.Engine{
 		Folders: engine.Folders{State: folder, Results: filepath.Join(folder, "results")},
@@ -98,15 +107,16 @@ func (s *session) again(ctx context.Context, r plan.Run, want results.Result, fo
 	if want.Kernels[0] == deviceKernel {
 		e.Device, e.Kernel = "cuda", ""
 	}
+	var failure error
 	err = e.Run(ctx, []plan.Run{r}, []engine.Status{{State: engine.Missing, Unscored: r.Protocols}}, func(event engine.Event) {
 		switch {
 		case event.Err != nil:
-			err = event.Err
+			failure = event.Err
 		case event.Result != nil:
 			got = *event.Result
 		}
 	})
-	return got, err
+	return got, errors.Join(err, failure)
 }
 
 // commits names the commits of two results, if they differ.
