@@ -246,11 +246,14 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err := s.inspect(ctx); err != nil {
 		return err
 	}
-	switch {
-	case o.plan:
-		return s.printPlan()
-	case o.collect:
+	if o.collect {
 		return s.collect(ctx)
+	}
+	if err := s.checkDatasets(ctx); err != nil {
+		return err
+	}
+	if o.plan {
+		return s.printPlan()
 	}
 	return s.make(ctx)
 }

@@ -100,6 +100,9 @@ func (s *session) tune(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkDataset(ctx, base); err != nil {
+		return err
+	}
 	candidates := file.Draw(base.Configuration)
 	fmt.Fprintf(s.out, "%s on %s: %s\n", file.Name, base.Dataset, file.Schedule(len(candidates)))
 	if len(candidates) < file.Candidates {

@@ -255,11 +255,12 @@ func TestMistakesOfSearches(t *testing.T) {
 		}
 	}
 	for arguments, want := range map[string]string{
-		"--search s.json --dataset umls":   "leave FILE, --dataset",
-		"file.json --search s.json":        "leave FILE, --dataset",
-		"--search s.json --only x":         "--only",
-		"--search s.json --vary delta=1,2": "--vary belongs to a sweep",
-		"--found f.json":                   "add --search FILE",
+		"--search s.json --dataset umls": "leave FILE, --dataset",
+		"file.json --search s.json":      "leave FILE, --dataset",
+		"--search s.json --only x":       "--only",
+		"--search " + writeSearch(t, fmt.Sprintf(tinySearch, "umsl")) + " --plan": `dataset "umsl" is neither a folder nor a file nor a dataset of the catalogue; closest is "umls"`,
+		"--search s.json --vary delta=1,2":                                        "--vary belongs to a sweep",
+		"--found f.json":                                                          "add --search FILE",
 	} {
 		err := run(t.Context(), strings.Fields(arguments), &strings.Builder{}, &strings.Builder{})
 		if !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), want) {

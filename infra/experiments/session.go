@@ -15,8 +15,10 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/results"
+	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/plan"
+	"tagnet/infra/internal/program"
 )
 
 // session is one run of the command.
@@ -43,6 +45,32 @@ func (s *session) inspect(ctx context.Context) error {
 			s.estimates.Add(r, *status.Result)
 		case engine.Running, engine.Interrupted, engine.Trained:
 			s.estimates.Observe(r, s.engine.Progress(ctx, r), 1)
+		}
+	}
+	return nil
+}
+
+// checkDatasets returns an error if a run that is missing names a dataset that does not exist.
+func (s *session) checkDatasets(ctx context.Context) error {
+	for i, r := range s.runs {
+		if s.engine.Makes(s.statuses[i]) {
+			if err := checkDataset(ctx, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkDataset returns an error if the dataset of a run is neither a file nor in the catalogue. Files of the catalogue that have not
+// been downloaded are no mistake in the command: their runs fail, and others are made.
+func checkDataset(ctx context.Context, r plan.Run) error {
+	for _, name := range []string{r.Source, r.Inference} {
+		if name == "" {
+			continue
+		}
+		if _, err := datasets.Resolve(ctx, name); errors.Is(err, datasets.ErrUnknown) {
+			return program.Usage("%s: dataset %w", r.Cell(), err)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -59,6 +60,8 @@ func configure(ctx context.Context, preset string, flags map[string]string) (con
 			validation.Every, err = strconv.Atoi(value)
 		case flag == validLimit:
 			validation.Limit, err = strconv.ParseInt(value, 10, 64)
+		case flag == "seed":
+			return c, validation, errors.New("seeds are no hyperparameter: write --seeds 1..3, or \"seeds\": [1, 2, 3] in a file")
 		case !known:
 			return c, validation, fmt.Errorf("train has no flag --%s that an experiment can set; the closest are %s", flag, strings.Join(names.Closest(flag, FlagNames(), 3), ", "))
 		default:

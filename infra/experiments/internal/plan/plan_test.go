@@ -87,6 +87,7 @@ func TestParseNamesTheMistake(t *testing.T) {
 		{`"epochs": 2`, `"epochs": 2.5`, `f.json:6:9: fixed on WN18RR_v1: --epochs "2.5" is not a whole number`},
 		{`"epochs": 2`, `"epochs": 0`, `f.json:6:9: fixed on WN18RR_v1: --epochs is 0: want 1 or more`},
 		{`"epochs": 2`, `"epoch": 2`, `f.json:6:9: fixed on WN18RR_v1: train has no flag --epoch that an experiment can set; the closest are epochs, `},
+		{`"epochs": 2`, `"seed": 2`, `f.json:6:9: fixed on WN18RR_v1: seeds are no hyperparameter: write --seeds 1..3`},
 		{`"epochs": 2`, `"valid_limit": -2`, `f.json:6:9: fixed on WN18RR_v1: --validate_every is 1 and --valid_limit -2`},
 		{`"delta": [0, 1]`, `"delta": []`, `f.json:10:7: --delta has no values`},
 		{`"delta": [0, 1]`, `"epochs": [0, 1]`, `f.json:6:9: fixed on WN18RR_v1: --epochs is both varied and fixed`},
