@@ -167,6 +167,16 @@ func (e *evidence) missingSplit(split string, command workspace.Command, err err
 	}
 }
 
+// withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
+func (e *evidence) withoutTraining(ctx context.Context) string {
+	for _, split := range workspace.Splits {
+		if of, err := e.workspace.EvaluatedCheckpoint(ctx, split); err == nil && of.Given != nil {
+			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
+		}
+	}
+	return "There is no trained model"
+}
+
 func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
@@ -184,7 +194,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 	case err != nil && unfinished == nil:
 		e.missing(trainingSection, "The training log cannot be shown", train.With("--force"), err)
 	case err != nil:
-		e.missing(trainingSection, "There is no trained model", train, err)
+		e.missing(trainingSection, e.withoutTraining(ctx), train, err)
 	}
 	name, err := storage.ReadFile(ctx, storage.Join(w.Checkpoints(), "best"))
 	if err != nil {

@@ -75,6 +75,20 @@ func TestOwnAnswersOfAnotherModel(t *testing.T) {
 	}
 }
 
+// TestRunThatWasOnlyScored checks that a run with metrics of a model from elsewhere is not said to lack a model.
+func TestRunThatWasOnlyScored(t *testing.T) {
+	root := t.TempDir()
+	w := workspace.New(root)
+	fixture{t, w, 3, 8}.graph()
+	if _, output := run(t, root); !strings.Contains(output, "There is no trained model: ") {
+		t.Errorf("without metrics: %s", output)
+	}
+	addAnswers(t, w, "test", map[string]any{"checkpoint": "epoch-016", "given": map[string]string{"model": "wn18rr_v1"}})
+	if _, output := run(t, root); !strings.Contains(output, "The model is --model wn18rr_v1, which was not trained in this run: ") {
+		t.Errorf("with those of a model from elsewhere: %s", output)
+	}
+}
+
 // TestFoldersOfOwnAnswersLeftOut checks that the output and the page name the folders of answers beyond the first five, and
 // that folders which cannot be used do not count.
 func TestFoldersOfOwnAnswersLeftOut(t *testing.T) {
