@@ -149,7 +149,7 @@ func (f *File) Over(loaded *kg.KG, c configuration.Configuration) (*Checkpoint, 
 	}
 	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors)}
 	if len(unused) > 0 {
-		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), f.source.Relations, some(unused))
+		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), f.source.Relations, some(unused, few))
 	}
 	made.Record = checkpoint.Record{FormatVersion: checkpoint.FormatVersion, Configuration: c, Origin: &f.Origin}
 	return made, made.describe(loaded)
@@ -173,15 +173,15 @@ func (c *Checkpoint) Save(ctx context.Context, folder checkpoint.Folder, optimiz
 // count returns the length of a list as people read it.
 func count(list []string) string { return progress.Count(int64(len(list))) }
 
-// some lists the first of many names.
-func some(list []string) string {
-	const most = 12
-	shown := make([]string, 0, most+1)
+// some lists at most so many of the names, and how many more there are.
+func some(list []string, most int) string {
+	shown := make([]string, 0, most)
 	for _, name := range list[:min(most, len(list))] {
 		shown = append(shown, strconv.Quote(name))
 	}
+	text := strings.Join(shown, ", ")
 	if len(list) > most {
-		shown = append(shown, "...")
+		text += " and " + count(list[most:]) + " more"
 	}
-	return strings.Join(shown, ", ")
+	return text
 }

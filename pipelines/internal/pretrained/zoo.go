@@ -50,7 +50,7 @@ func (m Model) Over(loaded *kg.KG) (*Checkpoint, error) {
 	}
 	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors), Record: m.Record}
 	if len(unused) > 0 {
-		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), m.Name, some(unused))
+		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), m.Name, some(unused, few))
 	}
 	made.Record.Origin = &checkpoint.Origin{
 		Model: m.Name, File: m.Record.Weights.Name, SHA256: m.Record.Weights.SHA256,
@@ -59,11 +59,17 @@ func (m Model) Over(loaded *kg.KG) (*Checkpoint, error) {
 	return made, made.describe(loaded)
 }
 
+// How many relations an error or a notice names: of those that the model lacks many, since they decide whether it can be used.
+const (
+	many = 12
+	few  = 3
+)
+
 // differences says which relations a model and a graph do not share.
 func differences(e *checkpoint.UnknownRelationsError) string {
-	text := fmt.Sprintf("the model does not know %s of the graph's relations (%s)", count(e.Unknown), some(e.Unknown))
+	text := fmt.Sprintf("the model does not know %s of the graph's relations (%s)", count(e.Unknown), some(e.Unknown, many))
 	if len(e.Unused) > 0 {
-		text += fmt.Sprintf(", and the graph lacks %s of the model's (%s)", count(e.Unused), some(e.Unused))
+		text += fmt.Sprintf(", and the graph lacks %s of the model's (%s)", count(e.Unused), some(e.Unused, few))
 	}
 	return text
 }
