@@ -11,6 +11,8 @@ import (
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -84,8 +86,9 @@ func TestRunThatWasOnlyScored(t *testing.T) {
 		t.Errorf("without metrics: %s", output)
 	}
 	addAnswers(t, w, "test", map[string]any{"checkpoint": "epoch-016", "given": map[string]string{"model": "wn18rr_v1"}})
-	if _, output := run(t, root); !strings.Contains(output, "The model is --model wn18rr_v1, which was not trained in this run: ") {
-		t.Errorf("with those of a model from elsewhere: %s", output)
+	code, output, problems := pipelinetest.Run(t, Pipeline(), "--workspace", root)
+	if code != command.ExitOK || !strings.Contains(output, "The model is --model wn18rr_v1, which was not trained in this run: ") || strings.Contains(output, "There is no trained model") {
+		t.Errorf("with those of a model from elsewhere: exit code %d, %s%s", code, output, problems)
 	}
 }
 
