@@ -131,6 +131,39 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
+// TestInspectComparesTheData checks that a result counts only for the dataset that it was made from, not for another one of that name.
+func TestInspectComparesTheData(t *testing.T) {
+	t.Parallel()
+	result, err := results.Read(t.Context(), "../../../../formats/results/testdata/result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Engine{Folders: Folders{Results: t.TempDir(), State: t.TempDir()}}
+	r := plan.Run{
+		Dataset: result.Dataset, Source: result.Dataset, Experiment: result.Experiment, Varied: result.Varied, Seed: result.Seed,
+		Configuration: configuration.Default(), Validation: checkpoint.Validation{Every: 1}, Protocols: []string{results.TestProtocol},
+	}
+	result.Configuration = json.RawMessage(r.Configuration.String())
+	if err := results.Write(t.Context(), e.Results, result); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := e.Inspect(t.Context(), r, false); s.State != Done || err != nil {
+		t.Errorf("%s (%s), error %v", s.State, s.Why, err)
+	}
+	r.Source = "data/WN18RR_v1"
+	if s, err := e.Inspect(t.Context(), r, false); s.State != Stale || !strings.HasSuffix(s.Why, "--dataset data/WN18RR_v1") || err != nil {
+		t.Errorf("of another dataset: %s (%s), error %v", s.State, s.Why, err)
+	}
+	s, err := e.Inspect(t.Context(), r, true)
+	if s.State != Missing || !s.OtherData || err != nil {
+		t.Errorf("with force: %+v, error %v", s, err)
+	}
+	s.State, s.Unscored = Trained, nil
+	if n := e.CollectAll(t.Context(), []plan.Run{r}, []Status{s}, true, func(e Event) { t.Errorf("told %+v", e) }); n != 0 {
+		t.Errorf("collected %d", n)
+	}
+}
+
 // TestEvaluates checks that an evaluation counts only for the weights that it was made with.
 func TestEvaluates(t *testing.T) {
 	t.Parallel()

@@ -78,13 +78,13 @@ func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, te
 }
 
 // CollectAll writes the results of the runs that are complete in the state, and with partial also of those that have no result yet and
-// lack an evaluation only. It returns the number of results.
+// lack an evaluation only. It leaves those of other data to Run, which compares the facts. It returns the number of results.
 func (e *Engine) CollectAll(ctx context.Context, runs []plan.Run, statuses []Status, partial bool, tell func(Event)) (collected int) {
 	for i, r := range runs {
 		s := statuses[i]
 		evaluated := r
 		evaluated.Protocols = slices.DeleteFunc(slices.Clone(r.Protocols), func(p string) bool { return slices.Contains(s.Unscored, p) })
-		if s.State != Trained || len(evaluated.Protocols) == 0 || len(s.Unscored) > 0 && (!partial || s.Result != nil) {
+		if s.State != Trained || s.OtherData || len(evaluated.Protocols) == 0 || len(s.Unscored) > 0 && (!partial || s.Result != nil) {
 			continue
 		}
 		result, err := e.publish(ctx, evaluated)

@@ -45,6 +45,8 @@ type Status struct {
 	Result *results.Result
 	// Unscored are the protocols whose evaluation is missing; of a training that is not finished all.
 	Unscored []string
+	// OtherData is set where the result was made from another dataset, whose facts the graph may have, too.
+	OtherData bool
 }
 
 // Folders are where runs are kept.
@@ -99,6 +101,10 @@ func (f Folders) inspectResult(ctx context.Context, r plan.Run, s *Status) {
 	s.Result = &result
 	if why := differs(r, result.Configuration, result.Seed, checkpoint.Validation(result.Validation)); why != "" {
 		s.State, s.Why = Stale, "the result has "+why
+		return
+	}
+	if made, now := result.Commands[0], f.commands(r)[0]; made != now {
+		s.State, s.Why, s.OtherData = Stale, fmt.Sprintf("the result was made from other data: %s instead of %s", made, now), true
 		return
 	}
 	missing := slices.DeleteFunc(slices.Clone(r.Protocols), func(p string) bool { _, ok := result.Evaluation[p]; return ok })
