@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,10 +54,14 @@ func (f comparisonFlags) write(ctx context.Context, e *command.Environment) (str
 	return f.page, nil
 }
 
-// readResults reads result files, those named and those below folders, each once.
+// readResults reads result files, those named and those below folders, each once. Two files with different results of one run are an error.
 func readResults(ctx context.Context, places []string) ([]results.Result, error) {
 	var all []results.Result
-	seen := map[string]bool{}
+	type source struct {
+		url    string
+		result results.Result
+	}
+	seen := map[string]source{} // by dataset and run
 	for _, place := range places {
 		urls := []string{place}
 		if path.Ext(place) != ".json" {
@@ -77,10 +82,14 @@ func readResults(ctx context.Context, places []string) ([]results.Result, error)
 			if err != nil {
 				return nil, err
 			}
-			if !seen[r.Path()] {
-				all = append(all, r)
+			before, twice := seen[r.Path()]
+			switch {
+			case !twice:
+				all, seen[r.Path()] = append(all, r), source{url, r}
+			case !reflect.DeepEqual(before.result, r):
+				return nil, fmt.Errorf("--results: %s and %s are different results of the run %s of %s: leave one of them out, or train one with another --name",
+					before.url, url, r.Run(), r.Dataset)
 			}
-			seen[r.Path()] = true
 		}
 	}
 	return all, nil

@@ -104,6 +104,9 @@ func TestComparisonErrors(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{\n\"seeed\": 1}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	one, other := filepath.Join(folder, "one"), filepath.Join(folder, "other")
+	writeResult(t, one, "fixed", nil, 1, 2, 0.5)
+	writeResult(t, other, "fixed", nil, 1, 3, 0.5)
 	page := filepath.Join(folder, "page.html")
 	for _, test := range []struct {
 		arguments []string
@@ -113,6 +116,7 @@ func TestComparisonErrors(t *testing.T) {
 		{[]string{"--results", filepath.Join(folder, "none"), "--page", page}, command.ExitFailure, "no result file (.json) in"},
 		{[]string{"--results", filepath.Join(folder, "none.json"), "--page", page}, command.ExitFailure, "none.json does not exist"},
 		{[]string{"--results", broken, "--page", page}, command.ExitFailure, broken + `:2:1: unknown key "seeed"`},
+		{[]string{"--results", one + "," + other, "--page", page}, command.ExitFailure, "different results of the run fixed-seed-1 of WN18RR_v1"},
 		{[]string{"--results", folder, "--run", "main"}, command.ExitUsage, "--run has no effect with --results"},
 		{[]string{"--page", page}, command.ExitUsage, "--page names the page of --results"},
 	} {
