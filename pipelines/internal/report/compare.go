@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/model/configuration"
 	"tagnet/pipelines/comparison"
 	"tagnet/pipelines/internal/command"
 )
@@ -144,11 +146,11 @@ func compareDataset(groups []comparison.Group) section {
 			if seconds := g.CPUSeconds(); seconds.N > 0 {
 				cpu = duration(seconds.Mean)
 			}
-			configuration := different[i]
-			if configuration == "" {
-				configuration = "–"
+			hyperparameters := cmp.Or(different[i], "–")
+			if mixed := amongSeeds(g); mixed != "" {
+				hyperparameters = "not the same for all seeds: " + mixed
 			}
-			t.add(g.Name(), configuration, strconv.Itoa(mrr.N), mrr.Plus("%.3f"), g.Metric(protocol, comparison.Hits1).Plus("%.3f"),
+			t.add(g.Name(), hyperparameters, strconv.Itoa(mrr.N), mrr.Plus("%.3f"), g.Metric(protocol, comparison.Hits1).Plus("%.3f"),
 				g.Metric(protocol, comparison.Hits10).Plus("%.3f"), saved, cpu)
 		}
 		s.Tables = append(s.Tables, t)
@@ -156,6 +158,34 @@ func compareDataset(groups []comparison.Group) section {
 	s.Figures = compareFigures(dataset, groups, protocols[0])
 	s.Tables = append(s.Tables, everyTraining(groups, protocols[0]))
 	return s
+}
+
+// amongSeeds describes in what the configurations of a group's results differ, as those do that were trained before and after a change of
+// the experiment; empty if in nothing.
+func amongSeeds(g comparison.Group) string {
+	fields := make([]map[string]json.RawMessage, len(g.Results))
+	for i, r := range g.Results {
+		var c configuration.Configuration // fields that were added later are zero in earlier results
+		if r.Configure(&c) == nil {
+			fields[i] = configured(c)
+		}
+	}
+	var texts []string
+	for _, text := range comparison.Differing(fields) {
+		if text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+// configured returns the fields of a configuration by the names of the flags.
+func configured(c configuration.Configuration) (fields map[string]json.RawMessage) {
+	text, err := json.Marshal(c)
+	if err != nil || json.Unmarshal(text, &fields) != nil {
+		return nil
+	}
+	return fields
 }
 
 // highest returns a sentence on the model with the highest validation MRR, by which models are chosen, not by the test split.

@@ -97,6 +97,24 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+// TestComparisonOfMixedSeeds checks that a mean over trainings with several configurations is marked.
+func TestComparisonOfMixedSeeds(t *testing.T) {
+	folder := t.TempDir()
+	writeResult(t, folder, "fixed", nil, 1, 2, 0.5)
+	writeResult(t, folder, "fixed", nil, 2, 5, 0.6)
+	page := filepath.Join(folder, "page.html")
+	if code, _, problems := compare(t, "--results", folder, "--page", page); code != command.ExitOK {
+		t.Fatal(problems)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "not the same for all seeds: delta 2; delta 5"; !strings.Contains(string(text), want) {
+		t.Errorf("the page does not contain %q", want)
+	}
+}
+
 // TestComparisonErrors checks that mistakes in the flags and files are one line that names them, and that no page is written.
 func TestComparisonErrors(t *testing.T) {
 	folder := t.TempDir()
