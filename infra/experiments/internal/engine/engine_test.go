@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,6 +73,28 @@ func TestJournal(t *testing.T) {
 	}
 	if _, err := j.read(); err == nil || !strings.HasPrefix(err.Error(), string(j)+":1: ") {
 		t.Errorf("a damaged line: error %v", err)
+	}
+}
+
+// TestTrainingBeginsItsJournal checks that the processes of a training that was removed do not count for the next one.
+func TestTrainingBeginsItsJournal(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("true")
+	if err != nil {
+		t.Skip(err)
+	}
+	e := Engine{Folders: Folders{State: t.TempDir()}, Processes: &Processes{}, Program: Program{Path: program}}
+	r := plan.Run{Dataset: "a", Experiment: "fixed", Seed: 1}
+	for _, c := range []struct {
+		state State
+		want  int
+	}{{Missing, 2}, {Interrupted, 4}, {Missing, 2}} {
+		if err := e.train(r, Status{State: c.state}, 1); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := e.journal(r).read(); len(all) != c.want || err != nil {
+			t.Errorf("%s: %d events, want %d, error %v", c.state, len(all), c.want, err)
+		}
 	}
 }
 

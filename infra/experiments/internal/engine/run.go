@@ -124,6 +124,8 @@ func (e *Engine) train(r plan.Run, s Status, threads int) error {
 		arguments = append(arguments, "--resume")
 	case s.State == Stale:
 		arguments = append(arguments, "--force")
+	}
+	if !resumed { // what the journal has is of a training that no longer exists
 		if err := os.Remove(string(e.journal(r))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
