@@ -107,6 +107,8 @@ func (w walk) value(of reflect.Type, path string) error {
 	if number, ok := token.(json.Number); ok && want == wholeNumber {
 		if _, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
 			got = wholeNumber
+		} else {
+			got = number.String()
 		}
 	}
 	if got != want {

@@ -60,7 +60,7 @@ func TestDecodeNamesTheMistake(t *testing.T) {
 		"{\"name\": \"a\",\n\"name\": 3}": `f.json:2:1: "name" stands twice`,
 		`{"name": 3}`:                     `f.json:1:10: name: a number instead of a text`,
 		`{"name": null}`:                  `f.json:1:10: name: null instead of a text`,
-		`{"seeds": [1, 2.5]}`:             `f.json:1:15: seeds: a number instead of a whole number`,
+		`{"seeds": [1, 2.5]}`:             `f.json:1:15: seeds: 2.5 instead of a whole number`,
 		`{"seeds": 1}`:                    `f.json:1:11: seeds: a number instead of a list`,
 		`{"sub": {"count": true}}`:        `f.json:1:19: sub.count: true or false instead of a whole number`,
 		`{"parts": {"x": {"cont": 1}}}`:   `f.json:1:18: unknown key "cont"; the closest are count, on`,
