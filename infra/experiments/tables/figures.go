@@ -56,7 +56,7 @@ func (e *evidence) deltas(t *text) {
 		}
 		var groups []comparison.Group
 		for _, c := range cells {
-			row := []string{dataset, fmt.Sprint(c.delta()), fmt.Sprint(len(c.Results)) + c.lacking(", ")}
+			row := []string{dataset, fmt.Sprint(c.delta()), c.seedsDone()}
 			for _, m := range metrics {
 				row = append(row, plus(c.Metric(results.TestProtocol, m.Metric)))
 			}

@@ -129,6 +129,18 @@ func (c *cell) lacking(before string) string {
 	return text
 }
 
+// seedsDone returns how many seeds have a result, of how many if some lack one, and whether the results are stale.
+func (c *cell) seedsDone() string {
+	text := fmt.Sprint(len(c.Results))
+	if planned := len(c.seeds); planned > len(c.Results) {
+		text += fmt.Sprintf(" of %d", planned)
+	}
+	if c.stale {
+		text += ", stale"
+	}
+	return text
+}
+
 // both returns the datasets that both experiments were trained on, in the order of the tables.
 func (e *evidence) both(experiment, other string) (datasets []string) {
 	for _, dataset := range slices.Concat(transductive, inductive) {
@@ -314,7 +326,11 @@ func (e *evidence) explained(t *text) {
 	}
 	shown := map[string]bool{}
 	t.say("## Where ours differs")
-	if len(places) == 0 {
+	measured := slices.ContainsFunc(e.mainNumbers(), func(n number) bool { return n.verdict() != missing })
+	switch {
+	case !measured:
+		t.say("No number of the main tables is measured yet.")
+	case len(places) == 0:
 		t.say("No number that is measured is lower than the paper's by more than one standard error.")
 	}
 	for _, p := range places {
@@ -399,13 +415,7 @@ func (e *evidence) everyCell(t *text) {
 			row[5], row[6], row[7] = signed(n.difference())+" "+n.verdict().sign(), three(n.ofSeeds), three(n.ofQueries)
 		}
 		if c.Key() != last {
-			row[0], row[1], row[12] = fmt.Sprintf("%s, %s", c.Dataset, n.method), fmt.Sprint(len(c.Results)), command(e.command(c))
-			if planned := len(c.seeds); planned > len(c.Results) {
-				row[1] += fmt.Sprintf(" of %d", planned)
-			}
-			if c.stale {
-				row[1] += ", stale"
-			}
+			row[0], row[1], row[12] = fmt.Sprintf("%s, %s", c.Dataset, n.method), c.seedsDone(), command(e.command(c))
 			if len(c.Results) > 0 {
 				row[8], row[9], row[10], row[11] = percent(1-c.Sent(results.TestProtocol).Mean), epochs(c.Group), duration(c.CPUSeconds()), duration(c.Seconds())
 			}
