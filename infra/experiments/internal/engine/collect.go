@@ -53,9 +53,7 @@ func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (resu
 	} else {
 		result.Commit, result.Modified, result.Machine = trainer.Commit, trainer.Modified, machine()
 	}
-	if slices.Contains(result.Kernels, "cuda") && result.Machine.Device == "" {
-		result.Machine.Device = "cuda"
-	}
+	result.Machine.Device = deviceOf(result.Kernels, result.Machine.Device)
 	for _, protocol := range r.Protocols {
 		e, err := f.metrics(ctx, r, protocol)
 		if err != nil {

@@ -129,6 +129,23 @@ func TestDevice(t *testing.T) {
 	}
 }
 
+func TestDeviceOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kernels      []string
+		logged, want string
+	}{
+		{[]string{"avx512"}, "", ""},
+		{[]string{"avx512"}, "H100", ""}, // trained again on the processor
+		{[]string{"cuda", "avx512"}, "H100", "H100"},
+		{[]string{"cuda"}, "", "cuda"},
+	} {
+		if got := deviceOf(c.kernels, c.logged); got != c.want {
+			t.Errorf("%v, %q: %q, want %q", c.kernels, c.logged, got, c.want)
+		}
+	}
+}
+
 func TestDiffers(t *testing.T) {
 	t.Parallel()
 	r := plan.Run{Seed: 1, Configuration: configuration.Default(), Validation: checkpoint.Validation{Every: 1}}

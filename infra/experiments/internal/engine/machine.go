@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"tagnet/formats/results"
@@ -38,4 +40,13 @@ func device(log string) string {
 		return string(found[len(found)-1][1])
 	}
 	return ""
+}
+
+// deviceOf returns the device that computed the epochs of some kernels: none if no kernel is that of a device, whatever the log says of
+// an earlier training, and otherwise the name in the log, if it has one.
+func deviceOf(kernels []string, logged string) string {
+	if !slices.Contains(kernels, "cuda") {
+		return ""
+	}
+	return cmp.Or(logged, "cuda")
 }
