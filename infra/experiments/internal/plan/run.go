@@ -51,10 +51,11 @@ func (r Run) Cell() string {
 	return r.Dataset + "/" + strings.TrimSuffix(r.Name(), fmt.Sprintf("-seed-%d", r.Seed))
 }
 
-// Runs returns the runs of a file in the order of its experiments, their datasets, the varied values and the seeds. It returns an
+// Runs returns the runs of a file: those with the first seed of their experiment, then those with the second, and so on, so that every
+// cell has a number early. Within each they are in the order of the experiments, their datasets and the varied values. It returns an
 // error if two clash.
 func (f File) Runs(ctx context.Context) ([]Run, error) {
-	var all []Run
+	var rounds [][]Run // by the position of the seed in its experiment
 	names := newNames()
 	for i, e := range f.Experiments {
 		at := []string{"experiments", strconv.Itoa(i)}
@@ -66,13 +67,17 @@ func (f File) Runs(ctx context.Context) ([]Run, error) {
 			if err := names.add(r); err != nil {
 				return nil, wrong(at, "%w", err)
 			}
+			round := slices.Index(e.Seeds, r.Seed)
+			for len(rounds) <= round {
+				rounds = append(rounds, nil)
+			}
+			rounds[round] = append(rounds[round], r)
 		}
-		all = append(all, runs...)
 	}
-	if len(all) == 0 {
+	if len(rounds) == 0 {
 		return nil, wrong([]string{"experiments"}, "there are no experiments")
 	}
-	return all, nil
+	return slices.Concat(rounds...), nil
 }
 
 var experimentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
