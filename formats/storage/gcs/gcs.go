@@ -140,8 +140,11 @@ func object(ctx context.Context, name string) (*cloud.BucketHandle, string, erro
 }
 
 // bucketError adds the name of the object to an error. Absence becomes fs.ErrNotExist, and anything but
-// that and a cancellation storage.ErrUnavailable, also a bucket that does not exist.
-func bucketError(doing, name string, err error) error {
+// that and a cancellation of ctx storage.ErrUnavailable, also a bucket that does not exist.
+func bucketError(ctx context.Context, doing, name string, err error) error {
+	if ctx.Err() != nil { // which the client does not always return
+		err = ctx.Err()
+	}
 	for _, cancelled := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, cancelled) { // what failed before does not matter
 			return fmt.Errorf("%s %s: %w", doing, bucketURL(name), cancelled)
@@ -229,7 +232,7 @@ func (buckets) OpenRandom(ctx context.Context, name string) (storage.RandomReade
 	o := bucket.Object(key)
 	attributes, err := o.Attrs(ctx)
 	if err != nil {
-		return nil, bucketError("reading", name, err)
+		return nil, bucketError(ctx, "reading", name, err)
 	}
 	// With the generation, all reads are of one version, even if the object is replaced meanwhile.
 	ranges := &objectRanges{ctx: ctx, name: name, object: o.Generation(attributes.Generation), size: attributes.Size}
@@ -282,7 +285,7 @@ func (o *objectRanges) readOnce(p []byte, offset int64) (int, error) {
 	case err == io.ErrUnexpectedEOF: // errors of r itself name the object
 		err = nil
 	case err == io.EOF:
-		err = bucketError("reading", o.name, err)
+		err = bucketError(o.ctx, "reading", o.name, err)
 	}
 	return n, err
 }
@@ -337,7 +340,7 @@ func (w *objectWriter) Write(p []byte) (int, error) {
 		w.size += int64(n)
 		w.crc = crc32.Update(w.crc, castagnoli, piece[:n])
 		if err != nil {
-			w.err = bucketError("writing", w.name, err)
+			w.err = bucketError(w.ctx, "writing", w.name, err)
 			break
 		}
 		p = p[n:]
@@ -359,10 +362,7 @@ func (w *objectWriter) Commit() error {
 	if err == nil || w.ctx.Err() == nil && w.stored() {
 		return nil
 	}
-	if w.ctx.Err() != nil { // which the client does not always return
-		err = w.ctx.Err()
-	}
-	w.err = bucketError("writing", w.name, err)
+	w.err = bucketError(w.ctx, "writing", w.name, err)
 	return w.err
 }
 
@@ -421,7 +421,7 @@ func (b buckets) removeIf(ctx context.Context, name string, content []byte) erro
 		if err == nil {
 			return nil
 		}
-		if err = bucketError("removing", name, err); errors.Is(err, fs.ErrNotExist) {
+		if err = bucketError(ctx, "removing", name, err); errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if !preconditionFailed(err) || attempt == refusals {
@@ -496,17 +496,17 @@ func (buckets) Exists(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	_, err = bucket.Object(key).Attrs(ctx)
-	if err = bucketErrorOrNil(name, err); errors.Is(err, fs.ErrNotExist) {
+	if err = bucketErrorOrNil(ctx, name, err); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func bucketErrorOrNil(name string, err error) error {
+func bucketErrorOrNil(ctx context.Context, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return bucketError("reading", name, err)
+	return bucketError(ctx, "reading", name, err)
 }
 
 func (buckets) Remove(ctx context.Context, name string) error {
@@ -515,7 +515,7 @@ func (buckets) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	if err := bucket.Object(key).Delete(ctx); err != nil {
-		if err = bucketError("removing", name, err); !errors.Is(err, fs.ErrNotExist) {
+		if err = bucketError(ctx, "removing", name, err); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -553,7 +553,7 @@ func (buckets) below(ctx context.Context, name string) ([]string, error) {
 		query.Prefix = key + "/"
 	}
 	if err := query.SetAttrSelection([]string{"Name"}); err != nil {
-		return nil, bucketError("listing", name, err)
+		return nil, bucketError(ctx, "listing", name, err)
 	}
 	var names []string
 	for objects := bucket.Objects(ctx, query); ; {
@@ -562,7 +562,7 @@ func (buckets) below(ctx context.Context, name string) ([]string, error) {
 			return names, nil
 		}
 		if err != nil {
-			return nil, bucketError("listing", name, err)
+			return nil, bucketError(ctx, "listing", name, err)
 		}
 		names = append(names, path.Join(bucket.BucketName(), attributes.Name))
 	}

@@ -72,6 +72,7 @@ func (b *unstalledBody) Close() error {
 
 // objectReader reads a range of an object.
 type objectReader struct {
+	ctx    context.Context // of the caller, which cancel leaves as it is
 	name   string
 	reader *cloud.Reader
 	cancel context.CancelFunc
@@ -79,13 +80,13 @@ type objectReader struct {
 
 // openRange opens a range of an object, or everything from offset on if length is negative.
 func openRange(ctx context.Context, name string, object *cloud.ObjectHandle, offset, length int64) (io.ReadCloser, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	r, err := object.NewRangeReader(ctx, offset, length)
+	request, cancel := context.WithCancel(ctx)
+	r, err := object.NewRangeReader(request, offset, length)
 	if err != nil {
 		cancel()
-		return nil, bucketError("reading", name, err)
+		return nil, bucketError(ctx, "reading", name, err)
 	}
-	return &objectReader{name, r, cancel}, nil
+	return &objectReader{ctx, name, r, cancel}, nil
 }
 
 func (o *objectReader) Read(p []byte) (n int, err error) {
@@ -94,7 +95,7 @@ func (o *objectReader) Read(p []byte) (n int, err error) {
 		return err
 	})
 	if err != nil && err != io.EOF {
-		err = bucketError("reading", o.name, err)
+		err = bucketError(o.ctx, "reading", o.name, err)
 	}
 	return n, err
 }
