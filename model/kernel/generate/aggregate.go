@@ -33,11 +33,6 @@ func (g *gatherer) start() {
 	XORQ(g.i, g.i)
 }
 
-// indexed is vector j at base plus index bytes.
-func (g *gatherer) indexed(base, index reg.GPVirtual, j int) Mem {
-	return Mem{Base: base, Index: index, Scale: 1, Disp: j * g.bytes()}
-}
-
 // featureRow returns a pointer to the receiver's row of a parameter, whose rows are so many strides.
 func (g *gatherer) featureRow(name string, stride reg.GPVirtual, strides uint8) reg.GPVirtual {
 	base, at := pointer(name), GP64()

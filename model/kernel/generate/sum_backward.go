@@ -9,8 +9,8 @@ import (
 // The gradients of sums of DistMult's messages round as portable does, operation by operation: a product,
 // then the sum. They go over one receiver's senders, for the first two vectors of every row or for one.
 
-// eachMessage is the loop over count senders; each gets the addresses of the rows of the two tables.
-func (m *machine) eachMessage(each func(state, embedding reg.GPVirtual)) {
+// eachMessage is the loop over count senders; each gets the offsets of the sender's and the relation's row.
+func (m *machine) eachMessage(each func(sender, relation reg.GPVirtual)) {
 	senders, relations, count := pointer("senders"), pointer("relations"), pointer("count")
 	stride := pointer("stride")
 	next, end := m.label("message"), m.label("end")
@@ -30,11 +30,6 @@ func (m *machine) eachMessage(each func(state, embedding reg.GPVirtual)) {
 	Label(end)
 }
 
-// tableRow is vector j of a row of a table.
-func (m *machine) tableRow(table, row reg.GPVirtual, j int) Mem {
-	return Mem{Base: table, Index: row, Scale: 1, Disp: j * m.bytes()}
-}
-
 // products are the ends of the functions' names, by number of vectors.
 var products = map[int]string{1: "Products", 2: "TwoProducts"}
 
@@ -50,12 +45,12 @@ func (m *machine) sumsBackward() {
 		m.eachMessage(func(sender, relation reg.GPVirtual) {
 			for j := range vectors {
 				x := m.v(vectors + j)
-				VMULPS(m.tableRow(embeddings, relation, j), m.v(j), x)
-				VADDPS(m.tableRow(byStates, sender, j), x, x)
-				VMOVUPS(x, m.tableRow(byStates, sender, j))
-				VMULPS(m.tableRow(states, sender, j), m.v(j), x)
-				VADDPS(m.tableRow(byEmbeddings, relation, j), x, x)
-				VMOVUPS(x, m.tableRow(byEmbeddings, relation, j))
+				VMULPS(m.indexed(embeddings, relation, j), m.v(j), x)
+				VADDPS(m.indexed(byStates, sender, j), x, x)
+				VMOVUPS(x, m.indexed(byStates, sender, j))
+				VMULPS(m.indexed(states, sender, j), m.v(j), x)
+				VADDPS(m.indexed(byEmbeddings, relation, j), x, x)
+				VMOVUPS(x, m.indexed(byEmbeddings, relation, j))
 			}
 		})
 		VZEROUPPER()

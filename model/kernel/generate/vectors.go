@@ -52,6 +52,11 @@ func (m *machine) eachVector(count reg.GPVirtual, atATime int, pointers []reg.GP
 // at is vector j at base.
 func (m *machine) at(base reg.GPVirtual, j int) Mem { return Mem{Base: base, Disp: j * m.bytes()} }
 
+// indexed is vector j at base plus index bytes.
+func (m *machine) indexed(base, index reg.GPVirtual, j int) Mem {
+	return Mem{Base: base, Index: index, Scale: 1, Disp: j * m.bytes()}
+}
+
 func (m *machine) add() {
 	m.function("add", "func(sum, a *float32, count int)", "is portable.Add for whole vectors.")
 	sum, a, count := pointer("sum"), pointer("a"), pointer("count")
