@@ -150,10 +150,8 @@ func (g *gatherer) eachReceiver(body func()) {
 
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
-	name := fmt.Sprintf("aggregate%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, second, degree, copies, meanFactor, features *float32, stride, featureStride, half int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and PNA, over %d columns.", name, columns))
+	m.function(fmt.Sprintf("aggregate%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, second, degree, copies, meanFactor, features *float32, stride, featureStride, half int)",
+		fmt.Sprintf("is portable.Aggregate for DistMult and PNA, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()
 	n := g.vectors

@@ -18,10 +18,8 @@ type setGradient struct {
 
 // aggregateBackward writes the gradient of aggregate, over a stripe of columns.
 func (m *machine) aggregateBackward(columns int) {
-	name := fmt.Sprintf("aggregateBackward%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious, initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.AggregateBackward for DistMult and PNA, over %d columns.", name, columns))
+	m.function(fmt.Sprintf("aggregateBackward%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious, initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)",
+		fmt.Sprintf("is portable.AggregateBackward for DistMult and PNA, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()
 	n := g.vectors

@@ -141,9 +141,7 @@ func (m *machine) pull(count bool) {
 	if count {
 		name, signature = "pullCounted", signature+", planes, pending *uint64"
 	}
-	TEXT(name+m.suffix, NOSPLIT, signature+") int")
-	Pragma("noescape")
-	Doc(name + m.suffix + " is portable.Pull for rows of one vector.")
+	m.function(name, signature+") int", "is portable.Pull for rows of one vector.")
 	missing, arriving, scratch := m.v(0), m.v(1), m.v(11)
 	c := m.newCounter(count)
 	frontier := pointer("frontier")
@@ -206,9 +204,7 @@ func (m *machine) push(count bool) {
 	if count {
 		name, signature = "pushCounted", signature+", planes, pending *uint64"
 	}
-	TEXT(name+m.suffix, NOSPLIT, signature+") int")
-	Pragma("noescape")
-	Doc(name + m.suffix + " is portable.Push for rows of one vector.")
+	m.function(name, signature+") int", "is portable.Push for rows of one vector.")
 	sent, before := m.v(0), m.v(1)
 	c := m.newCounter(count)
 	reached, next := pointer("reached"), pointer("next")
@@ -277,10 +273,8 @@ func (m *machine) record(at reg.GPVirtual, found, v reg.VecPhysical, end string)
 
 // recordAll writes Hop.record.
 func (m *machine) recordAll() {
-	name := "record" + m.suffix
-	TEXT(name, NOSPLIT, "func(count int, found *int32, next, reached, distances *uint64, plane, distance int)")
-	Pragma("noescape")
-	Doc(name + " is Hop.record for rows of one vector.")
+	m.function("record", "func(count int, found *int32, next, reached, distances *uint64, plane, distance int)",
+		"is Hop.record for rows of one vector.")
 	found, next, i := pointer("found"), pointer("next"), GP64()
 	XORQ(i, i)
 	entity, skip, end := m.label("entity"), m.label("skip"), m.label("end")

@@ -40,17 +40,15 @@ func (f *folder) each(body func(at func(base reg.GPVirtual) Mem)) {
 
 // fold writes out = a + x b + y c.
 func (m *machine) fold() {
-	TEXT("fold"+m.suffix, NOSPLIT, "func(count int, out, a, b, c *float32, x, y float32)")
-	Pragma("noescape")
-	Doc("fold" + m.suffix + " is portable.Fold for whole vectors.")
+	m.function("fold", "func(count int, out, a, b, c *float32, x, y float32)",
+		"is portable.Fold for whole vectors.")
 	m.folded("out", "x", "y")
 }
 
 // foldTwo writes two such sums of the same three terms.
 func (m *machine) foldTwo() {
-	TEXT("foldTwo"+m.suffix, NOSPLIT, "func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)")
-	Pragma("noescape")
-	Doc("foldTwo" + m.suffix + " is portable.FoldTwo for whole vectors.")
+	m.function("foldTwo", "func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)",
+		"is portable.FoldTwo for whole vectors.")
 	m.folded("out", "x", "y", "other", "otherX", "otherY")
 }
 
@@ -86,9 +84,8 @@ func (m *machine) folded(names ...string) {
 
 // unfold adds g, x g and y g to a, b and c.
 func (m *machine) unfold() {
-	TEXT("unfold"+m.suffix, NOSPLIT, "func(count int, a, b, c, gradient *float32, x, y float32)")
-	Pragma("noescape")
-	Doc("unfold" + m.suffix + " is portable.Unfold for whole vectors.")
+	m.function("unfold", "func(count int, a, b, c, gradient *float32, x, y float32)",
+		"is portable.Unfold for whole vectors.")
 	f := m.newFolder()
 	a, b, c, gradient := pointer("a"), pointer("b"), pointer("c"), pointer("gradient")
 	x, y, g, sum := m.v(0), m.v(1), m.v(2), m.v(3)

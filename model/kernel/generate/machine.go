@@ -21,6 +21,13 @@ type machine struct {
 	masks *Mem
 }
 
+// function begins a function whose pointer arguments do not escape.
+func (m *machine) function(name, signature, does string) {
+	TEXT(name+m.suffix, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(name + m.suffix + " " + does)
+}
+
 // v returns vector register i. Registers are assigned by hand: every function uses nearly all.
 func (m *machine) v(i int) reg.VecPhysical {
 	if m.wide {

@@ -20,9 +20,8 @@ func (m *machine) multiply(most, columns int, masked bool) {
 	if masked {
 		name, extra = "multiplyMasked", ", mask uint32"
 	}
-	TEXT(name+m.suffix, NOSPLIT, "func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool"+extra+")")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s%s computes a panel of c = a b or c += a b, as portable.Multiply does.", name, m.suffix))
+	m.function(name, "func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool"+extra+")",
+		"computes a panel of c = a b or c += a b, as portable.Multiply does.")
 	p := &panel{machine: m, columns: columns, masked: masked}
 	p.c, p.a, p.rows = pointer("c"), pointer("a"), pointer("rows")
 	p.aRow, p.aTerm, p.bRow = pointer("aRow"), pointer("aTerm"), pointer("bRow")

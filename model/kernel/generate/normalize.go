@@ -132,10 +132,8 @@ type normalizer struct {
 
 // normalize writes layer norm, scale and shift, ReLU, dropout and the residual.
 func (m *machine) normalize(dim int, e ending) {
-	name := fmt.Sprintf("%s%d%s", e.name, dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, linearRows *int32, linear *float32, lane int, bias, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
+	m.function(fmt.Sprintf("%s%d", e.name, dim), "func(count int, rows, linearRows *int32, linear *float32, lane int, bias, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)",
+		fmt.Sprintf("is portable.Normalize for rows of %d.", dim))
 	n := &normalizer{updater: m.newUpdater(dim), ending: e}
 	n.start()
 	n.bias = n.vectorsOf("bias")

@@ -10,10 +10,8 @@ import (
 
 // normalizeBackward writes the gradient of normalize.
 func (m *machine) normalizeBackward(dim int) {
-	name := fmt.Sprintf("normalizeBackward%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient, byLinear, byBias, byScale, byShift *float32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.NormalizeBackward for rows of %d.", name, dim))
+	m.function(fmt.Sprintf("normalizeBackward%d", dim), "func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient, byLinear, byBias, byScale, byShift *float32)",
+		fmt.Sprintf("is portable.NormalizeBackward for rows of %d.", dim))
 	u := m.newUpdater(dim)
 	u.start()
 	u.scalar("maskScale", u.maskScale)

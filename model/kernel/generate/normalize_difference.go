@@ -19,10 +19,8 @@ type difference struct {
 
 // normalizeDifference writes the update of a state that is known as a difference to a shared one.
 func (m *machine) normalizeDifference(dim int) {
-	name := fmt.Sprintf("normalizeDifference%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, linearRows, sharedRows *int32, linear, shared, bias, scale, shift, residual *float32, residualMask int, output *float32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.NormalizeDifference for rows of %d.", name, dim))
+	m.function(fmt.Sprintf("normalizeDifference%d", dim), "func(count int, rows, linearRows, sharedRows *int32, linear, shared, bias, scale, shift, residual *float32, residualMask int, output *float32)",
+		fmt.Sprintf("is portable.NormalizeDifference for rows of %d.", dim))
 	d := &difference{normalizer: &normalizer{updater: m.newUpdater(dim), ending: ending{lanes: 1}}}
 	d.start()
 	d.bias = d.vectorsOf("bias")

@@ -12,10 +12,8 @@ import (
 // vector of senders at once, compresses those of each kind to the front of a register, and stores
 // the whole register; the next store overwrites the rest of it.
 func (m *machine) partition() {
-	name := "partition" + m.suffix
-	TEXT(name, NOSPLIT, "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.PartitionSenders, %d senders at once.", name, m.floats()))
+	m.function("partition", "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)",
+		fmt.Sprintf("is portable.PartitionSenders, %d senders at once.", m.floats()))
 	p := &partitioner{machine: m, i: GP64(), end: GP64(), listed: pointer("listedOffsets"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
 	if m.wide {
 		p.classifier = &opmasks{partitioner: p}

@@ -8,10 +8,8 @@ import (
 // score writes the last layer of an MLP: for each row a bias plus the ReLU of the row times the
 // weights.
 func (m *machine) score() {
-	name := "score" + m.suffix
-	TEXT(name, NOSPLIT, "func(count, width int, values, hidden, output *float32, bias float32)")
-	Pragma("noescape")
-	Doc(name + " is portable.Score for whole vectors.")
+	m.function("score", "func(count, width int, values, hidden, output *float32, bias float32)",
+		"is portable.Score for whole vectors.")
 	values, hidden, output, count := pointer("values"), pointer("hidden"), pointer("output"), pointer("count")
 	width, i := pointer("width"), GP64()
 	zeroes, sum, x, bias := m.v(0), m.v(1), m.v(2), m.v(3)

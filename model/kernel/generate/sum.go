@@ -10,10 +10,8 @@ import (
 // sum writes the reduction to the sum of products, over a stripe of columns. It rounds every product and every sum, as portable
 // does, so its results have the same bits.
 func (m *machine) sum(columns int) {
-	name := fmt.Sprintf("sum%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, degree, copies, features *float32, stride, featureStride int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and Sum, over %d columns.", name, columns))
+	m.function(fmt.Sprintf("sum%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, degree, copies, features *float32, stride, featureStride int)",
+		fmt.Sprintf("is portable.Aggregate for DistMult and Sum, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()
 	n := g.vectors

@@ -9,10 +9,8 @@ import (
 // transposeBits writes portable.TransposeBits: each word of the 64 rows is a square of its own. Of the
 // six steps three work on eight rows that lie eight apart, and three on eight adjacent rows.
 func (m *machine) transposeBits() {
-	name := "transposeBits" + m.suffix
-	TEXT(name, NOSPLIT, "func(rows *uint64)")
-	Pragma("noescape")
-	Doc(name + " is portable.TransposeBits for rows of one vector.")
+	m.function("transposeBits", "func(rows *uint64)",
+		"is portable.TransposeBits for rows of one vector.")
 	size := m.bytes()
 	m.eights(pointer("rows"), m.wideSteps(9), 8*size, size)
 	m.eights(pointer("rows"), m.narrowSteps(9), size, 8*size)
@@ -23,10 +21,8 @@ func (m *machine) transposeBits() {
 // squares writes the first step of portable.PackBits: it lists the bits of 128 entities' distances,
 // four rows each, and transposes these 8 squares of 64 rows.
 func (m *machine) squares() {
-	name := "squares" + m.suffix
-	TEXT(name, NOSPLIT, "func(reached, frontier, next, distances *uint64, plane, planes, before, last int, squares *uint64)")
-	Pragma("noescape")
-	Doc(name + " is the first step of portable.PackBits for rows of one vector.")
+	m.function("squares", "func(reached, frontier, next, distances *uint64, plane, planes, before, last int, squares *uint64)",
+		"is the first step of portable.PackBits for rows of one vector.")
 	size := m.bytes()
 	rows, t, zero := m.registers(0, 8), m.v(8), m.v(8)
 	wide, narrow := m.wideSteps(9), m.narrowSteps(12)
@@ -100,10 +96,8 @@ func (m *machine) squares() {
 // one of each square. A vector has one word of four or eight sources; blocks of as many squares are
 // transposed.
 func (m *machine) lines() {
-	name := "lines" + m.suffix
-	TEXT(name, NOSPLIT, "func(squares *uint64, out *byte, stride int)")
-	Pragma("noescape")
-	Doc(name + " is the second step of portable.PackBits for rows of one vector.")
+	m.function("lines", "func(squares *uint64, out *byte, stride int)",
+		"is the second step of portable.PackBits for rows of one vector.")
 	if m.wide { // a vector is a line
 		unaligned, bits := m.label("unaligned"), pointer("out")
 		ORQ(Load(Param("stride"), GP64()), bits)

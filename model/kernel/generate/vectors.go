@@ -20,13 +20,6 @@ func (m *machine) vectors() {
 	m.transpose()
 }
 
-// function begins a function whose pointer arguments do not escape.
-func (m *machine) function(name, signature, does string) {
-	TEXT(name+m.suffix, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(name + m.suffix + " " + does)
-}
-
 // eachVector is the loop over count numbers, atATime vectors per iteration, then one. body handles
 // that many vectors; the pointers advance after it.
 func (m *machine) eachVector(count reg.GPVirtual, atATime int, pointers []reg.GPVirtual, body func(vectors int)) {
