@@ -1636,7 +1636,7 @@ TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-row96:
+rows96:
 	CMPQ         BX, AX
 	JGE          end97
 	MOVQ         rows+8(FP), R8
@@ -1718,8 +1718,8 @@ row96:
 	VMAXPS       Y4, Y8, Y4
 	VADDPS       96(R10)(R9*1), Y4, Y4
 	VMOVUPS      Y4, 96(R11)(R8*1)
-	INCQ         BX
-	JMP          row96
+	ADDQ         $0x01, BX
+	JMP          rows96
 
 end97:
 	VZEROUPPER
@@ -1741,7 +1741,7 @@ TEXT ·normalizeTwo32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-row98:
+rows98:
 	CMPQ         BX, AX
 	JGE          end99
 	MOVQ         rows+8(FP), R9
@@ -1900,8 +1900,8 @@ row98:
 	VMAXPS       Y4, Y8, Y4
 	VADDPS       224(R11)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 224(R12)(R9*1)
-	INCQ         BX
-	JMP          row98
+	ADDQ         $0x01, BX
+	JMP          rows98
 
 end99:
 	VZEROUPPER
@@ -1922,7 +1922,7 @@ TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y9
 
-row100:
+rows100:
 	CMPQ         BX, AX
 	JGE          end101
 	MOVQ         rows+8(FP), R8
@@ -2044,8 +2044,8 @@ row100:
 	VANDPS       Y5, Y4, Y4
 	VADDPS       96(R12)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 96(R13)(R8*1)
-	INCQ         BX
-	JMP          row100
+	ADDQ         $0x01, BX
+	JMP          rows100
 
 end101:
 	VZEROUPPER
@@ -2067,7 +2067,7 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row102:
+rows102:
 	CMPQ         BX, AX
 	JGE          end103
 	MOVQ         rows+8(FP), R9
@@ -2239,8 +2239,8 @@ none105:
 	VMOVUPS      Y5, 96(SI)
 
 none106:
-	INCQ BX
-	JMP  row102
+	ADDQ $0x01, BX
+	JMP  rows102
 
 end103:
 	VZEROUPPER
@@ -2260,7 +2260,7 @@ TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-row107:
+rows107:
 	CMPQ         BX, AX
 	JGE          end108
 	MOVQ         rows+8(FP), R8
@@ -2386,8 +2386,8 @@ row107:
 	VMAXPS       Y8, Y12, Y8
 	VADDPS       224(R10)(R9*1), Y8, Y8
 	VMOVUPS      Y8, 224(R11)(R8*1)
-	INCQ         BX
-	JMP          row107
+	ADDQ         $0x01, BX
+	JMP          rows107
 
 end108:
 	VZEROUPPER
@@ -2409,7 +2409,7 @@ TEXT ·normalizeTwo64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-row109:
+rows109:
 	CMPQ         BX, AX
 	JGE          end110
 	MOVQ         rows+8(FP), R9
@@ -2656,8 +2656,8 @@ row109:
 	VMAXPS       Y8, Y12, Y8
 	VADDPS       480(R11)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 480(R12)(R9*1)
-	INCQ         BX
-	JMP          row109
+	ADDQ         $0x01, BX
+	JMP          rows109
 
 end110:
 	VZEROUPPER
@@ -2678,7 +2678,7 @@ TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y13
 
-row111:
+rows111:
 	CMPQ         BX, AX
 	JGE          end112
 	MOVQ         rows+8(FP), R8
@@ -2876,8 +2876,8 @@ row111:
 	VANDPS       Y9, Y8, Y8
 	VADDPS       224(R12)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 224(R13)(R8*1)
-	INCQ         BX
-	JMP          row111
+	ADDQ         $0x01, BX
+	JMP          rows111
 
 end112:
 	VZEROUPPER
@@ -2899,7 +2899,7 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row113:
+rows113:
 	CMPQ         BX, AX
 	JGE          end114
 	MOVQ         rows+8(FP), R9
@@ -3191,8 +3191,8 @@ none116:
 	VMOVUPS      Y9, 224(SI)
 
 none117:
-	INCQ BX
-	JMP  row113
+	ADDQ $0x01, BX
+	JMP  rows113
 
 end114:
 	VZEROUPPER
@@ -3293,52 +3293,52 @@ TEXT ·normalizeDifference64AVX2(SB), NOSPLIT, $0-96
 	MOVQ         AX, R8
 	DECQ         R8
 
-row122:
+rows122:
 	CMPQ         BX, AX
 	JGE          end123
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         shared+40(FP), R11
-	MOVQ         sharedRows+24(FP), R12
-	MOVLQSX      (R12)(BX*4), R12
-	IMUL3Q       $0x00000100, R12, R12
-	ADDQ         R12, R11
-	LEAQ         12(BX), R12
-	CMPQ         R12, R8
-	CMOVQGT      R8, R12
+	MOVQ         sharedRows+24(FP), R11
+	MOVLQSX      (R11)(BX*4), R11
+	MOVQ         shared+40(FP), R12
+	IMUL3Q       $0x00000100, R11, R11
+	ADDQ         R11, R12
+	LEAQ         12(BX), R11
+	CMPQ         R11, R8
+	CMOVQGT      R8, R11
+	MOVQ         sharedRows+24(FP), R13
+	MOVLQSX      (R13)(R11*4), R11
 	MOVQ         shared+40(FP), R13
-	MOVQ         sharedRows+24(FP), R14
-	MOVLQSX      (R14)(R12*4), R12
-	IMUL3Q       $0x00000100, R12, R12
-	ADDQ         R12, R13
+	IMUL3Q       $0x00000100, R11, R11
+	ADDQ         R11, R13
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	PREFETCHT0   128(R13)
 	PREFETCHT0   192(R13)
-	VMOVUPS      (R11), Y0
+	VMOVUPS      (R12), Y0
 	VADDPS       (SI), Y0, Y0
 	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(R12), Y1
 	VADDPS       32(SI), Y1, Y1
 	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R11), Y2
+	VMOVUPS      64(R12), Y2
 	VADDPS       64(SI), Y2, Y2
 	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R11), Y3
+	VMOVUPS      96(R12), Y3
 	VADDPS       96(SI), Y3, Y3
 	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R11), Y4
+	VMOVUPS      128(R12), Y4
 	VADDPS       128(SI), Y4, Y4
 	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R11), Y5
+	VMOVUPS      160(R12), Y5
 	VADDPS       160(SI), Y5, Y5
 	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R11), Y6
+	VMOVUPS      192(R12), Y6
 	VADDPS       192(SI), Y6, Y6
 	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R11), Y7
+	VMOVUPS      224(R12), Y7
 	VADDPS       224(SI), Y7, Y7
 	VADDPS       Y7, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X9
@@ -3372,13 +3372,13 @@ row122:
 	VPERMILPS    $0xb1, X11, X9
 	VADDPS       X9, X11, X11
 	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R12
-	VMOVD        R12, X9
+	MOVL         $0x3727c5ac, R11
+	VMOVD        R11, X9
 	VBROADCASTSS X9, Y9
 	VFMADD231PS  Y14, Y11, Y9
 	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R12
-	VMOVD        R12, X10
+	MOVL         $0x3f800000, R11
+	VMOVD        R11, X10
 	VBROADCASTSS X10, Y10
 	VDIVSS       X9, X10, X9
 	VBROADCASTSS X9, Y9
@@ -3390,74 +3390,74 @@ row122:
 	VMULPS       Y9, Y5, Y5
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
-	MOVQ         R9, R12
-	SHLQ         $0x08, R12
+	MOVQ         R9, R11
+	SHLQ         $0x08, R11
 	MOVQ         residualMask+80(FP), R13
-	ANDQ         R12, R13
+	ANDQ         R11, R13
 	MOVQ         residual+72(FP), R13
 	MOVQ         output+88(FP), R13
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, (R13)(R12*1)
+	VMOVUPS      Y8, (R13)(R11*1)
 	VMOVUPS      32(DX), Y8
 	VFMADD231PS  32(CX), Y1, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 32(R13)(R12*1)
+	VMOVUPS      Y8, 32(R13)(R11*1)
 	VMOVUPS      64(DX), Y8
 	VFMADD231PS  64(CX), Y2, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 64(R13)(R12*1)
+	VMOVUPS      Y8, 64(R13)(R11*1)
 	VMOVUPS      96(DX), Y8
 	VFMADD231PS  96(CX), Y3, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 96(R13)(R12*1)
+	VMOVUPS      Y8, 96(R13)(R11*1)
 	VMOVUPS      128(DX), Y8
 	VFMADD231PS  128(CX), Y4, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 128(R13)(R12*1)
+	VMOVUPS      Y8, 128(R13)(R11*1)
 	VMOVUPS      160(DX), Y8
 	VFMADD231PS  160(CX), Y5, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 160(R13)(R12*1)
+	VMOVUPS      Y8, 160(R13)(R11*1)
 	VMOVUPS      192(DX), Y8
 	VFMADD231PS  192(CX), Y6, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 192(R13)(R12*1)
+	VMOVUPS      Y8, 192(R13)(R11*1)
 	VMOVUPS      224(DX), Y8
 	VFMADD231PS  224(CX), Y7, Y8
 	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 224(R13)(R12*1)
+	VMOVUPS      Y8, 224(R13)(R11*1)
 	SHLQ         $0x08, R10
-	VMOVUPS      (R11), Y0
+	VMOVUPS      (R12), Y0
 	VADDPS       (SI), Y0, Y0
 	VADDPS       (DI)(R10*1), Y0, Y0
 	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(R12), Y1
 	VADDPS       32(SI), Y1, Y1
 	VADDPS       32(DI)(R10*1), Y1, Y1
 	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R11), Y2
+	VMOVUPS      64(R12), Y2
 	VADDPS       64(SI), Y2, Y2
 	VADDPS       64(DI)(R10*1), Y2, Y2
 	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R11), Y3
+	VMOVUPS      96(R12), Y3
 	VADDPS       96(SI), Y3, Y3
 	VADDPS       96(DI)(R10*1), Y3, Y3
 	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R11), Y4
+	VMOVUPS      128(R12), Y4
 	VADDPS       128(SI), Y4, Y4
 	VADDPS       128(DI)(R10*1), Y4, Y4
 	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R11), Y5
+	VMOVUPS      160(R12), Y5
 	VADDPS       160(SI), Y5, Y5
 	VADDPS       160(DI)(R10*1), Y5, Y5
 	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R11), Y6
+	VMOVUPS      192(R12), Y6
 	VADDPS       192(SI), Y6, Y6
 	VADDPS       192(DI)(R10*1), Y6, Y6
 	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R11), Y7
+	VMOVUPS      224(R12), Y7
 	VADDPS       224(SI), Y7, Y7
 	VADDPS       224(DI)(R10*1), Y7, Y7
 	VADDPS       Y7, Y10, Y10
@@ -3563,8 +3563,8 @@ row122:
 	VADDPS       224(R11)(R10*1), Y8, Y8
 	VSUBPS       224(R12)(R9*1), Y8, Y8
 	VMOVUPS      Y8, 224(R12)(R9*1)
-	INCQ         BX
-	JMP          row122
+	ADDQ         $0x01, BX
+	JMP          rows122
 
 end123:
 	VZEROUPPER

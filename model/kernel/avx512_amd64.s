@@ -5070,7 +5070,7 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row179:
+rows179:
 	CMPQ        BX, AX
 	JGE         end180
 	MOVQ        rows+8(FP), R9
@@ -5178,8 +5178,8 @@ none182:
 	VMOVUPS       Z17, 64(SI)
 
 none183:
-	INCQ BX
-	JMP  row179
+	ADDQ $0x01, BX
+	JMP  rows179
 
 end180:
 	VZEROUPPER
@@ -6248,7 +6248,7 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row190:
+rows190:
 	CMPQ        BX, AX
 	JGE         end191
 	MOVQ        rows+8(FP), R9
@@ -6408,8 +6408,8 @@ none193:
 	VMOVUPS       Z17, 192(SI)
 
 none194:
-	INCQ BX
-	JMP  row190
+	ADDQ $0x01, BX
+	JMP  rows190
 
 end191:
 	VZEROUPPER
@@ -6529,18 +6529,18 @@ rows199:
 	LEAQ        12(R9), R11
 	CMPQ        R11, R8
 	CMOVQGT     R8, R11
+	MOVQ        sharedRows+24(FP), R12
+	MOVLQSX     (R12)(R11*4), R11
 	MOVQ        shared+40(FP), R12
-	MOVQ        sharedRows+24(FP), R13
-	MOVLQSX     (R13)(R11*4), R11
 	IMUL3Q      $0x00000100, R11, R11
 	ADDQ        R11, R12
 	PREFETCHT0  (R12)
 	PREFETCHT0  64(R12)
 	PREFETCHT0  128(R12)
 	PREFETCHT0  192(R12)
+	MOVQ        sharedRows+24(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
 	MOVQ        shared+40(FP), R11
-	MOVQ        sharedRows+24(FP), R12
-	MOVLQSX     (R12)(R9*4), R9
 	IMUL3Q      $0x00000100, R9, R9
 	ADDQ        R9, R11
 	MOVQ        R10, R9
@@ -6567,18 +6567,18 @@ rows199:
 	LEAQ        12(R9), R11
 	CMPQ        R11, R8
 	CMOVQGT     R8, R11
+	MOVQ        sharedRows+24(FP), R12
+	MOVLQSX     (R12)(R11*4), R11
 	MOVQ        shared+40(FP), R12
-	MOVQ        sharedRows+24(FP), R13
-	MOVLQSX     (R13)(R11*4), R11
 	IMUL3Q      $0x00000100, R11, R11
 	ADDQ        R11, R12
 	PREFETCHT0  (R12)
 	PREFETCHT0  64(R12)
 	PREFETCHT0  128(R12)
 	PREFETCHT0  192(R12)
+	MOVQ        sharedRows+24(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
 	MOVQ        shared+40(FP), R11
-	MOVQ        sharedRows+24(FP), R12
-	MOVLQSX     (R12)(R9*4), R9
 	IMUL3Q      $0x00000100, R9, R9
 	ADDQ        R9, R11
 	MOVQ        R10, R9

@@ -93,29 +93,26 @@ const farAhead = 48
 
 // prefetch prefetches the rows of later senders, at most the last of all.
 func (g *gatherer) prefetch(senders, e, last reg.GPVirtual) {
-	later := g.later(ahead, senders, e, last)
+	offset := g.offsetAhead(ahead, senders, e, last)
 	for _, table := range g.prefetched {
 		for at := 0; at < 4*g.columns; at += 64 {
-			PREFETCHT0(Mem{Base: table, Index: later, Scale: 1, Disp: at})
+			PREFETCHT0(Mem{Base: table, Index: offset, Scale: 1, Disp: at})
 		}
 	}
-	later = g.later(farAhead, senders, e, last)
+	offset = g.offsetAhead(farAhead, senders, e, last)
 	for _, table := range g.prefetched {
 		for at := 0; at < 4*g.columns; at += 128 {
-			PREFETCHT1(Mem{Base: table, Index: later, Scale: 1, Disp: at})
+			PREFETCHT1(Mem{Base: table, Index: offset, Scale: 1, Disp: at})
 		}
 	}
 }
 
-// later returns the offset of the row of the sender at a distance, or of the last sender.
-func (g *gatherer) later(ahead int, senders, e, last reg.GPVirtual) reg.GPVirtual {
-	later := GP64()
-	LEAQ(Mem{Base: e, Disp: ahead}, later)
-	CMPQ(later, last)
-	CMOVQGT(last, later)
-	MOVLQSX(Mem{Base: senders, Index: later, Scale: 4}, later)
-	IMULQ(g.stride, later)
-	return later
+// offsetAhead returns the offset of the row of the sender at a distance, or of the last sender.
+func (g *gatherer) offsetAhead(ahead int, senders, e, last reg.GPVirtual) reg.GPVirtual {
+	offset := later(e, ahead, last)
+	MOVLQSX(Mem{Base: senders, Index: offset, Scale: 4}, offset)
+	IMULQ(g.stride, offset)
+	return offset
 }
 
 // withCopies emits code that runs only for receivers with degree messages, with their number in v.

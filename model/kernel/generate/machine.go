@@ -84,6 +84,15 @@ func pointer(name string) reg.GPVirtual {
 	return Load(Param(name), GP64()).(reg.GPVirtual)
 }
 
+// later returns the index that is so many after another, at most the last.
+func later(index reg.GPVirtual, after int, last reg.GPVirtual) reg.GPVirtual {
+	i := GP64()
+	LEAQ(Mem{Base: index, Disp: after}, i)
+	CMPQ(i, last)
+	CMOVQGT(last, i)
+	return i
+}
+
 // mask is the mask register of the comparisons below, for AVX-512.
 var mask = reg.K1
 

@@ -59,19 +59,39 @@ func (u *updater) vectorsOf(name string) (out []Op) {
 
 // eachRow is the loop over rows.
 func (u *updater) eachRow(body func()) {
-	next, end := u.label("row"), u.label("end")
+	u.eachGroup(1, func() {
+		u.readRows(u.i)
+		body()
+	})
+}
+
+// eachGroup is the loop over groups of so many rows, which ends the function.
+func (u *updater) eachGroup(rows int, body func()) {
+	next, end := u.label("rows"), u.label("end")
 	Label(next)
 	CMPQ(u.i, u.count)
 	JGE(LabelRef(end))
-	u.row, u.at = GP64(), GP64()
-	MOVLQSX(Mem{Base: pointer("rows"), Index: u.i, Scale: 4}, u.row)
-	MOVLQSX(Mem{Base: pointer("linearRows"), Index: u.i, Scale: 4}, u.at)
 	body()
-	INCQ(u.i)
+	ADDQ(U8(rows), u.i)
 	JMP(LabelRef(next))
 	Label(end)
 	VZEROUPPER()
 	RET()
+}
+
+// readRows sets the rows in the tables and in linear to those of index i.
+func (u *updater) readRows(i reg.GPVirtual) {
+	u.row, u.at = GP64(), GP64()
+	MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, u.row)
+	MOVLQSX(Mem{Base: pointer("linearRows"), Index: i, Scale: 4}, u.at)
+}
+
+// lastRow returns the index of the last row.
+func (u *updater) lastRow() reg.GPVirtual {
+	last := GP64()
+	MOVQ(u.count, last)
+	DECQ(last)
+	return last
 }
 
 // aimTraining sets the pointers to the row's inverse deviation and dropout mask.
@@ -111,6 +131,12 @@ func (u *updater) dropout(v reg.VecPhysical, j int) {
 func (u *updater) affine(x reg.VecPhysical, j int, v reg.VecPhysical) {
 	VMOVUPS(u.shift[j], v)
 	VFMADD231PS(u.scale[j], x, v)
+}
+
+// activate sets v to the ReLU of scale*x + shift for vector j.
+func (u *updater) activate(x reg.VecPhysical, j int, v reg.VecPhysical) {
+	u.affine(x, j, v)
+	VMAXPS(v, u.zeroes, v) // a NaN stays
 }
 
 // ending is a variant of the update: for a number of lanes while scoring, or for one while training,
@@ -197,8 +223,7 @@ func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear address) 
 		if n.training {
 			VMOVUPS(v, linear(j))
 		}
-		n.affine(v, j, n.x)
-		VMAXPS(n.x, n.zeroes, n.x) // a NaN stays
+		n.activate(v, j, n.x)
 		if n.training {
 			n.dropout(n.x, j)
 		}

@@ -12,16 +12,13 @@ import (
 const sharedAhead = 12
 
 // difference normalizes a shared row and its sum with a row of linear, and writes the difference of their activations.
-type difference struct {
-	*normalizer
-	shared reg.GPVirtual // the current row
-}
+type difference struct{ *normalizer }
 
 // normalizeDifference writes the update of a state that is known as a difference to a shared one.
 func (m *machine) normalizeDifference(dim int) {
 	m.function(fmt.Sprintf("normalizeDifference%d", dim), "func(count int, rows, linearRows, sharedRows *int32, linear, shared, bias, scale, shift, residual *float32, residualMask int, output *float32)",
 		fmt.Sprintf("is portable.NormalizeDifference for rows of %d.", dim))
-	d := &difference{normalizer: &normalizer{updater: m.newUpdater(dim), ending: ending{lanes: 1}}}
+	d := &difference{&normalizer{updater: m.newUpdater(dim), ending: ending{lanes: 1}}}
 	d.start()
 	d.bias = d.vectorsOf("bias")
 	d.linears[0] = pointer("linear")
@@ -31,15 +28,15 @@ func (m *machine) normalizeDifference(dim int) {
 	}
 	last := d.lastRow()
 	d.eachRow(func() {
-		d.shared = d.sharedRow(d.i)
+		shared := d.vectorsAt(d.sharedRow(d.i))
 		d.prefetch(d.i, last)
-		d.normalizeRow(d.vectorsAt(d.shared), nil)
+		d.normalizeRow(shared, nil)
 		_, output := d.tableAddresses(0)
 		for j, v := range d.values {
 			d.activate(v, j, d.x)
 			VMOVUPS(d.x, output(j))
 		}
-		d.normalizeRow(d.vectorsAt(d.shared), d.linearAddress(0))
+		d.normalizeRow(shared, d.linearAddress(0))
 		residual, output := d.tableAddresses(0)
 		for j, v := range d.values {
 			d.activate(v, j, d.x)
@@ -50,21 +47,11 @@ func (m *machine) normalizeDifference(dim int) {
 	})
 }
 
-// lastRow returns the index of the last row.
-func (d *difference) lastRow() reg.GPVirtual {
-	last := GP64()
-	MOVQ(d.count, last)
-	DECQ(last)
-	return last
-}
-
 // sharedRow returns the address of the shared row of the row with an index.
 func (d *difference) sharedRow(i reg.GPVirtual) reg.GPVirtual {
-	base, offset := pointer("shared"), GP64()
-	MOVLQSX(Mem{Base: pointer("sharedRows"), Index: i, Scale: 4}, offset)
-	IMUL3Q(U32(4*d.dim), offset, offset)
-	ADDQ(offset, base)
-	return base
+	row := GP64()
+	MOVLQSX(Mem{Base: pointer("sharedRows"), Index: i, Scale: 4}, row)
+	return d.rowOf("shared", row)
 }
 
 // vectorsAt returns the addresses of the vectors at base.
@@ -74,29 +61,20 @@ func (d *difference) vectorsAt(base reg.GPVirtual) address {
 
 // prefetch prefetches the shared row of a later row, at most the last.
 func (d *difference) prefetch(i, last reg.GPVirtual) {
-	later := GP64()
-	LEAQ(Mem{Base: i, Disp: sharedAhead}, later)
-	CMPQ(later, last)
-	CMOVQGT(last, later)
-	at := d.sharedRow(later)
+	at := d.sharedRow(later(i, sharedAhead, last))
 	for offset := 0; offset < 4*d.dim; offset += 64 {
 		PREFETCHT0(Mem{Base: at, Disp: offset})
 	}
 }
 
-// activate sets x to the ReLU of a normalized vector j after scale and shift.
-func (d *difference) activate(v reg.VecPhysical, j int, x reg.VecPhysical) {
-	d.affine(v, j, x)
-	VMAXPS(x, d.zeroes, x) // a NaN stays
-}
-
 // pairs normalizes several rows at once, as together does: each takes the registers of two, its shared row's and that of the sum.
 func (d *difference) pairs() {
 	g := d.newTogether()
-	next, end := d.label("rows"), d.label("end")
-	Label(next)
-	CMPQ(d.i, d.count)
-	JGE(LabelRef(end))
+	d.eachGroup(len(g.rows)/2, func() { d.pair(g) })
+}
+
+// pair normalizes a group of rows.
+func (d *difference) pair(g *together) {
 	d.eachPair(g, func(r int, i reg.GPVirtual) {
 		d.prefetch(i, g.last)
 		shared, linear := d.vectorsAt(d.sharedRow(i)), d.linearAddress(0)
@@ -120,11 +98,6 @@ func (d *difference) pairs() {
 			VMOVUPS(d.scratch, output(j))
 		}
 	})
-	ADDQ(U8(len(g.rows)/2), d.i)
-	JMP(LabelRef(next))
-	Label(end)
-	VZEROUPPER()
-	RET()
 }
 
 // eachPair calls body for the rows whose pairs are in registers, after setting their rows in memory.

@@ -25,7 +25,7 @@ type together struct {
 
 // newTogether assigns the registers and fills those that stay constant.
 func (n *normalizer) newTogether() *together {
-	g := &together{normalizer: n, epsilon: n.v(24), one: n.v(25), results: AllocLocal(64), last: GP64()}
+	g := &together{normalizer: n, epsilon: n.v(24), one: n.v(25), results: AllocLocal(64)}
 	g.spare = [2]reg.VecPhysical{n.v(23), n.sum}
 	for first := 0; first < held; first += n.vectors {
 		g.rows = append(g.rows, n.registers(first, n.vectors))
@@ -42,24 +42,14 @@ func (n *normalizer) newTogether() *together {
 			}
 		}
 	}
-	MOVQ(n.count, g.last)
-	DECQ(g.last)
+	g.last = n.lastRow()
 	return g
 }
 
 // together normalizes all rows.
 func (n *normalizer) together() {
 	g := n.newTogether()
-	next, end := n.label("rows"), n.label("end")
-	Label(next)
-	CMPQ(n.i, n.count)
-	JGE(LabelRef(end))
-	g.normalize()
-	ADDQ(U8(len(g.rows)/n.lanes), n.i)
-	JMP(LabelRef(next))
-	Label(end)
-	VZEROUPPER()
-	RET()
+	n.eachGroup(len(g.rows)/n.lanes, g.normalize)
 }
 
 func (g *together) normalize() {
@@ -124,13 +114,8 @@ func (g *together) each(body func(r, lane int)) {
 
 // setRows sets the rows in memory of the row that is so many after the current one. It returns its index.
 func (g *together) setRows(after int) (i reg.GPVirtual) {
-	i = GP64()
-	LEAQ(Mem{Base: g.i, Disp: after}, i)
-	CMPQ(i, g.last)
-	CMOVQGT(g.last, i)
-	g.row, g.at = GP64(), GP64()
-	MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, g.row)
-	MOVLQSX(Mem{Base: pointer("linearRows"), Index: i, Scale: 4}, g.at)
+	i = later(g.i, after, g.last)
+	g.readRows(i)
 	return i
 }
 

@@ -30,12 +30,10 @@ func (m *machine) eachMessage(each func(sender, relation reg.GPVirtual)) {
 	Label(end)
 }
 
-// products are the ends of the functions' names, by number of vectors.
-var products = map[int]string{1: "Products", 2: "TwoProducts"}
-
 func (m *machine) sumsBackward() {
-	for _, vectors := range []int{1, 2} {
-		m.function("backward"+products[vectors], "func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)",
+	for i, name := range []string{"backwardProducts", "backwardTwoProducts"} {
+		vectors := i + 1
+		m.function(name, "func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)",
 			"adds the gradients of the products' factors.")
 		bySum, states, embeddings := pointer("bySum"), pointer("states"), pointer("embeddings")
 		byStates, byEmbeddings := pointer("byStates"), pointer("byEmbeddings")
