@@ -23,25 +23,7 @@ func (e *UnknownRelationsError) Error() string {
 // *UnknownRelationsError.
 func (r Record) Over(weights []safetensors.Tensor, relations []string) (set *parameters.Set[float32], unused []string, err error) {
 	trained := r.Vocabulary.Relations
-	left := make(map[string]int, len(trained))
-	for i, name := range trained {
-		left[name] = i
-	}
-	rows := make([]int, len(relations))
-	var unknown []string
-	for i, name := range relations {
-		row, ok := left[name]
-		if !ok {
-			unknown = append(unknown, name)
-		}
-		rows[i] = row
-		delete(left, name)
-	}
-	for _, name := range trained {
-		if _, ok := left[name]; ok {
-			unused = append(unused, name)
-		}
-	}
+	rows, unknown, unused := parameters.MatchRelations(trained, relations)
 	if len(unknown) > 0 {
 		return nil, nil, &UnknownRelationsError{unknown, unused}
 	}

@@ -202,33 +202,19 @@ func (w *Weights) Parameters(c configuration.Configuration, listed, graph []stri
 	if len(listed) != w.Relations {
 		return nil, nil, fmt.Errorf("%d relations are listed, the weights have %d", len(listed), w.Relations)
 	}
-	rows := make(map[string]int, len(listed))
-	for i, name := range listed {
-		rows[name] = i
+	if different := len(slices.Compact(slices.Sorted(slices.Values(listed)))); different != len(listed) {
+		return nil, nil, fmt.Errorf("%d different relations are listed, the weights have %d", different, w.Relations)
 	}
-	if len(rows) != len(listed) {
-		return nil, nil, fmt.Errorf("%d different relations are listed, the weights have %d", len(rows), w.Relations)
-	}
-	base := make([]int, len(graph)) // row of each relation of the graph
-	for i, name := range graph {
-		row, ok := rows[name]
-		if !ok {
-			return nil, nil, fmt.Errorf("the graph's relation %q is not listed; closest: %s", name, quoted(names.Closest(name, listed, 3)))
-		}
-		base[i] = row
-		delete(rows, name)
-	}
-	for _, name := range listed {
-		if _, ok := rows[name]; ok {
-			unused = append(unused, name)
-		}
+	rows, unknown, unused := parameters.MatchRelations(listed, graph)
+	if len(unknown) > 0 {
+		return nil, nil, fmt.Errorf("the graph's relation %q is not listed; closest: %s", unknown[0], quoted(names.Closest(unknown[0], listed, 3)))
 	}
 	set = parameters.NewSet[float32](parameters.Layout(c, 2*len(graph)))
 	for _, t := range set.Tensors {
 		from := w.tensors[t.Name].Data
 		if parameters.OfRelations(t.Name) {
 			crossed := t.Name != "query.weight" && c.Message != configuration.MessageRotatE
-			parameters.CopyRelations(t.Data, from, w.Relations, base, crossed)
+			parameters.CopyRelations(t.Data, from, w.Relations, rows, crossed)
 		} else {
 			copy(t.Data, from)
 		}

@@ -8,8 +8,33 @@ func OfRelations(name string) bool {
 	return name == "query.weight" || strings.Contains(name, ".relation.") || strings.Contains(name, ".relation_linear.")
 }
 
-// CopyRelations copies the blocks of relations from a tensor with so many base relations. rows has, for each base relation
-// of to, the one whose block it gets. crossed gives each relation the block of the inverse.
+// MatchRelations finds the base relations of a graph among those that weights were trained with, by their names, which are
+// distinct. rows has, for each relation of the graph, its id among the trained ones, where it is one of them. unknown are the
+// graph's others; unused are the trained ones that the graph lacks.
+func MatchRelations(trained, graph []string) (rows []int, unknown, unused []string) {
+	left := make(map[string]int, len(trained))
+	for i, name := range trained {
+		left[name] = i
+	}
+	rows = make([]int, len(graph))
+	for i, name := range graph {
+		row, ok := left[name]
+		if !ok {
+			unknown = append(unknown, name)
+		}
+		rows[i] = row
+		delete(left, name)
+	}
+	for _, name := range trained {
+		if _, ok := left[name]; ok {
+			unused = append(unused, name)
+		}
+	}
+	return rows, unknown, unused
+}
+
+// CopyRelations copies the blocks of relations from a tensor that has base of them, and their inverses. rows has, for each
+// base relation of to, the one whose block it gets. crossed gives each relation the block of the inverse.
 func CopyRelations[F Float](to, from []F, base int, rows []int, crossed bool) {
 	block := len(from) / (2 * base)
 	for i, row := range rows {
