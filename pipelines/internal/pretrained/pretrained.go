@@ -148,15 +148,16 @@ func (f *File) Over(loaded *kg.KG, c configuration.Configuration) (*Checkpoint, 
 		return nil, fmt.Errorf("--relations: %s: %w", f.source.Relations, err)
 	}
 	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors)}
-	if len(unused) > 0 {
-		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), f.source.Relations, some(unused, few))
-	}
 	made.Record = checkpoint.Record{FormatVersion: checkpoint.FormatVersion, Configuration: c, Origin: &f.Origin}
-	return made, made.describe(loaded)
+	return made, made.describe(loaded, unused, f.source.Relations)
 }
 
-// describe completes the record of weights over the relations of a graph.
-func (c *Checkpoint) describe(loaded *kg.KG) error {
+// describe completes the record of weights over the relations of a graph. unused are those that the graph lacks; of is the
+// file or model that has them.
+func (c *Checkpoint) describe(loaded *kg.KG, unused []string, of string) error {
+	if len(unused) > 0 {
+		c.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), of, some(unused, few))
+	}
 	c.Record.Vocabulary = checkpoint.Vocabulary{
 		Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary, Graph: loaded.Manifest.Checksum,
 	}
@@ -173,7 +174,7 @@ func (c *Checkpoint) Save(ctx context.Context, folder checkpoint.Folder, optimiz
 // count returns the length of a list as people read it.
 func count(list []string) string { return progress.Count(int64(len(list))) }
 
-// some lists at most so many of the names, and how many more there are.
+// some lists the first names, up to a number of them, and says how many more there are.
 func some(list []string, most int) string {
 	shown := make([]string, 0, most)
 	for _, name := range list[:min(most, len(list))] {

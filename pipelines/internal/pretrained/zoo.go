@@ -49,14 +49,11 @@ func (m Model) Over(loaded *kg.KG) (*Checkpoint, error) {
 		return nil, fmt.Errorf("--model %s: %w", m.Name, err)
 	}
 	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors), Record: m.Record}
-	if len(unused) > 0 {
-		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), m.Name, some(unused, few))
-	}
 	made.Record.Origin = &checkpoint.Origin{
 		Model: m.Name, File: m.Record.Weights.Name, SHA256: m.Record.Weights.SHA256,
 		Relations: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(trained, "\n")+"\n"))),
 	}
-	return made, made.describe(loaded)
+	return made, made.describe(loaded, unused, m.Name)
 }
 
 // How many relations an error or a notice names: of those that the model lacks many, since they decide whether it can be used.

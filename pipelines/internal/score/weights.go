@@ -32,9 +32,9 @@ func (f *weightsFlags) register(set *flag.FlagSet) {
 func (f *weightsFlags) check(e *command.Environment) error {
 	given := map[string]bool{}
 	e.Flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	for _, other := range []string{"checkpoint", "weights"} {
-		if given["model"] && given[other] {
-			return command.Usage("--%s and --model name two models: leave one of them out", other)
+	for _, two := range [][2]string{{"checkpoint", "model"}, {"weights", "model"}, {"checkpoint", "weights"}} {
+		if given[two[0]] && given[two[1]] {
+			return command.Usage("--%s and --%s name two models: leave one of them out", two[0], two[1])
 		}
 	}
 	if given["model"] && given["base_rate"] {
@@ -48,10 +48,7 @@ func (f *weightsFlags) check(e *command.Environment) error {
 		}
 		return e.NotEmpty("the name of a model", "model")
 	}
-	switch {
-	case given["checkpoint"]:
-		return command.Usage("--checkpoint and --weights name two models: leave one of them out")
-	case given["base_rate"]:
+	if given["base_rate"] {
 		return command.Usage("--base_rate: --weights have no calibration, and so give no probabilities: leave it out")
 	}
 	if given["message"] {
@@ -79,14 +76,11 @@ func (a *scoring) openWeights(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.given, err = file.Over(a.loaded, c); err != nil {
+	made, err := file.Over(a.loaded, c)
+	if err != nil {
 		return err
 	}
-	a.model.Record = a.given.Record
-	a.e.Say("%s", file.Describe(c))
-	if a.given.Notice != "" {
-		a.e.Say("%s", a.given.Notice)
-	}
+	a.take(made, file.Describe(c))
 	return nil
 }
 
@@ -96,15 +90,21 @@ func (a *scoring) openModel(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.given, err = m.Over(a.loaded); err != nil {
+	made, err := m.Over(a.loaded)
+	if err != nil {
 		return err
 	}
-	a.model.Record = a.given.Record
-	a.e.Say("%s", m.Describe())
-	if a.given.Notice != "" {
-		a.e.Say("%s", a.given.Notice)
-	}
+	a.take(made, m.Describe())
 	return nil
+}
+
+// take makes the checkpoint of --weights or --model the model of the run, and shows its description.
+func (a *scoring) take(made *pretrained.Checkpoint, description string) {
+	a.given, a.model.Record = made, made.Record
+	a.e.Say("%s", description)
+	if made.Notice != "" {
+		a.e.Say("%s", made.Notice)
+	}
 }
 
 // given is what an evaluation records of --weights or --model, beside the checksum of the checkpoint that they become.
