@@ -113,6 +113,7 @@ func (a *scoring) answer(ctx context.Context) error {
 		begin = stage.Replace
 	}
 	done, err := begin(ctx, a.e.Force)
+	err = a.nameModels(ctx, err)
 	if mismatch := new(workspace.Mismatch); errors.As(err, &mismatch) && len(mismatch.Differences) > 0 {
 		return fmt.Errorf("%w; or --output NAME to keep both", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/train"
 )
 
 // wordNet returns a workspace of a ring with three of WN18RR's relations.
@@ -72,6 +73,27 @@ func TestModel(t *testing.T) {
 	record, err := checkpoint.Folder(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder)).Record(t.Context(), "last")
 	if err != nil || record.Origin == nil || record.Origin.Model != "wn18rr_v1" || record.Seed != 1 {
 		t.Errorf("the record of the checkpoint is %+v, %v", record, err)
+	}
+}
+
+// TestModelBesideCheckpoint scores with a model of the zoo where a checkpoint gave the results, and with a checkpoint where a model
+// of the zoo did.
+func TestModelBesideCheckpoint(t *testing.T) {
+	w := wordNet(t)
+	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
+	queries := file(t, "queries.tsv", "e003\t_hypernym\n")
+	for _, of := range [][]string{nil, {"--queries", queries, "--output", "parents"}} {
+		flags := append([]string{"--workspace", w}, of...)
+		pipelinetest.Succeed(t, Pipeline(), flags...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--model", "wn18rr_v1")...)
+		if code != 1 || !strings.Contains(stderr, "another configuration (the model is epoch-001 there, --model wn18rr_v1 here)") {
+			t.Errorf("%q: a model over a checkpoint's results: exit code %d, %s", of, code, stderr)
+		}
+		pipelinetest.Succeed(t, Pipeline(), append(flags, "--model", "wn18rr_v1", "--force")...)
+		code, _, stderr = pipelinetest.Run(t, Pipeline(), flags...)
+		if code != 1 || !strings.Contains(stderr, "another configuration (the model is --model wn18rr_v1 there, epoch-001 here)") {
+			t.Errorf("%q: a checkpoint over a model's results: exit code %d, %s", of, code, stderr)
+		}
 	}
 }
 

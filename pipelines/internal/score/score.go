@@ -229,7 +229,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
-		return err
+		return a.nameModels(ctx, err)
 	}
 	if done {
 		a.e.Say("%s is complete with the same configuration; use --force to score again", w.Evaluation(a.name()))

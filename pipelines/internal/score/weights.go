@@ -2,7 +2,11 @@ package score
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
+	"slices"
+	"strings"
 
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
@@ -11,6 +15,7 @@ import (
 	"tagnet/model/nbfnet"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
+	"tagnet/pipelines/internal/workspace"
 )
 
 // weightsFolder is the folder, in that of what is scored, of the checkpoint that --weights or --model becomes: the workers read it
@@ -130,4 +135,27 @@ func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
 		return nil
 	}
 	return a.given.Save(held.Guard(ctx), a.model.Folder, nil)
+}
+
+// nameModels lets the error of results that exist name their model and this run's, where one of them is that of --weights or
+// --model and the other is a checkpoint of the run, instead of all that differs with them.
+func (a *scoring) nameModels(ctx context.Context, err error) error {
+	mismatch := new(workspace.Mismatch)
+	if !errors.As(err, &mismatch) || !slices.Contains(mismatch.Differences, "given differs") {
+		return err
+	}
+	there, unread := a.e.Workspace.EvaluatedCheckpoint(ctx, storage.Base(mismatch.Folder))
+	if unread != nil {
+		return err
+	}
+	here := workspace.Evaluated{Checkpoint: a.model.Record.Name()}
+	if a.given != nil {
+		here.Given = a.model.Record.Origin
+	}
+	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
+		field, _, _ := strings.Cut(difference, " ")
+		return slices.Contains([]string{"calibration", "checkpoint", "given", "weights"}, field)
+	})
+	mismatch.Differences = append([]string{fmt.Sprintf("the model is %s there, %s here", there.Model(), here.Model())}, others...)
+	return err
 }
