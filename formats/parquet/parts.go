@@ -42,7 +42,8 @@ func TableFiles(ctx context.Context, table string) ([]string, error) {
 	return parts, nil
 }
 
-// WriteText writes the text of a table that has so many parts: a heading, and the lines of the rows of each part in order.
+// WriteText writes the text of a table: a heading, and the lines of the rows of each part in order. A table that has another
+// number of parts is an error.
 func WriteText[R Row](ctx context.Context, url, heading, table string, parts int, lines func(rows []R) []byte) error {
 	w, err := storage.Create(ctx, url)
 	if err != nil {

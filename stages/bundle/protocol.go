@@ -48,7 +48,8 @@ func (p Protocol) Negatives() int {
 	return 0
 }
 
-// Sample says among which entities the answers of a query are ranked: so many random ones, or all if that is 0.
+// Sample says among which entities the answers of a query are ranked: that number of random negatives, or all entities if it
+// is 0.
 type Sample struct {
 	Negatives int
 	Seed      uint64
