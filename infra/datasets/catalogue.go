@@ -67,7 +67,7 @@ func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 	}
 	switch info, err := os.Stat(nameOrFolder); {
 	case err == nil && info.IsDir():
-		if entry, ok := named(nameOrFolder); ok && !holdsFacts(nameOrFolder) {
+		if entry, ok := Named(nameOrFolder); ok && !holdsFacts(nameOrFolder) {
 			if folder, err := entry.find(); err == nil {
 				return folder, nil
 			}
@@ -78,14 +78,14 @@ func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("looking for dataset %q: %w", nameOrFolder, err)
 	}
-	if entry, ok := named(nameOrFolder); ok {
+	if entry, ok := Named(nameOrFolder); ok {
 		return entry.find()
 	}
 	return "", unknown(nameOrFolder)
 }
 
-// named returns the dataset of a name, ignoring case.
-func named(name string) (Entry, bool) {
+// Named returns the dataset of a name in the catalogue, ignoring case.
+func Named(name string) (Entry, bool) {
 	for _, entry := range Catalogue() {
 		if strings.EqualFold(entry.Name, name) {
 			return entry, true

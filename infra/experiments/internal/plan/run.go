@@ -137,11 +137,11 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 	if r.Dataset == "" {
 		return r, fmt.Errorf("the dataset %q has no name", d.Dataset)
 	}
-	if of := inference(d.Dataset); of != "" {
+	if known, _ := datasets.Named(d.Dataset); known.Inference != "" {
 		if d.Inference != "" {
 			return r, fmt.Errorf("the catalogue has the inference graph of %s: leave inference out", d.Dataset)
 		}
-		r.Inference = of
+		r.Inference = known.Inference
 	}
 	if err := r.checkProtocols(); err != nil {
 		return r, err
@@ -194,16 +194,6 @@ var notInFolders = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 func Folder(dataset string) string {
 	name := filepath.Base(filepath.Clean(dataset))
 	return strings.TrimLeft(notInFolders.ReplaceAllString(name, ""), ".-_")
-}
-
-// inference returns the name of the inference graph of a dataset of the catalogue, empty if it has none.
-func inference(dataset string) string {
-	for _, e := range datasets.Catalogue() {
-		if strings.EqualFold(e.Name, dataset) {
-			return e.Inference
-		}
-	}
-	return ""
 }
 
 // MostCombinations is the most combinations of values that an experiment may have.
