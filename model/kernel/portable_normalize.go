@@ -43,20 +43,13 @@ func (portable) NormalizeDifference(u *NodeUpdate, shared []float32, sharedRows 
 
 // normalizeRow replaces a row of a linear map's output by its activations, without residual and dropout.
 func (u *NodeUpdate) normalizeRow(row []float32) {
-	n := float32(u.Dim)
-	mean := float32(0)
-	if u.Bias != nil {
-		mean = addAndSum(row, u.Bias) / n
-	} else {
-		mean = sum(row) / n
-	}
-	variance := center(row, mean) / n
-	inverse := 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
+	var inverses [normalizedRows]float32
+	u.center(row, []int32{0}, &inverses)
 	if u.Scale == nil {
-		activate(row, row, inverse)
+		activate(row, row, inverses[0])
 		return
 	}
-	activateAffine(row, row, inverse, u.Scale, u.Shift)
+	activateAffine(row, row, inverses[0], u.Scale, u.Shift)
 }
 
 // normalizeRows handles one lane of at most normalizedRows rows.
