@@ -35,13 +35,6 @@ func (s *assembly) aggregateSums(r *Receivers, features []float32) {
 	}
 }
 
-// scaleBy multiplies the entries of a row by a factor.
-func scaleBy(row []float32, factor float32) {
-	for j := range row {
-		row[j] *= factor
-	}
-}
-
 // eachSum calls visit with the columns of a row, from one on, and the loops that take them.
 func (s *assembly) eachSum(dim int, visit func(at int, backward sumBackward)) {
 	for at := 0; at < dim; {

@@ -146,15 +146,20 @@ func (s *messageSet) addCopies(message []float32, count float32) {
 func (s *messageSet) finish(reduction Reduction, meanFactor float32) {
 	switch reduction {
 	case Mean:
-		for j := range s.sum {
-			s.sum[j] *= meanFactor
-		}
+		scaleBy(s.sum, meanFactor)
 	case PNA:
 		for j, squares := range s.squares {
 			mean := s.sum[j] * meanFactor
 			s.sum[j] = mean
 			s.squares[j] = deviation(squares, mean, meanFactor)
 		}
+	}
+}
+
+// scaleBy multiplies the entries of a row by a factor.
+func scaleBy(row []float32, factor float32) {
+	for j := range row {
+		row[j] *= factor
 	}
 }
 
