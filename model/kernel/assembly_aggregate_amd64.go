@@ -139,7 +139,7 @@ func scatterInitials(r *Receivers, features, gradient, into []float32) {
 	width := r.Width()
 	for i, at := range r.FeatureRows {
 		row := int(at) * width
-		s.start(r, features[row:row+width], gradient[row:row+width], r.MeanFactor[r.Rows[i]])
+		s.start(r, int(r.Rows[i]), features[row:row+width], gradient[row:row+width])
 		s.scatterInitial(r, into)
 	}
 }

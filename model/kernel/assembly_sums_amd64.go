@@ -55,7 +55,7 @@ func (s *assembly) backwardSums(r *Receivers, features, gradient []float32, g *G
 		if g.Previous != nil {
 			s.Add(g.Previous[o*d:(o+1)*d], row[:d])
 		}
-		set.start(r, features[int(at)*width:][:width], row, r.MeanFactor[o])
+		set.start(r, o, features[int(at)*width:][:width], row)
 		set.scatterInitial(r, g.Initial)
 		set.scatterCopies(r, g, o)
 		if begin, end := r.Senders.Range(int32(o), r.Kinds); begin < end {

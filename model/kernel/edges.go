@@ -40,7 +40,7 @@ func (a *EdgeAggregator) resize(dim int) {
 
 // start computes the messages of a receiver and the terms of its members' gradients.
 func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []float32) {
-	d, factor := r.Dim, r.MeanFactor[row]
+	d := r.Dim
 	begin, end := r.Senders.Range(row, r.Kinds)
 	a.messages = buffer.Resize(a.messages, int(end-begin)*d)
 	for e := begin; e < end; e++ {
@@ -56,14 +56,14 @@ func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []flo
 		copy(a.level, gradient[d:2*d])
 	case Mean:
 		for j, value := range gradient[d : 2*d] {
-			a.level[j] = value * factor
+			a.level[j] = value * r.MeanFactor[row]
 		}
 	case Max:
 		copy(a.byMaximum, gradient[d:2*d])
 		a.findExtremes(r, row)
 	case PNA:
 		for j := range d {
-			a.level[j], a.slope[j] = levelAndSlope(features[d+j], gradient[d+j], features[4*d+j], gradient[4*d+j], factor)
+			a.level[j], a.slope[j] = levelAndSlope(features[d+j], gradient[d+j], features[4*d+j], gradient[4*d+j], r.MeanFactor[row])
 		}
 		copy(a.byMaximum, gradient[2*d:3*d])
 		copy(a.byMinimum, gradient[3*d:4*d])

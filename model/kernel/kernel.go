@@ -169,7 +169,7 @@ type Receivers struct {
 	// DegreeMessage is [Dim], or nil for none; Copies, [rows], counts how many the set holds.
 	DegreeMessage []float32
 	Copies        []float32
-	// MeanFactor is 1 / (degree + 1), [rows]: the weight of a member in the mean. It is nil where Reduction has none.
+	// MeanFactor is 1 / (degree + 1), [rows]: the weight of a member in the mean. Sum and Max do not read it.
 	MeanFactor []float32
 }
 

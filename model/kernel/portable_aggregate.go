@@ -52,11 +52,7 @@ func (r *Receivers) gatherRow(o, lane int, row []float32) {
 		set.addCopies(r.DegreeMessage[lane:lane+d], copies)
 	}
 	r.gather(&set, lane, row[:d], int32(o))
-	factor := float32(1)
-	if r.MeanFactor != nil {
-		factor = r.MeanFactor[o]
-	}
-	set.finish(r.Reduction, factor)
+	set.finish(r, o)
 }
 
 // copies returns how many degree messages the set of the receiver in row o holds.
@@ -142,12 +138,13 @@ func (s *messageSet) addCopies(message []float32, count float32) {
 	}
 }
 
-// finish turns the accumulated values into features.
-func (s *messageSet) finish(reduction Reduction, meanFactor float32) {
-	switch reduction {
+// finish turns the accumulated values of the receiver in row o into features.
+func (s *messageSet) finish(r *Receivers, o int) {
+	switch r.Reduction {
 	case Mean:
-		scaleBy(s.sum, meanFactor)
+		scaleBy(s.sum, r.MeanFactor[o])
 	case PNA:
+		meanFactor := r.MeanFactor[o]
 		for j, squares := range s.squares {
 			mean := s.sum[j] * meanFactor
 			s.sum[j] = mean

@@ -57,7 +57,7 @@ func (portable) AggregateBackward(r *Receivers, features, gradient []float32, g 
 // scatterRow propagates the gradient of one receiver's features, for any message, reduction and
 // boundary.
 func (s *setGradient) scatterRow(r *Receivers, o int, features, gradient []float32, g *Gradients) {
-	s.start(r, features, gradient, r.MeanFactor[o])
+	s.start(r, o, features, gradient)
 	s.scatterInitial(r, g.Initial)
 	s.scatterCopies(r, g, o)
 	s.scatter(r, g, int32(o))
@@ -81,24 +81,23 @@ func add(into, what []float32) {
 	}
 }
 
-// start sets the terms from one receiver's features and their gradient.
-func (s *setGradient) start(r *Receivers, features, gradient []float32, meanFactor float32) {
+// start sets the terms from the features of the receiver in row o and their gradient.
+func (s *setGradient) start(r *Receivers, o int, features, gradient []float32) {
 	d := r.Dim
 	s.reduction = r.Reduction
 	s.maximum, s.minimum = s.zeros, s.zeros
 	first := gradient[d : 2*d]
 	switch r.Reduction {
 	case PNA:
-		s.startPNA(features, gradient, meanFactor)
+		s.startPNA(features, gradient, r.MeanFactor[o])
 	case Max:
 		s.maximum = features[d : 2*d]
 		copy(s.byMaximum, first)
 	case Sum:
 		copy(s.level, first)
 	case Mean:
-		for j := range s.level {
-			s.level[j] = first[j] * meanFactor
-		}
+		copy(s.level, first)
+		scaleBy(s.level, r.MeanFactor[o])
 	default:
 		panic("kernel: unknown reduction")
 	}
