@@ -30,7 +30,7 @@ type dataset struct {
 // skipped.
 func read(t testing.TB, folder string, queried ...string) *dataset {
 	t.Helper()
-	folder = filepath.Join(golden.Data(), folder)
+	folder = filepath.Join(golden.Data(t), folder)
 	if _, err := os.Stat(folder); err != nil {
 		t.Skipf("no data set (TAGNET_DATA names their folder): %v", err)
 	}

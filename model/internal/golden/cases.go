@@ -37,8 +37,8 @@ func Repository() ([]*Case, error) {
 	return cases, nil
 }
 
-// moduleRoot returns the folder of go.mod.
-func moduleRoot(t testing.TB) string {
+// ModuleRoot returns the folder of go.mod.
+func ModuleRoot(t testing.TB) string {
 	t.Helper()
 	root, err := os.Getwd()
 	if err != nil {
@@ -78,7 +78,7 @@ func Cases(t testing.TB) []*Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := further(moduleRoot(t))
+	folder := further(ModuleRoot(t))
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		t.Logf("only the golden cases of the repository: %s is absent (GOLDEN_DIR names another folder)", folder)
 		return cases

@@ -48,7 +48,7 @@ type ExplainedPath struct {
 // folder of further cases where there is one. The test fails where a folder has none, or one that cannot be read.
 func Explanations(t testing.TB) []Explanation {
 	t.Helper()
-	root := moduleRoot(t)
+	root := ModuleRoot(t)
 	explained := readExplanations(t, filepath.Join(root, "model", "internal", "golden", "testdata", "explained"))
 	folder := filepath.Dir(further(root))
 	if _, err := os.Stat(filepath.Join(folder, "golden-explain")); errors.Is(err, fs.ErrNotExist) {

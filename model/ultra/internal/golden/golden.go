@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"tagnet/formats/pytorch"
 	"tagnet/model/graph"
+	"tagnet/model/internal/golden"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
 )
@@ -117,29 +119,25 @@ func Drawn(seed uint64) *parameters.Set[float32] {
 }
 
 // Data returns the folder of data sets that TAGNET_DATA names, or ../shared/data beside the module's root.
-func Data() string {
+func Data(t testing.TB) string {
+	t.Helper()
 	if data := os.Getenv("TAGNET_DATA"); data != "" {
 		return data
 	}
-	return filepath.Join(root(), "..", "shared", "data")
+	return filepath.Join(golden.ModuleRoot(t), "..", "shared", "data")
 }
 
 // Published returns the weights of a published file, ultra/NAME in the folder of data sets. Without it the test is skipped.
 func Published(t testing.TB, name string) *parameters.Set[float32] {
 	t.Helper()
-	file, err := os.Open(filepath.Join(Data(), "ultra", name))
+	data, err := os.ReadFile(filepath.Join(Data(t), "ultra", name))
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("no published weights of ULTRA (TAGNET_DATA names their folder): %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := pytorch.Open(file, info.Size())
+	f, err := pytorch.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,18 +146,6 @@ func Published(t testing.TB, name string) *parameters.Set[float32] {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// root returns the folder of go.mod.
-func root() string {
-	folder, err := os.Getwd()
-	for err == nil && folder != filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		folder = filepath.Dir(folder)
-	}
-	return "."
 }
 
 // Own is the case of the repository.
@@ -171,7 +157,7 @@ func Cases(t testing.TB) map[string]*Case {
 	t.Helper()
 	folder := os.Getenv("ULTRA_GOLDEN_DIR")
 	if folder == "" {
-		folder = filepath.Join(root(), "..", "shared", "golden-ultra")
+		folder = filepath.Join(golden.ModuleRoot(t), "..", "shared", "golden-ultra")
 	}
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
@@ -180,7 +166,7 @@ func Cases(t testing.TB) map[string]*Case {
 	if len(paths) == 0 {
 		t.Logf("only the golden case of the repository: %s has none (ULTRA_GOLDEN_DIR names another folder)", folder)
 	}
-	cases := map[string]*Case{Own: read(t, Path())}
+	cases := map[string]*Case{Own: read(t, Path(t))}
 	for _, path := range paths {
 		cases[filepath.Base(path)] = read(t, path)
 	}
@@ -188,8 +174,9 @@ func Cases(t testing.TB) map[string]*Case {
 }
 
 // Path returns the path of the repository's case.
-func Path() string {
-	return filepath.Join(root(), "model", "ultra", "internal", "golden", "testdata", Own+".json")
+func Path(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(golden.ModuleRoot(t), "model", "ultra", "internal", "golden", "testdata", Own+".json")
 }
 
 func read(t testing.TB, path string) *Case {

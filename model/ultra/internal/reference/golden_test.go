@@ -141,7 +141,7 @@ func TestWriteGoldenCase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(golden.Path(), append(text, '\n'), 0o666); err != nil {
+	if err := os.WriteFile(golden.Path(t), append(text, '\n'), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
