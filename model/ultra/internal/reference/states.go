@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tagnet/model/graph"
+	tagnet "tagnet/model/internal/reference"
 	"tagnet/model/parameters"
 )
 
@@ -54,24 +55,11 @@ func EntityStates(p *parameters.Set[float64], g *graph.Graph, tables [][]float64
 // StatesWithin returns what EntityStates does where entities farther than radius edges from the source keep their ground states.
 func StatesWithin(p *parameters.Set[float64], g *graph.Graph, tables [][]float64, source int32, query []float64, radius int) [][]float64 {
 	ground := EntityStates(p, g, tables, -1, nil)
-	near := map[int32]bool{source: true}
-	for range radius {
-		for o := range int32(g.Entities) {
-			senders, _ := g.In(o)
-			for _, u := range senders {
-				if reached, ok := near[u]; ok && reached && !near[o] {
-					near[o] = false // until the end of the step
-				}
-			}
-		}
-		for o := range near {
-			near[o] = true
-		}
-	}
+	distances := tagnet.Distances(g, source, radius, graph.Removal{})
 	return propagate(p, g, tables, source, query, func(t int, states []float64) {
-		for o := range int32(g.Entities) {
-			if !near[o] {
-				copy(row(states, o), row(ground[t], o))
+		for o, distance := range distances {
+			if distance == tagnet.Unreached {
+				copy(row(states, int32(o)), row(ground[t], int32(o)))
 			}
 		}
 	})
