@@ -50,13 +50,7 @@ func TestStepsMatchTheSpecification(t *testing.T) {
 // differentiate returns the specification's mean loss of the examples, and its gradient.
 func (s scenario) differentiate(t *testing.T, seed uint64) (loss float64, gradients *parameters.Set[float64]) {
 	t.Helper()
-	wide := parameters.NewSet[float64](s.layout())
-	for i, tensor := range s.parameters().Tensors {
-		for j, v := range tensor.Data {
-			wide.Tensors[i].Data[j] = float64(v)
-		}
-	}
-	m, err := reference.New(s.graph, s.configuration, wide)
+	m, err := reference.New(s.graph, s.configuration, golden.Widened(s.parameters()))
 	if err != nil {
 		t.Fatal(err)
 	}

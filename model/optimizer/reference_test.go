@@ -11,17 +11,6 @@ import (
 	"tagnet/model/parameters"
 )
 
-// widen gives the same values in float64.
-func widen(set *parameters.Set[float32], layout []parameters.Shape) *parameters.Set[float64] {
-	wide := parameters.NewSet[float64](layout)
-	for i, tensor := range set.Tensors {
-		for j, v := range tensor.Data {
-			wide.Tensors[i].Data[j] = float64(v)
-		}
-	}
-	return wide
-}
-
 // A batch's loss and gradient are those of the specification, on a larger graph than the
 // golden ones, with drawn negatives, and after some steps: for what the golden cases leave out.
 func TestStepAgreesWithReference(t *testing.T) {
@@ -66,7 +55,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			layout := parameters.Layout(c, g.RelationCount())
-			m, err := reference.New(g, c, widen(trainer.parameters, layout))
+			m, err := reference.New(g, c, golden.Widened(trainer.parameters))
 			if err != nil {
 				t.Fatal(err)
 			}

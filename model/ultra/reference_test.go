@@ -67,13 +67,8 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 
 // drawn returns weights in both precisions.
 func drawn() (*parameters.Set[float32], *parameters.Set[float64]) {
-	small, wide := golden.Drawn(3), parameters.NewSet[float64](ultra.Layout())
-	for i, tensor := range small.Tensors {
-		for j, v := range tensor.Data {
-			wide.Tensors[i].Data[j] = float64(v)
-		}
-	}
-	return small, wide
+	small := golden.Drawn(3)
+	return small, compare.Widened(small)
 }
 
 // TestRadiusWhereMostIsNear compares the scores of a source that reaches nearly everything within three edges, and the end of a

@@ -37,3 +37,18 @@ func RandomWeights(rng *rand.Rand, c configuration.Configuration, relations int)
 	}
 	return set, rounded
 }
+
+// Widened returns the same values in float64.
+func Widened(set *parameters.Set[float32]) *parameters.Set[float64] {
+	var layout []parameters.Shape
+	for _, tensor := range set.Tensors {
+		layout = append(layout, parameters.Shape{Name: tensor.Name, Shape: tensor.Shape})
+	}
+	wide := parameters.NewSet[float64](layout)
+	for i, tensor := range set.Tensors {
+		for j, v := range tensor.Data {
+			wide.Tensors[i].Data[j] = float64(v)
+		}
+	}
+	return wide
+}

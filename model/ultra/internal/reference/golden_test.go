@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	compare "tagnet/model/internal/golden"
-	"tagnet/model/parameters"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
 	"tagnet/model/ultra/internal/reference"
@@ -21,24 +20,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden case of the repository")
 
-// widened returns weights in float64.
-func widened(p *parameters.Set[float32]) *parameters.Set[float64] {
-	w := parameters.NewSet[float64](ultra.Layout())
-	for i, tensor := range p.Tensors {
-		for j, v := range tensor.Data {
-			w.Tensors[i].Data[j] = float64(v)
-		}
-	}
-	return w
-}
-
 // TestGoldenFloat64 compares everything that golden cases have.
 func TestGoldenFloat64(t *testing.T) {
 	t.Parallel()
 	for name, c := range golden.Cases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, g := widened(c.Parameters(t)), c.Graph(t)
+			p, g := compare.Widened(c.Parameters(t)), c.Graph(t)
 			edges := reference.RelationGraph(g)
 			for k, of := range golden.Types {
 				if diff := gocmp.Diff(c.RelationGraph[of], edges[k]); diff != "" {
@@ -118,7 +106,7 @@ func TestWriteGoldenCase(t *testing.T) {
 	slices.SortFunc(c.Facts, func(a, b [3]int32) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
 	})
-	p, g := widened(c.Parameters(t)), c.Graph(t)
+	p, g := compare.Widened(c.Parameters(t)), c.Graph(t)
 	edges := reference.RelationGraph(g)
 	c.RelationGraph, c.BaseRelations = map[string][][2]int32{}, map[int32]golden.BaseRelation{}
 	for k, name := range golden.Types {
