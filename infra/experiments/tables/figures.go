@@ -113,7 +113,7 @@ func (e *evidence) messages(t *text) {
 	t.say("Counted exactly, without a model. `go run ./pipelines/analyze --workspace W --dataset NAME --layers %d --splits train,test` (with `--inference NAME_ind` for the inductive splits) writes W/analysis/analysis.json, which is `counts/NAME.json` here.", layers)
 	t.say("The share of messages that are not sent in training, by delta. The paper counts every message that the window admits as sent, the first line of a dataset; tagnet does not send those of them that are empty, from entities that are not yet reached, the second line.")
 	var rows [][]string
-	c := chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }, Zero: true, Most: 1}}
+	c := chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: wholePercent, Zero: true, Most: 1}}
 	head := []string{"", ""}
 	for delta := range layers {
 		head = append(head, fmt.Sprintf("delta %d", delta))
@@ -145,7 +145,7 @@ func (e *evidence) messages(t *text) {
 // composition adds what the pruned messages are.
 func (e *evidence) composition(t *text) {
 	t.say("Of the messages that the window prunes, those that are empty; all others are redundant. The paper's 91%% for WN18RR does not follow from its definitions.")
-	bars := chart.Bars{Stacked: true, X: chart.Axis{Label: "pruned messages, of the test queries", Format: func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }, Most: 1},
+	bars := chart.Bars{Stacked: true, X: chart.Axis{Label: "pruned messages, of the test queries", Format: wholePercent, Most: 1},
 		Series: []chart.Key{{Name: "empty", Colour: 5}, {Name: "redundant", Colour: 4}}}
 	var rows [][]string
 	for _, one := range []struct {
@@ -165,7 +165,7 @@ func (e *evidence) composition(t *text) {
 				bars.Rows = append(bars.Rows, chart.Row{Name: one.dataset, Bars: []chart.Bar{{Value: share}, {Value: 1 - share}}})
 			}
 		}
-		rows = append(rows, append(row, fmt.Sprintf("(%.0f%%)", 100*e.published.PrunedEmpty[one.dataset])))
+		rows = append(rows, append(row, "("+wholePercent(e.published.PrunedEmpty[one.dataset])+")"))
 	}
 	t.say("%s", e.figure("pruned", "Pruned messages", bars))
 	t.table([]string{"", "delta", "training queries", "test queries", "paper"}, rows)
@@ -187,7 +187,7 @@ func (e *evidence) onAStar(t *text) {
 				text, shown = percent(1-both.Sent(results.TestProtocol).Mean/astar.Sent(results.TestProtocol).Mean), true
 			}
 			if paper := e.published.AStarMessagesSaved[dataset]; paper != nil {
-				text, shown = text+fmt.Sprintf(" (%.0f%%)", 100*paper[i]), true
+				text, shown = text+" ("+wholePercent(paper[i])+")", true
 			}
 			row = append(row, text)
 		}
@@ -201,7 +201,7 @@ func (e *evidence) onAStar(t *text) {
 // distances adds how far the answers of the test queries are.
 func (e *evidence) distances(t *text) {
 	t.say("Distances of the answers of test queries, in edges, and facts per entity.")
-	bars := chart.Bars{Label: "edges", X: chart.Axis{Label: "test queries", Format: func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }}, Format: percent}
+	bars := chart.Bars{Label: "edges", X: chart.Axis{Label: "test queries", Format: wholePercent}, Format: percent}
 	names := []string{"0", "1", "2", "3", "4", "5", "6 and more"} // 0: the source is an answer
 	const last = 6
 	for _, name := range names {

@@ -114,6 +114,9 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f%%", 100*share)
 }
 
+// wholePercent writes the tick of an axis, or a share that the paper gives without decimals.
+func wholePercent(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }
+
 // duration writes seconds: 71 s, 16 min, 3.2 h.
 func duration(s comparison.Spread) string {
 	switch v := s.Mean; {
