@@ -56,6 +56,11 @@ func (t Totals) Saved() (ofAll, ofNotEmpty float64) {
 	return decrease(t.Sent(), t.NBFNet), decrease(t.Sent(), t.NotEmpty())
 }
 
+// PrunedEmptyShare returns the share of the pruned messages that are empty, NaN if none is pruned.
+func (t Totals) PrunedEmptyShare() float64 {
+	return float64(t.PrunedEmpty) / float64(t.PrunedEmpty+t.PrunedRedundant)
+}
+
 // Configuration is the counts of one number of layers and delta, summed over all queries and layers.
 type Configuration struct {
 	// Layers is the depth of the model.

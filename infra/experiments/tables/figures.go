@@ -159,7 +159,7 @@ func (e *evidence) composition(t *text) {
 				row = append(row, "–")
 				continue
 			}
-			share := float64(counted.PrunedEmpty) / float64(counted.PrunedEmpty+counted.PrunedRedundant)
+			share := counted.PrunedEmptyShare()
 			row = append(row, percent(share))
 			if split == "test" {
 				bars.Rows = append(bars.Rows, chart.Row{Name: one.dataset, Bars: []chart.Bar{{Value: share}, {Value: 1 - share}}})

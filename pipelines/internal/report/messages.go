@@ -116,16 +116,10 @@ func prunedFigure(splits []messages.Summary, layers int) figure {
 	c := byDelta("empty, of the pruned")
 	for i, m := range splits {
 		c.Series = append(c.Series, chart.Series{Key: chart.Key{Name: m.Split, Colour: splitColour(m.Split)}, Mark: mark(i, splits),
-			Points: points(ofLayers(m, layers), emptyShare)})
+			Points: points(ofLayers(m, layers), messages.Configuration.PrunedEmptyShare)})
 	}
 	return newFigure("messages-pruned", "Pruned messages", fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
 		plural(int64(layers), "layer", "layers")), c)
-}
-
-// emptyShare returns the share of a configuration's pruned messages that are empty; NaN if it prunes
-// none.
-func emptyShare(c messages.Configuration) float64 {
-	return float64(c.PrunedEmpty) / float64(c.PrunedEmpty+c.PrunedRedundant)
 }
 
 // outcomes returns a chart of the outcomes for messages, without rows.
