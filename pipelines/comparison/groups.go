@@ -96,6 +96,17 @@ func (g Group) Number(flag string) (float64, bool) {
 	return value, err == nil
 }
 
+// Best returns the group with the highest validation MRR, by which models are chosen, not by the test split; of equal ones the first. It returns false if
+// no training was validated.
+func Best(groups []Group) (best Group, ok bool) {
+	for _, g := range groups {
+		if s := g.Validation(); s.N > 0 && (!ok || s.Mean > best.Validation().Mean) {
+			best, ok = g, true
+		}
+	}
+	return best, ok
+}
+
 // Protocols returns the names of the protocols by which some result of the groups was evaluated, TestProtocol first.
 func Protocols(groups []Group) []string {
 	names := map[string]bool{}

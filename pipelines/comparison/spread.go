@@ -70,6 +70,16 @@ func (g Group) Metric(protocol string, m Metric) Spread {
 	})
 }
 
+// Validation returns the validation MRR of the best checkpoints, without the trainings that were not validated.
+func (g Group) Validation() Spread {
+	return g.Spread(func(r results.Result) (float64, bool) {
+		if valid := r.Training.Curve[r.Training.BestEpoch-1].Valid; valid != nil {
+			return valid.MRR, true
+		}
+		return 0, false
+	})
+}
+
 // Sent returns the share of NBFNet's messages that the group sends for the queries of a protocol.
 func (g Group) Sent(protocol string) Spread {
 	return g.Spread(func(r results.Result) (float64, bool) {

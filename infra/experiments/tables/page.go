@@ -271,19 +271,9 @@ func (e *evidence) modelTable(t *text, groups []comparison.Group) {
 		for _, m := range metrics {
 			row = append(row, plus(g.Metric(results.TestProtocol, m.Metric)))
 		}
-		rows = append(rows, append(row, plus(best(g)), percent(1-g.Sent(results.TestProtocol).Mean), duration(g.CPUSeconds()), command(e.command(e.cells[g.Key()]))))
+		rows = append(rows, append(row, plus(g.Validation()), percent(1-g.Sent(results.TestProtocol).Mean), duration(g.CPUSeconds()), command(e.command(e.cells[g.Key()]))))
 	}
 	t.table([]string{"", "configuration", "seeds", "MRR", "Hits@1", "Hits@10", "validation MRR", "messages saved", "processor time", "repeat"}, rows)
-}
-
-// best returns the validation MRR of the best checkpoints.
-func best(g comparison.Group) comparison.Spread {
-	return g.Spread(func(r results.Result) (float64, bool) {
-		if valid := r.Training.Curve[r.Training.BestEpoch-1].Valid; valid != nil {
-			return valid.MRR, true
-		}
-		return 0, false
-	})
 }
 
 // changes returns the fields of a group's configuration that differ from a base.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,14 +79,14 @@ func (e *evidence) protocols(t *text) {
 
 // bestOf returns the test MRR of the dataset's model with the best validation MRR.
 func (e *evidence) bestOf(dataset string) string {
-	var chosen *cell
+	var groups []comparison.Group
 	for _, key := range slices.Sorted(maps.Keys(e.cells)) {
-		c := e.cells[key]
-		if c.Dataset == dataset && best(c.Group).N > 0 && (chosen == nil || cmp.Compare(best(c.Group).Mean, best(chosen.Group).Mean) > 0) {
-			chosen = c
+		if c := e.cells[key]; c.Dataset == dataset {
+			groups = append(groups, c.Group)
 		}
 	}
-	if chosen == nil {
+	chosen, ok := comparison.Best(groups)
+	if !ok {
 		return "–"
 	}
 	return fmt.Sprintf("**%s** (`%s`)", plus(chosen.Metric(results.TestProtocol, comparison.MRR)), chosen.Name())

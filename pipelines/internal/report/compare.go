@@ -188,25 +188,14 @@ func configured(c configuration.Configuration) (fields map[string]json.RawMessag
 	return fields
 }
 
-// highest returns a sentence on the model with the highest validation MRR, by which models are chosen, not by the test split.
+// highest returns a sentence on the model with the highest validation MRR.
 func highest(groups []comparison.Group) string {
-	best, bestSpread := comparison.Group{}, comparison.Spread{}
-	for _, g := range groups {
-		s := g.Spread(func(r results.Result) (float64, bool) {
-			valid := r.Training.Curve[r.Training.BestEpoch-1].Valid
-			if valid == nil {
-				return 0, false
-			}
-			return valid.MRR, true
-		})
-		if s.N > 0 && (bestSpread.N == 0 || s.Mean > bestSpread.Mean) {
-			best, bestSpread = g, s
-		}
-	}
-	if bestSpread.N == 0 {
+	best, ok := comparison.Best(groups)
+	if !ok {
 		return "No training was validated."
 	}
-	return fmt.Sprintf("The highest validation MRR is that of %s: %s, over %s.", best.Name(), bestSpread.Plus("%.3f"), plural(int64(bestSpread.N), "seed", "seeds"))
+	mrr := best.Validation()
+	return fmt.Sprintf("The highest validation MRR is that of %s: %s, over %s.", best.Name(), mrr.Plus("%.3f"), plural(int64(mrr.N), "seed", "seeds"))
 }
 
 // compareFigures returns the figures of a dataset: curves, quality by each varied value, and quality against messages.
