@@ -101,15 +101,21 @@ func ByExperiment(groups []Group, protocol string) []Line {
 		if g.Sent(protocol).N == 0 {
 			continue
 		}
-		i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == g.Experiment })
-		if i < 0 {
-			i, lines = len(lines), append(lines, Line{Name: g.Experiment})
-		}
-		lines[i].Groups = append(lines[i].Groups, g)
+		lines = join(lines, g.Experiment, g)
 	}
 	for _, l := range lines {
 		slices.SortStableFunc(l.Groups, func(a, b Group) int { return cmp.Compare(a.Sent(protocol).Mean, b.Sent(protocol).Mean) })
 	}
+	return lines
+}
+
+// join appends a group to the line of a name, which it adds if there is none.
+func join(lines []Line, name string, g Group) []Line {
+	i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == name })
+	if i < 0 {
+		i, lines = len(lines), append(lines, Line{Name: name})
+	}
+	lines[i].Groups = append(lines[i].Groups, g)
 	return lines
 }
 
@@ -122,22 +128,12 @@ func percent(share float64) string {
 // flag's value, which is a number. A group that varies nothing is on the lines of its experiment too, at the value of its configuration.
 func Sweeps(groups []Group) (flags []string, lines map[string][]Line) {
 	lines = map[string][]Line{}
-	of := func(flag, name string) *Line {
-		for i := range lines[flag] {
-			if lines[flag][i].Name == name {
-				return &lines[flag][i]
-			}
-		}
-		lines[flag] = append(lines[flag], Line{Name: name})
-		return &lines[flag][len(lines[flag])-1]
-	}
 	for _, g := range groups {
 		for flag := range g.Varied {
 			if _, ok := g.Number(flag); ok {
 				others := maps.Clone(g.Varied)
 				delete(others, flag)
-				line := of(flag, Group{Experiment: g.Experiment, Varied: others}.Name())
-				line.Groups = append(line.Groups, g)
+				lines[flag] = join(lines[flag], Group{Experiment: g.Experiment, Varied: others}.Name(), g)
 			}
 		}
 	}
