@@ -196,17 +196,17 @@ func (e *evidence) cell(dataset, run string) *cell {
 	return &cell{Group: comparison.Group{Dataset: dataset, Experiment: run}}
 }
 
-// command returns the command that repeats the first seed of the cell, or trains what is missing.
+// command returns the markup of the command that repeats the first seed of the cell, or trains what is missing.
 func (e *evidence) command(c *cell) string {
 	if c.file == "" {
-		return ""
+		return "not planned"
 	}
 	words := "go run ./infra/experiments"
 	if c.file != paperFile {
 		words += " " + path.Join("infra/experiments", c.file)
 	}
 	if len(c.Results) == 0 {
-		return fmt.Sprintf("%s --only '%s-seed-*'", words, c.Key())
+		return fmt.Sprintf("`%s --only '%s-seed-*'`", words, c.Key())
 	}
-	return fmt.Sprintf("%s --only '%s/%s' --verify", words, c.Dataset, c.Results[0].Run())
+	return fmt.Sprintf("`%s --only '%s/%s' --verify`", words, c.Dataset, c.Results[0].Run())
 }

@@ -60,7 +60,7 @@ func (e *evidence) deltas(t *text) {
 			for _, m := range metrics {
 				row = append(row, plus(c.Metric(results.TestProtocol, m.Metric)))
 			}
-			rows = append(rows, append(row, percent(1-c.Sent(results.TestProtocol).Mean), duration(c.CPUSeconds()), command(e.command(c))))
+			rows = append(rows, append(row, percent(1-c.Sent(results.TestProtocol).Mean), duration(c.CPUSeconds()), e.command(c)))
 			if len(c.Results) > 0 {
 				groups = append(groups, c.Group)
 			}

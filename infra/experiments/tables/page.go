@@ -114,17 +114,17 @@ func (n number) short() string {
 	if n.ours.N == 0 {
 		return fmt.Sprintf("–<br>(%s)", three(n.paper))
 	}
-	return fmt.Sprintf("%s %s<br>(%s)%s", plus(n.ours), n.verdict().sign(), three(n.paper), n.cell.lacking("<br>"))
+	return fmt.Sprintf("%s %s<br>(%s)%s", plus(n.ours), n.verdict().sign(), three(n.paper), n.cell.lacking())
 }
 
-// lacking says what is wrong with a cell: seeds that are missing, or another configuration.
-func (c *cell) lacking(before string) string {
+// lacking returns lines about what is wrong with a cell: seeds that are missing, or another configuration.
+func (c *cell) lacking() string {
 	var text string
 	if done := len(c.Results); done < len(c.seeds) {
-		text = fmt.Sprintf("%s%d of %d seeds", before, done, len(c.seeds))
+		text = fmt.Sprintf("<br>%d of %d seeds", done, len(c.seeds))
 	}
 	if c.stale {
-		text += before + "stale: another configuration"
+		text += "<br>stale: another configuration"
 	}
 	return text
 }
@@ -152,12 +152,12 @@ func (e *evidence) both(experiment, other string) (datasets []string) {
 }
 
 // compared writes the difference of two means with its standard error over seeds.
-func compared(a, b comparison.Spread) (text string, difference, standardError float64) {
-	difference, standardError = a.Mean-b.Mean, math.Hypot(a.Error(), b.Error())
-	if math.IsNaN(standardError) {
-		return signed(difference), difference, standardError
+func compared(a, b comparison.Spread) string {
+	text := signed(a.Mean - b.Mean)
+	if standardError := math.Hypot(a.Error(), b.Error()); !math.IsNaN(standardError) {
+		text += " ± " + three(standardError)
 	}
-	return signed(difference) + " ± " + three(standardError), difference, standardError
+	return text
 }
 
 // budgets compares fixed delta with NBFNet, trained for as many epochs with the same hyperparameters.
@@ -177,10 +177,9 @@ func (e *evidence) budgets(t *text) {
 		loss := false
 		for _, m := range []comparison.Metric{comparison.MRR, comparison.Hits10} {
 			ours, theirs := fixed.Metric(results.TestProtocol, m), full.Metric(results.TestProtocol, m)
-			text, difference, _ := compared(ours, theirs)
 			both := math.Hypot(newNumber(fixed, "", m, 0).standardError(), newNumber(full, "", m, 0).standardError())
-			loss = loss || difference < -both
-			row = append(row, plus(ours), plus(theirs), text, three(both))
+			loss = loss || ours.Mean-theirs.Mean < -both
+			row = append(row, plus(ours), plus(theirs), compared(ours, theirs), three(both))
 		}
 		if !loss {
 			notLower++
@@ -213,7 +212,7 @@ func (e *evidence) degrees(t *text) {
 		}
 		difference := "–"
 		if a, b := with.Metric(results.TestProtocol, comparison.Hits10), without.Metric(results.TestProtocol, comparison.Hits10); a.N > 0 && b.N > 0 {
-			difference, _, _ = compared(a, b)
+			difference = compared(a, b)
 		}
 		rows = append(rows, append(row, difference))
 	}
@@ -271,7 +270,7 @@ func (e *evidence) modelTable(t *text, groups []comparison.Group) {
 		for _, m := range metrics {
 			row = append(row, plus(g.Metric(results.TestProtocol, m.Metric)))
 		}
-		rows = append(rows, append(row, plus(g.Validation()), percent(1-g.Sent(results.TestProtocol).Mean), duration(g.CPUSeconds()), command(e.command(e.cells[g.Key()]))))
+		rows = append(rows, append(row, plus(g.Validation()), percent(1-g.Sent(results.TestProtocol).Mean), duration(g.CPUSeconds()), e.command(e.cells[g.Key()])))
 	}
 	t.table([]string{"", "configuration", "seeds", "MRR", "Hits@1", "Hits@10", "validation MRR", "messages saved", "processor time", "repeat"}, rows)
 }
@@ -288,13 +287,6 @@ func changes(base, g comparison.Group) string {
 	return strings.Join(found, ", ")
 }
 
-func command(line string) string {
-	if line == "" {
-		return "not planned"
-	}
-	return "`" + line + "`"
-}
-
 // explained adds a paragraph for each cell of the tables that is lower than the paper's, and the other notes on cells of the paper.
 func (e *evidence) explained(t *text) {
 	type place struct {
@@ -302,7 +294,9 @@ func (e *evidence) explained(t *text) {
 		text []string
 	}
 	var places []place
+	measured := false
 	for _, n := range e.mainNumbers() {
+		measured = measured || n.verdict() != missing
 		key := n.cell.Key()
 		if n.verdict() != lower && (e.notes[key] == "" || n.verdict() == missing) {
 			continue
@@ -316,7 +310,6 @@ func (e *evidence) explained(t *text) {
 	}
 	shown := map[string]bool{}
 	t.say("## Where ours differs")
-	measured := slices.ContainsFunc(e.mainNumbers(), func(n number) bool { return n.verdict() != missing })
 	switch {
 	case !measured:
 		t.say("No number of the main tables is measured yet.")
@@ -381,18 +374,16 @@ func (e *evidence) everyCell(t *text) {
 	t.say("## Every cell")
 	t.say("SE: standard error, of the mean over seeds and of the test queries. A command with `--verify` trains the first seed again and compares every metric to the last digit, which needs the same kernel variant; one without makes what is missing. [What the commands need](README.md).")
 	var list []number
-	for _, datasets := range [][]string{transductive, inductive} {
-		for _, dataset := range datasets {
-			for _, m := range e.published.Methods {
-				list = append(list, e.numbers(m, []string{dataset})...)
-			}
-			if ablation, ok := e.published.DegreeMessages.With[dataset]["hits@10"]; ok {
-				c := e.cell(dataset, "specific-degree")
-				if name := "specific, with degree messages"; c.configuration.DegreeMessages {
-					list = append(list, newNumber(c, name, comparison.Hits10, ablation))
-				} else {
-					list = append(list, newNumber(c, "specific, without degree messages", comparison.Hits10, e.published.DegreeMessages.Without[dataset]["hits@10"]))
-				}
+	for _, dataset := range slices.Concat(transductive, inductive) {
+		for _, m := range e.published.Methods {
+			list = append(list, e.numbers(m, []string{dataset})...)
+		}
+		if ablation, ok := e.published.DegreeMessages.With[dataset]["hits@10"]; ok {
+			c := e.cell(dataset, "specific-degree")
+			if name := "specific, with degree messages"; c.configuration.DegreeMessages {
+				list = append(list, newNumber(c, name, comparison.Hits10, ablation))
+			} else {
+				list = append(list, newNumber(c, "specific, without degree messages", comparison.Hits10, e.published.DegreeMessages.Without[dataset]["hits@10"]))
 			}
 		}
 	}
@@ -405,7 +396,7 @@ func (e *evidence) everyCell(t *text) {
 			row[5], row[6], row[7] = signed(n.difference())+" "+n.verdict().sign(), three(n.ofSeeds), three(n.ofQueries)
 		}
 		if c.Key() != last {
-			row[0], row[1], row[12] = fmt.Sprintf("%s, %s", c.Dataset, n.method), c.seedsDone(), command(e.command(c))
+			row[0], row[1], row[12] = fmt.Sprintf("%s, %s", c.Dataset, n.method), c.seedsDone(), e.command(c)
 			if len(c.Results) > 0 {
 				row[8], row[9], row[10], row[11] = percent(1-c.Sent(results.TestProtocol).Mean), epochs(c.Group), duration(c.CPUSeconds()), duration(c.Seconds())
 			}
