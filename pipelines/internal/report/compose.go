@@ -98,10 +98,9 @@ func (e *evidence) composeConfiguration() section {
 
 // fieldsOf returns the fields of a checkpoint's configuration, and its seed.
 func fieldsOf(r checkpoint.Record) map[string]json.RawMessage {
-	var fields map[string]json.RawMessage
-	if encoded, err := json.Marshal(r.Configuration); err != nil || json.Unmarshal(encoded, &fields) != nil {
-		return nil
+	fields := configured(r.Configuration)
+	if fields != nil {
+		fields["seed"] = json.RawMessage(strconv.FormatInt(int64(r.Seed), 10))
 	}
-	fields["seed"] = json.RawMessage(strconv.FormatInt(int64(r.Seed), 10))
 	return fields
 }
