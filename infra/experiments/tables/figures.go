@@ -111,7 +111,7 @@ func configurationOf(a statistics.Analysis, split string, delta int) (messages.C
 func (e *evidence) messages(t *text) {
 	t.say("## Messages and distances")
 	t.say("Counted exactly, without a model. `go run ./pipelines/analyze --workspace W --dataset NAME --layers %d --splits train,test` (with `--inference NAME_ind` for the inductive splits) writes W/analysis/analysis.json, which is `counts/NAME.json` here.", layers)
-	t.say("The share of messages that are not sent in training, by delta. The paper counts every message that the window admits as sent, the first line of a dataset; tagnet does not send those of them that are empty, from entities that are not yet reached, the second line.")
+	t.say("The share of messages that are not sent in training, by delta. The first line of a dataset counts every message that the window admits as sent, as the paper does. The second line counts empty messages, which come from entities that are not yet reached, as not sent: tagnet does not send them.")
 	var rows [][]string
 	c := chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: wholePercent, Zero: true, Most: 1}}
 	head := []string{"", ""}
@@ -144,7 +144,7 @@ func (e *evidence) messages(t *text) {
 
 // composition adds what the pruned messages are.
 func (e *evidence) composition(t *text) {
-	t.say("Of the messages that the window prunes, those that are empty; all others are redundant. The paper's 91%% for WN18RR does not follow from its definitions.")
+	t.say("The share of the pruned messages that are empty; all others are redundant. The paper's 91%% for WN18RR does not follow from its definitions.")
 	bars := chart.Bars{Stacked: true, X: chart.Axis{Label: "pruned messages, of the test queries", Format: wholePercent, Most: 1},
 		Series: []chart.Key{{Name: "empty", Colour: 5}, {Name: "redundant", Colour: 4}}}
 	var rows [][]string
@@ -173,7 +173,7 @@ func (e *evidence) composition(t *text) {
 
 // onAStar adds what the windows save of A*Net's messages, with 6 layers and with those of the experiments that vary them.
 func (e *evidence) onAStar(t *text) {
-	t.say("Of the messages that A\\*Net sends for the test queries, the share that A\\*Net with windows does not send, both as trained. The paper counts in training, at delta 2.")
+	t.say("The share of A\\*Net's messages for the test queries that A\\*Net with windows does not send, each as trained. The paper counts in training, at delta 2.")
 	var rows [][]string
 	for _, dataset := range slices.Concat(transductive, inductive) {
 		row, shown := []string{dataset}, false

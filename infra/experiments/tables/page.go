@@ -241,7 +241,7 @@ func (e *evidence) further(t *text) {
 		return
 	}
 	t.say("## Further experiments")
-	t.say("Not in the paper. The configuration is what differs from `fixed` of the same dataset, the first row.")
+	t.say("These are not in the paper. The column \"configuration\" lists the differences from `fixed` of the same dataset, which is the first row.")
 	for _, dataset := range slices.Sorted(maps.Keys(byDataset)) {
 		groups := byDataset[dataset]
 		if fixed := e.cell(dataset, "fixed"); len(fixed.Results) > 0 {
@@ -334,8 +334,8 @@ func (e *evidence) explained(t *text) {
 // measured says how the numbers were made, and on which machines.
 func (e *evidence) measured(t *text) {
 	t.say("## How it was measured")
-	t.say("The standard error that decides between ≈ and ▼ combines two: that of the mean over our seeds, and that of the test queries, as if they were drawn independently (of 376 queries, WN18RR_v1's, a Hits@10 of .816 has one of .020). The paper's models answered the same queries, so that the second is a generous bound; both are in [the table of every cell](#every-cell). The paper gives means of 5 runs without their spread.")
-	t.say("Messages saved are those that a model does not send for the distinct queries of the test split, of those that NBFNet sends: one along each edge, inverse ones included, in each layer. Processor time is that of one training with its validations; trainings ran side by side, so that their wall-clock time says less.")
+	t.say("The standard error that decides between ≈ and ▼ combines two: that of the mean over our seeds, and that of the test queries, as if they were drawn independently (of 376 queries, WN18RR_v1's, a Hits@10 of .816 has one of .020). The paper's models answered the same queries, so the second is a generous bound; both are in [the table of every cell](#every-cell). The paper gives means of 5 runs without their spread.")
+	t.say("\"Messages saved\" is the share of NBFNet's messages that a model does not send, over the distinct queries of the test split. NBFNet sends one message along each edge in each layer, inverse edges included. Processor time is that of one training with its validations; trainings ran side by side, so their wall-clock time says less.")
 	machines, commits := map[string]int{}, map[string]int{}
 	for _, c := range e.cells {
 		for _, r := range c.Results {
