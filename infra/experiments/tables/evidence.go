@@ -25,7 +25,7 @@ import (
 // paperFile is the experiments file of the paper's tables.
 const paperFile = "paper.json"
 
-// evidence is what the page is made from.
+// evidence holds the inputs of the page.
 type evidence struct {
 	folder    string
 	published published

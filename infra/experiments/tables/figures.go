@@ -107,7 +107,7 @@ func configurationOf(a statistics.Analysis, split string, delta int) (messages.C
 	return messages.Configuration{}, false
 }
 
-// messages adds what is counted without a training.
+// messages adds the counts and distances, which need no training.
 func (e *evidence) messages(t *text) {
 	t.say("## Messages and distances")
 	t.say("Counted exactly, without a model. `go run ./pipelines/analyze --workspace W --dataset NAME --layers %d --splits train,test` (with `--inference NAME_ind` for the inductive splits) writes W/analysis/analysis.json, which is `counts/NAME.json` here.", layers)
@@ -142,7 +142,7 @@ func (e *evidence) messages(t *text) {
 	e.distances(t)
 }
 
-// composition adds what the pruned messages are.
+// composition adds the share of the pruned messages that are empty.
 func (e *evidence) composition(t *text) {
 	t.say("The share of the pruned messages that are empty; all others are redundant. The paper's 91%% for WN18RR does not follow from its definitions.")
 	bars := chart.Bars{Stacked: true, X: chart.Axis{Label: "pruned messages, of the test queries", Format: wholePercent, Most: 1},
@@ -171,7 +171,7 @@ func (e *evidence) composition(t *text) {
 	t.table([]string{"", "delta", "training queries", "test queries", "paper"}, rows)
 }
 
-// onAStar adds what the windows save of A*Net's messages, with 6 layers and with those of the experiments that vary them.
+// onAStar adds the share of A*Net's messages that the windows save, with 6 layers and with those of the experiments that vary them.
 func (e *evidence) onAStar(t *text) {
 	t.say("The share of A\\*Net's messages for the test queries that A\\*Net with windows does not send, each as trained. The paper counts in training, at delta 2.")
 	var rows [][]string
@@ -198,7 +198,7 @@ func (e *evidence) onAStar(t *text) {
 	t.table([]string{"", "6 layers", "7 layers", "8 layers"}, rows)
 }
 
-// distances adds how far the answers of the test queries are.
+// distances adds the shares of the test queries by the distance of their answers.
 func (e *evidence) distances(t *text) {
 	t.say("Distances of the answers of test queries, in edges, and facts per entity.")
 	bars := chart.Bars{Label: "edges", X: chart.Axis{Label: "test queries", Format: wholePercent}, Format: percent}

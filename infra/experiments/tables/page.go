@@ -229,7 +229,7 @@ func (e *evidence) ofPaper(c *cell) bool {
 	return slices.Contains(e.deltaCells(c.Dataset), c)
 }
 
-// further adds what the experiments beyond the paper's gave, by dataset.
+// further adds the results of experiments that are not in the paper, by dataset.
 func (e *evidence) further(t *text) {
 	byDataset := map[string][]comparison.Group{}
 	for _, key := range slices.Sorted(maps.Keys(e.cells)) {
@@ -331,7 +331,7 @@ func (e *evidence) explained(t *text) {
 	}
 }
 
-// measured says how the numbers were made, and on which machines.
+// measured adds how the numbers were computed, and on which machines.
 func (e *evidence) measured(t *text) {
 	t.say("## How it was measured")
 	t.say("The standard error that decides between ≈ and ▼ combines two: that of the mean over our seeds, and that of the test queries, as if they were drawn independently (of 376 queries, WN18RR_v1's, a Hits@10 of .816 has one of .020). The paper's models answered the same queries, so the second is a generous bound; both are in [the table of every cell](#every-cell). The paper gives means of 5 runs without their spread.")

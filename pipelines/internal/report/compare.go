@@ -130,7 +130,7 @@ func compareDataset(groups []comparison.Group) section {
 	protocols := comparison.Protocols(groups)
 	for _, protocol := range protocols {
 		t := table{Title: "Models", Described: true, Head: []string{"Model", "Configuration", "Seeds", "MRR", "Hits@1", "Hits@10", "Messages saved", "Processor time"},
-			Note: "Of the configuration, what differs between the models. Messages saved are of those that NBFNet sends, one along each edge in each layer; processor time is that of a training."}
+			Note: "The configuration shows only what differs between the models. Messages saved is the share of NBFNet's messages, one along each edge in each layer, that the model does not send; processor time is that of one training."}
 		if len(protocols) > 1 {
 			t.Title = "Protocol " + protocol
 		}
