@@ -96,22 +96,22 @@ func (p *Propagator) sharesStates() bool {
 	return !p.query.Training && p.needed.all || p.query.ShareStates
 }
 
+// duplicates returns the duplicates of the states that layer t computes for a group.
+func (p *Propagator) duplicates(x *receiverGroup, t int) []window.Duplicate {
+	ofAge, level := &p.layout.Ages[x.age], t-x.age
+	return ofAge.Duplicates[ofAge.DuplicateLevels[level]:ofAge.DuplicateLevels[level+1]]
+}
+
 // copyDuplicates copies the states that layer t computed to the rows with equivalent ones.
 func (p *Propagator) copyDuplicates(t int) {
 	length := p.rowLength()
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
-		ofAge, level := &p.layout.Ages[x.age], t-x.age
-		duplicates := ofAge.Duplicates[ofAge.DuplicateLevels[level]:ofAge.DuplicateLevels[level+1]]
+		duplicates := p.duplicates(x, t)
 		for _, d := range duplicates {
 			copy(x.output[int(d.Row)*length:int(d.Row+1)*length], x.output[int(d.Of)*length:])
 		}
 		p.updated += int64(p.lanes() * len(duplicates))
-		if !p.needed.all { // countMessages has counted the representatives' alone
-			for _, d := range duplicates {
-				p.sent += x.messagesOf(d.Row)
-			}
-		}
 		if p.phases != nil {
 			p.phases.Copied += int64(p.lanes() * len(duplicates))
 			for _, d := range duplicates {
@@ -190,20 +190,25 @@ func (p *Propagator) addDuplicates(t int) {
 	d := p.configuration.Dim
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
-		ofAge, level := &p.layout.Ages[x.age], t-x.age
-		for _, duplicate := range ofAge.Duplicates[ofAge.DuplicateLevels[level]:ofAge.DuplicateLevels[level+1]] {
+		for _, duplicate := range p.duplicates(x, t) {
 			p.kernel.Add(x.gradient[int(duplicate.Of)*d:int(duplicate.Of+1)*d], x.gradient[int(duplicate.Row)*d:int(duplicate.Row+1)*d])
 		}
 	}
 }
 
-// countMessages returns the number of messages to a group's receivers in layer t: duplicates included
-// where all states are needed.
+// countMessages returns the number of messages to a group's receivers in layer t, duplicates
+// included.
 func (p *Propagator) countMessages(x *receiverGroup, t int) (messages int64) {
-	if !p.needed.all {
-		return x.messages()
+	if p.needed.all {
+		return p.layout.Messages(t-x.age, x.receivers.Kinds)
 	}
-	return p.layout.Messages(t-x.age, x.receivers.Kinds)
+	messages = x.messages()
+	if p.sharesStates() {
+		for _, d := range p.duplicates(x, t) {
+			messages += x.messagesOf(d.Row)
+		}
+	}
+	return messages
 }
 
 // backwardWindow runs the layers in reverse. A layer reads states of the layer before and writes its
