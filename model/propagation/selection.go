@@ -19,7 +19,6 @@ type selection struct {
 	keys    []uint64 // of a priority in the upper half, an entity in the lower
 	sorted  []uint64 // buffer of sort
 	senders []int32  // visited entities by descending priority
-	heads   []int32  // of the senders' edges, each once
 	edges   []selectedEdge
 	last    []selectedEdge // of the cut's last sender
 	count   []int32        // of edges into each entity; zeros between calls
@@ -104,8 +103,8 @@ func (a *astar) bestSenders(count int) {
 	}
 }
 
-// sort sorts the keys by their upper halves and leaves those with equal ones in their order, which is
-// that of the lower halves.
+// sort sorts the keys by their upper halves. Those with equal ones come in the order of their lower
+// halves if they were in it before, else in an arbitrary one.
 func (s *selection) sort() {
 	if len(s.keys) < 256 {
 		slices.Sort(s.keys)
@@ -166,16 +165,16 @@ func (a *astar) cutEdges(count int) cut {
 		c.sender++
 	}
 	a.listLast(c, left)
-	for _, o := range s.heads {
-		s.count[o] = 0
+	for _, key := range s.keys {
+		s.count[uint32(key)] = 0
 	}
 	return c
 }
 
-// countHeads lists the heads of the senders' edges, counts the edges to each, and sorts their keys.
+// countHeads counts the edges from the senders to each head, and sorts the heads' keys.
 func (a *astar) countHeads() {
 	s, removal := &a.selection, a.propagator.query.Removal
-	s.heads, s.keys = s.heads[:0], s.keys[:0]
+	s.keys = s.keys[:0]
 	for _, u := range s.senders {
 		heads, inverses := a.propagator.graph.In(u)
 		touched := removal.Touches(u)
@@ -184,7 +183,7 @@ func (a *astar) countHeads() {
 				continue
 			}
 			if s.count[o] == 0 {
-				s.heads, s.keys = append(s.heads, o), append(s.keys, uint64(s.key[o])<<32|uint64(o))
+				s.keys = append(s.keys, uint64(s.key[o])<<32|uint64(o))
 			}
 			s.count[o]++
 		}
