@@ -16,7 +16,6 @@ type farRows struct {
 	next []bool  // by row: the source, or next to it
 
 	runs      []int32   // index in rows of each run's first row, then len(rows)
-	numbers   []int32   // of the runs: 0, 1, 2, ..
 	degrees   []int32   // by run
 	states    []float32 // by run, without dropout, [runs, dim]
 	gradients []float32 // of states
@@ -46,9 +45,6 @@ func (f *farRows) split(p *Propagator) {
 		}
 	}
 	f.runs = append(f.runs, int32(len(f.rows)))
-	for i := len(f.numbers); i < f.count(); i++ {
-		f.numbers = append(f.numbers, int32(i))
-	}
 }
 
 func (f *farRows) add(row, degree int32) {
@@ -72,7 +68,7 @@ func (p *Propagator) farGroup() receiverGroup {
 func (p *Propagator) farUpdate() *receiverGroup {
 	f, x := &p.far, &p.update
 	*x = layerUpdate{groups: append(x.groups[:0], p.farGroup()), degrees: f.degrees, count: f.count(), keepsAll: true}
-	x.groups[0].rows, x.groups[0].output = f.numbers[:f.count()], f.states
+	x.groups[0].rows, x.groups[0].output = p.layout.All()[:f.count()], f.states // there are no more runs than rows
 	return &x.groups[0]
 }
 
