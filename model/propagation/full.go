@@ -17,7 +17,7 @@ func (p *Propagator) forwardFull(laidOut bool) {
 	}
 	p.findNeededByLayer(p.query.Candidates)
 	p.states.resize(c.Layers+1, 0, p.layout.Count(), d)
-	p.clearStates(p.states.each[0], 0)
+	p.clearNeeded(p.states.each[0], 0)
 	source := int(p.layout.Row(p.query.Source))
 	copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
 	if p.query.Training {
@@ -131,18 +131,6 @@ func (p *Propagator) fullUpdate(t int) {
 			group.receivers.Initial = p.embeddings.query
 		}
 		x.groups = append(x.groups, group)
-	}
-}
-
-// clearStates zeroes the rows of a table of states after layer t, or of their gradients.
-func (p *Propagator) clearStates(table []float32, t int) {
-	d := p.configuration.Dim
-	if p.needed.all {
-		clear(table[:p.layout.Count()*d])
-		return
-	}
-	for _, row := range p.needed.rows[t] {
-		clear(table[int(row)*d : int(row+1)*d])
 	}
 }
 

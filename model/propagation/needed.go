@@ -69,17 +69,21 @@ func (p *Propagator) listNeeded(ages int) {
 // clearGradients zeroes the gradients of all needed states. The source's first state is among them,
 // as any state that a message is read from, though no layer computes it.
 func (p *Propagator) clearGradients() {
+	clear(p.gradients.each[0][:p.configuration.Dim])
+	for i, table := range p.gradients.each {
+		p.clearNeeded(table, i)
+	}
+}
+
+// clearNeeded zeroes the rows of a table of states, or of their gradients, that are needed: of an age in a window, else of
+// a layer.
+func (p *Propagator) clearNeeded(table []float32, i int) {
 	d := p.configuration.Dim
 	if p.needed.all {
-		for _, table := range p.gradients.each {
-			clear(table[:p.layout.Count()*d])
-		}
+		clear(table[:p.layout.Count()*d])
 		return
 	}
-	clear(p.gradients.each[0][:d])
-	for age, rows := range p.needed.rows[:len(p.gradients.each)] {
-		for _, row := range rows {
-			clear(p.gradients.each[age][int(row)*d : int(row+1)*d])
-		}
+	for _, row := range p.needed.rows[i] {
+		clear(table[int(row)*d : int(row+1)*d])
 	}
 }
