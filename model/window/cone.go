@@ -118,21 +118,7 @@ func (l *Layout) fillCone(source int32, hops, delta int, table int32, removal gr
 		l.cone = newCone(l.graph)
 	}
 	l.cone.find(source, hops, delta, removal, candidates)
-	l.start()
-	l.partition.TableRows, l.partition.Expand = table, false
-	l.hops, l.delta, l.compared = hops, delta, false
-	l.partition.Kinds = min(delta, 2) + 1
-	l.partition.MarkReached(l.order.ranks[source])
-	for level := range hops + 1 {
-		l.addLevel()
-		if level < hops {
-			for _, o := range l.cone.levels[level+1] {
-				l.partition.MarkReached(l.order.ranks[o])
-			}
-		}
-		l.sortSenders(l.Levels[level], l.Levels[level+1], removal)
-		l.endLevel()
-	}
+	l.fill(source, hops, delta, table, removal, l.cone.levels)
 	l.SourceChildren = delta >= 2 && l.cone.hasNeighbour(source, removal)
 	l.Needed = buffer.Resize(l.Needed, l.Count())
 	for row, o := range l.Entities {

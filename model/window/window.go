@@ -79,6 +79,12 @@ func NewLayout(g *graph.Graph, k kernel.Partitioner, shared *Layout) *Layout {
 // edge constraint of the paper's equation 7, given that distances differ by at most one. table is
 // the number of rows of a state table where each age has a table, and 0 where all ages share one.
 func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.Removal) {
+	l.fill(source, hops, delta, table, removal, nil)
+	l.SourceChildren = l.counts[0][2] > 0
+}
+
+// fill lays out a window: the entities of levels, by distance, or all at most hops away where levels is nil.
+func (l *Layout) fill(source int32, hops, delta int, table int32, removal graph.Removal, levels [][]int32) {
 	l.start()
 	l.partition.TableRows = table
 	l.hops, l.delta, l.compared = hops, delta, false
@@ -86,14 +92,18 @@ func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.
 	l.partition.MarkReached(l.order.ranks[source])
 	for level := range hops + 1 {
 		l.addLevel()
-		l.partition.Expand = level < hops
+		l.partition.Expand = levels == nil && level < hops
+		if levels != nil && level < hops {
+			for _, o := range levels[level+1] {
+				l.partition.MarkReached(l.order.ranks[o])
+			}
+		}
 		if l.Heard > 0 {
 			l.partition.Kinds = min(delta, 2, l.Heard-level) + 1
 		}
 		l.sortSenders(l.Levels[level], l.Levels[level+1], removal)
 		l.endLevel()
 	}
-	l.SourceChildren = l.counts[0][2] > 0
 }
 
 // FillAll lays out the whole graph as one level, in which every sender is a parent.
