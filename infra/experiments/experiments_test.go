@@ -416,13 +416,3 @@ func TestFlags(t *testing.T) {
 		t.Errorf("-h: error %v, printed %s", err, help.String())
 	}
 }
-
-func TestMeanDeviation(t *testing.T) {
-	t.Parallel()
-	if mean, deviation := meanDeviation([]float64{1, 2, 3}); mean != 2 || deviation != 1 {
-		t.Errorf("%v ± %v", mean, deviation)
-	}
-	if mean, deviation := meanDeviation([]float64{4}); mean != 4 || !math.IsNaN(deviation) {
-		t.Errorf("%v ± %v", mean, deviation)
-	}
-}

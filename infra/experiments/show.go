@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/engine"
+	"tagnet/pipelines/comparison"
 )
 
 // printPlan prints how far each run is.
@@ -79,7 +79,7 @@ func (s *session) timeLeft(epochs map[string]int) string {
 
 // printTable prints the mean and the standard deviation of the test metrics over the seeds of each cell.
 func (s *session) printTable() {
-	cells := map[string][]results.Result{}
+	cells := map[string]*comparison.Group{}
 	var order []string
 	for i, r := range s.runs {
 		if s.statuses[i].State != engine.Done {
@@ -89,50 +89,26 @@ func (s *session) printTable() {
 			continue
 		}
 		if cells[r.Cell()] == nil {
+			cells[r.Cell()] = &comparison.Group{}
 			order = append(order, r.Cell())
 		}
-		cells[r.Cell()] = append(cells[r.Cell()], *s.statuses[i].Result)
+		cells[r.Cell()].Results = append(cells[r.Cell()].Results, *s.statuses[i].Result)
 	}
 	if len(order) == 0 {
 		return
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\ntest, mean and standard deviation\tseeds\tMRR\tHits@1\tHits@10\tmessages of NBFNet's\ttraining")
-	for _, cell := range order {
-		of := func(value func(r results.Result, e results.Evaluation) float64) (mean, deviation float64) {
-			var values []float64
-			for _, r := range cells[cell] {
-				values = append(values, value(r, r.Evaluation[results.TestProtocol]))
-			}
-			return meanDeviation(values)
+	for _, name := range order {
+		cell := cells[name]
+		fmt.Fprintf(w, "%s\t%d", name, len(cell.Results))
+		for _, m := range []comparison.Metric{comparison.MRR, comparison.Hits1, comparison.Hits10} {
+			fmt.Fprintf(w, "\t%s", cell.Metric(results.TestProtocol, m).Plus("%.4f"))
 		}
-		metric := func(value func(m results.Metrics) float64) string {
-			mean, deviation := of(func(_ results.Result, e results.Evaluation) float64 { return value(e.Pessimistic) })
-			if math.IsNaN(deviation) {
-				return fmt.Sprintf("%.4f", mean)
-			}
-			return fmt.Sprintf("%.4f ± %.4f", mean, deviation)
-		}
-		share, _ := of(func(_ results.Result, e results.Evaluation) float64 {
-			return float64(e.Messages) / float64(e.NBFNetMessages)
-		})
-		seconds, _ := of(func(r results.Result, _ results.Evaluation) float64 { return r.Training.Seconds })
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%.1f%%\t%s\n", cell, len(cells[cell]), metric(func(m results.Metrics) float64 { return m.MRR }),
-			metric(func(m results.Metrics) float64 { return m.Hits1 }), metric(func(m results.Metrics) float64 { return m.Hits10 }), 100*share, duration(seconds))
+		fmt.Fprintf(w, "\t%.1f%%\t%s\n", 100*cell.Sent(results.TestProtocol).Mean, duration(cell.Seconds().Mean))
 	}
 	fmt.Fprintln(w)
 	w.Flush()
-}
-
-// meanDeviation returns the mean and the standard deviation of a sample, which is NaN for a single value.
-func meanDeviation(values []float64) (mean, deviation float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	for _, v := range values {
-		deviation += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(deviation / float64(len(values)-1))
 }
 
 // duration writes seconds with the digits that mean something.

@@ -171,3 +171,13 @@ func TestDiffering(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestSpreadOf(t *testing.T) {
+	t.Parallel()
+	if s := SpreadOf([]float64{1, 2, 3}); s.Mean != 2 || s.Deviation != 1 {
+		t.Errorf("%v ± %v", s.Mean, s.Deviation)
+	}
+	if s := SpreadOf([]float64{4}); s.Mean != 4 || !math.IsNaN(s.Deviation) {
+		t.Errorf("%v ± %v", s.Mean, s.Deviation)
+	}
+}
