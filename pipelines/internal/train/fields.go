@@ -1,7 +1,6 @@
 package train
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"reflect"
@@ -47,8 +46,7 @@ var usages = map[string]string{
 // field is a flag for one field of a configuration. It keeps what was given until the preset,
 // which it changes, is known.
 type field struct {
-	name  string
-	kind  reflect.Kind
+	configuration.Field
 	start string // the default, for -h
 	given string // JSON, empty if not given
 	text  string // the same as the user wrote it
@@ -56,28 +54,26 @@ type field struct {
 
 // fields makes a flag for every field of a configuration.
 func fields() []*field {
-	value := reflect.ValueOf(configuration.Default())
 	var list []*field
-	for i := range value.NumField() {
-		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
-		list = append(list, &field{name: name, kind: value.Field(i).Kind(), start: fmt.Sprint(value.Field(i).Interface())})
+	for _, f := range configuration.Fields() {
+		list = append(list, &field{Field: f, start: fmt.Sprint(f.Of(configuration.Default()))})
 	}
 	return list
 }
 
 // register registers the flag, with the range of a number.
 func (f *field) register(set *flag.FlagSet) {
-	usage := usages[f.name]
-	switch f.kind {
+	usage := usages[f.Name]
+	switch f.Kind {
 	case reflect.Int:
 		usage = "`int`: " + usage
 	case reflect.Float64:
 		usage = "`float`: " + usage
 	}
-	if of := configuration.Range(f.name); of != "" {
+	if of := configuration.Range(f.Name); of != "" {
 		usage += "; " + of
 	}
-	set.Var(f, f.name, usage)
+	set.Var(f, f.Name, usage)
 }
 
 // String, Set and IsBoolFlag make a flag.Value of a field.
@@ -90,29 +86,16 @@ func (f *field) String() string {
 
 // Set takes a value of the field's type.
 func (f *field) Set(text string) error {
-	var value any = text
-	var err error
-	switch f.kind {
-	case reflect.Int:
-		value, err = strconv.Atoi(text)
-	case reflect.Float64:
-		value, err = strconv.ParseFloat(text, 64)
-	case reflect.Bool:
-		value, err = strconv.ParseBool(text)
-	}
+	encoded, err := f.Encode(text)
 	if err != nil {
-		return fmt.Errorf("want %s", map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.Bool: "true or false"}[f.kind])
-	}
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("want a finite number")
+		return err
 	}
 	f.given, f.text = string(encoded), text
 	return nil
 }
 
 // IsBoolFlag lets a flag stand without a value.
-func (f *field) IsBoolFlag() bool { return f.kind == reflect.Bool }
+func (f *field) IsBoolFlag() bool { return f.Kind == reflect.Bool }
 
 // configure returns a configuration with the fields that were given.
 func configure(c configuration.Configuration, fields []*field) (configuration.Configuration, error) {
@@ -120,8 +103,8 @@ func configure(c configuration.Configuration, fields []*field) (configuration.Co
 		if f.given == "" {
 			continue
 		}
-		if err := c.Parse([]byte("{" + strconv.Quote(f.name) + ":" + f.given + "}")); err != nil {
-			return c, command.Usage("--%s: %v", f.name, err)
+		if err := c.Parse([]byte("{" + strconv.Quote(f.Name) + ":" + f.given + "}")); err != nil {
+			return c, command.Usage("--%s: %v", f.Name, err)
 		}
 	}
 	if err := c.Validate(); err != nil {

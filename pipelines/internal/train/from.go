@@ -45,9 +45,9 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 	for _, f := range fields {
 		switch {
 		case f.given == "":
-		case f.name == "message":
+		case f.Name == "message":
 			source.Options.Message = f.text
-		case f.name == "aggregate":
+		case f.Name == "aggregate":
 			source.Options.Aggregate = f.text
 		}
 	}

@@ -341,7 +341,7 @@ func (t *training) resumeNothing(ctx context.Context) error {
 func (t *training) resumed() workspace.Command {
 	without := []string{"resume", "preset", "from", "relations", "seed", "validate_every", "valid_limit", "workers", "local_steps"}
 	for _, f := range t.fields {
-		without = append(without, f.name)
+		without = append(without, f.Name)
 	}
 	return t.e.Again(without...).With("--resume")
 }

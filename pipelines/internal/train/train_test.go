@@ -444,8 +444,8 @@ func TestEveryFieldIsAFlag(t *testing.T) {
 		t.Errorf("%d flags and %d explanations for %d fields", len(list), len(usages), want)
 	}
 	for _, f := range list {
-		if usages[f.name] == "" {
-			t.Errorf("--%s is not explained", f.name)
+		if usages[f.Name] == "" {
+			t.Errorf("--%s is not explained", f.Name)
 		}
 	}
 }
@@ -455,7 +455,7 @@ func TestConfigure(t *testing.T) {
 	set := func(name, text string) {
 		t.Helper()
 		for _, f := range list {
-			if f.name == name {
+			if f.Name == name {
 				if err := f.Set(text); err != nil {
 					t.Errorf("--%s %s: %v", name, text, err)
 				}

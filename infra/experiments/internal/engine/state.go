@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -203,13 +201,13 @@ func differs(r plan.Run, text json.RawMessage, seed int64, validation checkpoint
 	if err := json.Unmarshal(text, &trained); err != nil {
 		return "a configuration that cannot be read: " + err.Error()
 	}
-	then, now := fields(trained), fields(r.Configuration)
 	var differences []string
-	for _, field := range slices.Sorted(maps.Keys(now)) {
-		if then[field] != now[field] {
-			differences = append(differences, fmt.Sprintf("%s %v instead of %v", field, then[field], now[field]))
+	for _, f := range configuration.Fields() {
+		if then, now := f.Of(trained), f.Of(r.Configuration); then != now {
+			differences = append(differences, fmt.Sprintf("%s %v instead of %v", f.Name, then, now))
 		}
 	}
+	slices.Sort(differences)
 	if seed != r.Seed {
 		differences = append(differences, fmt.Sprintf("seed %d instead of %d", seed, r.Seed))
 	}
@@ -217,17 +215,6 @@ func differs(r plan.Run, text json.RawMessage, seed int64, validation checkpoint
 		differences = append(differences, fmt.Sprintf("validation every %d epochs of at most %d queries instead of %d and %d", validation.Every, validation.Limit, r.Validation.Every, r.Validation.Limit))
 	}
 	return strings.Join(differences, ", ")
-}
-
-// fields returns the values of a configuration by the names of its fields, with those that JSON leaves out because they are zero.
-func fields(c configuration.Configuration) map[string]any {
-	byName := map[string]any{}
-	of := reflect.ValueOf(c)
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
-		byName[name] = of.Field(i).Interface()
-	}
-	return byName
 }
 
 // graph returns the checksum of a workspace's graph and the number of edges of the graph that test queries are about.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,23 +22,20 @@ const (
 	validLimit    = "valid_limit"
 )
 
-// FlagNames returns the names of the flags of train that an experiment can set, and Boolean reports whether one may stand without a value.
+// FlagNames returns the names of the flags of train that an experiment can set.
 func FlagNames() []string {
-	return append(slices.Sorted(maps.Keys(kinds())), validateEvery, validLimit)
+	var list []string
+	for _, f := range configuration.Fields() {
+		list = append(list, f.Name)
+	}
+	slices.Sort(list)
+	return append(list, validateEvery, validLimit)
 }
 
 // Boolean reports whether a flag of train is true or false.
-func Boolean(flag string) bool { return kinds()[flag] == reflect.Bool }
-
-// kinds returns the kinds of the fields of a configuration by the names of their flags.
-func kinds() map[string]reflect.Kind {
-	byName := map[string]reflect.Kind{}
-	of := reflect.TypeFor[configuration.Configuration]()
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		byName[name] = of.Field(i).Type.Kind()
-	}
-	return byName
+func Boolean(flag string) bool {
+	f, _ := configuration.FieldNamed(flag)
+	return f.Kind == reflect.Bool
 }
 
 // configure returns what train makes of a preset and flags.
@@ -51,11 +47,11 @@ func configure(ctx context.Context, preset string, flags map[string]string) (con
 			return c, validation, err
 		}
 	}
-	kinds := kinds()
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
 		value := flags[flag]
+		want := "a whole number"
 		var err error
-		switch kind, known := kinds[flag]; {
+		switch field, known := configuration.FieldNamed(flag); {
 		case flag == validateEvery:
 			validation.Every, err = strconv.Atoi(value)
 		case flag == validLimit:
@@ -65,10 +61,10 @@ func configure(ctx context.Context, preset string, flags map[string]string) (con
 		case !known:
 			return c, validation, fmt.Errorf("train has no flag --%s that an experiment can set; the closest are %s", flag, strings.Join(names.Closest(flag, FlagNames(), 3), ", "))
 		default:
-			err = set(&c, flag, kind, value)
+			want, err = field.Wants(), set(&c, field, value)
 		}
 		if err != nil {
-			return c, validation, fmt.Errorf("--%s %q is not %s", flag, value, cmp.Or(wanted[kinds[flag]], "a whole number"))
+			return c, validation, fmt.Errorf("--%s %q is not %s", flag, value, want)
 		}
 	}
 	if err := c.Validate(); err != nil {
@@ -80,26 +76,15 @@ func configure(ctx context.Context, preset string, flags map[string]string) (con
 	return c, validation, nil
 }
 
-var wanted = map[reflect.Kind]string{reflect.Float64: "a number", reflect.Bool: "true or false"}
-
 // set sets a field of a configuration from the value of its flag.
-func set(c *configuration.Configuration, field string, kind reflect.Kind, text string) error {
-	var value any = text
-	var err error
-	switch kind {
-	case reflect.Int:
-		value, err = strconv.Atoi(text)
-	case reflect.Float64:
-		value, err = strconv.ParseFloat(text, 64)
-	case reflect.Bool:
-		value, err = strconv.ParseBool(text)
-	}
+func set(c *configuration.Configuration, field configuration.Field, text string) error {
+	value, err := field.Encode(text)
 	if err != nil {
 		return err
 	}
-	encoded, err := json.Marshal(map[string]any{field: value})
+	encoded, err := json.Marshal(map[string]json.RawMessage{field.Name: value})
 	if err != nil {
-		return err // infinity or NaN
+		return err
 	}
 	return c.Parse(encoded)
 }

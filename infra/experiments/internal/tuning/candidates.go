@@ -2,9 +2,7 @@ package tuning
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 
 	"tagnet/model/configuration"
 )
@@ -40,22 +38,19 @@ func (s Search) Draw(base configuration.Configuration) []Candidate {
 
 // Value returns a hyperparameter of a configuration by its name, as a flag of train has it.
 func Value(c configuration.Configuration, field string) string {
-	of := reflect.ValueOf(c)
-	for i := range of.NumField() {
-		if name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ","); name == field {
-			return fmt.Sprint(of.Field(i).Interface())
-		}
+	f, known := configuration.FieldNamed(field)
+	if !known {
+		panic("tuning: no hyperparameter " + field)
 	}
-	panic("tuning: no hyperparameter " + field)
+	return fmt.Sprint(f.Of(c))
 }
 
 // Fields returns the names of the hyperparameters of a space, in the order of a configuration.
 func (s Space) Fields() []string {
 	var list []string
-	for f := range reflect.TypeFor[configuration.Configuration]().Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if _, ok := s[name]; ok {
-			list = append(list, name)
+	for _, f := range configuration.Fields() {
+		if _, ok := s[f.Name]; ok {
+			list = append(list, f.Name)
 		}
 	}
 	return list

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"reflect"
 	"strconv"
-	"strings"
 
 	"tagnet/model/configuration"
 )
@@ -47,11 +45,9 @@ func (s Search) PresetFile(o Origin, r Result) ([]byte, error) {
 		}
 		list = append(list, entry{"preset", o.Preset})
 	}
-	of, from := reflect.ValueOf(r.Best.Candidate.Configuration), reflect.ValueOf(base)
-	for i := range of.NumField() {
-		if !of.Field(i).Equal(from.Field(i)) {
-			name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
-			list = append(list, entry{name, of.Field(i).Interface()})
+	for _, f := range configuration.Fields() {
+		if value := f.Of(r.Best.Candidate.Configuration); value != f.Of(base) {
+			list = append(list, entry{f.Name, value})
 		}
 	}
 	provenance, err := object("  ", s.provenance(o, r))

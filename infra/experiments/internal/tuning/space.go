@@ -42,9 +42,8 @@ const epochs = "epochs"
 // check returns an error for a range that its hyperparameter cannot have, and the name of that hyperparameter.
 func (s Space) check() (field string, err error) {
 	kinds := map[string]reflect.Kind{}
-	for f := range reflect.TypeFor[configuration.Configuration]().Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		kinds[name] = f.Type.Kind()
+	for _, f := range configuration.Fields() {
+		kinds[f.Name] = f.Kind
 	}
 	for _, field := range slices.Sorted(maps.Keys(s)) {
 		kind, known := kinds[field]
