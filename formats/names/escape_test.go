@@ -60,6 +60,12 @@ func TestField(t *testing.T) {
 }
 
 // TestQuote gives the words to a shell.
+func TestCommandLine(t *testing.T) {
+	if line := CommandLine("train", "--preset", "my presets/a.json"); line != "train --preset 'my presets/a.json'" {
+		t.Error(line)
+	}
+}
+
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")

@@ -13,3 +13,12 @@ func Quote(text string) string {
 	}
 	return text
 }
+
+// CommandLine returns words as a shell takes them: quoted, and separated by spaces.
+func CommandLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = Quote(word)
+	}
+	return strings.Join(quoted, " ")
+}

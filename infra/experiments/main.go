@@ -260,9 +260,5 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 
 // commandLine returns the command line for the lock of the state.
 func commandLine() string {
-	words := []string{"experiments"}
-	for _, word := range os.Args[1:] {
-		words = append(words, names.Quote(word))
-	}
-	return strings.Join(words, " ")
+	return names.CommandLine(append([]string{"experiments"}, os.Args[1:]...)...)
 }

@@ -116,10 +116,7 @@ func (f Folders) commands(r plan.Run) []string {
 	}
 	text := make([]string, len(lines))
 	for i, line := range lines {
-		text[i] = "tagnet"
-		for _, word := range line {
-			text[i] += " " + names.Quote(word)
-		}
+		text[i] = "tagnet " + names.CommandLine(line...)
 	}
 	return text
 }

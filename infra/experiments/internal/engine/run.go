@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -177,11 +176,7 @@ func (e *Engine) process(log string, arguments []string) (usage, error) {
 		return usage{}, err
 	}
 	defer file.Close()
-	words := make([]string, len(arguments))
-	for i, word := range arguments {
-		words[i] = names.Quote(word)
-	}
-	fmt.Fprintf(file, "%s: tagnet %s\n", time.Now().Format(time.DateTime), strings.Join(words, " "))
+	fmt.Fprintf(file, "%s: tagnet %s\n", time.Now().Format(time.DateTime), names.CommandLine(arguments...))
 	took, err := e.Processes.run(file, e.Program.Path, arguments...)
 	return took, failed(log, err)
 }
