@@ -20,7 +20,7 @@ const TestProtocol = "test"
 type Result struct {
 	// FormatVersion is set by Write.
 	FormatVersion int `json:"format_version"`
-	// Dataset is the name of the dataset, and Inference that of its inference graph, empty if test queries use the training graph.
+	// Dataset names the dataset, and Inference its inference graph, empty if test queries use the training graph.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference,omitempty"`
 	// Experiment is the name of the experiment that the training belongs to, and Varied the flags of train in which its runs
@@ -41,7 +41,7 @@ type Result struct {
 	// Commands repeat the result with that program: preprocess, train, and score once a protocol. Their --workspace is the dataset's name, below the
 	// current folder.
 	Commands []string `json:"commands"`
-	// Machine is the one that trained.
+	// Machine describes the machine that trained.
 	Machine Machine `json:"machine"`
 	// Kernels are the variants of the kernels that computed the epochs, in the order of their first epoch. Results
 	// of equal commits, configurations, seeds and kernels are equal; with several kernels also the epochs have to agree.
@@ -64,7 +64,7 @@ type Validation struct {
 
 // Machine describes the hardware of a training.
 type Machine struct {
-	// Processor is the model of the CPU, and Device that of the CUDA device, empty if none computed.
+	// Processor is the model of the CPU, and Device the model of the CUDA device, empty without one.
 	Processor string `json:"processor"`
 	Device    string `json:"device,omitempty"`
 	// Cores is the number of cores of the machine, and Threads the number that the training used.
@@ -77,7 +77,7 @@ type Machine struct {
 // Training summarizes the epochs of a training.
 type Training struct {
 	Epochs int `json:"epochs"`
-	// BestEpoch is that of the checkpoint with the best pessimistic MRR on the validation split.
+	// BestEpoch is the epoch of the checkpoint with the best pessimistic MRR on the validation split.
 	BestEpoch int `json:"best_epoch"`
 	// Steps is the number of steps of the optimizer.
 	Steps int64 `json:"steps"`
@@ -151,7 +151,7 @@ func RunName(experiment string, varied map[string]string, seed int64) string {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// Configure sets a configuration, such as configuration.Configuration, to that of the result.
+// Configure decodes the hyperparameters of the result into a configuration, such as a configuration.Configuration.
 func (r Result) Configure(configuration any) error {
 	return json.Unmarshal(r.Configuration, configuration)
 }

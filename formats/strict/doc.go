@@ -1,4 +1,3 @@
-// Package strict decodes JSON that people write or edit. A key that the Go type does not have, a key that stands twice, a value
-// of another type, null and text after the end are errors with the line and the column, which encoding/json lets pass or
-// reports without them.
+// Package strict decodes JSON that people write or edit. An unknown key, a repeated key, a value of another type, null, and text after
+// the end are errors with a line and a column; encoding/json accepts most of them, and reports the others without a position.
 package strict

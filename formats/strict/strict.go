@@ -20,7 +20,7 @@ type Error struct {
 	File string
 	// Line and Column count from 1; a column is a byte of its line.
 	Line, Column int
-	// Message says what is wrong.
+	// Message describes the mistake.
 	Message string
 }
 
@@ -29,9 +29,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
 }
 
-// Decode sets *value from JSON. Keys are those of the json tags, in their exact case; what the document lacks keeps its value. A
-// type with an UnmarshalJSON method, json.RawMessage included, takes any value. The fields of an embedded struct are those of the struct that embeds it. Errors are *Error and
-// name the file.
+// Decode sets *value from JSON. Keys match the json tags exactly, upper and lower case included. A field whose key is missing from the
+// document keeps its value. A type with an UnmarshalJSON method, json.RawMessage included, accepts any JSON value. The fields of an
+// embedded struct are decoded as fields of the struct that embeds it. Every error is an *Error that names the file.
 func Decode[T any](file string, text []byte, value *T) error {
 	err := json.Unmarshal(text, new(json.RawMessage)) // the syntax
 	if err == nil {
@@ -90,7 +90,7 @@ func (w walk) skip() int {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// value reads a value of a type; path names it in errors.
+// value reads a value and checks that it fits the type; path names the value in errors.
 func (w walk) value(of reflect.Type, path string) error {
 	if reflect.PointerTo(of).Implements(unmarshaler) {
 		return w.method(of, path)

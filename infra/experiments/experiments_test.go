@@ -28,11 +28,10 @@ import (
 // tiny are hyperparameters with which a training of the sample takes half a second.
 const tiny = "--dim 4 --layers 2 --negatives 4 --batch_size 128 --epochs 2 --device cpu"
 
-// bench is what the tests share: the program and a dataset.
+// bench holds the paths of a built tagnet and of a sample dataset, which the tests share.
 type bench struct{ tagnet, dataset string }
 
-// build builds tagnet, since the processes that are tested are its own: starting, interrupting and resuming them is what this command does. It is
-// most of the time of the tests here.
+// build builds tagnet, whose processes this command starts, interrupts and resumes. Building takes most of the time of these tests.
 func build(t *testing.T) bench {
 	t.Helper()
 	if testing.Short() {

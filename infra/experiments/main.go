@@ -121,7 +121,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 		o.file, arguments = arguments[0], arguments[1:]
 	}
 	if !slices.ContainsFunc(arguments, func(a string) bool { return strings.TrimLeft(a, "-") == "h" || strings.TrimLeft(a, "-") == "help" }) {
-		for _, name := range plan.FlagNames() { // not in the help, which is that of train
+		for _, name := range plan.FlagNames() { // train -h explains them
 			set.Var(hyperparameter{name, o.sweep.flags}, name, "")
 		}
 	}
@@ -131,7 +131,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	return o, o.check(set)
 }
 
-// sweepFlags returns the flags that were given of those that only a sweep has.
+// sweepFlags returns the given flags that only a sweep has.
 func sweepFlags(set *flag.FlagSet) (given []string) {
 	of := append([]string{"inference", "preset", "vary", "seeds", "protocols", "name"}, plan.FlagNames()...)
 	set.Visit(func(f *flag.Flag) {

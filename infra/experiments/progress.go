@@ -18,7 +18,7 @@ const (
 	elsewhere  = 5 * time.Minute
 )
 
-// progress shows what is running and how much time is left: a line that is redrawn on a terminal, else a line every few minutes.
+// progress shows the current runs and the time left: a line that is redrawn on a terminal, else a line every few minutes.
 type progress struct {
 	s        *session
 	terminal bool
@@ -66,7 +66,7 @@ func (p *progress) end(e engine.Event) {
 	}
 }
 
-// above calls print, which writes whole lines, without the progress in their way.
+// above clears the line of progress and calls print, which writes whole lines.
 func (p *progress) above(print func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

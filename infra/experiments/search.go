@@ -20,11 +20,11 @@ import (
 
 // searchFile is the content of a search file.
 type searchFile struct {
-	// Name begins the names of the trainings, and is that of the preset file.
+	// Name is the prefix of the trainings' names, and the name of the preset file.
 	Name string `json:"name"`
-	// Dataset is what is trained on, with the preset and the flags from which the search begins.
+	// Dataset is the training data, with the preset and the flags from which the search begins.
 	plan.Dataset
-	// Memory is the MiB that one training may use, plan.DefaultMemory without.
+	// Memory is the MiB that one training may use; 0 is plan.DefaultMemory.
 	Memory int `json:"memory"`
 	tuning.Search
 }

@@ -203,7 +203,7 @@ func (b bench) logged(t *testing.T, state, other, log string) *exec.Cmd {
 	return c
 }
 
-// whenSaid keeps what is written, and calls then once it has a text.
+// whenSaid is a writer that keeps the text written to it and calls then once the text contains another one.
 type whenSaid struct {
 	strings.Builder
 	mu   sync.Mutex

@@ -219,7 +219,7 @@ func summary(r results.Result) string {
 	return text + ", trained in " + duration(r.Training.Seconds)
 }
 
-// finish prints what is left.
+// finish prints the table of the results and the number of runs that are done, stale or running elsewhere.
 func (s *session) finish(took time.Duration) {
 	s.printTable()
 	if stale := s.count(engine.Stale); stale > 0 {

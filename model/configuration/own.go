@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// ownFiles has the preset files that were found by searches of this project, and a README.
+// ownFiles holds the preset files that searches of this project wrote, and a README.
 //
 //go:embed presets
 var ownFiles embed.FS
 
-// own is the presets of a folder: preset files, named by the name of the file without its ending. They change presets of the
-// authors, not each other.
+// own holds the presets of a folder: the name of a preset is the name of its file without the extension. A preset may be based on one of
+// the authors' presets, but not on another preset of the folder.
 type own struct {
 	byName map[string]Configuration
 	names  []string // in alphabetical order

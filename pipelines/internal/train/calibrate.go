@@ -38,7 +38,7 @@ func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
 	}, t.validation.Limit, bundle.Work(t.configuration, t.loaded.Train.Graph), held)
 }
 
-// planCalibration divides the memory of the calibration. sizes are those of the validation split.
+// planCalibration divides the memory of the calibration. sizes describes the validation split.
 func (t *training) planCalibration(sizes budget.Sizes) error {
 	sizes.Queries = min(sizes.Queries, calibrate.MostRows)
 	var err error

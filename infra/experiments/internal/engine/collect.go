@@ -15,8 +15,8 @@ import (
 	"tagnet/model/checkpoint"
 )
 
-// Collect returns the result of a run whose training and evaluations are complete. Of a training that the journal lacks,
-// the machine is this one, and its program the trainer.
+// Collect returns the result of a run whose training and evaluations are complete. If the training is not in the journal, the result names
+// this machine and the program trainer.
 func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (results.Result, error) {
 	result := results.Result{
 		FormatVersion: results.FormatVersion, Dataset: r.Dataset, Experiment: r.Experiment, Varied: r.Varied, Seed: r.Seed,

@@ -1,6 +1,6 @@
-// Package engine makes the runs of a plan: it starts the commands of tagnet as processes, several at a time, resumes what was interrupted, and collects
-// what they wrote into result files.
+// Package engine makes the runs of a plan: it starts the commands of tagnet as processes, several at a time, resumes interrupted trainings,
+// and collects their outputs into result files.
 //
-// The folder of its state has a workspace for each dataset, logs/ with what the processes printed and a journal of them, and bin/ with the program. All
-// that a run needs to continue lies in the workspace; without the journal only times and the commit of its training are unknown.
+// The folder of its state has a workspace for each dataset, logs/ with the output of the processes and a journal for each run, and bin/ with the
+// program. A run continues from its workspace alone; without the journal, only the times and the commit of its training are unknown.
 package engine

@@ -7,13 +7,13 @@ import (
 	"tagnet/infra/experiments/internal/plan"
 )
 
-// Estimates predict what trainings take from those that are done, in seconds of one thread.
+// Estimates predicts the time of trainings, in seconds of one thread, from the time of the finished ones.
 type Estimates struct {
 	cells, datasets map[string][]float64 // seconds of an epoch
 	observed        map[string]float64   // the same of trainings in progress, by cell and by dataset
 }
 
-// Observe adds what the epochs of a training took so far, which counts until a run of its cell, or of its dataset, is done.
+// Observe adds the time of a training's epochs so far, which Seconds uses until a run of the cell, or of the dataset, is done.
 func (e *Estimates) Observe(r plan.Run, t results.Training, threads int) {
 	if t.Epochs == 0 {
 		return
@@ -35,8 +35,8 @@ func (e *Estimates) Add(r plan.Run, result results.Result) {
 	e.datasets[r.Dataset] = append(e.datasets[r.Dataset], seconds)
 }
 
-// Seconds returns what some epochs of a run take: the median of runs that differ in the seed only, else of all runs of the dataset. It returns
-// false if there are none.
+// Seconds predicts the time of some epochs of a run: by the median of the runs that differ only in the seed, or else of all runs of the
+// dataset. It returns false without any.
 func (e *Estimates) Seconds(r plan.Run, epochs int) (float64, bool) {
 	for _, of := range []struct {
 		done     []float64

@@ -9,9 +9,9 @@ import (
 	"tagnet/infra/experiments/internal/plan"
 )
 
-// Extend trains a run up to the epochs of its configuration, from where an earlier call with fewer or more of them has left it, and returns
-// these epochs. It evaluates nothing. A training that was begun with another configuration is an error, or is made again with Force. It waits for another
-// process that trains the run, which it calls wait for: one that a killed program has left behind.
+// Extend trains a run up to the epochs of its configuration and returns these epochs. It continues the training of an earlier call, which
+// may have had fewer or more epochs. It evaluates nothing. A training that was begun with another configuration is an error, or is made again with
+// Force. If another process trains the run, such as one that a killed program has left behind, Extend calls wait once and waits for it.
 func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int, wait func(why string)) (results.Training, error) {
 	if err := e.prepare(ctx, r); err != nil {
 		return results.Training{}, err
@@ -51,7 +51,7 @@ func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int, wait func(
 	return t, nil
 }
 
-// inspectExtension returns how far a training is whose number of epochs is not that of the plan.
+// inspectExtension returns how far a training is, which may have been started with another number of epochs than the plan has.
 func (e *Engine) inspectExtension(ctx context.Context, r plan.Run) (Status, error) {
 	records, _, err := e.checkpoints(r).Records(ctx)
 	if err != nil {

@@ -22,11 +22,11 @@ type event struct {
 	// Ended is false for the line that is written when the process begins, and Resumed true where it found checkpoints.
 	Ended   bool `json:"ended"`
 	Resumed bool `json:"resumed,omitempty"`
-	// Commit, Modified and Machine are those of the process.
+	// Commit, Modified and Machine describe the program and the machine of the process.
 	Commit   string          `json:"commit"`
 	Modified bool            `json:"modified"`
 	Machine  results.Machine `json:"machine"`
-	// usage is that of a process that has ended.
+	// Seconds and CPUSeconds are the usage of a process that has ended.
 	Seconds    float64 `json:"seconds,omitempty"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 }
@@ -76,14 +76,14 @@ func (j journal) read() ([]event, error) {
 	return events, lines.Err()
 }
 
-// trained is what the journal says about a training.
+// trained summarizes the processes of a training.
 type trained struct {
 	known      bool    // the journal has a process that ended
 	event              // the last of these
 	cpuSeconds float64 // of all of them, 0 if the journal lacks one
 }
 
-// training sums up the processes of a training. Of one that was killed the time is not known.
+// training summarizes the processes of a training. The processor time is unknown if one of them was killed.
 func training(events []event) trained {
 	var t trained
 	begun, ended, foreign := 0, 0, false

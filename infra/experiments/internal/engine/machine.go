@@ -42,8 +42,8 @@ func device(log string) string {
 	return ""
 }
 
-// deviceOf returns the device that computed the epochs of some kernels: none if no kernel is that of a device, whatever the log says of
-// an earlier training, and otherwise the name in the log, if it has one.
+// deviceOf returns the name of the device that computed epochs with these kernels, or "" if no kernel ran on a device. logged is the name in
+// the log, which may belong to an earlier training.
 func deviceOf(kernels []string, logged string) string {
 	if !slices.Contains(kernels, "cuda") {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Processes are those that were started and have not ended. Interrupt passes an interrupt on to all of them.
+// Processes holds the running processes. Interrupt passes an interrupt on to all of them.
 type Processes struct {
 	mu          sync.Mutex
 	running     map[*exec.Cmd]bool
@@ -38,7 +38,7 @@ func (p *Processes) Interrupted() bool {
 	return p.interrupted
 }
 
-// usage is what a process took.
+// usage is the time that a process took.
 type usage struct{ Seconds, CPUSeconds float64 }
 
 // run runs a program and appends what it prints to a file. The process gets no interrupts from the terminal, only those of Interrupt.

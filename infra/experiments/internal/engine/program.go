@@ -36,7 +36,7 @@ func Build(ctx context.Context, path string) (Program, error) {
 	return p, p.stamp(ctx)
 }
 
-// sources are what a program is made from. Go's own stamp also counts new result files as modifications, and is missing in a linked
+// sources are the files from which a program is built. Go's own stamp also counts new result files as modifications, and is missing in a linked
 // worktree.
 var sources = []string{"formats", "model", "stages", "pipelines", "infra/datasets", "go.mod", "go.sum", ":!*.md", ":!*_test.go"}
 

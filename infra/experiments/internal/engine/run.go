@@ -26,7 +26,7 @@ type Engine struct {
 	// Trainer is the program of the trainings of which there is no journal; zero if it is not known.
 	Trainer   Program
 	Processes *Processes
-	// Cores and Memory, in MiB, are what all processes together may use.
+	// Cores and Memory, in MiB, bound all processes together.
 	Cores, Memory int
 	// Device and Kernel are passed to train and score, unless they are empty.
 	Device, Kernel string
@@ -62,8 +62,8 @@ func (e *Engine) run(ctx context.Context, r plan.Run, s Status, threads int) (re
 	return e.publish(ctx, r)
 }
 
-// publish collects the result of a run and writes its file. Of an earlier result of the same weights it keeps what the state does not
-// have: the evaluations that the plan no longer has, and the program and the machine of a training that the journal lacks.
+// publish collects the result of a run and writes its file. From an earlier result of the same weights it keeps what the state lacks: evaluations
+// that are no longer in the plan, and the program and the machine of a training that is not in the journal.
 func (e *Engine) publish(ctx context.Context, r plan.Run) (results.Result, error) {
 	result, err := e.Collect(ctx, r, e.Trainer)
 	if err != nil {
@@ -92,7 +92,7 @@ func (g *GraphError) Error() string { return g.err.Error() }
 // Unwrap returns the failure itself.
 func (g *GraphError) Unwrap() error { return g.err }
 
-// prepare runs preprocess once a dataset. Of an existing graph it compares the facts that the graph was made from.
+// prepare runs preprocess once for each dataset. If the graph exists, preprocess compares the facts with the graph's.
 func (e *Engine) prepare(ctx context.Context, r plan.Run) error {
 	e.mu.Lock()
 	if e.graphs == nil {
@@ -204,7 +204,7 @@ type work struct {
 	Status
 }
 
-// Makes reports whether Run makes a run that is so far.
+// Makes reports whether Run makes a run with this status.
 func (e *Engine) Makes(s Status) bool {
 	return slices.Contains([]State{Missing, Interrupted, Trained}, s.State) || s.State == Stale && e.Force
 }

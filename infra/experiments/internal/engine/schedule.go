@@ -17,7 +17,7 @@ type Event struct {
 	Begun bool
 	// Threads is the number of threads that it has.
 	Threads int
-	// Result is that of a run that was completed, Err the failure of one that was not. Neither is set for a run that was interrupted.
+	// Result is the result of a completed run, Err the error of a failed one. Neither is set for a run that was interrupted.
 	Result *results.Result
 	Err    error
 	// Unscored are the protocols that the result lacks.
@@ -25,7 +25,7 @@ type Event struct {
 }
 
 // Run makes runs, in their order and several at a time, until all are made or an interrupt comes. It calls tell, from this goroutine,
-// when one begins and ends. A failure ends one run only, except for that of preprocess, which is told once for all runs of a dataset.
+// when one begins and ends. A failure ends one run only; if preprocess fails, tell is called once for all runs of the dataset.
 func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, tell func(Event)) error {
 	var waiting []work
 	for i, r := range runs {
@@ -77,8 +77,8 @@ func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, te
 	}
 }
 
-// CollectAll writes the results of the runs that are complete in the state, and with partial also of those that have no result yet and
-// lack an evaluation only. It leaves those of other data to Run, which compares the facts. It returns the number of results.
+// CollectAll writes the results of the runs that are complete in the state. With partial it also writes those of runs that have no result
+// yet and lack only an evaluation. It leaves runs of other data to Run, which compares the facts. It returns the number of results.
 func (e *Engine) CollectAll(ctx context.Context, runs []plan.Run, statuses []Status, partial bool, tell func(Event)) (collected int) {
 	for i, r := range runs {
 		s := statuses[i]

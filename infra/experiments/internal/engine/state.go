@@ -35,15 +35,15 @@ const (
 // Status describes how far a run is.
 type Status struct {
 	State State
-	// Why says what differs in a stale run, and which process works on a running one.
+	// Why describes the differences of a stale run, or the process that works on a running one.
 	Why string
 	// Epochs is the number of epochs that are trained.
 	Epochs int
 	// Result is the run's result file, nil without one.
 	Result *results.Result
-	// Unscored are the protocols whose evaluation is missing; of a training that is not finished all.
+	// Unscored are the protocols whose evaluation is missing: all, while the training is not finished.
 	Unscored []string
-	// OtherData is set where the result was made from another dataset, whose facts the graph may have, too.
+	// OtherData reports that the result names another dataset or inference graph, whose facts may nevertheless be the same.
 	OtherData bool
 }
 
@@ -56,7 +56,7 @@ type Folders struct {
 // Workspace returns the workspace of a dataset.
 func (f Folders) Workspace(dataset string) string { return filepath.Join(f.State, dataset) }
 
-// Log returns the file with what the processes of a run printed.
+// Log returns the file with the output of a run's processes.
 func (f Folders) Log(dataset, run string) string {
 	return filepath.Join(f.State, "logs", dataset, run+".log")
 }
@@ -194,7 +194,7 @@ func (f Folders) evaluates(ctx context.Context, r plan.Run, protocol string, bes
 	return json.Unmarshal(m.Configuration, &of) == nil && of.Weights == best.Weights.SHA256
 }
 
-// differs returns what a training has otherwise than the plan, as "delta 3 instead of 2", or "".
+// differs returns the differences between a training and the plan, such as "delta 3 instead of 2", or "".
 func differs(r plan.Run, text json.RawMessage, seed int64, validation checkpoint.Validation) string {
 	// A field that was added since then is zero in the text, which stands for what the engine did before.
 	var trained configuration.Configuration

@@ -38,7 +38,7 @@ func Boolean(flag string) bool {
 	return f.Kind == reflect.Bool
 }
 
-// configure returns what train makes of a preset and flags.
+// configure returns the configuration and the validation that train derives from a preset and flags.
 func configure(ctx context.Context, preset string, flags map[string]string) (configuration.Configuration, checkpoint.Validation, error) {
 	c, validation := configuration.Default(), checkpoint.Validation{Every: 1}
 	if preset != "" {

@@ -20,7 +20,7 @@ type File struct {
 type Experiment struct {
 	// Name begins the names of the runs.
 	Name string `json:"name"`
-	// Datasets are what is trained on, in this order.
+	// Datasets are trained on in this order.
 	Datasets []Dataset `json:"datasets"`
 	// Flags are flags of train, which change the preset.
 	Flags map[string]Value `json:"flags"`
@@ -28,9 +28,9 @@ type Experiment struct {
 	Vary map[string][]Value `json:"vary"`
 	// Seeds are the seeds of the trainings.
 	Seeds []int64 `json:"seeds"`
-	// Protocols are those of score --protocol that evaluate each training; without any it is the paper's.
+	// Protocols evaluate each training, as values of score --protocol; the paper's if empty.
 	Protocols []string `json:"protocols"`
-	// Memory is the MiB that one training may use, DefaultMemory without.
+	// Memory is the MiB that one training may use; 0 is DefaultMemory.
 	Memory int `json:"memory"`
 }
 

@@ -16,22 +16,22 @@ import (
 	"tagnet/model/configuration"
 )
 
-// DefaultMemory is the MiB of a training for which an experiment says nothing: that of train.
+// DefaultMemory is the MiB of a training if its experiment sets none, as the default of train.
 const DefaultMemory = 1024
 
 // Run is one training and its evaluations.
 type Run struct {
 	// Dataset is the name of the dataset's folder in the state and among the results.
 	Dataset string
-	// Source and Inference are what preprocess takes.
+	// Source and Inference are the arguments of preprocess.
 	Source, Inference string
 	// Experiment, Varied and Seed name the run among those of the dataset.
 	Experiment string
 	Varied     map[string]string
 	Seed       int64
-	// Flags are those of train that decide the result, without the seed: "--preset", "wn-v1", "--delta", "0".
+	// Flags are the flags of train that decide the result, without the seed: "--preset", "wn-v1", "--delta", "0".
 	Flags []string
-	// Configuration and Validation are what the flags stand for.
+	// Configuration and Validation are derived from the flags.
 	Configuration configuration.Configuration
 	Validation    checkpoint.Validation
 	// Protocols evaluate the training.
@@ -46,7 +46,7 @@ func (r Run) Name() string { return results.RunName(r.Experiment, r.Varied, r.Se
 // ID returns DATASET/NAME, which names the run among all.
 func (r Run) ID() string { return r.Dataset + "/" + r.Name() }
 
-// Cell returns the name of what runs with different seeds have in common.
+// Cell returns the name of the run without its seed, which runs with different seeds share.
 func (r Run) Cell() string {
 	return r.Dataset + "/" + strings.TrimSuffix(r.Name(), fmt.Sprintf("-seed-%d", r.Seed))
 }
@@ -169,8 +169,8 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 	return r, err
 }
 
-// Protocols are the names of all protocols of score, of which the second takes the validation facts of an inference graph. They stand here since the
-// package that has them would link Beam.
+// Protocols are the names of all protocols of score. The second one needs an inference graph with validation facts. The names are repeated here
+// because the package that defines them would link Beam.
 var Protocols = []string{results.TestProtocol, "valid-and-test", "grail"}
 
 // checkProtocols returns an error for a protocol that score would refuse when the training has been made.
@@ -190,7 +190,7 @@ func (r Run) checkProtocols() error {
 
 var notInFolders = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// Folder returns the name of a dataset's folder: the name in the catalogue as it was written, else that of its own folder or file.
+// Folder returns the name of a dataset's folder: the name in the catalogue as it was written, or else the name of its folder or file.
 func Folder(dataset string) string {
 	name := filepath.Base(filepath.Clean(dataset))
 	return strings.TrimLeft(notInFolders.ReplaceAllString(name, ""), ".-_")

@@ -11,11 +11,11 @@ import (
 
 // Origin says where a search begins.
 type Origin struct {
-	// Name is that of the search.
+	// Name is the name of the search.
 	Name, Dataset string
-	// Preset is a preset of the catalogue, or empty where the base is the default configuration or that of a file.
+	// Preset is a preset of the catalogue, or empty if the search began from the default configuration or a preset file.
 	Preset string
-	// Flags are those of train beside the preset.
+	// Flags are the flags of train that change the preset.
 	Flags map[string]string
 }
 
@@ -33,8 +33,8 @@ type entry struct {
 	value any
 }
 
-// PresetFile returns the text of a preset file with the best candidate of a search: what it changes of the base's preset, and where the values
-// come from.
+// PresetFile returns the text of a preset file with the best candidate of a search: the hyperparameters that differ from the base's preset, and their
+// provenance.
 func (s Search) PresetFile(o Origin, r Result) ([]byte, error) {
 	base := configuration.Default()
 	var list []entry

@@ -12,7 +12,7 @@ import (
 
 // Search is the content of a search file, without the dataset.
 type Search struct {
-	// Space is what is searched.
+	// Space holds the hyperparameters to search.
 	Space Space `json:"space"`
 	// Candidates is the number of configurations at the first rung, the base included.
 	Candidates int `json:"candidates"`
@@ -26,7 +26,7 @@ type Search struct {
 	Seed int64 `json:"seed"`
 }
 
-// Outcome is what a training has reached.
+// Outcome is the validation MRR and the time of a training.
 type Outcome struct {
 	// MRR is the best pessimistic MRR on the validation split of all epochs.
 	MRR float64
@@ -36,15 +36,14 @@ type Outcome struct {
 
 // Trainer trains candidates.
 type Trainer interface {
-	// Train trains a candidate up to an epoch, from where an earlier call has left it, and returns what it has reached there. Later
-	// epochs, if it was trained before, do not count. So many trainings run at the same time. An error that is a
-	// *Diverged ends the candidate, any other one the search.
+	// Train trains a candidate up to an epoch and returns its outcome there. It continues the training of an earlier call; later epochs
+	// of that do not count. atATime trainings run at the same time. A *Diverged error ends the candidate, any other error the search.
 	Train(ctx context.Context, c Candidate, epochs, atATime int) (Outcome, error)
 }
 
 // Diverged is the error of a training whose loss became infinite or NaN.
 type Diverged struct {
-	// Reason is what the training printed.
+	// Reason is the last line that the training printed.
 	Reason string
 }
 
@@ -64,7 +63,7 @@ type Entry struct {
 type Rung struct {
 	// Number counts from 1.
 	Number, Epochs int
-	// Entries are sorted: those with the best validation MRR first, of equal ones that which was ahead at the rung before, or has the lower number, and at last those that diverged.
+	// Entries are sorted: by the validation MRR, the best first, then those that diverged. Equal ones keep the order of the rung before, or of their numbers at the first rung.
 	Entries []Entry
 	// Promoted is how many entries are trained further.
 	Promoted int
@@ -91,7 +90,7 @@ type Result struct {
 	Missing float64
 }
 
-// Run searches, training so many candidates at a time. It reports each rung. An error of a training, other than a *Diverged, ends the
+// Run searches, training atATime candidates at the same time. It reports each rung. An error of a training, other than a *Diverged, ends the
 // search after the rung.
 func (s Search) Run(ctx context.Context, candidates []Candidate, t Trainer, atATime int, report func(Rung)) (Result, error) {
 	var result Result

@@ -29,7 +29,7 @@ func example() Search {
 	}
 }
 
-// state is what the trainings of a test have reached. It survives an interrupt, as a workspace does.
+// state holds the progress of the trainings of a test. It survives an interrupt, as a workspace does.
 type state struct {
 	mu      sync.Mutex
 	epochs  map[int]int // by candidate

@@ -18,10 +18,10 @@ import (
 	"tagnet/model/random"
 )
 
-// Space holds what the hyperparameters of a search may be, by their names in a configuration.
+// Space holds the ranges of the hyperparameters of a search, by their names in a configuration.
 type Space map[string]Range
 
-// Range is what one hyperparameter may be. Exactly one of its fields is given.
+// Range describes the values of one hyperparameter. Exactly one of its fields is set.
 type Range struct {
 	// LogUniform are the bounds of a number whose logarithm is drawn uniformly, as suits a learning rate.
 	LogUniform []float64 `json:"log_uniform,omitempty"`
@@ -33,7 +33,7 @@ type Range struct {
 	Choices []json.RawMessage `json:"choices,omitempty"`
 }
 
-// values are those of the hyperparameters of a candidate, as JSON.
+// values holds the drawn hyperparameters of a candidate, as JSON.
 type values map[string]json.RawMessage
 
 // epochs is the hyperparameter that the rungs decide.
@@ -94,7 +94,7 @@ func (r Range) check(kind reflect.Kind) error {
 	return nil
 }
 
-// describe says what a hyperparameter of a kind is.
+// describe returns a sentence about the values of a kind of hyperparameter.
 func describe(kind reflect.Kind) string {
 	switch kind {
 	case reflect.Int:
@@ -105,7 +105,7 @@ func describe(kind reflect.Kind) string {
 	return "it is no number, and has choices"
 }
 
-// extremes returns the values that have to be valid for all to be.
+// extremes returns the bounds or choices: if they are valid, all values of the range are.
 func (r Range) extremes() []json.RawMessage {
 	list := slices.Clone(r.Choices)
 	for _, bound := range append(slices.Clone(r.LogUniform), r.Uniform...) {
@@ -117,7 +117,7 @@ func (r Range) extremes() []json.RawMessage {
 	return list
 }
 
-// number returns a number as JSON with three significant digits: what is drawn has no more meaning, people read it, and
+// number returns a number as JSON with three significant digits: more would mean nothing, people read it, and
 // the last bits of an exponential depend on the processor.
 func number(value float64) json.RawMessage {
 	return json.RawMessage(strconv.FormatFloat(value, 'g', 3, 64))

@@ -45,7 +45,7 @@ func (s Search) PrintCandidates(w io.Writer, candidates []Candidate) error {
 	return table.Flush()
 }
 
-// Schedule says how many candidates are trained to which epoch if the time suffices and none diverges.
+// Schedule describes how many candidates are trained to which epoch if the time suffices and none diverges.
 func (s Search) Schedule(candidates int) string {
 	var text []string
 	for _, to := range s.Rungs {
@@ -55,7 +55,7 @@ func (s Search) Schedule(candidates int) string {
 	return strings.Join(text, ", ")
 }
 
-// summary says what became of the candidates of a rung.
+// summary counts the candidates of a rung that were trained, diverged or continue.
 func (s Search) summary(r Rung) string {
 	diverged := 0
 	for _, e := range r.Entries {
