@@ -12,6 +12,8 @@ import (
 
 // The values of the fields that are choices. They are written to disk.
 const (
+	ArchitectureULTRA = "ultra" // relation states in place of relation embeddings; only read from trained weights
+
 	PolicyWindow          = "window"       // an entity is updated from its distance on, for Delta more layers (TAGNet)
 	PolicyFull            = "full"         // every entity is updated in every layer (NBFNet)
 	PolicyAStar           = "astar"        // the entities of highest priority send along their best edges (A*Net)
@@ -45,6 +47,8 @@ const (
 //
 // The zero value of a field is not always valid: start from Default or a preset.
 type Configuration struct {
+	// Architecture is empty for the model that the other fields describe, or ultra. Weights decide it: it is no hyperparameter.
+	Architecture string `json:"architecture,omitzero"`
 	// Layers is the number of propagation layers T, and the largest distance of an answer that is
 	// found.
 	Layers int `json:"layers"`
@@ -123,6 +127,9 @@ func Default() Configuration {
 		Batching: BatchingRandom,
 	}
 }
+
+// ULTRA reports whether the model is ULTRA (package ultra), not one with parameters for relations.
+func (c Configuration) ULTRA() bool { return c.Architecture == ArchitectureULTRA }
 
 // Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {
@@ -220,7 +227,18 @@ func (c Configuration) Violations() []Violation {
 	for _, r := range c.reals() {
 		check(!math.IsNaN(r.value) && !math.IsInf(r.value, 0), r.field, r.value, "a finite number")
 	}
+	check(c.Architecture == "" || c.ULTRA(), "architecture", fmt.Sprintf("%q", c.Architecture), "nothing, or "+ArchitectureULTRA)
 	within(c.Layers >= 1 && c.Layers <= MaxLayers, "layers", c.Layers)
+	if c.ULTRA() {
+		check(c.Layers == 6, "layers", c.Layers, "6, which these weights were trained with")
+		check(c.Dim == 64, "dim", c.Dim, "64, which these weights were trained with")
+		check(c.Policy == PolicyFull, "policy", c.Policy, "full: these weights were trained with an update of every entity in every layer, and a window loses much of their quality")
+		check(c.DeltaMode == DeltaFixed, "delta_mode", c.DeltaMode, "fixed, for ULTRA's weights")
+		check(c.Aggregate == AggregateSum, "aggregate", c.Aggregate, "sum, which these weights were trained with")
+		check(c.Message == MessageDistMult, "message", c.Message, "distmult, which these weights were trained with")
+		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for ULTRA's weights")
+		check(c.Dropout == 0, "dropout", c.Dropout, "0, for ULTRA's weights")
+	}
 	within(c.Dim >= 1 && c.Dim <= 4096, "dim", c.Dim)
 	within(c.Delta >= 0, "delta", c.Delta)
 	oneOf("policy", c.Policy, PolicyWindow, PolicyFull, PolicyAStar, PolicyWindowWithAStar)

@@ -22,6 +22,9 @@ func Fields() []Field {
 	var list []Field
 	for f := range reflect.TypeFor[Configuration]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "architecture" {
+			continue
+		}
 		list = append(list, Field{name, f.Type.Kind(), f.Index[0]})
 	}
 	return list

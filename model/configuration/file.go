@@ -61,6 +61,9 @@ func parsePreset(file string, text []byte, preset func(name string) (Configurati
 		return Configuration{}, err
 	}
 	var mistakes []error
+	if p.Architecture != "" {
+		mistakes = append(mistakes, strict.Mistake(file, text, "weights decide the architecture: leave it out", "architecture"))
+	}
 	for _, v := range p.Violations() {
 		mistakes = append(mistakes, strict.Mistake(file, text, v.Error(), v.Field))
 	}

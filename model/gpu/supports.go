@@ -25,6 +25,8 @@ func (e *UnsupportedError) Error() string {
 // Supports returns nil if a device computes configurations like c, else an UnsupportedError.
 func Supports(c configuration.Configuration) error {
 	switch {
+	case c.ULTRA():
+		return &UnsupportedError{"architecture", c.Architecture, "tagnet's own"}
 	case c.Policy != configuration.PolicyWindow:
 		return &UnsupportedError{"policy", c.Policy, configuration.PolicyWindow}
 	case c.Message != configuration.MessageDistMult:

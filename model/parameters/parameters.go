@@ -64,8 +64,11 @@ func (s Shape) Size() int {
 }
 
 // Layout lists the tensors of a configuration's model over a number of relations (2R, inverses
-// included), in the order of NBFNet-PyG's state_dict.
+// included), in the order of NBFNet-PyG's state_dict. ULTRA's tensors do not depend on the relations.
 func Layout(c configuration.Configuration, relations int) []Shape {
+	if c.ULTRA() {
+		return layoutULTRA(c)
+	}
 	d := c.Dim
 	var layout []Shape
 	add := func(name string, shape ...int) { layout = append(layout, Shape{name, shape}) }

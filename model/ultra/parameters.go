@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tagnet/formats/pytorch"
+	"tagnet/model/configuration"
 	"tagnet/model/parameters"
 )
 
@@ -16,44 +17,27 @@ const (
 	Layers = 6
 )
 
-// types is the number of types of edges between relations, and of rows of a layer's weights.
-const types = 4
-
-// Names of the model's parts, with which those of their tensors begin.
+// Names of the model's parts, and the number of types of edges between relations, of which each has a row of weights in a layer.
 const (
-	relationPart = "relation_model."
-	entityPart   = "entity_model."
+	relationPart = parameters.RelationPart
+	entityPart   = parameters.EntityPart
+	types        = parameters.RelationTypes
 )
 
-// Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
-func Layout() []parameters.Shape {
-	var shapes []parameters.Shape
-	add := func(name string, shape ...int) { shapes = append(shapes, parameters.Shape{Name: name, Shape: shape}) }
-	update := func(name string) {
-		add(name+"layer_norm.weight", Dim)
-		add(name+"layer_norm.bias", Dim)
-		add(name+"linear.weight", Dim, 2*Dim)
-		add(name+"linear.bias", Dim)
-	}
-	for t := range Layers {
-		name := fmt.Sprintf(relationPart+"layers.%d.", t)
-		update(name)
-		add(name+"relation.weight", types, Dim)
-	}
-	for t := range Layers {
-		name := fmt.Sprintf(entityPart+"layers.%d.", t)
-		update(name)
-		for _, i := range []int{0, 2} {
-			add(fmt.Sprintf("%srelation_projection.%d.weight", name, i), Dim, Dim)
-			add(fmt.Sprintf("%srelation_projection.%d.bias", name, i), Dim)
-		}
-	}
-	add(entityPart+"mlp.0.weight", 2*Dim, 2*Dim)
-	add(entityPart+"mlp.0.bias", 2*Dim)
-	add(entityPart+"mlp.2.weight", 1, 2*Dim)
-	add(entityPart+"mlp.2.bias", 1)
-	return shapes
+// Configuration returns the configuration of the model, and the hyperparameters to train it further with: those of the paper's
+// fine-tuning, Galkin et al., ICLR 2024.
+func Configuration() configuration.Configuration {
+	c := configuration.Default()
+	c.Architecture, c.Layers, c.Dim = configuration.ArchitectureULTRA, Layers, Dim
+	c.Policy, c.Delta = configuration.PolicyFull, 0
+	c.Aggregate, c.Message = configuration.AggregateSum, configuration.MessageDistMult
+	c.Negatives, c.AdversarialTemperature = 256, 1
+	c.LearningRate, c.LearningRateDecay, c.WeightDecay, c.BatchSize, c.Epochs = 5e-4, 1, 1e-2, 64, 1
+	return c
 }
+
+// Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
+func Layout() []parameters.Shape { return parameters.Layout(Configuration(), 0) }
 
 // Recognizes reports whether tensors of a checkpoint are named as ULTRA's: whether Parameters should read them rather than a
 // reader of another architecture. It says nothing of whether they are complete.
