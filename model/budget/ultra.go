@@ -2,9 +2,9 @@ package budget
 
 import "tagnet/model/ultra"
 
-// Ultra estimates scoring with ULTRA's weights, as Score does with a model's: meetings is the number of edges of the relation
-// graph. The states that queries of a base relation share are in memory once, whatever the number of threads.
-func Ultra(s Sizes, meetings int64, topK, shardRows int) Estimate {
+// Ultra estimates scoring with ULTRA's weights, as Score does with a model's, with a relation graph of so many edges. The states
+// that queries of a base relation share are in memory once, whatever the number of threads.
+func Ultra(s Sizes, relationEdges int64, topK, shardRows int) Estimate {
 	const (
 		perRow = 280 // as for Score
 		state  = 4 * ultra.Dim
@@ -22,11 +22,38 @@ func Ultra(s Sizes, meetings int64, topK, shardRows int) Estimate {
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", s.queries() + s.answers()},
-			{"parameters", 2*weights + 16*meetings + s.Relations*s.Relations/8 + 24*s.Entities + 16*s.Edges}, // with the order of scoring
+			{"parameters", 2*weights + 9*relationEdges + 20*s.Relations + 24*s.Entities + 16*s.Edges}, // with the order of scoring
 			{"base relation", s.Entities*(shared*state+8) + s.Relations*state*(ultra.Layers+3)},
 			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
 		},
 		// States before and after a layer, the layout of what the source reaches, and scores.
 		Thread: 2*state*s.Entities + 68*s.Entities + 12*s.Edges + 512<<10 + 16*int64(topK),
+	}
+}
+
+// Meet estimates making the relation graph of the graph with so many relations in rows of bits.
+func Meet(s Sizes) Estimate {
+	const (
+		bundles = 8 // of Beam's local runner, each with rows of its own; there are no more than files of edges
+		merging = 2
+	)
+	own := min(bundles, max(1, s.EdgeFiles))
+	return Estimate{
+		Task: "making the relation graph",
+		Rows: []Row{
+			{"graph", s.graph()},
+			{"meetings", (own + merging + runnerCopies*own) * s.Relations * s.Relations / 8},
+		},
+		Thread: 4 * MiB, // a batch of edges
+	}
+}
+
+// MeetInPairs estimates the same in pairs of relations, without the worker that merges them: it holds 12 bytes a pair, a sixth of
+// what scoring with the relation graph takes.
+func MeetInPairs(s Sizes) Estimate {
+	return Estimate{
+		Task:   "making the relation graph",
+		Rows:   []Row{{"graph", s.graph()}},
+		Thread: 40 * MiB, // a batch of edges, buffers of spill files, a table of recent pairs
 	}
 }

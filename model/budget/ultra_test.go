@@ -36,16 +36,10 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	meetings := int64(0)
 	before := live()
 	p := parameters.Initialize(ultra.Layout(), 1)
-	met := ultra.MeetingsOf(g)
-	for r := range int32(g.RelationCount()) {
-		for range met.Edges(r) {
-			meetings++
-		}
-	}
-	m := ultra.New(p, g, met, k)
+	relations := ultra.RelationGraphOf(g)
+	m := ultra.New(p, g, relations, k)
 	b, w, scores := m.Base(0, 1, nil), m.Worker(ultra.Layers), make([]float32, g.Entities)
 	for i := range 8 {
 		if err := w.Scores(b, facts[i].Head, 0, scores); err != nil {
@@ -53,8 +47,8 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 		}
 	}
 	held := live() - before
-	runtime.KeepAlive([]any{p, met, m, b, w, scores})
-	e := budget.Ultra(budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount())}, meetings, 10, 1<<17)
+	runtime.KeepAlive([]any{p, relations, m, b, w, scores})
+	e := budget.Ultra(budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount())}, relations.Edges(), 10, 1<<17)
 	estimate := row(e, "parameters") + row(e, "base relation") + e.Thread
 	t.Logf("%.1f MiB held, estimate %.1f", float64(held)/(1<<20), float64(estimate)/(1<<20))
 	if held > estimate || estimate > 3*held/2 {

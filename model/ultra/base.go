@@ -67,7 +67,7 @@ func (m *Model) relationStates(b *Base, buffers *buffers) {
 		rows[r] = int32(r)
 	}
 	for t := range Layers {
-		r := receivers(m.meetings, x, m.weights.types[t])
+		r := receivers(m.relations, x, m.weights.types[t])
 		r.Previous = x
 		u := update{layer: &m.weights.relations[t], receivers: r, output: next}
 		for _, others := range [][]int32{rows[:b.relation], rows[b.relation+1:]} {

@@ -24,7 +24,7 @@ func BenchmarkQuery(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m := ultra.New(golden.Drawn(1), d.graph, ultra.MeetingsOf(d.graph), k)
+			m := ultra.New(golden.Drawn(1), d.graph, ultra.RelationGraphOf(d.graph), k)
 			w, plain, scores := m.Worker(ultra.Layers), m.Plain(), make([]float32, d.graph.Entities)
 			queries, byBase := d.queries(), map[int32][]query{}
 			for _, q := range queries {

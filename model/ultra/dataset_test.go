@@ -94,7 +94,7 @@ func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(p, d.graph, ultra.MeetingsOf(d.graph), k)
+	m := ultra.New(p, d.graph, ultra.RelationGraphOf(d.graph), k)
 	w, scores := m.Worker(radius), make([]float32, d.graph.Entities)
 	var ranks ranking.Accumulator
 	var base *ultra.Base

@@ -26,8 +26,8 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 		for i := range 4 {
 			entities, relations := 20+rng.IntN(40), 1+rng.IntN(4)
 			g := compare.RandomGraph(t, rng, entities, relations, entities*[]int{1, 6}[i%2]/2)
-			meetings, edges := ultra.MeetingsOf(g), reference.RelationGraph(g)
-			m := ultra.New(small, g, meetings, k)
+			edges := reference.RelationGraph(g)
+			m := ultra.New(small, g, ultra.RelationGraphOf(g), k)
 			var b *ultra.Base
 			distances := make([]uint8, entities)
 			for _, radius := range []int{ultra.Layers, rng.IntN(ultra.Layers)} {
@@ -93,7 +93,7 @@ func TestRadiusWhereMostIsNear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(small, g, ultra.MeetingsOf(g), k)
+	m := ultra.New(small, g, ultra.RelationGraphOf(g), k)
 	b, scores := m.Base(0, 1, nil), make([]float32, entities)
 	states := reference.RelationStates(wide, reference.RelationGraph(g), g.RelationCount(), 0)[ultra.Layers]
 	tables, query := reference.Tables(wide, states), states[:ultra.Dim]
@@ -116,7 +116,7 @@ func TestRefusesOtherQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(golden.Drawn(3), g, ultra.MeetingsOf(g), k)
+	m := ultra.New(golden.Drawn(3), g, ultra.RelationGraphOf(g), k)
 	b, w := m.Base(0, 1, nil), m.Worker(ultra.Layers)
 	for what, c := range map[string]struct{ source, relation, scores int32 }{
 		"another base relation": {0, 1, 9}, "the inverse of another": {0, 3, 9}, "no relation": {0, -1, 9},

@@ -2,108 +2,149 @@ package ultra
 
 import (
 	"fmt"
-	"math/bits"
+	"math"
+	"slices"
 
 	"tagnet/model/graph"
+	"tagnet/model/kernel"
 )
 
-// Meetings are the pairs of relations, inverse ones included, with an entity that is a head of both, as 2R rows of 2R bits. They
-// are all that there is to keep of the relation graph: the tails of a relation are the heads of its inverse.
+// RelationGraph is the graph whose nodes are the 2R relations of a knowledge graph, inverse ones included. It keeps which
+// relations meet, that is, share a head, since the tails of a relation are the heads of its inverse. An edge leads from a sender b
+// to a receiver a and is of type
 //
-// An edge of the relation graph leads from relation b to a, and is of type
+//	0  hh  where heads of a are heads of b     a meets b
+//	1  tt  where tails of a are tails of b     inverse a meets inverse b
+//	2  ht  where heads of a are tails of b     a meets inverse b
+//	3  th  where tails of a are heads of b     inverse a meets b
 //
-//	hh where heads of a are heads of b     meet[a, b]
-//	tt where tails of a are tails of b     meet[inverse a, inverse b]
-//	ht where heads of a are tails of b     meet[a, inverse b]
-//	th where tails of a are heads of b     meet[inverse a, b]
-//
-// A relation with a fact meets itself; the others have no edges.
-type Meetings struct {
-	relations int // 2R
-	words     int // of a row
-	bits      []uint64
+// however many entities they share. A relation with a fact meets itself; the others have no edges. So hh and tt are symmetric, th
+// is ht turned round, and all types have as many edges. A RelationGraph takes 4 bytes for four edges.
+type RelationGraph struct {
+	relations int     // 2R
+	offsets   []int   // of the rows of meets, [2R + 1]
+	meets     []int32 // for each relation those that it meets, ascending
 }
 
-// NewMeetings returns the meetings of R base relations, of which none meets another yet.
-func NewMeetings(baseRelations int) *Meetings {
-	words := (2*baseRelations + 63) / 64
-	return &Meetings{relations: 2 * baseRelations, words: words, bits: make([]uint64, 2*baseRelations*words)}
+// Edge is an edge of a relation graph.
+type Edge struct {
+	Type             uint8
+	Receiver, Sender int32
 }
 
-// MeetingsOf returns the meetings of a graph's relations.
-func MeetingsOf(g *graph.Graph) *Meetings {
-	m := NewMeetings(g.BaseRelations)
-	row := make([]uint64, m.words)
-	for u := range int32(g.Entities) {
-		_, entering := g.In(u)
-		clear(row)
-		for _, r := range entering {
-			leaves := g.Inverse(r) // every edge that enters has an inverse that leaves
-			row[leaves>>6] |= 1 << (leaves & 63)
-		}
-		m.Add(row)
-	}
-	return m
+// edgeTypes are the names of the types.
+var edgeTypes = [types]string{"hh", "tt", "ht", "th"}
+
+// String returns the edge as in an error.
+func (e Edge) String() string {
+	return fmt.Sprintf("%s edge from relation %d to %d", edgeTypes[e.Type], e.Sender, e.Receiver)
 }
 
-// Words returns the number of words of a row of bits.
-func (m *Meetings) Words() int { return m.words }
+// RelationGraphOf returns the relation graph of a graph. It takes 4 R*R bits meanwhile; the Beam stage relationgraph does without.
+func RelationGraphOf(g *graph.Graph) *RelationGraph { return MeetingsOf(g).Graph() }
 
-// Add records that the relations in a row of bits, those whose edges leave one entity, meet each other.
-func (m *Meetings) Add(relations []uint64) {
-	relations = relations[:m.words]
-	for i, word := range relations {
-		for ; word != 0; word &= word - 1 {
-			row := m.row(int32(64*i + bits.TrailingZeros64(word)))
-			for j, with := range relations {
-				row[j] |= with
-			}
-		}
-	}
+// newRelationGraph returns a graph without rows, and memory for so many meetings.
+func newRelationGraph(relations, meetings int) *RelationGraph {
+	return &RelationGraph{relations: relations, offsets: append(make([]int, 0, relations+1), 0), meets: make([]int32, 0, meetings)}
 }
 
-// Merge adds the meetings of other, of as many relations. In whatever order meetings are added and merged, the result is the same.
-func (m *Meetings) Merge(other *Meetings) error {
-	if m.relations != other.relations {
-		return fmt.Errorf("merging meetings of %d relations with those of %d", m.relations, other.relations)
-	}
-	for i, word := range other.bits {
-		m.bits[i] |= word
-	}
-	return nil
-}
+// endRow ends the row of the next relation.
+func (g *RelationGraph) endRow() { g.offsets = append(g.offsets, len(g.meets)) }
 
-// Meet reports whether an entity is a head of both relations.
-func (m *Meetings) Meet(a, b int32) bool { return m.row(a)[b>>6]>>(b&63)&1 != 0 }
+// Relations returns the number of nodes, 2R.
+func (g *RelationGraph) Relations() int { return g.relations }
 
-func (m *Meetings) row(a int32) []uint64 { return m.bits[int(a)*m.words : (int(a)+1)*m.words] }
+// Edges returns the number of edges of all types.
+func (g *RelationGraph) Edges() int64 { return types * int64(len(g.meets)) }
+
+// row returns the relations that a relation meets, ascending.
+func (g *RelationGraph) row(a int32) []int32 { return g.meets[g.offsets[a]:g.offsets[a+1]] }
 
 // inverse returns the inverse of a relation.
-func (m *Meetings) inverse(a int32) int32 {
-	if base := int32(m.relations / 2); a < base {
+func (g *RelationGraph) inverse(a int32) int32 {
+	if base := int32(g.relations / 2); a < base {
 		return a + base
 	} else {
 		return a - base
 	}
 }
 
-// Edges yields the edges of the relation graph to a receiver, by type (0 to 3, in the order above) and sender.
-func (m *Meetings) Edges(receiver int32) func(yield func(kind, sender int32) bool) {
-	return func(yield func(kind, sender int32) bool) {
-		inverse := m.inverse(receiver)
-		for kind, of := range [types]struct {
-			side     int32
-			inverted bool
-		}{{receiver, false}, {inverse, true}, {receiver, true}, {inverse, false}} {
-			for sender := range int32(m.relations) {
-				met := sender
-				if of.inverted {
-					met = m.inverse(sender)
-				}
-				if m.Meet(of.side, met) && !yield(int32(kind), sender) {
-					return
-				}
-			}
+// AppendSenders appends the senders of the edges of a type to a receiver, ascending.
+func (g *RelationGraph) AppendSenders(to []int32, kind uint8, receiver int32) []int32 {
+	side := receiver
+	if kind == 1 || kind == 3 { // tails of the receiver
+		side = g.inverse(receiver)
+	}
+	met := g.row(side)
+	if kind == 0 || kind == 3 { // heads of the sender
+		return append(to, met...)
+	}
+	// The inverses of inverse relations, the second part of the row, are the smaller ones.
+	base := int32(g.relations / 2)
+	split, _ := slices.BinarySearch(met, base)
+	for _, b := range met[split:] {
+		to = append(to, b-base)
+	}
+	for _, b := range met[:split] {
+		to = append(to, b+base)
+	}
+	return to
+}
+
+// All yields all edges by type, receiver and sender.
+func (g *RelationGraph) All(yield func(Edge) bool) {
+	c := cursor{graph: g}
+	for e, ok := c.next(); ok; e, ok = c.next() {
+		if !yield(e) {
+			return
 		}
 	}
+}
+
+// cursor walks through all edges by type, receiver and sender.
+type cursor struct {
+	graph   *RelationGraph
+	senders []int32 // of the previous list of a type and receiver
+	read    int     // of these
+	list    int     // the next one
+}
+
+func (c *cursor) next() (Edge, bool) {
+	n := c.graph.relations
+	for c.read == len(c.senders) {
+		if c.list == types*n {
+			return Edge{}, false
+		}
+		c.senders, c.read = c.graph.AppendSenders(c.senders[:0], uint8(c.list/n), int32(c.list%n)), 0
+		c.list++
+	}
+	c.read++
+	last := c.list - 1
+	return Edge{uint8(last / n), int32(last % n), c.senders[c.read-1]}, true
+}
+
+// senders returns the edges as the kernels take them: by receiver, then type, then sender, which is the order of sums. All are of
+// the kernels' first kind.
+func (g *RelationGraph) senders() (s kernel.Senders) {
+	s.Rows, s.Relations = make([]int32, 0, g.Edges()), make([]int32, 0, g.Edges())
+	s.Offsets = append(make([]int32, 0, 3*g.relations+1), 0)
+	for a := range int32(g.relations) {
+		for kind := range types {
+			s.Rows = g.AppendSenders(s.Rows, uint8(kind), a)
+			for len(s.Relations) < len(s.Rows) {
+				s.Relations = append(s.Relations, int32(kind))
+			}
+		}
+		end := int32(len(s.Rows))
+		s.Offsets = append(s.Offsets, end, end, end)
+	}
+	return s
+}
+
+// mostMeetings keeps the offsets of edges below those that kernels count.
+const mostMeetings = math.MaxInt32 / types
+
+// tooMany returns the error of a relation graph that is too large for the kernels.
+func (g *RelationGraph) tooMany() error {
+	return fmt.Errorf("the relation graph of %d relations has more than %d edges, the most that can be propagated along", g.relations, types*mostMeetings)
 }

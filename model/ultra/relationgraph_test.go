@@ -27,14 +27,11 @@ func TestEdgesOfTheRelationGraph(t *testing.T) {
 			t.Parallel()
 			// The relations of the training graph that an inference graph lacks have no edges.
 			g := read(t, folder).graph
-			m := ultra.MeetingsOf(g)
 			var got [2][4]int
-			for a := range int32(g.RelationCount()) {
-				for kind, b := range m.Edges(a) {
-					got[0][kind]++
-					if a == b {
-						got[1][kind]++
-					}
+			for e := range ultra.RelationGraphOf(g).All {
+				got[0][e.Type]++
+				if e.Receiver == e.Sender {
+					got[1][e.Type]++
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -57,13 +54,14 @@ func TestMeetingsMerge(t *testing.T) {
 			shards[i] = ultra.NewMeetings(relations)
 		}
 		for _, u := range rng.Perm(g.Entities) {
-			row := make([]uint64, want.Words())
+			var leaving []int32
 			_, entering := g.In(int32(u))
 			for _, r := range entering {
-				leaves := g.Inverse(r)
-				row[leaves/64] |= 1 << (leaves % 64)
+				leaving = append(leaving, g.Inverse(r))
 			}
-			shards[rng.IntN(len(shards))].Add(row)
+			if err := shards[rng.IntN(len(shards))].Add(leaving); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for _, i := range rng.Perm(len(shards)) {
 			if err := merged.Merge(shards[i]); err != nil {
@@ -85,7 +83,7 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		const entities, workers = 400, 3 // some blocks of rows
 		g := compare.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
-		m := ultra.New(golden.Drawn(5), g, ultra.MeetingsOf(g), k)
+		m := ultra.New(golden.Drawn(5), g, ultra.RelationGraphOf(g), k)
 		one, several := m.Base(1, 1, nil), m.Base(1, workers, nil)
 		if diff := cmp.Diff(m.Ground(one), m.Ground(several)); diff != "" {
 			t.Fatalf("ground states depend on the number of threads (-one +several):\n%s", diff)
