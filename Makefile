@@ -52,7 +52,7 @@ lint: ## formatting, vet (on arm64 too), staticcheck and the repository's own ru
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count 1 ./infra/lint
 
-GOLDEN = analyze distances messages preprocess quickstart score train
+GOLDEN = analyze distances messages preprocess quickstart relationgraph score train
 
 .PHONY: golden
 golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md

@@ -20,6 +20,7 @@ import (
 	_ "tagnet/stages/graph"
 	_ "tagnet/stages/learn"
 	_ "tagnet/stages/messages"
+	_ "tagnet/stages/relationgraph"
 	_ "tagnet/stages/score"
 	_ "tagnet/stages/statistics"
 	_ "tagnet/stages/triples"

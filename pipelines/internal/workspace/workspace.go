@@ -71,6 +71,9 @@ const AnalysisFolder = "analysis"
 // DistancesFolder returns a split's search tables below the workspace.
 func DistancesFolder(split string) string { return "distances/" + split }
 
+// RelationGraphFolder returns the relation graph of a graph, train or inference, below the workspace.
+func RelationGraphFolder(graph string) string { return "relationgraph/" + graph }
+
 // Runs returns the names of the workspace's runs that have a file, in alphabetical order.
 func (w Workspace) Runs(ctx context.Context) ([]string, error) {
 	folder := w.Path(checkpoint.RunsFolder)

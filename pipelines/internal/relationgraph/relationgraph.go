@@ -1,0 +1,177 @@
+package relationgraph
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/model/budget"
+	"tagnet/model/kg"
+	"tagnet/model/ultra"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
+	"tagnet/stages/relationgraph"
+	"tagnet/stages/worker"
+)
+
+// Table is the relation graph of one graph of a workspace.
+type Table struct {
+	e       *command.Environment
+	loaded  *kg.KG
+	stage   workspace.Stage
+	shards  []relationgraph.Shard
+	params  relationgraph.Params
+	byPairs bool
+	edges   int64 // of the graph
+	memory  int64 // MiB
+	current bool
+}
+
+// configuration decides the content of the folder.
+type configuration struct {
+	Graph string `json:"graph"`
+}
+
+// Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current. It
+// writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory. A memory that is too small is a usage error.
+//
+// A command builds its plan with Jobs and Loads, and calls Make before its own job.
+func Open(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*Table, error) {
+	w := e.Workspace
+	name := "train"
+	if loaded.Of(split) != loaded.Train {
+		name = "inference"
+	}
+	t := &Table{
+		e: e, loaded: loaded, shards: relationgraph.Shards(w.Graph(), loaded.Manifest, split),
+		edges: kg.EdgesOf(loaded.Manifest, split), memory: memory,
+		stage: workspace.Stage{
+			Workspace: w, Name: "relationgraph", Folder: workspace.RelationGraphFolder(name), Configuration: configuration{name},
+			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(), Outputs: []string{relationgraph.TableFile},
+		},
+	}
+	t.params = relationgraph.Params{BaseRelations: len(loaded.Relations), Folder: t.URL(), Memory: memory * budget.MiB}
+	var err error
+	if t.current, err = t.stage.Complete(ctx); err != nil || t.current {
+		return t, err
+	}
+	if err := t.divide(ctx, split); err != nil {
+		return nil, err
+	}
+	t.stage.Ready = e.Ready(command.Work{Jobs: t.Jobs, Memory: memory, Count: t.edges, Unit: "edges", Loads: t.Loads()})
+	return t, nil
+}
+
+// divide chooses by the memory how meetings are collected, which changes no byte of the table.
+func (t *Table) divide(ctx context.Context, split string) error {
+	sizes, err := graph.Sizes(ctx, t.e.Workspace.Graph(), t.loaded.Manifest, split)
+	if err != nil {
+		return err
+	}
+	if 2*t.params.BaseRelations <= ultra.MostRelations {
+		if _, err := budget.Meet(sizes).Plan(t.params.Memory, 0, 1); err == nil {
+			return nil
+		}
+	}
+	t.byPairs = true
+	plan, err := t.e.Plan(budget.MeetInPairs(sizes), t.memory, 0)
+	t.params.Threads, t.params.BufferBytes = plan.Threads, plan.BufferBytes()
+	return err
+}
+
+// URL returns the folder of the table, as relationgraph.Load takes it.
+func (t *Table) URL() string { return t.e.Workspace.Path(t.stage.Folder) }
+
+// Edges returns the number of edges of the table, if it is current.
+func (t *Table) Edges(ctx context.Context) (edges int64, known bool, err error) {
+	if !t.current {
+		return 0, false, nil
+	}
+	m, err := manifest.Read(ctx, t.URL())
+	return m.Rows["edges"], err == nil, err
+}
+
+// Jobs returns the Beam pipeline that makes the table, without the folder's lock, or nothing if it is current.
+func (t *Table) Jobs() ([]*beam.Pipeline, error) {
+	if t.current {
+		return nil, nil
+	}
+	return []*beam.Pipeline{Build(t.shards, t.params, t.byPairs)}, nil
+}
+
+// Loads returns what the steps of that pipeline work on.
+func (t *Table) Loads() []command.Load {
+	if t.current {
+		return nil
+	}
+	step := "relationgraph.read"
+	if t.byPairs {
+		step = "relationgraph.pairs"
+	}
+	return []command.Load{{Step: step, Elements: t.edges, Unit: "edges", Parts: int64(len(t.shards))}}
+}
+
+// Make makes the table unless it is current, also where it was made from another version of the graph, or is damaged.
+func (t *Table) Make(ctx context.Context) error {
+	var err error
+	if !t.current {
+		t.current, err = t.stage.Complete(ctx) // by another run, since Open
+	}
+	if t.current || err != nil {
+		return err
+	}
+	// With --force Replace takes over the lock of another run.
+	if t.current, err = t.stage.Replace(ctx, t.e.Force); t.current || err != nil {
+		return err
+	}
+	err = t.build(ctx)
+	t.current = err == nil
+	return err
+}
+
+// build runs the Beam pipeline and completes the folder.
+func (t *Table) build(ctx context.Context) error {
+	defer budget.Limit(t.memory * budget.MiB)()
+	g, err := t.run(ctx)
+	if err != nil {
+		worker.Stop() // no file appears after the folder is cleared
+		t.stage.Abandon(!command.Local())
+		return err
+	}
+	return t.stage.Publish(ctx, map[string]int64{"relations": int64(g.Relations()), "edges": g.Edges()})
+}
+
+// run runs the Beam pipeline and reads the table that it wrote.
+func (t *Table) run(ctx context.Context) (*ultra.RelationGraph, error) {
+	bar := t.e.Progress.Begin("relation graph", t.edges, "edges")
+	defer bar.End()
+	defer bar.Follow(ctx, relationgraph.EdgesCounter)()
+	worker.Start()
+	t.params.Lock = t.stage.Lock()
+	if _, err := t.e.RunBeam(ctx, Build(t.shards, t.params, t.byPairs)); err != nil {
+		return nil, err
+	}
+	bar.Set(t.edges)
+	g, err := relationgraph.Read(ctx, storage.Join(t.URL(), relationgraph.TableFile), t.params.BaseRelations)
+	if errors.Is(err, fs.ErrNotExist) { // workers have written it elsewhere
+		err = &workspace.Missing{Folder: t.URL(), File: relationgraph.TableFile}
+	}
+	return g, err
+}
+
+// Build returns the Beam pipeline that makes the table, with pairs of relations or without.
+func Build(shards []relationgraph.Shard, p relationgraph.Params, byPairs bool) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	list := beam.CreateList(s, shards)
+	if byPairs {
+		relationgraph.ByPairs(s, list, p)
+	} else {
+		relationgraph.ByMeetings(s, list, p)
+	}
+	return pipeline
+}

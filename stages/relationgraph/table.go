@@ -1,0 +1,78 @@
+package relationgraph
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/kg"
+	"tagnet/model/ultra"
+	"tagnet/stages/worker"
+)
+
+// TableFile is the name of the table.
+const TableFile = "edges.arrow"
+
+// write writes the table and emits its URL.
+func (p Params) write(ctx context.Context, g *ultra.RelationGraph, emit func(string)) error {
+	ctx = p.Lock.Guard(ctx)
+	url := storage.Join(p.Folder, TableFile)
+	w, err := tables.CreateRelationGraph(ctx, url, g.Relations())
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for e := range g.All {
+		if err := w.Write(tables.RelationEdge(e)); err != nil {
+			return err
+		}
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	emit(url)
+	return nil
+}
+
+// Read reads a table of edges between the relations, with inverses, of a graph with so many base relations. It verifies that they
+// are the edges of a relation graph. Errors name the file and the row.
+func Read(ctx context.Context, url string, baseRelations int) (*ultra.RelationGraph, error) {
+	r := ultra.NewReader(baseRelations)
+	start := func(relations int) error {
+		if relations != 2*baseRelations {
+			return fmt.Errorf("it is about %d relations, the graph has %d with inverses", relations, 2*baseRelations)
+		}
+		return nil
+	}
+	err := tables.EachRelationEdge(ctx, url, start, func(row int64, e tables.RelationEdge) error {
+		if err := r.Add(ultra.Edge(e)); err != nil {
+			return fmt.Errorf("row %d: %w", row, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := r.Graph()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: its last row: %w", url, err)
+	}
+	return g, nil
+}
+
+// Load reads the relation graph in a folder of a workspace, once per process and version of the folder. It must have been made from
+// the graph that is loaded.
+func Load(ctx context.Context, folder string, loaded *kg.KG) (*ultra.RelationGraph, error) {
+	m, err := manifest.Read(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	if m.Inputs[kg.Folder] != loaded.Manifest.Checksum {
+		return nil, fmt.Errorf("%s was made from another version of the graph: does another run write to the same workspace? Run again", folder)
+	}
+	return worker.Load(worker.Key{Kind: "relation graph", URL: folder}, m.Checksum, func() (*ultra.RelationGraph, error) {
+		return Read(ctx, storage.Join(folder, TableFile), len(loaded.Relations))
+	})
+}
