@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 
 	"tagnet/pipelines/internal/workspace"
 )
@@ -24,12 +25,19 @@ func (e *Environment) NextSteps(ctx context.Context, steps ...Step) {
 	}
 	switch {
 	case len(left) > 0:
+	case !w.HasQueries(ctx, "test"):
+		left = append(left, w.Command("score", "--queries", "FILE"))
 	case w.Complete(ctx, w.EvaluationFolder("test")):
 		left = append(left, w.Command("report"))
 	default:
 		left = append(left, w.Command("score"))
 	}
 	e.Next(left...)
+}
+
+// NoQueries returns the error of a --split whose dataset has no facts of it. instead says what the command can do.
+func NoQueries(split, instead string) error {
+	return fmt.Errorf("--split %s has no queries: the dataset has no facts of that split; %s, or add %s.txt to the dataset and run preprocess again", split, instead, split)
 }
 
 // TrainStep is the training.

@@ -100,7 +100,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if len(queries) == 0 {
-		return fmt.Errorf("--split %s has no queries: %s is empty; add facts to the dataset's %s.txt and run preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
+		return command.NoQueries(f.split, "choose another --split")
 	}
 	sources := distances.Sources(queries)
 	if f.sources == all {

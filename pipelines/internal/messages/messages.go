@@ -9,7 +9,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/manifest"
-	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
@@ -114,7 +113,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if len(queries) == 0 {
-		return fmt.Errorf("--split %s has no queries: %s is empty; add facts to the dataset's %s.txt and run preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
+		return command.NoQueries(f.split, "choose another --split")
 	}
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
 	var model *messages.Model

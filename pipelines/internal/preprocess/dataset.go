@@ -2,7 +2,6 @@ package preprocess
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -57,34 +56,19 @@ const (
 	maxChunks  = 64
 )
 
-// open finds the files of a dataset and hashes them. It requires train and valid of the training graph,
-// and test of it or of the inference graph, of which it also requires train; with --split, one file.
+// open finds the files of a dataset and hashes them: those of the training graph and, unless inference is empty, of the
+// inference graph. A graph may stand alone, without validation and test facts.
 func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
 	d := dataset{name: name, labels: map[string]string{}}
-	inductive := inference != ""
-	required := func(graph, split string) bool {
-		switch {
-		case split == triples.Background:
-			return false
-		case graph == triples.Inference:
-			return split != "valid"
-		}
-		return split != "test" || !inductive
-	}
-	if err := f.openGraph(ctx, &d, folder, triples.Training, required); err != nil {
+	if err := f.openGraph(ctx, &d, folder, triples.Training); err != nil || inference == "" {
 		return d, err
 	}
-	if inductive {
-		d.inferenceName, d.inference = inferenceName, inference
-		if err := f.openGraph(ctx, &d, inference, triples.Inference, required); err != nil {
-			return d, err
-		}
-	}
-	return d, nil
+	d.inferenceName, d.inference = inferenceName, inference
+	return d, f.openGraph(ctx, &d, inference, triples.Inference)
 }
 
-// openGraph adds the files of one graph.
-func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, required func(graph, split string) bool) error {
+// openGraph adds the files of one graph: a file of facts, or those of a folder.
+func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string) error {
 	single, err := isFile(ctx, url)
 	if err != nil {
 		return err
@@ -93,16 +77,15 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, requi
 		if err := checkReadable(url); err != nil {
 			return err
 		}
-		if f.split == "" || of == triples.Inference {
-			return fmt.Errorf("%s is one file; a dataset is a folder with train.txt, valid.txt and test.txt, or one file with --split 80,10,10, which divides it", url)
+		if f.split != "" {
+			return f.addDivided(ctx, d, url, folder{url: url}, "")
 		}
-		return f.addDivided(ctx, d, url, folder{url: url}, "")
+		return f.addSplits(ctx, d, folder{url: url}, of, map[string]string{"train": url})
 	}
 	files, err := openFolder(ctx, url, f.format)
 	if err != nil {
 		return err
 	}
-	files.inductive = f.inference != ""
 	if f.split != "" {
 		url, background, err := files.toSplit()
 		if err != nil {
@@ -110,16 +93,23 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, requi
 		}
 		return f.addDivided(ctx, d, url, files, background)
 	}
-	before := len(d.files)
+	urls := map[string]string{}
 	for _, split := range splits {
-		url, err := files.file(split, required(of, split))
-		if err != nil {
+		if urls[split], err = files.file(split, split == "train"); err != nil {
 			return err
 		}
-		if url == "" {
+	}
+	return f.addSplits(ctx, d, files, of, urls)
+}
+
+// addSplits adds the files of a graph's splits; those without a URL do not exist.
+func (f *flags) addSplits(ctx context.Context, d *dataset, files folder, of string, urls map[string]string) error {
+	before := len(d.files)
+	for _, split := range splits {
+		if urls[split] == "" {
 			continue
 		}
-		t := text{graph: of, split: split, key: split, url: url}
+		t := text{graph: of, split: split, key: split, url: urls[split]}
 		if of == triples.Inference {
 			t.key = "inference/" + split
 		}

@@ -106,8 +106,6 @@ type folder struct {
 	// others are the names of all other files.
 	others []string
 	openKE bool
-	// inductive says that the dataset has an inference graph, so that --split divides none of its files.
-	inductive bool
 }
 
 // openFolder finds the files of a folder. format is that of --format, or empty.
@@ -195,22 +193,12 @@ func (f folder) file(split string, required bool) (string, error) {
 
 // lacks returns the error of a split whose file is missing.
 func (f folder) lacks(split string) error {
-	const wanted = "a dataset is a folder with train.txt, valid.txt and test.txt"
+	const wanted = "a dataset is one file of facts, or a folder with train.txt and, to measure models, valid.txt and test.txt"
 	if len(f.files)+len(f.others) == 0 {
 		return missing(fmt.Sprintf("%s: the folder does not exist or is empty; %s", f.url, wanted))
 	}
-	url, train, remedy := storage.Join(f.url, f.usual(split)), f.files["train"], ""
-	switch divides := !f.inductive && !f.openKE; {
-	case train == "" && divides:
-		remedy = "; or give --dataset one file with --split 80,10,10, which divides it"
-	case train != "" && divides && f.files["valid"]+f.files["test"] == "":
-		remedy = fmt.Sprintf("; move some facts of %s there, or divide it with --split 80,10,10", train)
-	case train != "" && divides:
-		remedy = fmt.Sprintf("; move some facts of %s there, or divide it with --dataset %s --split 80,10,10, which reads no other file", train, storage.Join(f.url, train))
-	case train != "":
-		remedy = fmt.Sprintf("; move some facts of %s there", train)
-	}
-	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .nt, .ttl, .parquet)%s", url, f.url, few(f.all()), wanted, remedy))
+	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .nt, .ttl, .parquet); give the path of the file of facts, or rename it",
+		storage.Join(f.url, f.usual(split)), f.url, few(f.all()), wanted))
 }
 
 // usual is the usual name of the file of a split.
@@ -259,14 +247,12 @@ func few(names []string) string {
 // divided returns the error of --split for a folder that has validation or test facts.
 func (f folder) divided() error {
 	var has []string
-	remedy := "leave --split out"
 	for _, split := range kg.Splits[1:] {
 		if name := f.files[split]; name != "" {
 			has = append(has, name)
-		} else {
-			remedy = fmt.Sprintf("move some facts of %s to %s and leave --split out", f.files["train"], storage.Join(f.url, f.usual(split)))
 		}
 	}
+	remedy := "leave --split out"
 	if f.files["train"] == "" {
 		remedy = "give --dataset the file to divide"
 	} else if !f.openKE {

@@ -54,8 +54,12 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	}
 	var check headerCheck
 	var texts []text
+	files := 0
 	for _, t := range d.files {
-		if t.convert || t.graph != triples.Training {
+		if t.graph != triples.Training {
+			continue
+		}
+		if files++; t.convert {
 			continue
 		}
 		err := readSome(ctx, t, func(line int, fact facts.Fact) error {
@@ -67,7 +71,7 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 		}
 		texts = append(texts, t)
 	}
-	if check.fact || len(texts) < 2 {
+	if check.fact || len(texts) == 1 && files > 1 {
 		return nil
 	}
 	for _, t := range texts {

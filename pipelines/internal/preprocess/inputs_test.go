@@ -3,7 +3,6 @@ package preprocess
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/rdf"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
@@ -325,27 +325,74 @@ func TestSplitWithBackground(t *testing.T) {
 	}
 }
 
-// TestNoValidation follows the remedies for a folder with training and test facts only.
-func TestNoValidation(t *testing.T) {
-	var text strings.Builder
-	for i := range 200 {
-		fmt.Fprintf(&text, "e%d\tknows\te%d\n", i*i%37, i*7%31)
+// TestGraphAlone preprocesses one list of facts in every way in which a user may name it, and expects the same tables.
+func TestGraphAlone(t *testing.T) {
+	text := small()["train.txt"]
+	table := "subject,verb,object\n" + strings.ReplaceAll(text, "\t", ",")
+	folder := pipelinetest.Dataset(t, map[string]string{"mine.tsv": text, "mine.tsv.gz": packed(t, text), "mine.csv": table, "all.txt": text})
+	makes := func(flags ...string) (tables map[string]string, s graph.Summary, out string) {
+		t.Helper()
+		w := t.TempDir()
+		out = pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w}, flags...)...)
+		s, err := graph.ReadSummary(t.Context(), filepath.Join(w, "graph"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = pipelinetest.Files(t, filepath.Join(w, "graph"))
+		delete(tables, "manifest.json")
+		delete(tables, kg.SummaryFile) // the dataset's name
+		return tables, s, out
 	}
-	folder := pipelinetest.Dataset(t, map[string]string{"train.txt": text.String(), "test.txt": "e1\tknows\te2\n"})
-	train, valid := filepath.Join(folder, "train.txt"), filepath.Join(folder, "valid.txt")
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
-		Code: command.ExitFailure, Begin: valid + " not found: " + folder + " has test.txt, train.txt; ",
-		Says: []string{"; move some facts of train.txt there, or divide it with --dataset " + train + " --split 80,10,10, which reads no other file\n"},
-	}, "--workspace", t.TempDir(), "--dataset", folder)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
-		Code:  command.ExitFailure,
-		Begin: "--split divides one file, and " + folder + " has test.txt already: move some facts of train.txt to " + valid + " and leave --split out, or give the file with --dataset " + train + ", which reads no other file\n",
-	}, "--workspace", t.TempDir(), "--dataset", folder, "--split", "80,10,10")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", train, "--split", "80,10,10")
+	want, s, out := makes("--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": text}))
+	if diff := cmp.Diff(map[string]int64{"train": 10, "valid": 0, "test": 0}, s.Queries); diff != "" || s.Facts != 5 {
+		t.Errorf("%d facts, queries: %s", s.Facts, diff)
+	}
+	for _, says := range []string{"no validation and no test facts (valid.txt, test.txt): ", "but no model can be measured; preprocess --split 80,10,10", "score --workspace", "--model FILE.pth --queries FILE\n", "train --workspace"} {
+		if !strings.Contains(out, says) {
+			t.Errorf("does not say %q: %s", says, out)
+		}
+	}
+	for _, file := range []string{"mine.tsv", "mine.tsv.gz", "mine.csv", "all.txt"} {
+		got, _, _ := makes("--dataset", filepath.Join(folder, file), "--columns", "1,2,3", "--header", map[bool]string{true: "yes", false: "no"}[file == "mine.csv"])
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", file, diff)
+		}
+	}
+	// In place, without a conversion.
+	if got, _, _ := makes("--dataset", filepath.Join(folder, "mine.tsv")); !cmp.Equal(want, got) {
+		t.Errorf("mine.tsv in place: %s", cmp.Diff(want, got))
+	}
+}
 
-	_, err := (&flags{header: no}).open(t.Context(), "folder", folder, "", "")
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v is not fs.ErrNotExist", err)
+// TestHeaderOfGraphAlone finds a header whose names are unusual in a file that no other file is compared with.
+func TestHeaderOfGraphAlone(t *testing.T) {
+	folder := pipelinetest.Dataset(t, map[string]string{"train.txt": "wer\twie\twen\n" + small()["train.txt"]})
+	for _, dataset := range []string{folder, filepath.Join(folder, "train.txt")} {
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
+			Code: command.ExitFailure, Begin: filepath.Join(folder, "train.txt") + ":1: the line looks like a header",
+		}, "--workspace", t.TempDir(), "--dataset", dataset)
+	}
+}
+
+// TestAbsentSplits says what a graph without some of its splits lacks.
+func TestAbsentSplits(t *testing.T) {
+	train := "a\tr\tb\nb\tr\tc\nc\tr\ta\n"
+	for name, c := range map[string]struct {
+		dataset, inference map[string]string
+		says               string
+	}{
+		"valid":     {map[string]string{"train.txt": train, "test.txt": "a\tr\tc\n"}, nil, "no validation facts (valid.txt): "},
+		"test":      {map[string]string{"train.txt": train, "valid.txt": "a\tr\tc\n"}, nil, "no test facts (test.txt): "},
+		"inductive": {map[string]string{"train.txt": train, "valid.txt": "a\tr\tc\n"}, map[string]string{"train.txt": "x\tr\ty\n"}, "no test facts (test.txt): "},
+		"OpenKE":    {map[string]string{"train2id.txt": "2\n0 1 0\n1 0 0\n", "entity2id.txt": "2\na\t0\nb\t1\n", "relation2id.txt": "1\nr\t0\n"}, nil, "no validation and no test facts (valid.txt, test.txt): "},
+	} {
+		flags := []string{"--workspace", t.TempDir(), "--dataset", pipelinetest.Dataset(t, c.dataset)}
+		if c.inference != nil {
+			flags = append(flags, "--inference", pipelinetest.Dataset(t, c.inference))
+		}
+		if out := pipelinetest.Succeed(t, Pipeline(), flags...); !strings.Contains(out, c.says) {
+			t.Errorf("%s: %s", name, out)
+		}
 	}
 }
 
@@ -406,13 +453,11 @@ func TestOddInputs(t *testing.T) {
 		"names from a pipe":  {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--entity_names: "}, []string{"--dataset", good, "--entity_names", pipe(t)}},
 		"two formats":        {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.csv and ", "both exist: remove one, or choose with --format"}}, []string{"--dataset", pipelinetest.Dataset(t, twice)}},
 		"two other endings":  {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.nt and ", "both exist, and --format csv fits both: remove one"}}, []string{"--format", "csv", "--dataset", pipelinetest.Dataset(t, map[string]string{"train.tsv": "", "train.nt": ""})}},
-		"empty folder":       {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{": the folder does not exist or is empty; a dataset is a folder with train.txt, valid.txt and test.txt\n"}}, []string{"--dataset", t.TempDir()}},
-		"missing, inductive": {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"test.txt not found: ", ".parquet); move some facts of train.txt there\n"}}, []string{"--dataset", good, "--inference", pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\n"})}},
-		"train missing":      {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.txt not found: ", "; or give --dataset one file with --split 80,10,10, which divides it\n"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"all.csv": "a,r,b\n"})}},
-		"train only":         {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"valid.txt not found: ", "; move some facts of train.txt there, or divide it with --split 80,10,10\n"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\n"})}},
-		"missing, OpenKE":    {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and ", Says: []string{"has test2id.txt already: move some facts of train2id.txt to ", "/valid2id.txt and leave --split out\n"}}, []string{"--split", "80,10,10", "--dataset", pipelinetest.Dataset(t, map[string]string{"train2id.txt": "1\n0 1 0\n", "test2id.txt": "1\n0 1 0\n"})}},
-		"missing":            {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"valid.txt not found", "has all.csv, test.txt"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\n", "all.csv": "", "test.txt": "a\tr\tb\n"})}},
-		"one file":           {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--split 80,10,10"}}, []string{"--dataset", good + "/train.txt"}},
+		"empty folder":       {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{": the folder does not exist or is empty; a dataset is one file of facts, or a folder with train.txt and, to measure models, valid.txt and test.txt\n"}}, []string{"--dataset", t.TempDir()}},
+		"missing, inductive": {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.txt not found: ", " has test.txt; "}}, []string{"--dataset", good, "--inference", pipelinetest.Dataset(t, map[string]string{"test.txt": "a\tr\tb\n"})}},
+		"train missing":      {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.txt not found: ", " has all.csv; ", "; give the path of the file of facts, or rename it\n"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"all.csv": "a,r,b\n"})}},
+		"split, OpenKE":      {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and ", Says: []string{"has test2id.txt already: leave --split out\n"}}, []string{"--split", "80,10,10", "--dataset", pipelinetest.Dataset(t, map[string]string{"train2id.txt": "1\n0 1 0\n", "test2id.txt": "1\n0 1 0\n"})}},
+		"missing":            {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.txt not found", "has all.csv, test.txt"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"all.csv": "", "test.txt": "a\tr\tb\n"})}},
 		"UTF-16":             {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{":1: the file is UTF-16 text; save it as UTF-8"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "\xff\xfea\x00", "valid.txt": "a", "test.txt": "a"})}},
 		"split in a dataset": {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and " + good + " has valid.txt and test.txt already: leave --split out, or give the file with --dataset " + good + "/train.txt, which reads no other file\n"}, []string{"--dataset", good, "--split", "80,10,10"}},
 		"bad shares":         {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--split is "80,20": want`}, []string{"--dataset", good, "--split", "80,20"}},

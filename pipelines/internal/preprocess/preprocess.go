@@ -57,8 +57,8 @@ func Pipeline() command.Pipeline {
 		Name:    "preprocess",
 		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder` of the facts, a file of facts with --split, or a dataset's name; without it a small built-in sample")
-			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
+			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it a small built-in sample")
+			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, ntriples, turtle, parquet or openke; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV or Parquet; names are those of a header")
@@ -318,7 +318,7 @@ func rows(ctx context.Context, folder string) (rows map[string]int64, vocabulary
 		"entities": s.Entities, "relations": s.Relations, "facts": s.Facts, "edges": s.Edges, "rejected": s.Rejected,
 	}
 	for _, split := range kg.Splits {
-		rows["queries_"+split] = s.Queries[split]
+		rows[workspace.QueryRows(split)] = s.Queries[split]
 	}
 	if s.InferenceGraph != nil {
 		rows["inference_entities"], rows["inference_edges"] = s.InferenceGraph.Entities, s.InferenceGraph.Edges
@@ -342,6 +342,11 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 		if at >= 0 {
 			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalogue()[at].Inference)
 		}
+	}
+	if s.Queries["test"] == 0 {
+		e.Next(e.Workspace.Command("score", "--model", "FILE.pth", "--queries", "FILE"))
+		e.NextSteps(ctx, e.TrainStep())
+		return nil
 	}
 	e.NextSteps(ctx, command.Step{Command: e.Workspace.Command("distances", "--split", "test"), Folder: workspace.DistancesFolder("test")}, e.TrainStep())
 	return nil

@@ -136,10 +136,22 @@ func readSplits[T any](ctx context.Context, e *evidence, folder, file, pipeline 
 	}
 	if len(splits) == 0 {
 		for _, s := range shown {
-			e.missing(s.section, "There are no "+s.what, e.workspace.Command(pipeline, "--split", "test"), nil)
+			e.missing(s.section, "There are no "+s.what, e.workspace.Command(pipeline, "--split", e.usualSplit()), nil)
 		}
 	}
 	return all
+}
+
+// usualSplit returns the test split, or without test facts the validation or the training split.
+func (e *evidence) usualSplit() string {
+	if e.graph != nil {
+		for _, split := range []string{"test", "valid", "train"} {
+			if e.graph.Queries[split] > 0 {
+				return split
+			}
+		}
+	}
+	return "test"
 }
 
 // missing notes a gap: something that does not exist or cannot be read, and the command that makes

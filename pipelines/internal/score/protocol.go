@@ -66,7 +66,7 @@ func (a *scoring) sampled() int64 {
 func (a *scoring) evaluated(ctx context.Context) (queries []tables.Query, err error) {
 	if a.evaluates() != bundle.ValidAndTest {
 		if queries, err = a.loaded.Queries(ctx, a.split); err == nil && len(queries) == 0 {
-			err = fmt.Errorf("--split %s has no queries: put facts into the dataset's %s.txt and preprocess again", a.split, a.split)
+			err = command.NoQueries(a.split, "ask your own with --queries FILE or --relation NAME, choose another --split")
 		}
 		return queries, err
 	}

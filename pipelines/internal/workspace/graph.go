@@ -3,9 +3,20 @@ package workspace
 import (
 	"context"
 
+	"tagnet/formats/manifest"
 	"tagnet/model/kg"
 	"tagnet/stages/graph"
 )
+
+// HasQueries reports whether a split of the workspace's graph has queries. It takes the manifest's word, and yes for
+// an answer where there is none.
+func (w Workspace) HasQueries(ctx context.Context, split string) bool {
+	m, err := manifest.Read(ctx, w.Graph())
+	return err != nil || m.Rows[QueryRows(split)] > 0
+}
+
+// QueryRows is the name of the number of a split's queries in the manifest of the graph.
+func QueryRows(split string) string { return "queries_" + split }
 
 // OpenGraph verifies and loads the workspace's graph, and returns it with the Inputs of folders that
 // are made from it. If it is missing or damaged, the error names the command that makes it.
