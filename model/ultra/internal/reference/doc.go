@@ -6,4 +6,5 @@
 //	update.go         node update of both graphs: linear map, layer norm, ReLU, residual
 //	states.go         states of the relations, tables of messages, states of the entities
 //	score.go          score function
+//	gradient.go       loss of a training query, and the gradients of all parameters
 package reference
