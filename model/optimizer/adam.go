@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"tagnet/model/configuration"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
@@ -23,12 +24,14 @@ const (
 
 // Adam is torch.optim.Adam (Kingma and Ba, arXiv 1412.6980): the weight times WeightDecay is added
 // to the gradient, both moments are corrected for their start at zero, and epsilon is added outside
-// of the square root.
+// of the square root. With Decoupled it is torch.optim.AdamW (Loshchilov and Hutter, arXiv 1711.05101).
 type Adam struct {
 	// LearningRate may change between steps.
 	LearningRate float64
-	// WeightDecay is L2 regularization: it enters the moments, unlike AdamW's.
+	// WeightDecay is L2 regularization: it enters the moments, unless Decoupled.
 	WeightDecay float64
+	// Decoupled multiplies each weight by 1 - LearningRate * WeightDecay before a step instead.
+	Decoupled bool
 
 	kernel  kernel.Vectors
 	steps   int64
@@ -51,7 +54,7 @@ type chunk struct{ tensor, from, to int }
 const chunkSize = 1 << 14
 
 // NewAdam returns a solver for parameters of the given layout, before its first step. Every
-// variant of the kernel gives the same bits.
+// variant of the kernel gives the same bits. NewSolver chooses the one for a model.
 func NewAdam(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.Vectors) *Adam {
 	a := &Adam{LearningRate: learningRate, WeightDecay: weightDecay, kernel: k}
 	for i, shape := range layout {
@@ -61,6 +64,14 @@ func NewAdam(layout []parameters.Shape, learningRate, weightDecay float64, k ker
 			a.chunks = append(a.chunks, chunk{i, from, min(from+chunkSize, size)})
 		}
 	}
+	return a
+}
+
+// NewSolver returns the solver for a model of configuration c over a number of relations (2R): AdamW for ULTRA, which its authors
+// trained so, else Adam.
+func NewSolver(c configuration.Configuration, relations int, k kernel.Vectors) *Adam {
+	a := NewAdam(parameters.Layout(c, relations), c.LearningRate, c.WeightDecay, k)
+	a.Decoupled = c.ULTRA()
 	return a
 }
 
@@ -99,6 +110,12 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	s := a.Coefficients(a.steps)
 	a.each(func(c chunk) {
 		t := &a.tensors[c.tensor]
+		if a.Decoupled {
+			keep := float32(1 - a.LearningRate*a.WeightDecay)
+			for i := c.from; i < c.to; i++ {
+				t.weight[i] *= keep
+			}
+		}
 		a.kernel.Adam(t.weight[c.from:c.to], t.gradient[c.from:c.to], t.first[c.from:c.to], t.second[c.from:c.to], s)
 	})
 	return nil
@@ -143,9 +160,12 @@ func (a *Adam) attach(model []gorgonia.ValueGrad) error {
 
 // Coefficients returns the scalars of a step's formula, from step 1, at the current learning rate.
 func (a *Adam) Coefficients(step int64) kernel.AdamStep {
-	t := float64(step)
+	t, decay := float64(step), a.WeightDecay
+	if a.Decoupled {
+		decay = 0
+	}
 	return kernel.AdamStep{
-		Decay:         float32(a.WeightDecay),
+		Decay:         float32(decay),
 		OneMinusBeta1: 1 - beta1,
 		Beta2:         beta2, OneMinusBeta2: 1 - beta2,
 		StepSize:   float32(a.LearningRate / (1 - math.Pow(beta1, t))),

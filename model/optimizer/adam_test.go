@@ -43,12 +43,16 @@ func fillGradients(gradients *parameters.Set[float32], t int) {
 	}
 }
 
-// textbook is the paper's Algorithm 1 (Kingma and Ba), with the decay added to the gradient.
-func textbook(theta float64, gradients []float64, rates []float64, decay float64) float64 {
+// textbook is the Algorithm 1 of Kingma and Ba, with the decay added to the gradient, or, decoupled, subtracted from the weight.
+func textbook(theta float64, gradients []float64, rates []float64, decay float64, decoupled bool) float64 {
 	m, v := 0.0, 0.0
 	for i, g := range gradients {
 		t := float64(i + 1)
-		g += decay * theta
+		if decoupled {
+			theta -= rates[i] * decay * theta
+		} else {
+			g += decay * theta
+		}
 		m = .9*m + .1*g
 		v = .999*v + .001*g*g
 		theta -= rates[i] * (m / (1 - math.Pow(.9, t))) / (math.Sqrt(v/(1-math.Pow(.999, t))) + 1e-8)
@@ -77,13 +81,18 @@ func TestStepByHand(t *testing.T) {
 }
 
 func TestStepsAgreeWithTextbook(t *testing.T) {
-	for _, decay := range []float64{0, 1e-2} {
+	for _, of := range []struct {
+		decay     float64
+		decoupled bool
+	}{{0, false}, {1e-2, false}, {1, true}} {
+		decay := of.decay
 		weights, gradients, model := sets(t)
 		const steps = 40
 		start := slices.Clone(weights.Data("large"))
 		seen := make([][]float64, len(start))
 		var rates []float64
 		a := NewAdam(layout, .01, decay, fastest)
+		a.Decoupled = of.decoupled
 		for step := range steps {
 			a.LearningRate = .01 * math.Pow(.97, float64(step))
 			rates = append(rates, a.LearningRate)
@@ -96,7 +105,7 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 			}
 		}
 		for i, got := range weights.Data("large") {
-			want := textbook(float64(start[i]), seen[i], rates, decay)
+			want := textbook(float64(start[i]), seen[i], rates, decay, of.decoupled)
 			if !(math.Abs(float64(got)-want) <= 1e-5) {
 				t.Fatalf("decay %g, weight %d: %.8f, want %.8f", decay, i, got, want)
 			}
