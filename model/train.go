@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"tagnet/model/checkpoint"
@@ -43,6 +44,9 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err := c.Validate(); err != nil {
 		return fail(err)
 	}
+	if c.ULTRA() {
+		return fail(errors.New("ULTRA's weights are trained further by the pipeline train, with --from, and not here"))
+	}
 	k, err := kernel.Named(o.kernel)
 	if err != nil {
 		return fail(err)
@@ -59,7 +63,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	layout := parameters.Layout(c, g.RelationCount())
 	t := &training{
 		weights: parameters.Initialize(layout, optimizer.WeightsSeed(uint64(seed))),
-		solver:  optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, k),
+		solver:  optimizer.NewSolver(c, g.RelationCount(), k),
 	}
 	trainer, err := optimizer.New(g, c, t.weights, t.solver, o.workers, k)
 	if err != nil {

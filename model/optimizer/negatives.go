@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sort"
 
+	"tagnet/model/graph"
 	"tagnet/model/random"
 )
 
@@ -46,6 +47,19 @@ func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives 
 		negatives[i] = s.allowed(int32(s.random.Uint64N(uint64(allowed))))
 	}
 	return nil
+}
+
+// candidates sets entities to the answer of an example over g and its negatives, given or drawn.
+func (s *Sampler) candidates(e Example, g *graph.Graph, seed uint64, entities []int32) error {
+	if err := Check(e, g, len(entities)-1); err != nil {
+		return err
+	}
+	entities[0] = e.Answer
+	if e.Negatives != nil {
+		copy(entities[1:], e.Negatives)
+		return nil
+	}
+	return s.Draw(seed, e.Key, e.Answer, e.Known, entities[1:])
 }
 
 // exclude sets excluded to the known answers and the answer, ascending, without duplicates.

@@ -128,9 +128,17 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		t.outcomes[i] = t.workers[worker].run(examples[i], seed, share, t.propagations[i], t.heads[i])
 	})
 
-	var result Result
-	for i, o := range t.outcomes[:len(examples)] {
-		e := examples[i]
+	result, err := total(examples, t.outcomes)
+	if err != nil {
+		return Result{}, err
+	}
+	return result, t.sum(len(examples))
+}
+
+// total returns the sum of the outcomes of a batch, in the order of its examples.
+func total(examples []Example, outcomes []outcome) (result Result, err error) {
+	for i, e := range examples {
+		o := outcomes[i]
 		if o.err != nil {
 			return Result{}, fmt.Errorf("training on source %d, relation %d, answer %d: %w", e.Source, e.Relation, e.Answer, o.err)
 		}
@@ -140,7 +148,7 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		result.Loss += o.loss
 		result.Messages += o.messages
 	}
-	return result, t.sum(len(examples))
+	return result, nil
 }
 
 // reserve allocates the gradients of n queries, once.

@@ -34,13 +34,7 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 
 // run computes one query's loss and gradients. share is its weight in the batch's mean.
 func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradients, h *head.Gradients[float32]) outcome {
-	if err := Check(e, w.trainer.graph, w.trainer.configuration.Negatives); err != nil {
-		return outcome{err: err}
-	}
-	w.entities[0] = e.Answer
-	if e.Negatives != nil {
-		copy(w.entities[1:], e.Negatives)
-	} else if err := w.sampler.Draw(seed, e.Key, e.Answer, e.Known, w.entities[1:]); err != nil {
+	if err := w.sampler.candidates(e, w.trainer.graph, seed, w.entities); err != nil {
 		return outcome{err: err}
 	}
 	w.query = propagation.Query{

@@ -16,6 +16,7 @@ type buffers struct {
 	hidden   []float32 // of the head, [headRows, 128]
 	values   []float32 // [headRows]
 	index    []int32   // 0, 1, 2, ..
+	backward *backwardBuffers
 
 	// What is passed to the kernel, which would be allocated for each call otherwise.
 	receivers kernel.Receivers
@@ -56,14 +57,18 @@ type update struct {
 
 // run computes the update block by block.
 func (b *buffers) run(k kernel.Kernel, u update) {
-	b.receivers = u.receivers
-	b.update = kernel.NodeUpdate{Dim: Dim, Bias: u.bias, Scale: u.scale, Shift: u.shift, Residual: u.receivers.Previous, Output: u.output}
+	b.prepare(u)
 	rows := u.receivers.Rows
 	for len(rows) > 0 {
 		n := min(blockRows, len(rows))
 		b.block(k, &u, rows[:n])
 		rows = rows[n:]
 	}
+}
+
+func (b *buffers) prepare(u update) {
+	b.receivers = u.receivers
+	b.update = kernel.NodeUpdate{Dim: Dim, Bias: u.bias, Scale: u.scale, Shift: u.shift, Residual: u.receivers.Previous, Output: u.output}
 }
 
 func (b *buffers) block(k kernel.Kernel, u *update, rows []int32) {
@@ -85,6 +90,50 @@ func (b *buffers) block(k kernel.Kernel, u *update, rows []int32) {
 		return
 	}
 	k.NormalizeDifference(&b.update, u.shared, u.ranks[first:first+n])
+}
+
+// backwardBuffers are those of blocks of a backward pass, which only training needs.
+type backwardBuffers struct {
+	deviations []float32 // 1 / standard deviation of the linear map's output, [blockRows]
+	linear     []float32 // gradient of the linear map's output, [blockRows, 64]
+	features   []float32 // gradient of its input, [blockRows, 128]
+
+	// What is passed to the kernel.
+	update    kernel.NodeUpdateGradients
+	gradients kernel.Gradients
+}
+
+func newBackwardBuffers() *backwardBuffers {
+	return &backwardBuffers{
+		deviations: make([]float32, blockRows), linear: make([]float32, blockRows*Dim), features: make([]float32, blockRows*2*Dim),
+	}
+}
+
+// runBackward propagates the gradient of an update's output, by row, to its inputs. It computes the update again.
+func (b *buffers) runBackward(k kernel.Kernel, u update, gradient []float32, into *layerGradients, to kernel.Gradients) {
+	b.backward.gradients = to
+	b.backward.update = kernel.NodeUpdateGradients{Linear: b.backward.linear, Bias: into.bias, Scale: into.scale, Shift: into.shift}
+	b.prepare(u)
+	b.update.InverseDeviation = b.backward.deviations
+	rows := u.receivers.Rows
+	for len(rows) > 0 {
+		n := min(blockRows, len(rows))
+		b.block(k, &u, rows[:n])
+		b.blockBackward(k, &u, gradient, into, rows[:n])
+		rows = rows[n:]
+	}
+}
+
+func (b *buffers) blockBackward(k kernel.Kernel, u *update, gradient []float32, into *layerGradients, rows []int32) {
+	n, w := len(rows), b.backward
+	linear, features := w.linear[:n*Dim], w.features[:n*2*Dim]
+	k.NormalizeBackward(&b.update, gradient, &w.update)
+	k.MultiplyTransposed(into.weight, linear, b.features, n, Dim, 2*Dim, true)
+	k.Multiply(features, linear, u.stored, n, Dim, 2*Dim, false)
+	for _, row := range rows { // the residual
+		k.Add(rowOf(w.gradients.Previous, row), rowOf(gradient, row))
+	}
+	k.AggregateBackward(&b.receivers, b.features, features, &w.gradients)
 }
 
 // rowOf returns a view of a row of 64.

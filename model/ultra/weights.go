@@ -25,6 +25,7 @@ type layer struct {
 // affineMap is a linear map and its bias.
 type affineMap struct {
 	matrix []float32 // [inputs, outputs]
+	stored []float32 // the same as the parameters have it, [outputs, inputs]
 	bias   []float32 // [outputs]
 }
 
@@ -62,7 +63,7 @@ func newLayer(k kernel.Vectors, p *parameters.Set[float32], name string) layer {
 
 func newAffineMap(k kernel.Vectors, p *parameters.Set[float32], name string) affineMap {
 	weight, bias := p.Data(name+".weight"), p.Data(name+".bias")
-	m := affineMap{make([]float32, len(weight)), bias}
+	m := affineMap{make([]float32, len(weight)), weight, bias}
 	k.Transpose(m.matrix, weight, len(bias), len(weight)/len(bias))
 	return m
 }

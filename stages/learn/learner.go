@@ -171,7 +171,7 @@ func (l *learner) initialize() error {
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
 	l.parameters = parameters.Initialize(layout, optimizer.WeightsSeed(uint64(l.Seed)))
-	l.solver = optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, l.kernel)
+	l.solver = optimizer.NewSolver(c, l.Graph.RelationCount(), l.kernel)
 	l.epoch = 1
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/optimizer"
+	"tagnet/model/ultra"
+	"tagnet/stages/accelerator"
 )
 
 // makeTrainer makes the trainer if there is none: validation frees its memory.
@@ -24,12 +26,19 @@ func (l *learner) makeTrainer() error {
 		}
 		l.announce()
 	}
-	trainer, err := optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
-	if err != nil {
+	if l.trainer, err = l.cpuTrainer(); err != nil {
+		l.trainer = nil
 		return fmt.Errorf("preparing to train: %w", err)
 	}
-	l.trainer = trainer
 	return nil
+}
+
+// cpuTrainer returns a trainer on the processor.
+func (l *learner) cpuTrainer() (accelerator.Trainer, error) {
+	if l.Configuration.ULTRA() {
+		return optimizer.NewULTRA(l.Graph, ultra.RelationGraphOf(l.Graph), l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
+	}
+	return optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
 }
 
 // closeTrainer stores the weights and the solver of the trainer and frees its memory.

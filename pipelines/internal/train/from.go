@@ -11,7 +11,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 )
@@ -100,8 +99,7 @@ func (t *training) writeOrigin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	layout := parameters.Layout(t.configuration, 2*len(t.loaded.Relations))
-	moments, _ := optimizer.NewAdam(layout, t.configuration.LearningRate, t.configuration.WeightDecay, k).State()
+	moments, _ := optimizer.NewSolver(t.configuration, 2*len(t.loaded.Relations), k).State()
 	guarded := t.stage.Lock().Guard(ctx)
 	if err := storage.Remove(guarded, t.e.Workspace.TrainingLog()); err != nil { // of a training that was removed
 		return err

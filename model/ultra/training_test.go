@@ -1,0 +1,114 @@
+package ultra_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	compare "tagnet/model/internal/golden"
+	"tagnet/model/kernel"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/internal/golden"
+	"tagnet/model/ultra/internal/reference"
+)
+
+// TestTrainingGradientsAreThoseOfTheReference compares losses and the gradients of all parameters of batches on random graphs, of
+// queries whose facts leave the graph or stay, and of one whose candidates nothing reaches. After one step of Adam, its first moments are a tenth of the gradients.
+func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
+	t.Parallel()
+	wide := compare.Widened(golden.Drawn(7))
+	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
+		rng := rand.New(rand.NewPCG(5, 7))
+		for i := range 4 {
+			c := ultra.Configuration()
+			c.Negatives, c.AdversarialTemperature = 5, []float64{1, 0}[i%2]
+			c.Remove = []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone}[i%3]
+			entities := 12 + rng.IntN(30)
+			const isolated = 3 // entities without facts
+			facts := randomFacts(rng, entities-isolated, 1+rng.IntN(4), 2*entities)
+			g := graphOf(t, entities, 4, facts)
+			edges := reference.RelationGraph(g)
+			want, loss := parameters.NewSet[float64](ultra.Layout()), 0.0
+			var batch []optimizer.Example
+			for n := range 3 {
+				f := facts[rng.IntN(len(facts))]
+				e := optimizer.Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+				if n == 1 {
+					e = optimizer.Example{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head}
+				}
+				first := 0
+				if n == 2 {
+					first = entities - isolated
+					e.Relation, e.Answer = 3, int32(first)
+				}
+				for range c.Negatives {
+					e.Negatives = append(e.Negatives, int32(first+rng.IntN(entities-first)))
+				}
+				batch = append(batch, e)
+				var left []graph.Fact
+				for _, other := range facts {
+					if !optimizer.Removal(e, g, c).Removes(other.Head, other.Relation, other.Tail) {
+						left = append(left, other)
+					}
+				}
+				loss += reference.Loss(wide, graphOf(t, entities, g.BaseRelations, left), edges, reference.Example{
+					Source: e.Source, Relation: e.Relation, Base: e.Relation % 4, Answer: e.Answer, Negatives: e.Negatives, Temperature: c.AdversarialTemperature,
+				}, want)
+			}
+			for _, tensor := range want.Tensors {
+				for j := range tensor.Data {
+					tensor.Data[j] /= float64(len(batch))
+				}
+			}
+			p, solver := golden.Drawn(7), optimizer.NewSolver(c, g.RelationCount(), k)
+			trainer, err := optimizer.NewULTRA(g, ultra.RelationGraphOf(g), c, p, solver, 1, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := trainer.Step(batch, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := compare.Compare("loss", []float64{result.Loss}, []float64{loss / float64(len(batch))}, compare.Tolerance32); err != nil {
+				t.Errorf("batch %d: %v", i, err)
+			}
+			got := parameters.NewSet[float32](ultra.Layout())
+			moments, _ := solver.State()
+			for _, m := range moments {
+				if name, first := strings.CutPrefix(m.Name, "exp_avg."); first {
+					for j, v := range m.Data {
+						got.Data(name)[j] = 10 * v
+					}
+				}
+			}
+			if err := compare.CompareSets(got, want, compare.Tolerance32); err != nil {
+				t.Errorf("batch %d, remove %s: %v", i, c.Remove, err)
+			}
+		}
+	})
+}
+
+// randomFacts returns distinct facts.
+func randomFacts(rng *rand.Rand, entities, relations, count int) (facts []graph.Fact) {
+	for len(facts) < count {
+		f := graph.Fact{Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(relations)), Tail: int32(rng.IntN(entities))}
+		if !slices.Contains(facts, f) {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+func graphOf(t *testing.T, entities, relations int, facts []graph.Fact) *graph.Graph {
+	t.Helper()
+	g, err := graph.New(entities, relations, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
