@@ -75,8 +75,8 @@ type Origin struct {
 	// File is the name of their file without its folder, SHA256 its checksum.
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"`
-	// Relations is the checksum of the file with the names of their relations.
-	Relations string `json:"relations_sha256"`
+	// Relations is the checksum of the file with the names of their relations, empty for weights without relations.
+	Relations string `json:"relations_sha256,omitempty"`
 }
 
 // Valid has the metrics of a model on the validation queries.

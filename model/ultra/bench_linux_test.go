@@ -10,7 +10,7 @@ import (
 
 	"tagnet/model/kernel"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
+	"tagnet/model/ultra/ultratest"
 )
 
 // BenchmarkQuery compares queries in the shared way with the same queries propagated in the plain way, by the same kernels on one
@@ -24,7 +24,7 @@ func BenchmarkQuery(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m := ultra.New(golden.Drawn(1), d.graph, ultra.RelationGraphOf(d.graph), k)
+			m := ultra.New(ultratest.Drawn(1), d.graph, ultra.RelationGraphOf(d.graph), k)
 			w, plain, scores := m.Worker(ultra.Layers), m.Plain(), make([]float32, d.graph.Entities)
 			queries, byBase := d.queries(), map[int32][]query{}
 			for _, q := range queries {

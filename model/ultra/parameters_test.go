@@ -9,14 +9,14 @@ import (
 	"tagnet/formats/pytorch"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
+	"tagnet/model/ultra/ultratest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func open(t *testing.T, tensors []parameters.Tensor[float32]) *pytorch.File {
 	t.Helper()
-	file := golden.File(t, tensors)
+	file := ultratest.File(t, tensors)
 	f, err := pytorch.Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func open(t *testing.T, tensors []parameters.Tensor[float32]) *pytorch.File {
 
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	want := golden.Drawn(1)
+	want := ultratest.Drawn(1)
 	numbers := 0
 	for _, tensor := range want.Tensors {
 		numbers += len(tensor.Data)
@@ -68,7 +68,7 @@ func TestRefusesOtherModels(t *testing.T) {
 			return tensors
 		}, `tensor "relation_model.layers.0.linear.bias" has a number that is not finite (NaN, the 8th)`},
 	} {
-		if _, err := ultra.Parameters(open(t, c.change(golden.Drawn(1).Tensors))); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := ultra.Parameters(open(t, c.change(ultratest.Drawn(1).Tensors))); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/search"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
 	"tagnet/model/ultra/internal/reference"
+	"tagnet/model/ultra/ultratest"
 )
 
 // TestScoresAreThoseOfTheReference compares the scores of random queries on random graphs, sparse and dense ones, exact and within
@@ -67,7 +67,7 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 
 // drawn returns weights in both precisions.
 func drawn() (*parameters.Set[float32], *parameters.Set[float64]) {
-	small := golden.Drawn(3)
+	small := ultratest.Drawn(3)
 	return small, compare.Widened(small)
 }
 
@@ -116,7 +116,7 @@ func TestRefusesOtherQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(golden.Drawn(3), g, ultra.RelationGraphOf(g), k)
+	m := ultra.New(ultratest.Drawn(3), g, ultra.RelationGraphOf(g), k)
 	b, w := m.Base(0, 1, nil), m.Worker(ultra.Layers)
 	for what, c := range map[string]struct{ source, relation, scores int32 }{
 		"another base relation": {0, 1, 9}, "the inverse of another": {0, 3, 9}, "no relation": {0, -1, 9},

@@ -8,7 +8,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
+	"tagnet/model/ultra/ultratest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -83,7 +83,7 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		const entities, workers = 400, 3 // some blocks of rows
 		g := compare.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
-		m := ultra.New(golden.Drawn(5), g, ultra.RelationGraphOf(g), k)
+		m := ultra.New(ultratest.Drawn(5), g, ultra.RelationGraphOf(g), k)
 		one, several := m.Base(1, 1, nil), m.Base(1, workers, nil)
 		if diff := cmp.Diff(m.Ground(one), m.Ground(several)); diff != "" {
 			t.Fatalf("ground states depend on the number of threads (-one +several):\n%s", diff)

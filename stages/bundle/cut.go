@@ -52,8 +52,13 @@ const (
 )
 
 // Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
-// each entity in every layer.
+// each entity in every layer. For ULTRA it returns less, so that a shard has hundreds of queries of each base relation: states
+// that they share, which take as long as several of them, are computed once in a shard.
 func Work(c configuration.Configuration, g *graph.Graph) float64 {
+	if c.ULTRA() {
+		const perRelation = 256
+		return shardWork / float64(perRelation*max(1, g.BaseRelations))
+	}
 	return float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
 }
 

@@ -79,6 +79,25 @@ func (p Params) cut(ctx context.Context) ([][2]int, error) {
 	return Cut(queries, p.Work, p.Best), nil
 }
 
+// Sample returns about n of the queries, spread evenly over all.
+func (p Params) Sample(ctx context.Context, n int) ([]Query, error) {
+	if len(p.Ask.Relations) > 0 {
+		asked, err := readAsked(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		total := asked.sourceCount() * len(asked.relations)
+		var queries []Query
+		for i := range min(n, total) {
+			at := i * total / min(n, total)
+			queries = append(queries, asked.queries(at, at+1)...)
+		}
+		return queries, nil
+	}
+	p.Limit = int64(n)
+	return Read(ctx, p)
+}
+
 // Load returns the bundle of a shard's queries.
 func (p Params) Load(ctx context.Context, s Shard) (*Bundle, error) {
 	if len(p.Ask.Relations) > 0 {

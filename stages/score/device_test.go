@@ -37,7 +37,7 @@ func smallModel(t *testing.T) Model {
 	}
 	c := configuration.Default()
 	c.Layers, c.Dim, c.Delta = 2, 8, 1
-	return Model{g, c, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
+	return Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
 }
 
 // manyQueries returns a bundle of more queries than a device is given at a time, every third one with a row

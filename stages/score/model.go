@@ -13,6 +13,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/ultra"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 )
@@ -22,6 +23,10 @@ type Model struct {
 	Graph         *graph.Graph
 	Configuration configuration.Configuration
 	Parameters    *parameters.Set[float32]
+	// Relations are the edges between the graph's relations, which ULTRA needs. Radius is how far from a source it changes
+	// states; 0 is as far as it has layers, which is exact.
+	Relations *ultra.RelationGraph
+	Radius    int
 }
 
 // Means are what a ranker computes with.
@@ -68,6 +73,15 @@ func (r *ranker) open() error {
 		if !r.fallBack(err) {
 			return fmt.Errorf("preparing to score: %w", err)
 		}
+	}
+	if m.Configuration.ULTRA() {
+		radius := m.Radius
+		if radius == 0 {
+			radius = ultra.Layers
+		}
+		over := ultra.New(m.Parameters, m.Graph, m.Relations, r.with.Kernel)
+		r.current = newULTRARanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, over, radius, r.with.Threads)
+		return nil
 	}
 	scorer, err := inference.New(m.Graph, m.Configuration, m.Parameters, r.with.Kernel)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
+	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
 )
 
@@ -42,6 +43,9 @@ type Params struct {
 	Best       int
 	Known      ranking.Known
 	Candidates string
+	// RelationGraph is the folder of the relation graph, for ULTRA; see relationgraph.Load. Radius is that of Model.
+	RelationGraph string
+	Radius        int
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
 	// that is 0). It changes no result.
 	Threads, MostThreads int
@@ -155,7 +159,13 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (Ranker, error) {
 		}
 		list.Candidates = lists.Candidates
 	}
-	return New(Model{loaded.Of(p.Split).Graph, record.Configuration, weights}, list, with)
+	m := Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
+	if m.Configuration.ULTRA() {
+		if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
+			return nil, err
+		}
+	}
+	return New(m, list, with)
 }
 
 // announce passes on what this process computes on.

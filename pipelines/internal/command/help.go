@@ -18,7 +18,7 @@ var groups = []struct {
 }{
 	{"data", `workspace run results dataset format columns header entity_names relation_names inference types type_relation split splits protocol queries
 		relation sources candidates only_new`},
-	{"model", `checkpoint model weights from relations base_rate preset layers deltas dim policy delta delta_mode attention temperature node_ratio degree_ratio
+	{"model", `checkpoint model weights from relations radius base_rate preset layers deltas dim policy delta delta_mode attention temperature node_ratio degree_ratio
 		evaluation_node_ratio evaluation_degree_ratio aggregate message dependent bias degree_messages`},
 	{"training", `epochs batch_size batching share_states learning_rate learning_rate_decay weight_decay dropout remove negatives
 		strict_negatives adversarial_temperature validate_every valid_limit resume checkpoint_minutes workers local_steps`},

@@ -6,9 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -22,9 +19,6 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )
-
-// mostBytes is the size of the largest file that is read. It is held in memory.
-const mostBytes = 1 << 30
 
 // RelationsUsage explains the flag --relations; message and aggregate are those of the configuration.
 const RelationsUsage = "`file` of the names of the base relations of the weights, one a line, in the order of their ids"
@@ -50,18 +44,21 @@ type File struct {
 
 // Open reads the files of a source.
 func (s Source) Open(ctx context.Context) (*File, error) {
+	data, err := read(ctx, s.Flag, s.File)
+	if err != nil {
+		return nil, err
+	}
+	if ofULTRA(data) {
+		return nil, command.Usage("--%s: %s holds weights of ULTRA: use --model %[2]s", s.Flag, s.File)
+	}
 	if s.Relations == "" {
 		return nil, command.Usage("--%s %s has no names of relations: add --relations, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", s.Flag, s.File)
 	}
 	f := &File{source: s}
-	data, err := s.read(ctx, s.Flag, s.File)
-	if err != nil {
-		return nil, err
-	}
 	if f.weights, err = nbfnet.Read(bytes.NewReader(data), int64(len(data))); err != nil {
 		return nil, fmt.Errorf("--%s: %s: %w", s.Flag, s.File, err)
 	}
-	text, err := s.read(ctx, "relations", s.Relations)
+	text, err := read(ctx, "relations", s.Relations)
 	if err != nil {
 		return nil, err
 	}
@@ -83,29 +80,6 @@ func (s Source) Open(ctx context.Context) (*File, error) {
 	}
 	f.Origin = checkpoint.Origin{File: storage.Base(s.File), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Relations: fmt.Sprintf("%x", sha256.Sum256(text))}
 	return f, nil
-}
-
-// read returns the content of a file that a flag names. What is not a regular file is an error: it may have no end.
-func (s Source) read(ctx context.Context, flag, url string) ([]byte, error) {
-	if info, err := os.Stat(url); err == nil && !info.Mode().IsRegular() {
-		return nil, command.Usage("--%s: %s is not a regular file (%s)", flag, url, info.Mode().Type())
-	}
-	file, err := storage.OpenRandom(ctx, url)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, command.MissingFile(flag, url, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading --%s: %w", flag, err)
-	}
-	defer file.Close()
-	if file.Size() > mostBytes {
-		return nil, command.Usage("--%s: %s has %s bytes, at most %s are read", flag, url, progress.Count(file.Size()), progress.Count(mostBytes))
-	}
-	content := make([]byte, file.Size())
-	if _, err := io.ReadFull(file, content); err != nil {
-		return nil, fmt.Errorf("reading --%s: %s: %w", flag, url, err)
-	}
-	return content, nil
 }
 
 // Configuration returns a configuration with the fields that the weights and the options decide.

@@ -12,9 +12,13 @@ import (
 	"tagnet/pipelines/internal/command"
 )
 
-// ModelUsage explains the flag --model.
-func ModelUsage() string {
-	return fmt.Sprintf("`%s`: a small trained model that tagnet comes with, instead of a checkpoint", strings.Join(zoo.Names, "|"))
+// ModelUsage explains the flag --model, which may name a file where files is set.
+func ModelUsage(files bool) string {
+	file, text := "", "a small trained model that tagnet comes with"
+	if files {
+		file, text = "|FILE.pth", text+", or a file of ULTRA's weights, which answer on any graph"
+	}
+	return fmt.Sprintf("`%s%s`: %s, instead of a checkpoint", strings.Join(zoo.Names, "|"), file, text)
 }
 
 // Model is a model of the zoo.
@@ -30,6 +34,12 @@ func OpenModel(name string) (Model, error) {
 		return Model{}, fmt.Errorf("--model %s: this program was built of other files than the repository's: build it again: %w", name, err)
 	}
 	return Model{m}, nil
+}
+
+// IsFile reports whether --model names a file of weights rather than a model of the zoo: it ends in .pth or .pt, or has a
+// path separator.
+func IsFile(model string) bool {
+	return strings.HasSuffix(model, ".pth") || strings.HasSuffix(model, ".pt") || strings.ContainsAny(model, `/\`)
 }
 
 // Describe returns a line about the model.

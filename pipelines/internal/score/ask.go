@@ -19,6 +19,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 	"tagnet/model/ranking"
+	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
@@ -315,6 +316,6 @@ func (a *scoring) derivedName() string {
 func (a *scoring) recorded() recorded {
 	return recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(),
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(), Radius: a.radius % ultra.Layers,
 	}
 }

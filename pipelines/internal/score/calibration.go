@@ -7,6 +7,7 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
 )
@@ -63,6 +64,8 @@ func (a *scoring) calibrationRemedy(ctx context.Context) string {
 func (a *scoring) sayUncalibrated(ctx context.Context) {
 	switch {
 	case a.calibration != nil:
+	case pretrained.IsFile(a.weightsFlags.model):
+		a.e.Say("answers have scores, but no probabilities: --model %s has no calibration", a.weightsFlags.model)
 	case a.weightsFlags.model != "":
 		a.e.Say("answers have scores, but no probabilities: the models that tagnet comes with have no calibration")
 	case a.weights != "":

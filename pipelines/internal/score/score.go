@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -17,6 +18,7 @@ import (
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
+	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
@@ -40,6 +42,7 @@ type flags struct {
 	baseRate                  float64
 	protocolFlag
 	weightsFlags
+	ultraFlags
 	explanationFlags
 }
 
@@ -54,6 +57,7 @@ func Pipeline() command.Pipeline {
 			f.protocolFlag.register(set)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
+			f.ultraFlags.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line; a leading ~ on the relation is its inverse")
 			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
@@ -119,6 +123,8 @@ type recorded struct {
 	Candidates string `json:"candidates,omitempty"`
 	OnlyNew    bool   `json:"only_new,omitempty"`
 	TopK       int    `json:"top_k"`
+	// Radius is that of ULTRA, 0 for the exact one.
+	Radius int `json:"radius,omitempty"`
 	// Given is the model of --weights or --model, or nil.
 	Given *given `json:"given,omitempty"`
 	// Predictions is the version of the table's columns.
@@ -140,6 +146,8 @@ type scoring struct {
 	given  *pretrained.Checkpoint // of --weights or --model, or nil
 	asked  *asking                // nil for a split
 	plan   budget.Plan            // of --memory
+
+	edges *relationgraph.Table // between relations, of ULTRA; or nil
 
 	calibration     *calibration.Calibration // nil if the checkpoint has none
 	explanationPlan budget.Plan              // the same of --explain
@@ -189,6 +197,12 @@ func (a *scoring) open(ctx context.Context) error {
 		open = a.openModel
 	}
 	if err := open(ctx); err != nil {
+		return err
+	}
+	if err := a.checkULTRA(); err != nil {
+		return err
+	}
+	if err := a.openRelations(ctx); err != nil {
 		return err
 	}
 	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
@@ -254,7 +268,11 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
 	estimate := budget.Score(sizes, c, a.best, bundle.MaxRows)
-	if a.asked != nil && a.relation != "" {
+	if c.ULTRA() {
+		if estimate, err = a.estimateULTRA(ctx, sizes); err != nil {
+			return err
+		}
+	} else if a.asked != nil && a.relation != "" {
 		estimate = budget.Ask(sizes, c, a.best, bundle.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
 	}
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
@@ -271,22 +289,36 @@ func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stag
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
 	s.Ready = a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return a.withExplanations(a.pipeline(folder, lock.Lock{}, ""), folder), nil
+		return a.jobs(folder)
 	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost})
 	return s
+}
+
+// jobs returns the pipelines that a folder takes, in their order.
+func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
+	jobs := a.withExplanations(a.pipeline(folder, lock.Lock{}, ""), folder)
+	if a.edges == nil {
+		return jobs, nil
+	}
+	before, err := a.edges.Jobs()
+	return append(before, jobs...), err
 }
 
 // loads returns what the steps work on. A row of rankings or predictions takes 14 bytes on WN18RR_v1.
 func (a *scoring) loads(queries int64) []command.Load {
 	const bytesPerRow = 14
 	rows := queries + a.distinct*int64(a.best)
-	return append([]command.Load{
+	var before []command.Load
+	if a.edges != nil {
+		before = a.edges.Loads()
+	}
+	return slices.Concat(before, []command.Load{
 		{Step: "bundle.cut", Elements: queries, Unit: "queries"},
 		{
 			Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
 			Parts: bundle.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
 		},
-	}, a.explanationLoads()...)
+	}, a.explanationLoads())
 }
 
 // score runs the Beam pipelines and completes the folder.
@@ -295,8 +327,17 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int
 		stage.Abandon(false)
 		return err
 	}
+	var err error
+	if a.edges != nil {
+		err = a.edges.Make(ctx)
+	}
 	defer budget.Limit(a.memory * budget.MiB)()
-	err := a.rank(ctx, stage, queries)
+	if err == nil {
+		err = a.sayRadiusLoss(ctx, stage.Folder)
+	}
+	if err == nil {
+		err = a.rank(ctx, stage, queries)
+	}
 	if err == nil {
 		err = a.explain(ctx, stage)
 	}
@@ -326,6 +367,10 @@ func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, queries int6
 // pipeline returns the Beam pipeline that writes a folder. announce is the id of a registered function
 // that shows a worker's text.
 func (a *scoring) pipeline(folder string, held lock.Lock, announce string) *beam.Pipeline {
+	return Build(a.params(folder, held, announce))
+}
+
+func (a *scoring) params(folder string, held lock.Lock, announce string) evaluate.Params {
 	w := a.e.Workspace
 	p := evaluate.Params{
 		Queries: bundle.Params{
@@ -334,7 +379,7 @@ func (a *scoring) pipeline(folder string, held lock.Lock, announce string) *beam
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-			Device: a.device, Announce: announce,
+			Device: a.device, Announce: announce, RelationGraph: a.relationGraph(), Radius: a.radius,
 		},
 		Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}
@@ -344,7 +389,7 @@ func (a *scoring) pipeline(folder string, held lock.Lock, announce string) *beam
 			p.Model.Candidates = a.url(listsFile)
 		}
 	}
-	return Build(p)
+	return p
 }
 
 // work returns the work of a query.

@@ -23,7 +23,11 @@ func (a *scoring) print(ctx context.Context, m evaluate.Metrics) {
 	if m.Protocol != "" {
 		asked = fmt.Sprintf("protocol %s (%s)", m.Protocol, m.Protocol.About())
 	}
-	say("%s, checkpoint %s: %s queries, %s distinct", asked, m.Checkpoint, progress.Count(m.Queries), progress.Count(m.Distinct))
+	model := "checkpoint " + m.Checkpoint
+	if a.given != nil && a.given.Record.Origin.Model == "" {
+		model = a.given.Record.Origin.File
+	}
+	say("%s, %s: %s queries, %s distinct", asked, model, progress.Count(m.Queries), progress.Count(m.Distinct))
 	say("  %-28s %7s %7s %7s %7s %10s", "filtered, ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank")
 	row := func(name string, r ranking.Metrics) {
 		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)

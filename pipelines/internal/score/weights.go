@@ -26,7 +26,7 @@ const weightsFolder = "weights"
 type weightsFlags struct{ model, weights, relations, message, aggregate string }
 
 func (f *weightsFlags) register(set *flag.FlagSet) {
-	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
+	set.StringVar(&f.model, "model", "", pretrained.ModelUsage(true))
 	set.StringVar(&f.weights, "weights", "", "`file` of weights that NBFNet-PyG trained (.pth), to score with instead of a checkpoint")
 	set.StringVar(&f.relations, "relations", "", pretrained.RelationsUsage+"; for --weights")
 	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
@@ -90,7 +90,10 @@ func (a *scoring) openWeights(ctx context.Context) error {
 }
 
 // openModel opens the model of --model.
-func (a *scoring) openModel(context.Context) error {
+func (a *scoring) openModel(ctx context.Context) error {
+	if pretrained.IsFile(a.weightsFlags.model) {
+		return a.openULTRA(ctx)
+	}
 	m, err := pretrained.OpenModel(a.weightsFlags.model)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
-			set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
+			set.StringVar(&f.model, "model", "", pretrained.ModelUsage(false))
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
@@ -173,6 +173,9 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG) (workspace.Model, error) {
 	if f.model == "" {
 		return e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
+	}
+	if pretrained.IsFile(f.model) {
+		return workspace.Model{}, command.Usage("--model %s: serve answers with a checkpoint, or one of the models that tagnet comes with: score --model answers with a file", f.model)
 	}
 	named, err := pretrained.OpenModel(f.model)
 	if err != nil {

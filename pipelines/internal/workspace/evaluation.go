@@ -33,7 +33,7 @@ type Evaluated struct {
 	Calibration string
 	// BaseRate is the value of --base_rate, or 0.
 	BaseRate float64 `json:"base_rate"`
-	// Given is the origin of the weights of --weights or --model, or nil.
+	// Given is the origin of the weights of --weights or --model, or nil. Weights of --model in a file have no relations.
 	Given *checkpoint.Origin
 }
 
@@ -42,6 +42,8 @@ func (m Evaluated) Model() string {
 	switch {
 	case m.Given != nil && m.Given.Model != "":
 		return "--model " + m.Given.Model
+	case m.Given != nil && m.Given.Relations == "":
+		return "--model " + m.Given.File
 	case m.Given != nil:
 		return "--weights " + m.Given.File
 	}

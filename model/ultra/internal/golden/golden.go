@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"tagnet/model/internal/golden"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
+	"tagnet/model/ultra/ultratest"
 )
 
 // Tensor is an array, row-major.
@@ -95,27 +95,9 @@ func (c *Case) Known(q Query) (known []int32) {
 func (c *Case) Parameters(t testing.TB) *parameters.Set[float32] {
 	t.Helper()
 	if c.Weights == "" {
-		return Drawn(c.Seed)
+		return ultratest.Drawn(c.Seed)
 	}
 	return Published(t, c.Weights)
-}
-
-// Drawn returns weights drawn from a seed. The layer norms differ from those of a model that was not trained.
-func Drawn(seed uint64) *parameters.Set[float32] {
-	p := parameters.Initialize(ultra.Layout(), seed)
-	scales := parameters.Initialize([]parameters.Shape{{Name: "scales", Shape: []int{4 * ultra.Layers * ultra.Dim}}}, seed).Data("scales")
-	for _, part := range []string{"relation_model", "entity_model"} {
-		for l := range ultra.Layers {
-			for _, name := range []string{"weight", "bias"} {
-				norm := p.Data(fmt.Sprintf("%s.layers.%d.layer_norm.%s", part, l, name))
-				for j := range norm {
-					norm[j] += scales[j] / 4
-				}
-				scales = scales[ultra.Dim:]
-			}
-		}
-	}
-	return p
 }
 
 // Data returns the folder of data sets that TAGNET_DATA names, or ../shared/data beside the module's root.

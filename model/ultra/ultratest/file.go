@@ -1,4 +1,4 @@
-package golden
+package ultratest
 
 import (
 	"archive/zip"

@@ -1,0 +1,2 @@
+// Package ultratest has weights of ULTRA for the tests of other packages, in memory and as files of PyTorch.
+package ultratest

@@ -1,0 +1,140 @@
+package score
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"tagnet/formats/lock"
+	"tagnet/model/budget"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+	"tagnet/model/ultra"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pretrained"
+	"tagnet/pipelines/internal/relationgraph"
+	"tagnet/stages/accelerator"
+	"tagnet/stages/bundle"
+	stage "tagnet/stages/relationgraph"
+	"tagnet/stages/score"
+	"tagnet/stages/worker"
+)
+
+// ultraFlags are the flags of ULTRA's weights.
+type ultraFlags struct{ radius int }
+
+func (f *ultraFlags) register(set *flag.FlagSet) {
+	set.IntVar(&f.radius, "radius", 0, fmt.Sprintf("with ULTRA's weights, entities farther than so many edges from the source are scored as if it did not exist, 1 to %d; 0 is %[1]d: exact", ultra.Layers))
+}
+
+// checkULTRA returns an error for flags that do not fit the model.
+func (a *scoring) checkULTRA() error {
+	switch is := a.model.Record.Configuration.ULTRA(); {
+	case a.radius < 0 || a.radius > ultra.Layers:
+		return command.FlagError("radius", a.radius, fmt.Sprintf("0 to %d", ultra.Layers))
+	case a.radius > 0 && !is:
+		return command.Usage("--radius is for ULTRA's weights: messages of %s are bounded by the policy and the delta that it was trained with", a.model.Record.Name())
+	case a.explained && is:
+		return command.Usage("--explain explains scores that are sums over paths, and ULTRA's are not: an entity has a state before anything reaches it; leave it out")
+	}
+	return nil
+}
+
+// openULTRA reads the file of --model.
+func (a *scoring) openULTRA(ctx context.Context) error {
+	file, err := pretrained.OpenULTRA(ctx, "model", a.weightsFlags.model)
+	if err != nil {
+		return err
+	}
+	made, err := file.Over(a.loaded)
+	if err != nil {
+		return err
+	}
+	a.take(made, file.Describe())
+	return nil
+}
+
+// openRelations opens the relation graph, if the model needs one.
+func (a *scoring) openRelations(ctx context.Context) error {
+	if !a.model.Record.Configuration.ULTRA() {
+		return nil
+	}
+	var err error
+	a.edges, err = relationgraph.Open(ctx, a.e, a.loaded, a.inputs, a.split, a.memory)
+	return err
+}
+
+// relationGraph returns the folder of the relation graph, or nothing.
+func (a *scoring) relationGraph() string {
+	if a.edges == nil {
+		return ""
+	}
+	return a.edges.URL()
+}
+
+// estimateULTRA estimates the memory of scoring. Where the edges between relations are not counted yet, it bounds their number.
+func (a *scoring) estimateULTRA(ctx context.Context, sizes budget.Sizes) (budget.Estimate, error) {
+	edges, known, err := a.edges.Edges(ctx)
+	if err != nil {
+		return budget.Estimate{}, err
+	}
+	if !known {
+		edges = min(parameters.RelationTypes*sizes.Relations*sizes.Relations, 8*sizes.Edges)
+	}
+	if a.relation != "" {
+		sizes.Queries = min(sizes.Queries, bundle.MaxRows) // they are made where they are scored
+	}
+	return budget.Ultra(sizes, edges, a.best, bundle.MaxRows), nil
+}
+
+// sayRadiusLoss prints what --radius costs on a sample of the queries.
+func (a *scoring) sayRadiusLoss(ctx context.Context, folder string) error {
+	if a.radius == 0 || a.radius == ultra.Layers {
+		return nil
+	}
+	const sampled = 128
+	p := a.params(folder, lock.Lock{}, "")
+	queries, err := p.Queries.Sample(ctx, sampled)
+	if err != nil {
+		return err
+	}
+	_, weights, err := worker.Weights(ctx, a.model.Folder, a.model.Record.Name(), a.loaded)
+	if err != nil {
+		return err
+	}
+	k, err := kernel.Named(p.Model.Kernel)
+	if err != nil {
+		return err
+	}
+	relations, err := stage.Load(ctx, a.edges.URL(), a.loaded)
+	if err != nil {
+		return err
+	}
+	model := score.Model{
+		Graph: a.loaded.Of(a.split).Graph, Configuration: a.model.Record.Configuration, Parameters: weights, Relations: relations, Radius: a.radius,
+	}
+	list := ranking.Selection{K: a.best, Known: p.Model.Known, Candidates: a.asked.candidates()}
+	means := score.Means{Kernel: k, Threads: a.plan.Threads, Device: new(accelerator.Selection)}
+	loss, err := score.LossOf(ctx, model, list, means, queries)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("--radius %d is an approximation: of a sample of %d queries it sends %.0f%% of the messages", a.radius, loss.Queries, 100*loss.Messages)
+	if loss.Answers > 0 {
+		text += fmt.Sprintf(", MRR %.4f instead of %.4f", loss.MRR, loss.Exact)
+	}
+	if a.best > 0 {
+		text += fmt.Sprintf(", and %.1f%% of the %d best answers are the same", 100*loss.Best, a.best)
+	}
+	a.e.Say("%s", text)
+	return nil
+}
+
+// candidates returns the only entities that may be answers, nil for all.
+func (q *asking) candidates() []int32 {
+	if q == nil {
+		return nil
+	}
+	return q.lists.Candidates
+}

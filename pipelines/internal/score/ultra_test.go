@@ -1,0 +1,165 @@
+package score
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/parquet"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/ultratest"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/graph"
+)
+
+// ultraFile writes a file of weights drawn from a seed.
+func ultraFile(t *testing.T, change func(tensors []parameters.Tensor[float32])) string {
+	t.Helper()
+	weights := ultratest.Drawn(3).Tensors
+	if change != nil {
+		change(weights)
+	}
+	return file(t, "drawn.pth", string(ultratest.File(t, weights)))
+}
+
+// TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares all scores with those
+// of package ultra.
+func TestULTRA(t *testing.T) {
+	w, weights := wordNet(t), ultraFile(t, nil)
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, "e%03d\t%s\n", 7*i%30, []string{"_has_part", "~_hypernym", "_hypernym", "~_has_part"}[i%4])
+	}
+	flags := []string{"--workspace", w, "--model", weights, "--queries", file(t, "queries.tsv", lines.String()), "--top_k", "30"}
+	out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--threads", "1")...)
+	for _, want := range []string{"weights of " + weights + ": ULTRA, 6 layers between relations and 6 between entities, 64 dimensions\n", "--model " + weights + " has no calibration"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	predictions := filepath.Join(w, "runs/main/evaluation/queries/predictions")
+	one := rowsOf[parquet.Prediction](t, predictions)
+	pipelinetest.Succeed(t, Pipeline(), append(flags, "--threads", "3", "--force")...)
+	if diff := cmp.Diff(one, rowsOf[parquet.Prediction](t, predictions)); diff != "" {
+		t.Errorf("with three threads:\n%s", diff)
+	}
+	if len(one) != 40*30 {
+		t.Fatalf("%d predictions", len(one))
+	}
+
+	loaded, err := graph.Load(filepath.Join(w, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Named("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := loaded.Train.Graph
+	m := ultra.New(ultratest.Drawn(3), g, ultra.RelationGraphOf(g), k)
+	worker, scores := m.Worker(ultra.Layers), make([]float32, g.Entities)
+	entity := map[string]int32{}
+	for id, name := range loaded.Train.Entities {
+		entity[name] = int32(id)
+	}
+	relation := map[string]int32{}
+	for id, name := range loaded.Relations {
+		relation[name] = int32(id)
+	}
+	for i, p := range one {
+		base := relation[p.Relation]
+		of := base
+		if p.Direction == "head" {
+			of = g.Inverse(base)
+		}
+		if p.Position == 1 {
+			if err := worker.Scores(m.Base(base, 1, nil), entity[p.Source], of, scores); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p.Score != scores[entity[p.Entity]] || p.Query != int64(i/30) {
+			t.Fatalf("row %d, %s %s ? %s: score %g, want %g", p.Query, p.Source, p.Relation, p.Entity, p.Score, scores[entity[p.Entity]])
+		}
+	}
+}
+
+func TestULTRARadius(t *testing.T) {
+	w, weights := wordNet(t), ultraFile(t, nil)
+	score := func(flags ...string) string {
+		t.Helper()
+		return pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--model", weights}, flags...)...)
+	}
+	score()
+	exact := rowsOf[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation/test/rankings"))
+	if out := score("--radius", "6"); !strings.Contains(out, "is complete with the same configuration") {
+		t.Errorf("radius 6 is another configuration:\n%s", out)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--model", weights, "--radius", "1"); code != 1 || !strings.Contains(stderr, "radius is absent there, 1 here") {
+		t.Errorf("radius 1 over an exact evaluation: exit code %d, %s", code, stderr)
+	}
+	if out := score("--radius", "1", "--force"); !strings.Contains(out, "--radius 1 is an approximation: of a sample of") || !strings.Contains(out, "% of the messages, MRR 0.") {
+		t.Errorf("radius 1:\n%s", out)
+	}
+	if cmp.Equal(exact, rowsOf[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation/test/rankings"))) {
+		t.Error("radius 1 gives the scores of the exact propagation")
+	}
+	if out := score("--radius", "2", "--relation", "all", "--top_k", "5"); !strings.Contains(out, "of the 5 best answers are the same") || strings.Contains(out, "MRR") {
+		t.Errorf("queries without answers:\n%s", out)
+	}
+}
+
+func TestULTRARefused(t *testing.T) {
+	w, weights := wordNet(t), ultraFile(t, nil)
+	whole, err := os.ReadFile(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := filepath.Join(t.TempDir(), "ring.tsv")
+	for name, c := range map[string]struct {
+		code  int
+		want  string
+		flags []string
+	}{
+		"cut short":           {1, "its zip archive is cut short or damaged", []string{"--model", file(t, "short.pth", string(whole[:len(whole)/2]))}},
+		"another shape":       {1, "tensor relation_model.layers.0.layer_norm.bias has shape [32 2], want [64]", []string{"--model", ultraFile(t, func(tensors []parameters.Tensor[float32]) { tensors[1].Shape = []int{32, 2} })}},
+		"missing":             {2, "--model: " + ring + ".pth does not exist", []string{"--model", ring + ".pth"}},
+		"weights of NBFNet":   {2, "holds weights of NBFNet-PyG, which belong to relations: use --weights", []string{"--model", filepath.Join(nbfnetFolder, "sum.pth")}},
+		"not NBFNet's":        {2, "--weights: " + weights + " holds weights of ULTRA: use --model " + weights, []string{"--weights", weights}},
+		"far radius":          {2, "--radius is 7: want 0 to 6", []string{"--model", weights, "--radius", "7"}},
+		"radius of another":   {2, "--radius is for ULTRA's weights", []string{"--model", "wn18rr", "--radius", "2"}},
+		"paths":               {2, "--explain explains scores that are sums over paths", []string{"--model", weights, "--relation", "all", "--explain"}},
+		"a device":            {1, "architecture ultra runs on the CPU alone", []string{"--model", weights, "--device", "cuda"}},
+		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
+		"beside a checkpoint": {2, "--checkpoint and --model name two models", []string{"--model", weights, "--checkpoint", "best"}},
+	} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)
+		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %s, want %d, %s", name, code, stderr, c.code, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w, "runs")); err == nil {
+		t.Error("a refused run left files")
+	}
+}
+
+// TestULTRAPublished scores UMLS, which is in no training set of the weights, with published weights.
+func TestULTRAPublished(t *testing.T) {
+	data := os.Getenv("TAGNET_DATA")
+	weights := filepath.Join(data, "ultra", "ultra_3g.pth")
+	if _, err := os.Stat(weights); data == "" || err != nil {
+		t.Skipf("no published weights: set TAGNET_DATA to a folder with ultra/ultra_3g.pth and umls")
+	}
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", filepath.Join(data, "umls"))
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", weights)
+	if !strings.Contains(out, "trained on FB15k-237, WN18RR and CoDEx-M") || !strings.Contains(out, "0.6960  0.5983  0.7474  0.8956") {
+		t.Errorf("output:\n%s", out)
+	}
+}
