@@ -13,15 +13,15 @@ import (
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
 	"tagnet/model/ultra/internal/reference"
+	"tagnet/model/ultra/ultratest"
 )
 
 // TestTrainingGradientsAreThoseOfTheReference compares losses and the gradients of all parameters of batches on random graphs, of
 // queries whose facts leave the graph or stay, and of one whose candidates nothing reaches. After one step of Adam, its first moments are a tenth of the gradients.
 func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
-	wide := compare.Widened(golden.Drawn(7))
+	wide := compare.Widened(ultratest.Drawn(7))
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		rng := rand.New(rand.NewPCG(5, 7))
 		for i := range 4 {
@@ -65,7 +65,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 					tensor.Data[j] /= float64(len(batch))
 				}
 			}
-			p, solver := golden.Drawn(7), optimizer.NewSolver(c, g.RelationCount(), k)
+			p, solver := ultratest.Drawn(7), optimizer.NewSolver(c, g.RelationCount(), k)
 			trainer, err := optimizer.NewULTRA(g, ultra.RelationGraphOf(g), c, p, solver, 1, k)
 			if err != nil {
 				t.Fatal(err)

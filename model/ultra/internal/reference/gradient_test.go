@@ -8,8 +8,8 @@ import (
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
 	"tagnet/model/ultra/internal/reference"
+	"tagnet/model/ultra/ultratest"
 )
 
 // TestGradientAgainstDifferences compares every tensor's gradient, along a random direction, with the central difference.
@@ -17,7 +17,7 @@ func TestGradientAgainstDifferences(t *testing.T) {
 	t.Parallel()
 	const step, tolerance = 1e-6, 1e-5
 	rng := rand.New(rand.NewPCG(3, 4))
-	p := compare.Widened(golden.Drawn(9))
+	p := compare.Widened(ultratest.Drawn(9))
 	g := compare.RandomGraph(t, rng, 9, 2, 14)
 	edges := reference.RelationGraph(g)
 	// The weights of the negatives have no gradient; at temperature 0 they are constants.
