@@ -62,8 +62,11 @@ func ofNBFNet(tensors []pytorch.Tensor) bool {
 
 // Describe returns a line about the model.
 func (u *ULTRA) Describe() string {
-	return fmt.Sprintf("weights of %s: ULTRA, %d layers between relations and %[2]d between entities, %d dimensions%s",
-		u.file, ultra.Layers, ultra.Dim, ultra.Published(u.Origin.SHA256))
+	text := fmt.Sprintf("weights of %s: ULTRA, %d layers between relations and %[2]d between entities, %d dimensions", u.file, ultra.Layers, ultra.Dim)
+	if graphs := ultra.Published(u.Origin.SHA256); graphs != "" {
+		text += "; trained on " + graphs
+	}
+	return text
 }
 
 // Over returns the checkpoint of the weights over a graph.

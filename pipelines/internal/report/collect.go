@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/bundle"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
@@ -181,8 +182,8 @@ func (e *evidence) missingSplit(split string, command workspace.Command, err err
 
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
 func (e *evidence) withoutTraining(ctx context.Context) string {
-	for _, split := range workspace.Splits {
-		if of, err := e.workspace.EvaluatedCheckpoint(ctx, split); err == nil && of.Given != nil {
+	for _, name := range slices.Concat(workspace.Splits, bundle.Protocols[1:]) {
+		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil && of.Given != nil {
 			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
 		}
 	}

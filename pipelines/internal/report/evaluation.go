@@ -10,6 +10,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/ranking"
+	"tagnet/model/ultra"
 	"tagnet/pipelines/chart"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
@@ -19,6 +20,7 @@ import (
 // evaluation is the output of score for a split. ranks is nil where the tables could not be read.
 type evaluation struct {
 	evaluate.Metrics
+	of    workspace.Evaluated
 	ranks *ranks
 	cards []card
 }
@@ -39,7 +41,8 @@ func (e *evidence) readEvaluations(ctx context.Context) {
 func (e *evidence) readMetrics(ctx context.Context, shown ...content) {
 	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), "metrics.json", "score", shown...) {
 		command := e.workspace.Command("score", "--split", v.Split)
-		if _, err := e.checkBest(ctx, v.Split, command); err != nil {
+		var err error
+		if v.of, err = e.checkBest(ctx, v.Split, command); err != nil {
 			e.missingSplit(v.Split, command, err, shown...)
 			continue
 		}
@@ -58,7 +61,7 @@ func (e *evidence) readProtocols(ctx context.Context) {
 		}
 		v, err := read[evaluation](ctx, e, folder, evaluate.MetricsFile, command)
 		if err == nil {
-			_, err = e.checkBest(ctx, name, command)
+			v.of, err = e.checkBest(ctx, name, command)
 		}
 		if err != nil {
 			e.missing(evaluationSection, "The metrics of the protocol "+name+" cannot be shown", command, err)
@@ -91,12 +94,16 @@ func (e *evidence) composeEvaluation() section {
 	s := section{ID: evaluationSection, Title: "Evaluation"}
 	if len(e.evaluations) == 0 {
 		s.Tables = e.protocolTables()
+		if len(e.protocols) > 0 {
+			s.Lead = e.protocols[0].origin()
+		}
 		return s
 	}
 	v := e.evaluations[0]
 	m := v.Pessimistic
 	s.Lead = []string{fmt.Sprintf("On %s of the %s split the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
 		plural(v.Queries, "query", "queries"), v.Split, percent(m.Hits1), percent(m.Hits10))}
+	s.Lead = append(s.Lead, v.origin()...)
 	for _, one := range e.evaluations {
 		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
 	}
@@ -120,6 +127,20 @@ func (e *evidence) composeEvaluation() section {
 	}
 	s.Tables = slices.DeleteFunc(s.Tables, func(t table) bool { return len(t.Rows) == 0 })
 	return s
+}
+
+// origin says what the published weights of an evaluation were trained on, and whether it approximates, or returns nothing.
+func (v evaluation) origin() []string {
+	var sentences []string
+	if v.of.Given != nil {
+		if graphs := ultra.Published(v.of.Given.SHA256); graphs != "" {
+			sentences = append(sentences, fmt.Sprintf("The weights are those that ULTRA's authors published as %s, trained on %s. On these graphs, and on others that are made of their facts, these are not metrics of an unseen graph.", v.of.Given.File, graphs))
+		}
+	}
+	if v.of.Radius > 0 {
+		sentences = append(sentences, fmt.Sprintf("With --radius %d, which is an approximation: entities farther from the source are scored as if it did not exist.", v.of.Radius))
+	}
+	return sentences
 }
 
 // wholeTable returns a table of the metrics, with a column for each tie policy.

@@ -49,7 +49,7 @@ func TestOwnAnswersOfAnotherModel(t *testing.T) {
 	}
 	addAnswers(t, w, "queries", map[string]any{"checkpoint": "epoch-003", "weights": "of-another"})
 	addAnswers(t, w, "ask-current", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": present.Checksum})
-	addAnswers(t, w, "ask-given", map[string]any{"checkpoint": "epoch-000", "weights": "given", "given": map[string]string{"file": "model.pth"}})
+	addAnswers(t, w, "ask-given", map[string]any{"checkpoint": "epoch-000", "weights": "given", "given": map[string]string{"file": "model.pth", "relations_sha256": "names"}})
 	addAnswers(t, w, "ask-old", map[string]any{"checkpoint": "epoch-012", "weights": "of-another"})
 	addAnswers(t, w, "ask-recalibrated", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": "another"})
 	addAnswers(t, w, "ask-shifted", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": present.Checksum, "base_rate": 0.05})

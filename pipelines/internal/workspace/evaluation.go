@@ -35,6 +35,8 @@ type Evaluated struct {
 	BaseRate float64 `json:"base_rate"`
 	// Given is the origin of the weights of --weights or --model, or nil. Weights of --model in a file have no relations.
 	Given *checkpoint.Origin
+	// Radius is the value of --radius, 0 for the exact one.
+	Radius int
 }
 
 // Model returns the model's name for a message.
