@@ -161,8 +161,11 @@ func (g *RelationGraph) check() error {
 	for a := range int32(g.relations) {
 		itself := false
 		for _, b := range g.row(a) {
-			if next[b] == g.offsets[b+1] || g.meets[next[b]] != a {
-				return fmt.Errorf("there is a %v, but not one from %d to %d", Edge{0, b, a}, b, a)
+			if next[b] == g.offsets[b+1] || g.meets[next[b]] > a {
+				return fmt.Errorf("there is a %v, but none from %d to %d", Edge{0, a, b}, a, b)
+			}
+			if c := g.meets[next[b]]; c < a { // whose row is without b
+				return fmt.Errorf("there is a %v, but none from %d to %d", Edge{0, b, c}, b, c)
 			}
 			next[b]++
 			itself = itself || a == b

@@ -1,13 +1,16 @@
 package ultra_test
 
 import (
+	order "cmp"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/ultra"
+	"tagnet/model/ultra/internal/reference"
 	"tagnet/model/ultra/ultratest"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,39 +44,32 @@ func TestEdgesOfTheRelationGraph(t *testing.T) {
 	}
 }
 
-// TestMeetingsMerge adds the relations of each entity to one of several Meetings, in random order, and merges them.
-func TestMeetingsMerge(t *testing.T) {
+// TestRelationGraphIsThatOfTheReference compares random graphs, with loops, relations without facts, and more relations than a word
+// of bits has.
+func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 	t.Parallel()
-	rng := rand.New(rand.NewPCG(9, 9))
+	rng := rand.New(rand.NewPCG(4, 2))
 	for range 10 {
-		relations := 1 + rng.IntN(80) // more than a word
-		g := compare.RandomGraph(t, rng, 30, relations, 60)
-		want := ultra.MeetingsOf(g)
-		merged, shards := ultra.NewMeetings(relations), make([]*ultra.Meetings, 3)
-		for i := range shards {
-			shards[i] = ultra.NewMeetings(relations)
-		}
-		for _, u := range rng.Perm(g.Entities) {
-			var leaving []int32
-			_, entering := g.In(int32(u))
-			for _, r := range entering {
-				leaving = append(leaving, g.Inverse(r))
-			}
-			if err := shards[rng.IntN(len(shards))].Add(leaving); err != nil {
-				t.Fatal(err)
+		g := compare.RandomGraph(t, rng, 1+rng.IntN(20), 1+rng.IntN(80), rng.IntN(50))
+		of := reference.RelationGraph(g)
+		var want []ultra.Edge
+		for kind, edges := range of {
+			for _, e := range edges {
+				want = append(want, ultra.Edge{Type: uint8(kind), Receiver: e[0], Sender: e[1]})
 			}
 		}
-		for _, i := range rng.Perm(len(shards)) {
-			if err := merged.Merge(shards[i]); err != nil {
-				t.Fatal(err)
-			}
+		relations := ultra.RelationGraphOf(g)
+		if diff := cmp.Diff(want, slices.Collect(relations.All)); diff != "" {
+			t.Fatalf("edges (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(want, merged, cmp.AllowUnexported(ultra.Meetings{})); diff != "" {
-			t.Errorf("merged meetings differ from the graph's (-want +got):\n%s", diff)
+		if relations.Edges() != int64(len(want)) || relations.Relations() != g.RelationCount() {
+			t.Errorf("%d edges between %d relations, want %d and %d", relations.Edges(), relations.Relations(), len(want), g.RelationCount())
 		}
-	}
-	if err := ultra.NewMeetings(2).Merge(ultra.NewMeetings(3)); err == nil {
-		t.Error("meetings of other relations are merged")
+		// The order of sums: by receiver, then type, then sender.
+		slices.SortStableFunc(want, func(a, b ultra.Edge) int { return order.Compare(a.Receiver, b.Receiver) })
+		if diff := cmp.Diff(want, relations.Summed()); diff != "" {
+			t.Fatalf("edges as the kernels sum them (-want +got):\n%s", diff)
+		}
 	}
 }
 
