@@ -11,8 +11,7 @@
 //   - ByPairs, for more relations: each shard becomes sorted spill files of pairs a <= b, which one worker merges. An entity with n
 //     relations has n (n+1) / 2 pairs: 12.5 million for 5,000 relations. They go one by one into a buffer whose size the memory
 //     budget bounds; a full buffer is sorted and written without repetitions. A filter drops most pairs that other entities had
-//     before. The worker that merges holds 6 bytes for each pair that is left, and twice that at the end; scoring with the graph
-//     takes 72.
+//     before. The worker that merges holds up to 12 bytes for each pair that is left; scoring with the graph takes 72.
 //
 // Example with R = 2 (the inverse of relation r is r + 2) and the facts a -0-> b and b -1-> b: relation 0 leaves a; 1, 2 and 3 leave
 // b. The pairs are (0, 0), and (1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3).

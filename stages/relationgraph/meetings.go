@@ -21,7 +21,8 @@ type Params struct {
 	Lock lock.Lock
 	// Memory is the budget of a worker process in bytes, a limit for its garbage collector; 0 is no limit.
 	Memory int64
-	// Threads is the most threads of a process that sort pairs, each in BufferBytes; 0 is one per core, and a default size.
+	// Threads is the most threads of a process that sort pairs, 0 one per core. Each takes BufferBytes, up to 64 MiB and at least
+	// what a thousand pairs take.
 	Threads     int
 	BufferBytes int64
 }

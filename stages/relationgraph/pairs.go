@@ -77,17 +77,13 @@ type pairSorter struct {
 }
 
 const (
-	defaultBufferBytes = 16 << 20
-	minPairs           = 1 << 10 // that are sorted at a time
-	recentBits         = 19      // 4 MiB
+	maxBufferBytes = 64 << 20 // more makes fewer spill files, but nothing faster
+	minPairs       = 1 << 10  // that are sorted at a time
+	recentBits     = 19       // 4 MiB
 )
 
 func newPairSorter(p Params, shard int, emit func(externalsort.Spill)) *pairSorter {
-	bytes := p.BufferBytes
-	if bytes == 0 {
-		bytes = defaultBufferBytes
-	}
-	rows := int(max(minPairs, bytes/(2*externalsort.RowBytes)))
+	rows := int(max(minPairs, min(p.BufferBytes, maxBufferBytes)/(2*externalsort.RowBytes)))
 	return &pairSorter{
 		params: p, shard: shard, emit: emit, recent: make([]uint64, 1<<recentBits),
 		rows: externalsort.Buffer(rows), scratch: externalsort.Buffer(rows),
@@ -152,6 +148,7 @@ func (f *mergeFn) ProcessElement(ctx context.Context, _ int, spills func(*extern
 		return err
 	}
 	defer leave()
+	externalsort.Forget() // all pairs are sorted
 	var all []externalsort.Spill
 	for s := (externalsort.Spill{}); spills(&s); {
 		all = append(all, s)

@@ -73,15 +73,19 @@ func (t *Table) divide(ctx context.Context, split string) error {
 	if err != nil {
 		return err
 	}
-	if 2*t.params.BaseRelations <= ultra.MostRelations {
-		if _, err := budget.Meet(sizes).Plan(t.params.Memory, 0, 1); err == nil {
-			return nil
-		}
+	meetings, pairs := budget.Meet(sizes), budget.MeetInPairs(sizes)
+	least := meetings.Least(1)
+	if 2*t.params.BaseRelations <= ultra.MostRelations && (least <= t.params.Memory || least <= pairs.Least(1)) {
+		_, err := t.e.Plan(meetings, t.memory, 1)
+		return err
 	}
 	t.byPairs = true
-	plan, err := t.e.Plan(budget.MeetInPairs(sizes), t.memory, 0)
+	plan, err := t.e.Plan(pairs, t.memory, 0)
+	if err != nil {
+		return err
+	}
 	t.params.Threads, t.params.BufferBytes = plan.Threads, plan.BufferBytes()
-	return err
+	return nil
 }
 
 // URL returns the folder of the table, as relationgraph.Load takes it.

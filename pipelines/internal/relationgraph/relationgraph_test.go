@@ -2,12 +2,15 @@ package relationgraph
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
@@ -15,6 +18,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
 )
 
@@ -86,4 +90,138 @@ func TestMakesEachGraphOnce(t *testing.T) {
 			t.Errorf("%s: manifest %+v", c.split, m)
 		}
 	}
+}
+
+// stamp returns what changes when a file is written again.
+func stamp(t *testing.T, elements ...string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(elements...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// TestMakesOnlyWhatIsNotCurrent makes the table again where it is damaged, cut short, not complete or of another graph, and only then.
+func TestMakesOnlyWhatIsNotCurrent(t *testing.T) {
+	w := made(t)
+	p := making(&asked{split: "train", memory: budget.Default})
+	path := []string{w, "relationgraph", "train", relationgraph.TableFile}
+	pipelinetest.Succeed(t, p, "--workspace", w)
+	before := stamp(t, path...)
+	for _, again := range [][]string{nil, {"--force"}, {"--plan"}} {
+		pipelinetest.Succeed(t, p, append(again, "--workspace", w)...)
+		if !os.SameFile(before, stamp(t, path...)) {
+			t.Errorf("%v wrote a current table again", again)
+		}
+	}
+	want := pipelinetest.Read(t, filepath.Join(path...))
+	for what, damage := range map[string]func(){
+		"damaged":      func() { pipelinetest.Flip(t, path...) },
+		"cut short":    func() { pipelinetest.Cut(t, path...) },
+		"missing":      func() { pipelinetest.Remove(t, path...) },
+		"not complete": func() { pipelinetest.Remove(t, w, "relationgraph", "train", manifest.FileName); unfinished(t, w) },
+	} {
+		damage()
+		pipelinetest.Succeed(t, p, "--workspace", w)
+		if pipelinetest.Read(t, filepath.Join(path...)) != want {
+			t.Errorf("%s: other bytes than before", what)
+		}
+	}
+	old, err := graph.Load(filepath.Join(w, kg.Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "c", 30)), "--force")
+	loaded, err := graph.Load(filepath.Join(w, kg.Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := relationgraph.Load(t.Context(), filepath.Join(w, "relationgraph", "train"), loaded); err == nil || !strings.Contains(err.Error(), "another version of the graph") {
+		t.Errorf("the relation graph of the previous graph: error %v", err)
+	}
+	if out := pipelinetest.Succeed(t, p, "--workspace", w); strings.Contains(out, "differs") {
+		t.Error(out)
+	}
+	if _, err := relationgraph.Load(t.Context(), filepath.Join(w, "relationgraph", "train"), old); err == nil {
+		t.Error("the relation graph of the new graph is read for the previous one")
+	}
+}
+
+// unfinished leaves the lock of a run that ended before its folder was complete.
+func unfinished(t *testing.T, w string) {
+	t.Helper()
+	l, err := lock.Acquire(t.Context(), filepath.Join(w, "relationgraph", "train"), "a run", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAnotherRunWrites is refused while another run makes the table, and with --force takes it over.
+func TestAnotherRunWrites(t *testing.T) {
+	w := made(t)
+	p := making(&asked{split: "train", memory: budget.Default})
+	if _, err := lock.Acquire(t.Context(), filepath.Join(w, "relationgraph", "train"), "a run", false); err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Fail(t, p, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"a run", "--force"}}, "--workspace", w)
+	pipelinetest.Succeed(t, p, "--workspace", w, "--force")
+}
+
+// TestManyRelations has so many that only pairs are collected.
+func TestManyRelations(t *testing.T) {
+	const relations = ultra.MostRelations/2 + 1
+	var train strings.Builder
+	for r := range relations {
+		fmt.Fprintf(&train, "e%d\tr%d\te%d\n", r%5000, r, (r+1)%5000)
+	}
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, map[string]string{
+		"train.txt": train.String(), "valid.txt": "e0\tr0\te2\n", "test.txt": "e1\tr0\te3\n",
+	}))
+	a := &asked{split: "test", memory: budget.Default}
+	if out := pipelinetest.Succeed(t, making(a), "--workspace", w); out != a.table.URL()+"\n" {
+		t.Error(out)
+	}
+	if !a.table.byPairs {
+		t.Errorf("the relation graph of %d relations was not collected as pairs", 2*relations)
+	}
+}
+
+// TestMemory holds that the table needs little memory, which the refusal of less names, and that less memory changes no byte.
+func TestMemory(t *testing.T) {
+	w := made(t)
+	text := pipelinetest.Fail(t, making(&asked{split: "train", memory: 1}), pipelinetest.Failure{
+		Code: command.ExitUsage, Begin: "--memory 1 is too small: making the relation graph", Says: []string{"give --memory "},
+	}, "--workspace", w)
+	_, text, _ = strings.Cut(text, "give --memory ")
+	var least int64
+	if _, err := fmt.Sscan(text, &least); err != nil {
+		t.Fatal(err)
+	}
+	var tables []string
+	for _, memory := range []int64{least, budget.Default} {
+		pipelinetest.Succeed(t, making(&asked{split: "train", memory: memory}), "--workspace", w)
+		tables = append(tables, pipelinetest.Read(t, w, "relationgraph", "train", relationgraph.TableFile))
+		pipelinetest.Remove(t, w, "relationgraph")
+	}
+	if tables[0] != tables[1] {
+		t.Errorf("--memory %d gives other bytes", least)
+	}
+}
+
+// TestDryRun checks that --dry_run and --plan print the job and write nothing.
+func TestDryRun(t *testing.T) {
+	w := made(t)
+	p := making(&asked{split: "test", memory: budget.Default})
+	pipelinetest.DryRun(t, p, w, "/relationgraph.readFn")
+	pipelinetest.Plan(t, p, w, "step       relationgraph.read: ")
+}
+
+// TestTakenOver checks that a run that lost the folder to another one writes nothing there.
+func TestTakenOver(t *testing.T) {
+	pipelinetest.TakenOver(t, making(&asked{split: "test", memory: budget.Default}), made(t), "relationgraph/inference")
 }

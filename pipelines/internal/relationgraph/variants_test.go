@@ -23,6 +23,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/relationgraph"
+	"tagnet/stages/worker"
 )
 
 // folders counts the folders of this process's memory that tests have used.
@@ -67,6 +68,7 @@ func written(t *testing.T, g *graph.Graph, shards int) (all []relationgraph.Shar
 func table(t *testing.T, shards []relationgraph.Shard, base int, byPairs bool) string {
 	t.Helper()
 	p := relationgraph.Params{BaseRelations: base, Folder: folder(), BufferBytes: 1} // the least: spill files of 1,024 pairs
+	worker.Start() // a failed command of another test has stopped
 	pipelinetest.RunBeam(t, Build(shards, p, byPairs))
 	files := pipelinetest.Files(t, p.Folder)
 	if len(files) != 1 {
@@ -191,6 +193,7 @@ func TestGoldenRelationGraphs(t *testing.T) {
 // TestUnknownRelation reads an edge whose relation the graph does not have.
 func TestUnknownRelation(t *testing.T) {
 	command.InitBeam()
+	worker.Start()
 	shards := written(t, newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}}), 1)
 	for _, byPairs := range []bool{false, true} {
 		p := relationgraph.Params{BaseRelations: 3, Folder: folder()}
