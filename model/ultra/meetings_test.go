@@ -91,8 +91,8 @@ func TestMeetingsAreEncoded(t *testing.T) {
 	}
 }
 
-// sealed appends the checksum to encoded meetings.
-func sealed(encoded []byte) []byte {
+// withChecksum appends the checksum to encoded meetings.
+func withChecksum(encoded []byte) []byte {
 	return binary.LittleEndian.AppendUint32(slices.Clip(encoded), checksum.CRC32C(0, encoded))
 }
 
@@ -111,11 +111,11 @@ func TestForgedMeetingsAreRefused(t *testing.T) {
 		"a relation beyond":          slices.Concat([]byte{2, 0}, word(4)),
 		"an endless number":          bytes.Repeat([]byte{0x80}, 11),
 	} {
-		if err := new(ultra.Meetings).UnmarshalBinary(sealed(encoded)); err == nil {
+		if err := new(ultra.Meetings).UnmarshalBinary(withChecksum(encoded)); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if err := new(ultra.Meetings).UnmarshalBinary(sealed(slices.Concat([]byte{2, 0}, word(3), []byte{0}, word(3)))); err != nil {
+	if err := new(ultra.Meetings).UnmarshalBinary(withChecksum(slices.Concat([]byte{2, 0}, word(3), []byte{0}, word(3)))); err != nil {
 		t.Errorf("the encoding of two relations that meet: %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func FuzzMeetings(f *testing.F) {
 	f.Add(encoded[:len(encoded)-4])
 	f.Fuzz(func(t *testing.T, encoded []byte) {
 		var m, again ultra.Meetings
-		if m.UnmarshalBinary(sealed(encoded)) != nil {
+		if m.UnmarshalBinary(withChecksum(encoded)) != nil {
 			return
 		}
 		encoded, err := m.MarshalBinary()
