@@ -68,7 +68,7 @@ func written(t *testing.T, g *graph.Graph, shards int) (all []relationgraph.Shar
 func table(t *testing.T, shards []relationgraph.Shard, base int, byPairs bool) string {
 	t.Helper()
 	p := relationgraph.Params{BaseRelations: base, Folder: folder(), BufferBytes: 1} // the least: spill files of 1,024 pairs
-	worker.Start() // a failed command of another test has stopped
+	worker.Start()                                                                   // a failed command of another test has stopped
 	pipelinetest.RunBeam(t, Build(shards, p, byPairs))
 	files := pipelinetest.Files(t, p.Folder)
 	if len(files) != 1 {
