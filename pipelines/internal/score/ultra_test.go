@@ -137,6 +137,7 @@ func TestULTRARefused(t *testing.T) {
 		"paths":               {2, "--explain explains scores that are sums over paths", []string{"--model", weights, "--relation", "all", "--explain"}},
 		"a device":            {1, "architecture ultra runs on the CPU alone", []string{"--model", weights, "--device", "cuda"}},
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
+		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
 		"beside a checkpoint": {2, "--checkpoint and --model name two models", []string{"--model", weights, "--checkpoint", "best"}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)
