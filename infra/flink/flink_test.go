@@ -57,6 +57,11 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	s.flink(t, train, func() { s.kill(t, s.busy(t)) })
 	s.local(t, "score", "--split=test")
 	s.flink(t, []string{"score", "--split=test"}, nil)
+	if weights := s.ultra(t); weights != "" { // two jobs: the relation graph, and scores on it
+		ultra := []string{"score", "--model=" + weights, "--run=ultra"}
+		s.local(t, ultra...)
+		s.flink(t, ultra, nil)
+	}
 	s.same(t)
 
 	// The model again, by two workers in rounds, of which each trains one shard.
@@ -167,6 +172,17 @@ func (s *setting) data(t *testing.T) {
 	if output, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
+}
+
+// ultra returns the path of ULTRA's weights, or nothing where there are none.
+func (s *setting) ultra(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(os.Getenv("TAGNET_DATA"), "ultra", "ultra_3g.pth")
+	if _, err := os.Stat(path); err != nil {
+		t.Logf("without ULTRA, whose weights are not in $TAGNET_DATA: %v", err)
+		return ""
+	}
+	return path
 }
 
 // local runs a command on the local runner.

@@ -20,7 +20,7 @@
 //	names         64 V                            serve: the map from names to ids
 //	requests      what --queue queries may hold   serve: answers, bodies, connections
 //	base relation 2304 V + 8 V + 2304 R           ULTRA: states that queries of a base relation share
-//	meetings      R R / 8, up to 58 times         rows of bits of the bundles under way, before and after a barrier
+//	meetings      R R / 8, up to 62 times         rows of bits of the bundles under way, before and after a barrier
 //	elements      24 MiB                          what is under way in the local runner
 //	garbage       1/8 of all but the first row    what Go has not collected yet
 //	a thread

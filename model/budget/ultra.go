@@ -31,18 +31,22 @@ func Ultra(s Sizes, relationEdges int64, topK, shardRows int) Estimate {
 	}
 }
 
+// MeetingShards is how many shards of edges a process reads at a time into rows of bits of their own.
+const MeetingShards = 4
+
 // Meet estimates making the relation graph of the graph with so many relations in rows of bits.
 func Meet(s Sizes) Estimate {
 	const (
 		bundles = 8 // of Beam's local runner, each with rows of its own; there are no more than files of edges
 		merging = 2
 	)
-	own := min(bundles, max(1, s.EdgeFiles))
+	shards := max(1, s.EdgeFiles)
+	own := min(bundles, shards)
 	return Estimate{
 		Task: "making the relation graph",
 		Rows: []Row{
 			{"graph", s.graph()},
-			{"meetings", (own + merging + runnerCopies*own) * s.Relations * s.Relations / 8},
+			{"meetings", (min(MeetingShards, shards) + merging + (1+runnerCopies)*own) * s.Relations * s.Relations / 8},
 		},
 		Thread: 4 * MiB, // a batch of edges
 	}

@@ -6,8 +6,8 @@
 // entity are known where the shard is read, without a barrier: the inverses of those that enter. All of them meet. Two transforms
 // collect who meets whom, and write the same bytes:
 //
-//   - ByMeetings: each worker adds the entities to rows of bits, an ultra.Meetings, which a CombineFn merges before and after the
-//     one barrier. A worker and each element hold 4 R*R bits for R base relations, which are 50 MB for 10,000.
+//   - ByMeetings: the entities of a shard are added to rows of bits, an ultra.Meetings. A CombineFn merges those of all shards, where
+//     the runner can also before the one barrier. They take 4 R*R bits for R base relations, which are 50 MB for 10,000.
 //   - ByPairs, for more relations: each shard becomes sorted spill files of pairs a <= b, which one worker merges. An entity with n
 //     relations has n (n+1) / 2 pairs: 12.5 million for 5,000 relations. They go one by one into a buffer whose size the memory
 //     budget bounds; a full buffer is sorted and written without repetitions. A filter drops most pairs that other entities had

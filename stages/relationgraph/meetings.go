@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/model/budget"
 	"tagnet/model/ultra"
+	"tagnet/stages/worker"
 )
 
 // Params are the parameters of ByMeetings and ByPairs.
@@ -27,17 +28,18 @@ type Params struct {
 	BufferBytes int64
 }
 
-// ByMeetings collects the relation graph in rows of bits. Input: Shard, at least one. Output: the URL of the table.
+// ByMeetings collects the relation graph in rows of bits. Input: Shard, at least one. Output: the URL of the table. An element is
+// the meetings of a shard, not of an entity: Flink does not combine elements before a barrier.
 func ByMeetings(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
 	s = s.Scope("relationgraph.ByMeetings")
-	leaving := beam.ParDo(s, &readFn{Params: p}, beam.Reshuffle(s, shards))
-	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &meetFn{BaseRelations: p.BaseRelations}, leaving))
+	meetings := beam.ParDo(s, &meetFn{Params: p}, beam.Reshuffle(s, shards))
+	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &mergeFn{BaseRelations: p.BaseRelations}, meetings))
 }
 
 func init() {
-	beam.RegisterDoFn(&readFn{})
+	beam.RegisterDoFn(&meetFn{})
 	beam.RegisterDoFn(&writeFn{})
-	beam.RegisterType(reflect.TypeFor[*meetFn]())
+	beam.RegisterType(reflect.TypeFor[*mergeFn]())
 	beam.RegisterCoder(reflect.TypeFor[*ultra.Meetings](), encode, decode)
 }
 
@@ -48,35 +50,40 @@ func decode(encoded []byte) (*ultra.Meetings, error) {
 	return m, m.UnmarshalBinary(encoded)
 }
 
-// readFn reads the relations that leave the entities of a shard.
-type readFn struct{ Params Params }
+// meetFn collects the meetings of a shard.
+type meetFn struct{ Params Params }
 
 // Setup limits the memory of the worker.
-func (f *readFn) Setup() { budget.Limit(f.Params.Memory) }
+func (f *meetFn) Setup() { budget.Limit(f.Params.Memory) }
 
-// ProcessElement emits an element for each entity. It always emits one, since nothing comes out of a combination of no elements.
-func (f *readFn) ProcessElement(ctx context.Context, shard Shard, emit func(Leaving)) error {
-	emit(Leaving{})
-	return shard.eachEntity(ctx, f.Params.BaseRelations, func(l Leaving) error {
-		emit(l)
-		return nil
-	})
+// ProcessElement emits the meetings of the relations that leave the entities of a shard.
+func (f *meetFn) ProcessElement(ctx context.Context, shard Shard, emit func(*ultra.Meetings)) error {
+	ctx, leave, err := worker.Enter(ctx, budget.MeetingShards)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	m := ultra.NewMeetings(f.Params.BaseRelations)
+	if err := shard.eachEntity(ctx, f.Params.BaseRelations, m.Add); err != nil {
+		return err
+	}
+	emit(m)
+	return nil
 }
 
-// meetFn collects meetings. Workers add entities to their own before anything crosses the barrier. Meetings are sets, so the order does
-// not matter.
-type meetFn struct{ BaseRelations int }
+// mergeFn merges the meetings of shards. They are sets, so the order does not matter.
+type mergeFn struct{ BaseRelations int }
 
 // CreateAccumulator returns meetings of which there are none.
-func (f *meetFn) CreateAccumulator() *ultra.Meetings { return ultra.NewMeetings(f.BaseRelations) }
+func (f *mergeFn) CreateAccumulator() *ultra.Meetings { return ultra.NewMeetings(f.BaseRelations) }
 
-// AddInput adds those of an entity.
-func (f *meetFn) AddInput(m *ultra.Meetings, l Leaving) (*ultra.Meetings, error) {
-	return m, m.Add(l.Relations)
+// AddInput adds those of a shard.
+func (f *mergeFn) AddInput(m, shard *ultra.Meetings) (*ultra.Meetings, error) {
+	return m, m.Merge(shard)
 }
 
 // MergeAccumulators adds the meetings of b to a.
-func (f *meetFn) MergeAccumulators(a, b *ultra.Meetings) (*ultra.Meetings, error) {
+func (f *mergeFn) MergeAccumulators(a, b *ultra.Meetings) (*ultra.Meetings, error) {
 	return a, a.Merge(b)
 }
 

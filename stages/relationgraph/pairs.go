@@ -22,12 +22,12 @@ const SpillFolder = "spill"
 func ByPairs(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
 	s = s.Scope("relationgraph.ByPairs")
 	spills := beam.ParDo(s, &pairsFn{Params: p}, beam.Reshuffle(s, shards))
-	return beam.ParDo(s, &mergeFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, spills)))
+	return beam.ParDo(s, &mergePairsFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, spills)))
 }
 
 func init() {
 	beam.RegisterDoFn(&pairsFn{})
-	beam.RegisterDoFn(&mergeFn{})
+	beam.RegisterDoFn(&mergePairsFn{})
 	beam.RegisterType(reflect.TypeFor[externalsort.Spill]())
 }
 
@@ -49,9 +49,9 @@ func (f *pairsFn) ProcessElement(ctx context.Context, shard Shard, emit func(ext
 	defer leave()
 	sorter := newPairSorter(f.Params, shard.Number, emit)
 	defer sorter.close()
-	err = shard.eachEntity(ctx, f.Params.BaseRelations, func(l Leaving) error {
-		for i, a := range l.Relations {
-			for _, b := range l.Relations[i:] {
+	err = shard.eachEntity(ctx, f.Params.BaseRelations, func(leaving []int32) error {
+		for i, a := range leaving {
+			for _, b := range leaving[i:] {
 				if err := sorter.add(ctx, a, b); err != nil {
 					return err
 				}
@@ -138,11 +138,11 @@ func (s *pairSorter) flush(ctx context.Context) error {
 	return nil
 }
 
-// mergeFn merges the spill files of all shards.
-type mergeFn struct{ Params Params }
+// mergePairsFn merges the spill files of all shards.
+type mergePairsFn struct{ Params Params }
 
 // ProcessElement writes the table, removes the spill files and emits the table's URL.
-func (f *mergeFn) ProcessElement(ctx context.Context, _ int, spills func(*externalsort.Spill) bool, emit func(string)) error {
+func (f *mergePairsFn) ProcessElement(ctx context.Context, _ int, spills func(*externalsort.Spill) bool, emit func(string)) error {
 	ctx, leave, err := worker.Enter(f.Params.Lock.Guard(ctx), worker.Threads(f.Params.Threads, 0))
 	if err != nil {
 		return err

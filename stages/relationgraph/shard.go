@@ -27,13 +27,7 @@ type Shard struct {
 	URL    string
 }
 
-// Leaving are the relations that leave an entity, ascending. It is an element of pipelines.
-type Leaving struct{ Relations []int32 }
-
-func init() {
-	beam.RegisterType(reflect.TypeFor[Shard]())
-	beam.RegisterType(reflect.TypeFor[Leaving]())
-}
+func init() { beam.RegisterType(reflect.TypeFor[Shard]()) }
 
 // Shards returns the shards of the graph that a split's queries are about. folder and m are those of graph/.
 func Shards(folder string, m manifest.Manifest, split string) []Shard {
@@ -44,8 +38,8 @@ func Shards(folder string, m manifest.Manifest, split string) []Shard {
 	return shards
 }
 
-// eachEntity calls each with the relations that leave an entity, for every entity of the shard that has edges.
-func (s Shard) eachEntity(ctx context.Context, baseRelations int, each func(Leaving) error) error {
+// eachEntity calls each with the relations that leave an entity, ascending, for every entity of the shard that has edges.
+func (s Shard) eachEntity(ctx context.Context, baseRelations int, each func(leaving []int32) error) error {
 	base, entity := int32(baseRelations), int32(-1)
 	var leaving []int32
 	seen := make([]bool, 2*baseRelations)
@@ -57,9 +51,8 @@ func (s Shard) eachEntity(ctx context.Context, baseRelations int, each func(Leav
 		for _, r := range leaving {
 			seen[r] = false
 		}
-		whole := Leaving{leaving}
-		leaving = nil
-		return each(whole)
+		defer func() { leaving = leaving[:0] }()
+		return each(leaving)
 	}
 	err := tables.EachEdges(ctx, s.URL, func(e tables.Edges) error {
 		for i, r := range e.Relations {

@@ -113,7 +113,7 @@ func (t *Table) Loads() []command.Load {
 	if t.current {
 		return nil
 	}
-	step := "relationgraph.read"
+	step := "relationgraph.meet"
 	if t.byPairs {
 		step = "relationgraph.pairs"
 	}

@@ -217,8 +217,8 @@ func TestMemory(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := made(t)
 	p := making(&asked{split: "test", memory: budget.Default})
-	pipelinetest.DryRun(t, p, w, "/relationgraph.readFn")
-	pipelinetest.Plan(t, p, w, "step       relationgraph.read: ")
+	pipelinetest.DryRun(t, p, w, "/relationgraph.meetFn")
+	pipelinetest.Plan(t, p, w, "step       relationgraph.meet: ")
 }
 
 // TestTakenOver checks that a run that lost the folder to another one writes nothing there.
