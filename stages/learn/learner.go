@@ -19,6 +19,7 @@ import (
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/ultra"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
@@ -54,6 +55,8 @@ type Run struct {
 type Data struct {
 	Graph      *graph.Graph
 	Vocabulary checkpoint.Vocabulary
+	// Relations are the edges between the graph's relations, for ULTRA.
+	Relations *ultra.RelationGraph
 	Train      optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *bundle.Bundle

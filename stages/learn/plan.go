@@ -84,7 +84,7 @@ func Plan(run Run, facts []graph.Fact, at Position, limit int) []Task {
 // the newest complete checkpoint, or at one of the initial weights, which it writes. It reports the
 // checkpoint from which a training resumes to the session.
 func Open(ctx context.Context, p Params) (Position, error) {
-	data, err := readTraining(ctx, p.Graph)
+	data, err := p.readTraining(ctx)
 	if err != nil {
 		return Position{}, err
 	}

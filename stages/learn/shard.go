@@ -91,7 +91,7 @@ func cachedLearner(ctx context.Context, p Params) (*learner, error) {
 	}
 	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Replicas, p.Run.MostReplicas}}
 	l, err := worker.Load(worker.Key{Kind: learnerKind, URL: p.Graph}, v, func() (*learner, error) {
-		data, err := readTraining(ctx, p.Graph)
+		data, err := p.readTraining(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
+	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
 )
 
@@ -28,7 +29,9 @@ var (
 type Params struct {
 	// Graph is the URL of the graph's folder. Required.
 	Graph string
-	Run   Run
+	// RelationGraph is the URL of the folder of its relation graph, for ULTRA; see relationgraph.Load.
+	RelationGraph string
+	Run           Run
 	// Session is the ID of a Session of the process that starts the pipeline. Optional.
 	Session string
 }
@@ -68,7 +71,7 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	budget.Limit(f.Params.Run.Memory) // until the process ends
 	training, leave := session.join(ctx)
 	defer leave()
-	data, err := ReadData(training, f.Params.Graph, f.Params.Run.Validation.Limit)
+	data, err := f.Params.read(training)
 	if err != nil {
 		return checkpoint.Record{}, err
 	}
@@ -93,8 +96,38 @@ func learnedFn(_ int, names func(*string) bool, emit func(string)) {
 	}
 }
 
+// read reads the inputs of a training.
+func (p Params) read(ctx context.Context) (Data, error) {
+	d, err := ReadData(ctx, p.Graph, p.Run.Validation.Limit)
+	if err != nil {
+		return Data{}, err
+	}
+	return d, p.readRelations(ctx, &d)
+}
+
+// readTraining is read without the validation queries.
+func (p Params) readTraining(ctx context.Context) (Data, error) {
+	d, err := readTraining(ctx, p.Graph)
+	if err != nil {
+		return Data{}, err
+	}
+	return d, p.readRelations(ctx, &d)
+}
+
+// readRelations reads the relation graph if the model needs it.
+func (p Params) readRelations(ctx context.Context, d *Data) error {
+	if !p.Run.Configuration.ULTRA() {
+		return nil
+	}
+	loaded, err := graph.Load(p.Graph)
+	if err == nil {
+		d.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded)
+	}
+	return err
+}
+
 // ReadData reads the inputs of a training from a graph's folder, with at most limit validation
-// queries (0 is all).
+// queries (0 is all). It does not read a relation graph.
 func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
 	d, err := readTraining(ctx, folder)
 	if err != nil {

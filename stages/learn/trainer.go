@@ -6,7 +6,6 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/optimizer"
-	"tagnet/model/ultra"
 	"tagnet/stages/accelerator"
 )
 
@@ -36,7 +35,7 @@ func (l *learner) makeTrainer() error {
 // cpuTrainer returns a trainer on the processor.
 func (l *learner) cpuTrainer() (accelerator.Trainer, error) {
 	if l.Configuration.ULTRA() {
-		return optimizer.NewULTRA(l.Graph, ultra.RelationGraphOf(l.Graph), l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
+		return optimizer.NewULTRA(l.Graph, l.Relations, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
 	}
 	return optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
 }
