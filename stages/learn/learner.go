@@ -459,7 +459,7 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 
 // rank ranks the validation queries.
 func (l *learner) rank(ctx context.Context) (*score.Scored, error) {
-	model := score.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: l.parameters}
+	model := score.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: l.Relations}
 	ranker, err := score.New(model, ranking.Selection{}, score.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
 	if err != nil {
 		return nil, err
