@@ -34,6 +34,8 @@
 //	  serving     scoring, and training without a   paths need a backward pass
 //	              score network, 32 E (delta + 1)
 //	  ULTRA       512 V + 68 V + 12 E             states before and after a layer, and who sends to whom
+//	              training 2304 V + 97 V + 12 E   states after all layers, gradients before and after one
+//	              + 5376 R                        the same of relations, and tables
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
 // An estimate is an upper bound. The table compares it with measured peaks of resident memory (VmHWM),

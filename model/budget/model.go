@@ -110,13 +110,19 @@ func scorer(s Sizes, c configuration.Configuration) int64 {
 // trainer bounds the bytes of a thread that trains: a propagator, the score network's graph for an
 // answer and its negatives, and its part of the sums of gradients.
 func trainer(s Sizes, c configuration.Configuration) int64 {
-	n, d := int64(1+c.Negatives), int64(c.Dim)
-	network := 4*n*(12*d+16) + 160*d*d + 128<<10
-	if c.Specific() {
-		network += 4 * n * int64(c.States()) * (14*d + 8)
-	}
+	d := int64(c.Dim)
 	sums := maps(c) + 4*width(c)*d + 5000*(int64(c.BatchSize)+d)
-	return propagator(s, c, true) + network + sums + 5*s.Entities
+	return propagator(s, c, true) + network(c) + sums + 5*s.Entities
+}
+
+// network bounds the bytes of the score network's graph for an answer and its negatives.
+func network(c configuration.Configuration) int64 {
+	n, d := int64(1+c.Negatives), int64(c.Dim)
+	total := 4*n*(12*d+16) + 160*d*d + 128<<10
+	if c.Specific() {
+		total += 4 * n * int64(c.States()) * (14*d + 8)
+	}
+	return total
 }
 
 // explainer bounds the bytes of a thread that explains: a propagator, the gradients of parameters, and the edges that paths

@@ -66,11 +66,15 @@ func Ask(s Sizes, c configuration.Configuration, topK, shardRows int, listed int
 // Calibrate estimates a calibration with the topK best new candidates of each query, by shards with at most shardRows of
 // them.
 func Calibrate(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {
+	return calibrating(Score(s, c, topK, shardRows), s, topK, shardRows)
+}
+
+// calibrating returns the estimate of a calibration from that of scoring its queries.
+func calibrating(e Estimate, s Sizes, topK, shardRows int) Estimate {
 	const (
 		perCandidate = 40                               // of a shard: scored, and as an element
 		perSample    = 17*runnerCopies + 2*24 + 24 + 32 // an element; decoded, sorted and as points of a relation and of the whole
 	)
-	e := Score(s, c, topK, shardRows)
 	candidates := s.Queries * min(int64(topK), s.Entities)
 	e.Task = "calibrating on this graph"
 	e.Rows[len(e.Rows)-1] = Row{"candidates", Shards*perCandidate*min(candidates, int64(shardRows+topK)) + perSample*candidates}
@@ -92,10 +96,9 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 	}
 }
 
-// TrainRounds estimates a training by several workers, of which a process averages the results while it
-// keeps a trainer.
-func TrainRounds(s Sizes, c configuration.Configuration) Estimate {
-	e := Train(s, c)
+// Averaging returns the estimate of a training by several workers, of which a process averages the results while it keeps a
+// trainer, from that of a training.
+func (e Estimate) Averaging(s Sizes, c configuration.Configuration) Estimate {
 	e.Rows = append(e.Rows, Row{"averaging", 60 * parameterCount(s, c)}) // sums of weights and moments; a result and its file; the average and its file
 	return e
 }

@@ -1,33 +1,82 @@
 package budget
 
-import "tagnet/model/ultra"
+import (
+	"tagnet/model/configuration"
+	"tagnet/model/ultra"
+)
 
 // Ultra estimates scoring with ULTRA's weights, as Score does with a model's, with a relation graph of so many edges. The states
 // that queries of a base relation share are in memory once, whatever the number of threads.
 func Ultra(s Sizes, relationEdges int64, topK, shardRows int) Estimate {
-	const (
-		perRow = 280 // as for Score
-		state  = 4 * ultra.Dim
-		// tables of entity states of a base relation: those of the layers' linear maps, the ground states after the last and
-		// a middle layer, and one more while they are computed
-		shared = ultra.Layers + 3
-	)
-	weights := int64(0)
-	for _, tensor := range ultra.Layout() {
-		weights += 4 * int64(tensor.Size())
-	}
+	const perRow = 280 // as for Score
 	topK = int(min(int64(topK), s.Entities))
 	return Estimate{
 		Task: "scoring this graph",
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", s.queries() + s.answers()},
-			{"parameters", 2*weights + 9*relationEdges + 20*s.Relations + 24*s.Entities + 16*s.Edges}, // with the order of scoring
-			{"base relation", s.Entities*(shared*state+8) + s.Relations*state*(ultra.Layers+3)},
+			{"parameters", 8*ultraParameters() + s.ordered(relationEdges)},
+			s.baseRelation(),
 			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
 		},
-		// States before and after a layer, the layout of what the source reaches, and scores.
-		Thread: 2*state*s.Entities + 68*s.Entities + 12*s.Edges + 512<<10 + 16*int64(topK),
+		Thread: s.ultraScorer(topK),
+	}
+}
+
+// ultraState is the bytes of a state.
+const ultraState = 4 * ultra.Dim
+
+func ultraParameters() (count int64) {
+	for _, tensor := range ultra.Layout() {
+		count += int64(tensor.Size())
+	}
+	return count
+}
+
+// ordered bounds the bytes of a relation graph of so many edges, and of the graph in the order of scoring.
+func (s Sizes) ordered(relationEdges int64) int64 {
+	return 9*relationEdges + 20*s.Relations + 24*s.Entities + 16*s.Edges
+}
+
+// baseRelation bounds the bytes of what queries of a base relation share.
+func (s Sizes) baseRelation() Row {
+	// tables of entity states: those of the layers' linear maps, the ground states after the last and a middle layer, and one
+	// more while they are computed
+	const shared = ultra.Layers + 3
+	return Row{"base relation", s.Entities*(shared*ultraState+8) + s.Relations*ultraState*(ultra.Layers+3)}
+}
+
+// ultraScorer bounds the bytes of a thread that scores: states before and after a layer, the layout of what the source reaches,
+// and scores.
+func (s Sizes) ultraScorer(topK int) int64 {
+	return 2*ultraState*s.Entities + 68*s.Entities + 12*s.Edges + 512<<10 + 16*int64(topK)
+}
+
+// CalibrateUltra is Calibrate for ULTRA's weights.
+func CalibrateUltra(s Sizes, relationEdges int64, topK, shardRows int) Estimate {
+	return calibrating(Ultra(s, relationEdges, topK, shardRows), s, topK, shardRows)
+}
+
+// TrainUltra is Train for ULTRA's weights.
+func TrainUltra(s Sizes, c configuration.Configuration, relationEdges int64) Estimate {
+	const (
+		// tables of states: before the first layer and after each, and gradients before and after a layer
+		states = ultra.Layers + 3
+		// tables of relations: those, the layers' messages, and gradients
+		relations = states + ultra.Layers + 6
+	)
+	parameters := ultraParameters()
+	thread := s.Entities*(states*ultraState+68+4*(ultra.Layers+1)+1) + s.Relations*relations*ultraState + 12*s.Edges + network(c) + 1<<20
+	return Estimate{
+		Task: "training on this graph",
+		Rows: []Row{
+			{"graph", s.graph()},
+			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // as for Train
+			{"parameters", 24*parameters + s.ordered(relationEdges)},
+			{"batch", 4 * parameters * int64(c.BatchSize)}, // gradients of each query
+			s.baseRelation(), // of validation
+		},
+		Thread: max(thread, s.ultraScorer(0)), // validation releases the trainer
 	}
 }
 

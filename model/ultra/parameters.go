@@ -36,6 +36,15 @@ func Configuration() configuration.Configuration {
 	return c
 }
 
+// TrainedAs returns Configuration with the hyperparameters of c that may differ: those of training.
+func TrainedAs(c configuration.Configuration) configuration.Configuration {
+	own := Configuration()
+	own.Remove, own.Negatives, own.StrictNegatives, own.AdversarialTemperature = c.Remove, c.Negatives, c.StrictNegatives, c.AdversarialTemperature
+	own.LearningRate, own.LearningRateDecay, own.WeightDecay = c.LearningRate, c.LearningRateDecay, c.WeightDecay
+	own.BatchSize, own.Batching, own.Epochs = c.BatchSize, c.Batching, c.Epochs
+	return own
+}
+
 // Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
 func Layout() []parameters.Shape { return parameters.Layout(Configuration(), 0) }
 

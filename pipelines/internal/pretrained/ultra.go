@@ -45,6 +45,12 @@ func OpenULTRA(ctx context.Context, flag, file string) (*ULTRA, error) {
 	return u, nil
 }
 
+// HoldsULTRA reports whether the file that a flag names holds a model of ULTRA, whole or not.
+func HoldsULTRA(ctx context.Context, flag, file string) (bool, error) {
+	data, err := read(ctx, flag, file)
+	return err == nil && ofULTRA(data), err
+}
+
 // ofULTRA reports whether the content of a file is a model of ULTRA, whole or not.
 func ofULTRA(data []byte) bool {
 	opened, err := pytorch.Open(bytes.NewReader(data), int64(len(data)))

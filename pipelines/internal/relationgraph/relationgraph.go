@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
+	"tagnet/model/parameters"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
@@ -91,13 +92,13 @@ func (t *Table) divide(ctx context.Context, split string) error {
 // URL returns the folder of the table, as relationgraph.Load takes it.
 func (t *Table) URL() string { return t.e.Workspace.Path(t.stage.Folder) }
 
-// Edges returns the number of edges of the table, if it is current.
-func (t *Table) Edges(ctx context.Context) (edges int64, known bool, err error) {
+// MostEdges returns the number of edges of the table, or bounds it if the table is not current. sizes describes the graph.
+func (t *Table) MostEdges(ctx context.Context, sizes budget.Sizes) (int64, error) {
 	if !t.current {
-		return 0, false, nil
+		return min(parameters.RelationTypes*sizes.Relations*sizes.Relations, 8*sizes.Edges), nil
 	}
 	m, err := manifest.Read(ctx, t.URL())
-	return m.Rows["edges"], err == nil, err
+	return m.Rows["edges"], err
 }
 
 // Jobs returns the Beam pipeline that makes the table, without the folder's lock, or nothing if it is current.

@@ -8,7 +8,6 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/model/budget"
 	"tagnet/model/kernel"
-	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
@@ -73,14 +72,11 @@ func (a *scoring) relationGraph() string {
 	return a.edges.URL()
 }
 
-// estimateULTRA estimates the memory of scoring. Where the edges between relations are not counted yet, it bounds their number.
+// estimateULTRA estimates the memory of scoring.
 func (a *scoring) estimateULTRA(ctx context.Context, sizes budget.Sizes) (budget.Estimate, error) {
-	edges, known, err := a.edges.Edges(ctx)
+	edges, err := a.edges.MostEdges(ctx, sizes)
 	if err != nil {
 		return budget.Estimate{}, err
-	}
-	if !known {
-		edges = min(parameters.RelationTypes*sizes.Relations*sizes.Relations, 8*sizes.Edges)
 	}
 	if a.relation != "" {
 		sizes.Queries = min(sizes.Queries, bundle.MaxRows) // they are made where they are scored

@@ -33,17 +33,9 @@ func BuildCalibration(p calibrate.Params) *beam.Pipeline {
 func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
 	w := t.e.Workspace
 	return calibrate.NewParams(score.Params{
-		Graph: w.Graph(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
+		Graph: w.Graph(), RelationGraph: t.relationGraph(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 	}, t.validation.Limit, bundle.Work(t.configuration, t.loaded.Train.Graph), held)
-}
-
-// planCalibration divides the memory of the calibration. sizes describes the validation split.
-func (t *training) planCalibration(sizes budget.Sizes) error {
-	sizes.Queries = min(sizes.Queries, calibrate.MostRows)
-	var err error
-	t.calibrationPlan, err = t.e.Plan(budget.Calibrate(sizes, t.configuration, calibrate.TopK, bundle.MaxRows), t.memory, t.replicas)
-	return err
 }
 
 // uncalibrated reports whether the best checkpoint has no calibration that can be read, although there are validation

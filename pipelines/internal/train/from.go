@@ -11,6 +11,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
+	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 )
@@ -18,11 +19,39 @@ import (
 // origin is where a training begins: the weights of a file and their checkpoint, or initial weights if both are nil.
 type origin struct {
 	from, relations string // flags
-	file            *pretrained.File
+	file            pretrainedFile
 	weights         *pretrained.Checkpoint
 	// recorded identifies the file that the checkpoints name.
 	recorded *checkpoint.Origin
 }
+
+// pretrainedFile is a file of weights: a *pretrained.File or ULTRA's.
+type pretrainedFile interface {
+	// Configuration returns a configuration with the fields that the weights decide.
+	Configuration(c configuration.Configuration) (configuration.Configuration, error)
+	// Over returns the checkpoint of the weights over a graph.
+	Over(loaded *kg.KG, c configuration.Configuration) (*pretrained.Checkpoint, error)
+	// Describe returns a line about the weights.
+	Describe(c configuration.Configuration) string
+}
+
+// ultraFile is a file of ULTRA's weights.
+type ultraFile struct{ *pretrained.ULTRA }
+
+func (f ultraFile) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
+	return ultra.TrainedAs(c), nil
+}
+
+func (f ultraFile) Over(loaded *kg.KG, c configuration.Configuration) (*pretrained.Checkpoint, error) {
+	made, err := f.ULTRA.Over(loaded)
+	if err != nil {
+		return nil, err
+	}
+	made.Record.Configuration = c
+	return made, nil
+}
+
+func (f ultraFile) Describe(configuration.Configuration) string { return f.ULTRA.Describe() }
 
 // check validates the flags beside each other.
 func (o *origin) check(e *command.Environment) error {
@@ -40,6 +69,12 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 	if o.from == "" {
 		return nil
 	}
+	if is, err := pretrained.HoldsULTRA(ctx, "from", o.from); is || err != nil {
+		if err != nil {
+			return err
+		}
+		return o.openULTRA(ctx)
+	}
 	source := pretrained.Source{Flag: "from", File: o.from, Relations: o.relations}
 	for _, f := range fields {
 		switch {
@@ -50,11 +85,30 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 			source.Options.Aggregate = f.text
 		}
 	}
-	var err error
-	if o.file, err = source.Open(ctx); err == nil {
-		o.recorded = &o.file.Origin
+	file, err := source.Open(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	o.file, o.recorded = file, &file.Origin
+	return nil
+}
+
+func (o *origin) openULTRA(ctx context.Context) error {
+	if o.relations != "" {
+		return command.Usage("--relations: the weights of --from %s are ULTRA's, none of which belongs to a relation: leave it out", o.from)
+	}
+	file, err := pretrained.OpenULTRA(ctx, "from", o.from)
+	if err != nil {
+		return err
+	}
+	o.file, o.recorded = ultraFile{file}, &file.Origin
+	return nil
+}
+
+// ultra reports whether --from names ULTRA's weights.
+func (o *origin) ultra() bool {
+	_, is := o.file.(ultraFile)
+	return is
 }
 
 // fits returns an error unless a configuration is one of the weights of --from. The policy may be window: it has

@@ -25,6 +25,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/graph"
@@ -61,8 +62,8 @@ func Pipeline() command.Pipeline {
 		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
-			set.StringVar(&f.origin.from, "from", "", "`file` of weights that NBFNet-PyG trained (.pth), to train further; decides the architecture, with --policy full unless window is given")
-			set.StringVar(&f.origin.relations, "relations", "", pretrained.RelationsUsage+"; for --from")
+			set.StringVar(&f.origin.from, "from", "", "`file` of weights to train further (.pth): ULTRA's, or those that NBFNet-PyG trained; decides the architecture, for NBFNet's with --policy full unless window is given")
+			set.StringVar(&f.origin.relations, "relations", "", pretrained.RelationsUsage+"; for --from with weights of NBFNet-PyG")
 			for _, field := range f.fields {
 				field.register(set)
 			}
@@ -117,6 +118,7 @@ type training struct {
 	loaded *kg.KG
 	stage  *workspace.Stage
 	folder checkpoint.Folder
+	edges  *relationgraph.Table // between relations, of ULTRA; or nil
 
 	validates bool // there are validation queries
 	trained   bool // only the calibration is missing
@@ -152,7 +154,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := t.prepare(ctx, plan); err != nil {
 		return err
 	}
-	if !t.trained {
+	if t.edges != nil {
+		err = t.edges.Make(ctx)
+	}
+	if err == nil && !t.trained {
 		err = t.train(ctx)
 	}
 	if err == nil {
@@ -201,47 +206,63 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if err != nil {
 		return nil, err
 	}
-	estimate := budget.Train(sizes, f.configuration)
-	if f.rounds.Workers > 1 {
-		estimate = budget.TrainRounds(sizes, f.configuration)
+	edges, err := f.openRelations(ctx, e, loaded, inputs)
+	if err != nil {
+		return nil, err
 	}
-	if f.memoryPlan, err = e.Plan(estimate, f.memory, f.replicas); err != nil {
+	estimates, err := f.estimate(ctx, edges, sizes)
+	if err != nil {
+		return nil, err
+	}
+	if f.memoryPlan, err = e.Plan(estimates.train, f.memory, f.replicas); err != nil {
+		return nil, err
+	}
+	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.replicas); err != nil {
 		return nil, err
 	}
 	t := &training{
-		flags: f, e: e, loaded: loaded, validates: len(valid) > 0, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
+		flags: f, e: e, loaded: loaded, edges: edges, validates: len(valid) > 0, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
 			Configuration: recorded{f.configuration, f.rounds, f.validation, f.origin.recorded}, Seed: e.Seed,
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 		},
 	}
-	if err := t.planCalibration(sizes); err != nil {
-		return nil, err
-	}
 	queries := int64(len(kg.Facts(train))) // of an epoch, one for each fact
-	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: f.memory, Count: queries, Unit: "training queries", Loads: f.loads(queries), Cost: f.cost(ctx, e, sizes, int64(len(train)))})
+	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: f.memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: f.cost(ctx, e, sizes, int64(len(train)))})
 	return t, nil
 }
 
 // jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the calibration.
 func (t *training) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
+	var before []*beam.Pipeline
+	if t.edges != nil {
+		var err error
+		if before, err = t.edges.Jobs(); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case t.trained:
-		return []*beam.Pipeline{BuildCalibration(t.calibrationParams(lock.Lock{}))}, nil
+		return append(before, BuildCalibration(t.calibrationParams(lock.Lock{}))), nil
 	case t.rounds.Workers > 1:
-		return t.firstJob(ctx)
+		jobs, err := t.firstJob(ctx)
+		return append(before, jobs...), err
 	}
-	return []*beam.Pipeline{Build(t.params(""))}, nil
+	return append(before, Build(t.params(""))), nil
 }
 
-// loads returns what the step that trains works on in an epoch.
-func (f *flags) loads(queries int64) []command.Load {
-	step, batch := "learn.learn", int64(f.configuration.BatchSize)
-	if f.rounds.Workers > 1 {
+// loads returns what the steps work on: that which trains, in an epoch.
+func (t *training) loads(queries int64) []command.Load {
+	var before []command.Load
+	if t.edges != nil {
+		before = t.edges.Loads()
+	}
+	step, batch := "learn.learn", int64(t.configuration.BatchSize)
+	if t.rounds.Workers > 1 {
 		step = "learn.shard"
 	}
-	return []command.Load{{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))}}
+	return append(before, command.Load{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))})
 }
 
 // cost bounds the seconds of all epochs: an epoch took at most 2.5 times what scoring its queries does.
@@ -464,7 +485,7 @@ func (t *training) train(ctx context.Context) error {
 func (t *training) params(session string) learn.Params {
 	w := t.e.Workspace
 	return learn.Params{
-		Graph: w.Graph(), Session: session,
+		Graph: w.Graph(), RelationGraph: t.relationGraph(), Session: session,
 		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
