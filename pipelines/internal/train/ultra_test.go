@@ -1,0 +1,97 @@
+package train
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/ultra/ultratest"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/score"
+	"tagnet/stages/learn"
+)
+
+// ultraWeights returns a file of drawn weights of ULTRA.
+func ultraWeights(t testing.TB) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "drawn.pth")
+	pipelinetest.Write(t, name, string(ultratest.File(t, ultratest.Drawn(3).Tensors)))
+	return name
+}
+
+// fromULTRA returns the flags of a short training of ULTRA's weights.
+func fromULTRA(workspace, weights string, more ...string) []string {
+	return append([]string{"--workspace", workspace, "--from", weights, "--negatives", "8", "--batch_size", "16", "--epochs", "3"}, more...)
+}
+
+// TestTrainULTRA trains weights further: the loss falls, and neither threads nor interruptions change a byte. The last checkpoint
+// is scored as any.
+func TestTrainULTRA(t *testing.T) {
+	w, weights := ring(t, 40), ultraWeights(t)
+	folder := filepath.Join(w, "runs/main/checkpoints")
+	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--replicas", "1")...)
+	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "calibrated on") {
+		t.Errorf("output:\n%s", out)
+	}
+	history, err := learn.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(history) != 3 || !(history[2].Loss < .95*history[0].Loss) || history[2].Valid == nil {
+		t.Errorf("epochs %+v, want three with a loss that falls", history)
+	}
+	r, err := checkpoint.Folder(folder).Record(t.Context(), "epoch-003")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := r.Configuration; c.Architecture != configuration.ArchitectureULTRA || c.LearningRate != 5e-4 || c.Negatives != 8 || r.Origin == nil || r.Origin.File != "drawn.pth" {
+		t.Errorf("the record is %+v", r)
+	}
+	whole := pipelinetest.Files(t, folder)
+	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--replicas", "3", "--force")...)
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
+	unfinish(t, folder, "epoch-003")
+	pipelinetest.Remove(t, filepath.Join(w, "relationgraph")) // the relation graph is made again
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume")
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
+	if out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w); !strings.Contains(out, "MRR") {
+		t.Errorf("score says:\n%s", out)
+	}
+}
+
+func TestTrainULTRAByWorkers(t *testing.T) {
+	w, weights := ring(t, 40), ultraWeights(t)
+	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--workers", "2", "--local_steps", "1", "--epochs", "1")...)
+	if !strings.Contains(out, "best: epoch 1, validation MRR") {
+		t.Errorf("output:\n%s", out)
+	}
+}
+
+func TestTrainULTRAIsRefused(t *testing.T) {
+	w, weights := finished(t), ultraWeights(t)
+	folder := filepath.Join(w, "runs", "main", "checkpoints")
+	before := pipelinetest.Files(t, folder)
+	for name, f := range map[string]struct {
+		code int
+		says []string
+		more []string
+	}{
+		"relations": {2, []string{"--relations: the weights of --from", "none of which belongs to a relation"}, []string{"--relations", weights}},
+		"preset":    {2, []string{"--preset sets an architecture"}, []string{"--preset", "wn18rr"}},
+		"layers":    {2, []string{"--layers is 4: want 6"}, []string{"--layers", "4"}},
+		"dim":       {2, []string{"--dim is 32: want 64"}, []string{"--dim", "32"}},
+		"window":    {2, []string{"--policy is window: want full", "loses much of their quality"}, []string{"--policy", "window"}},
+		"delta":     {2, []string{"the flags do not fit its weights (delta is 0 there, 2 here)"}, []string{"--delta", "2"}},
+		"dropout":   {2, []string{"--dropout is 0.1: want 0"}, []string{"--dropout", "0.1"}},
+		"device":    {1, []string{"architecture ultra runs on the CPU alone"}, []string{"--device", "cuda"}},
+		"memory":    {2, []string{"--memory", "training on this graph with 1 thread takes at least"}, []string{"--memory", "64"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: f.code, Says: f.says}, append(fromULTRA(w, weights, "--force"), f.more...)...)
+			pipelinetest.Same(t, pipelinetest.Files(t, folder), before)
+		})
+	}
+}
+
