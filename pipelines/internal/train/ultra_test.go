@@ -86,7 +86,7 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		"delta":     {2, []string{"the flags do not fit its weights (delta is 0 there, 2 here)"}, []string{"--delta", "2"}},
 		"dropout":   {2, []string{"--dropout is 0.1: want 0"}, []string{"--dropout", "0.1"}},
 		"device":    {1, []string{"architecture ultra runs on the CPU alone"}, []string{"--device", "cuda"}},
-		"memory":    {2, []string{"--memory", "training on this graph with 1 thread takes at least"}, []string{"--memory", "64"}},
+		"memory":    {2, []string{"--memory", "training on this graph with 1 thread takes at least"}, []string{"--memory", "200"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: f.code, Says: f.says}, append(fromULTRA(w, weights, "--force"), f.more...)...)
