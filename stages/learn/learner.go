@@ -57,7 +57,7 @@ type Data struct {
 	Vocabulary checkpoint.Vocabulary
 	// Relations are the edges between the graph's relations, for ULTRA.
 	Relations *ultra.RelationGraph
-	Train      optimizer.TrainingSet
+	Train     optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *bundle.Bundle
 	// Devices are those of this machine. They may be nil where Run.Device is the CPU.

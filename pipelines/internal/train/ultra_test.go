@@ -94,4 +94,3 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		})
 	}
 }
-
