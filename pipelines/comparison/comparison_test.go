@@ -166,8 +166,8 @@ func TestDiffering(t *testing.T) {
 		}
 		return fields
 	}
-	got := Differing([]map[string]json.RawMessage{fields(`{"dim":32,"delta":1,"message":"distmult","bias":true}`), nil, fields(`{"dim":32,"delta":2,"message":"transe","bias":false}`)})
-	if diff := cmp.Diff([]string{"delta 1, message distmult, bias true", "", "delta 2, message transe, bias false"}, got); diff != "" {
+	got := Differing([]map[string]json.RawMessage{fields(`{"dim":32,"delta":1,"attention":"own","bias":true}`), nil, fields(`{"dim":32,"delta":2,"attention":"","bias":false}`)})
+	if diff := cmp.Diff([]string{"delta 1, attention own, bias true", "", "delta 2, attention none, bias false"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

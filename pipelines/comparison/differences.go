@@ -30,7 +30,7 @@ func Differing(configurations []map[string]json.RawMessage) []string {
 		var found []string
 		for _, name := range SortedFields(own) {
 			if counts[name][string(own[name])] < compared {
-				found = append(found, name+" "+string(bytes.Trim(own[name], `"`)))
+				found = append(found, name+" "+cmp.Or(string(bytes.Trim(own[name], `"`)), "none"))
 			}
 		}
 		texts[i] = strings.Join(found, ", ")
