@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"errors"
 	"fmt"
 
 	"tagnet/model/configuration"
@@ -24,6 +25,9 @@ type Scorer struct {
 // New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
 // relations. It is an error if the shapes of p do not fit c and g.
 func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
+	if c.ULTRA() {
+		return nil, errors.New("the model is ULTRA, which only the pipelines score and train compute")
+	}
 	weights := propagation.NewWeights(g, c, false)
 	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to score: %w", err)

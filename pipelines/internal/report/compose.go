@@ -86,6 +86,10 @@ func (e *evidence) composeConfiguration() section {
 		e.best, plural(e.checkpoint.Step, "step", "steps"), e.checkpoint.Seed)}
 	fields := fieldsOf(*e.checkpoint)
 	delete(fields, "seed")
+	if e.checkpoint.Configuration.ULTRA() {
+		s.Lead = append(s.Lead, "Its architecture is ULTRA's, and its weights are those of a file, trained further.")
+		delete(fields, "architecture") // is no flag
+	}
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
 	for _, name := range comparison.SortedFields(fields) {
 		if value := strings.Trim(string(fields[name]), `"`); value != "" {

@@ -22,7 +22,7 @@ func (e *evidence) findings() []string {
 	var said []string
 	if len(e.evaluations) > 0 && e.evaluations[0].Queries > 0 {
 		v := e.evaluations[0]
-		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(), v.worst())
+		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(e.unreachedDiffer()), v.worst())
 	}
 	if s, ok := e.saved(); ok && !math.IsNaN(s.notEmpty) {
 		said = append(said, fmt.Sprintf("Truncation leaves out %s of the messages that propagation along every edge in every layer sends, and %s of those that are not empty.", percent(s.all), percent(s.notEmpty)))
@@ -71,13 +71,13 @@ func (e *evidence) outOfReach(v evaluation) string {
 }
 
 // tiesMatter returns a sentence on how much the MRR depends on the tie policy, or "" if it does not.
-func (v evaluation) tiesMatter() string {
+func (v evaluation) tiesMatter(unreachedDiffer bool) string {
 	low, high := v.Pessimistic.MRR, v.Optimistic.MRR
 	if metric(low) == metric(high) {
 		return ""
 	}
 	sentence := fmt.Sprintf("%s of the answers have exactly the score of another entity, so that the MRR depends on how ties count: %s pessimistic, %s optimistic.", percent(v.Tied), metric(low), metric(high))
-	if u := v.ByDistance[evaluate.OutOfReach]; u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
+	if u := v.ByDistance[evaluate.OutOfReach]; !unreachedDiffer && u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
 		sentence += " Most of these answers are unreached ones, which all have one score."
 	}
 	return sentence

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/serve"
 	"tagnet/stages/learn"
 )
 
@@ -58,6 +61,14 @@ func TestTrainULTRA(t *testing.T) {
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	if out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w); !strings.Contains(out, "MRR") {
 		t.Errorf("score says:\n%s", out)
+	}
+	pipelinetest.Fail(t, serve.Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"epoch-00", "is a model of ULTRA, which serve does not compute", "score"}}, "--workspace", w, "--listen", "127.0.0.1:0")
+	if _, err := model.Open(t.Context(), w); err == nil || !strings.Contains(err.Error(), "the model is ULTRA, which only the pipelines score and train compute") {
+		t.Errorf("opening the model in the library: %v", err)
+	}
+	pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w)
+	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "Its architecture is ULTRA") || strings.Contains(page, "--architecture") {
+		t.Error("the report does not name the architecture, or names it as a flag")
 	}
 }
 
