@@ -91,9 +91,9 @@ func (w *RelationGraphWriter) Write(e RelationEdge) error {
 	return w.count(0)
 }
 
-// EachRelationEdge calls each for every edge of a relation graph, in order, with its row, and verifies ids and order. It calls start
-// first, with the number of relations.
-func EachRelationEdge(ctx context.Context, url string, start func(relations int) error, each func(row int64, e RelationEdge) error) error {
+// EachRelationEdge calls each for every edge of a relation graph, in order, and verifies ids and order. It calls start first, with the
+// number of relations.
+func EachRelationEdge(ctx context.Context, url string, start func(relations int) error, each func(e RelationEdge) error) error {
 	var order relationEdgeOrder
 	check := func(schema *arrow.Schema) (err error) {
 		if order.relations, err = relationCount(schema); err != nil {
@@ -107,11 +107,11 @@ func EachRelationEdge(ctx context.Context, url string, start func(relations int)
 	return eachBatch(ctx, url, check, nil, func(rows arrow.Record) error {
 		types, receivers, senders := rows.Column(0).(*array.Uint8).Uint8Values(), int32Values(rows, 1), int32Values(rows, 2)
 		for i, kind := range types {
-			row, e := order.rows, RelationEdge{kind, receivers[i], senders[i]}
+			e := RelationEdge{kind, receivers[i], senders[i]}
 			if err := order.next(e); err != nil {
 				return err
 			}
-			if err := each(row, e); err != nil {
+			if err := each(e); err != nil {
 				return err
 			}
 		}

@@ -163,10 +163,7 @@ func writeRelationGraph(ctx context.Context, url string, g relationGraph) error 
 func readRelationGraph(ctx context.Context, url string) (relationGraph, error) {
 	g := relationGraph{Edges: []RelationEdge{}}
 	start := func(relations int) error { g.Relations = relations; return nil }
-	err := EachRelationEdge(ctx, url, start, func(row int64, e RelationEdge) error {
-		if int(row) != len(g.Edges) {
-			return fmt.Errorf("row %d comes after %d rows", row, len(g.Edges))
-		}
+	err := EachRelationEdge(ctx, url, start, func(e RelationEdge) error {
 		g.Edges = append(g.Edges, e)
 		return nil
 	})

@@ -70,14 +70,16 @@ func (p *Pairs) Graph() (*RelationGraph, error) {
 			}
 		}
 	}
-	return g, g.check()
+	_, err := g.check()
+	return g, err
 }
 
 // Reader collects a RelationGraph from all of its edges, and verifies that it is one: three quarters of the edges follow from the
 // others.
 type Reader struct {
 	graph *RelationGraph
-	row   int32  // that hh edges are added to
+	rows  int    // edges so far
+	row   int32  // of the graph, that hh edges are added to
 	rest  cursor // over the edges of the other types, once those of hh are complete
 }
 
@@ -86,18 +88,26 @@ func NewReader(baseRelations int) *Reader {
 	return &Reader{graph: newRelationGraph(2*baseRelations, 0)}
 }
 
-// Add adds an edge. Edges come by type, receiver and sender, without repetitions. The error says why no relation graph has the edge
-// after those before it.
+// Add adds an edge. Edges come by type, receiver and sender, without repetitions. The error says of which row, counted from 0, and why
+// no relation graph has that edge after those before it.
 func (r *Reader) Add(e Edge) error {
+	if err := r.complete(e.Type); err != nil {
+		return err
+	}
+	if err := r.add(e); err != nil {
+		return fmt.Errorf("row %d: %w", r.rows, err)
+	}
+	r.rows++
+	return nil
+}
+
+func (r *Reader) add(e Edge) error {
 	g := r.graph
 	if n := int32(g.relations); e.Type >= types || e.Receiver < 0 || e.Receiver >= n || e.Sender < 0 || e.Sender >= n {
 		return fmt.Errorf("type %d, receiver %d, sender %d: not an edge between %d relations", e.Type, e.Receiver, e.Sender, n)
 	}
-	if e.Type == 0 && r.rest.graph == nil {
+	if r.rest.graph == nil {
 		return r.addFirst(e)
-	}
-	if err := r.complete(); err != nil {
-		return err
 	}
 	want, ok := r.rest.next()
 	switch {
@@ -126,16 +136,16 @@ func (r *Reader) addFirst(e Edge) error {
 	return nil
 }
 
-// complete verifies the hh edges when all are added, once.
-func (r *Reader) complete() error {
-	if r.rest.graph != nil {
+// complete verifies the hh edges before the first edge of another type is added.
+func (r *Reader) complete(kind uint8) error {
+	if r.rest.graph != nil || kind == 0 {
 		return nil
 	}
 	for len(r.graph.offsets) <= r.graph.relations {
 		r.graph.endRow()
 	}
-	if err := r.graph.check(); err != nil {
-		return err
+	if row, err := r.graph.check(); err != nil {
+		return fmt.Errorf("row %d: %w", row, err)
 	}
 	r.rest = cursor{graph: r.graph, list: r.graph.relations}
 	return nil
@@ -143,39 +153,39 @@ func (r *Reader) complete() error {
 
 // Graph returns the relation graph when all edges are added.
 func (r *Reader) Graph() (*RelationGraph, error) {
-	if err := r.complete(); err != nil {
+	if err := r.complete(types); err != nil {
 		return nil, err
 	}
 	if missing, ok := r.rest.next(); ok {
-		return nil, fmt.Errorf("the %v is missing", missing)
+		return nil, fmt.Errorf("row %d: the %v is missing", r.rows, missing)
 	}
 	return r.graph, nil
 }
 
 // check returns an error unless relations that meet do so in both directions, and each that meets another meets itself, as its
-// inverse does.
-func (g *RelationGraph) check() error {
+// inverse does. With the error it returns the index of a hh edge.
+func (g *RelationGraph) check() (int, error) {
 	// In increasing order of a, the row of each b gives its relations in its own order.
 	next := make([]int, g.relations)
 	copy(next, g.offsets)
 	for a := range int32(g.relations) {
 		itself := false
-		for _, b := range g.row(a) {
+		for i, b := range g.row(a) {
 			if next[b] == g.offsets[b+1] || g.meets[next[b]] > a {
-				return fmt.Errorf("there is a %v, but none from %d to %d", Edge{0, a, b}, a, b)
+				return g.offsets[a] + i, fmt.Errorf("there is a %v, but none from %d to %d", Edge{0, a, b}, a, b)
 			}
 			if c := g.meets[next[b]]; c < a { // whose row is without b
-				return fmt.Errorf("there is a %v, but none from %d to %d", Edge{0, b, c}, b, c)
+				return next[b], fmt.Errorf("there is a %v, but none from %d to %d", Edge{0, b, c}, b, c)
 			}
 			next[b]++
 			itself = itself || a == b
 		}
 		if len(g.row(a)) > 0 && !itself {
-			return fmt.Errorf("relation %d has edges, but none to itself", a)
+			return g.offsets[a], fmt.Errorf("relation %d has edges, but none to itself", a)
 		}
 		if inverse := g.inverse(a); (len(g.row(a)) > 0) != (len(g.row(inverse)) > 0) {
-			return fmt.Errorf("of relation %d and its inverse %d only one has edges", min(a, inverse), max(a, inverse))
+			return min(g.offsets[a], len(g.meets)-1), fmt.Errorf("of relation %d and its inverse %d only one has edges", min(a, inverse), max(a, inverse))
 		}
 	}
-	return nil
+	return 0, nil
 }

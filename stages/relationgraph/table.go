@@ -46,18 +46,13 @@ func Read(ctx context.Context, url string, baseRelations int) (*ultra.RelationGr
 		}
 		return nil
 	}
-	err := tables.EachRelationEdge(ctx, url, start, func(row int64, e tables.RelationEdge) error {
-		if err := r.Add(ultra.Edge(e)); err != nil {
-			return fmt.Errorf("row %d: %w", row, err)
-		}
-		return nil
-	})
+	err := tables.EachRelationEdge(ctx, url, start, func(e tables.RelationEdge) error { return r.Add(ultra.Edge(e)) })
 	if err != nil {
 		return nil, err
 	}
 	g, err := r.Graph()
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: its last row: %w", url, err)
+		return nil, fmt.Errorf("reading %s: %w", url, err)
 	}
 	return g, nil
 }

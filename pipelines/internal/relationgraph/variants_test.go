@@ -176,7 +176,7 @@ func TestGoldenRelationGraphs(t *testing.T) {
 			if err := storage.WriteFile(t.Context(), url, []byte(table(t, written(t, g, 2), g.BaseRelations, true))); err != nil {
 				t.Fatal(err)
 			}
-			err = tables.EachRelationEdge(t.Context(), url, func(int) error { return nil }, func(_ int64, e tables.RelationEdge) error {
+			err = tables.EachRelationEdge(t.Context(), url, func(int) error { return nil }, func(e tables.RelationEdge) error {
 				got = append(got, e)
 				return nil
 			})
