@@ -148,6 +148,36 @@ func TestMakesOnlyWhatIsNotCurrent(t *testing.T) {
 	}
 }
 
+// TestMadeMeanwhile opens a table that another run makes before this one does. With --force it is not made again.
+func TestMadeMeanwhile(t *testing.T) {
+	w := made(t)
+	path := []string{w, "relationgraph", "train", relationgraph.TableFile}
+	pipelinetest.Succeed(t, command.Pipeline{Name: "score", Run: func(ctx context.Context, e *command.Environment) error {
+		loaded, inputs, err := e.Workspace.OpenGraph(ctx)
+		if err != nil {
+			return err
+		}
+		var before os.FileInfo
+		var tables [2]*Table
+		for i := range tables {
+			if tables[i], err = Open(ctx, e, loaded, inputs, "train", budget.Default); err != nil {
+				return err
+			}
+		}
+		for i, table := range tables {
+			if err := table.Make(ctx); err != nil {
+				return err
+			}
+			if now := stamp(t, path...); i == 0 {
+				before = now
+			} else if !os.SameFile(before, now) {
+				t.Error("the table was made twice")
+			}
+		}
+		return nil
+	}}, "--workspace", w, "--force")
+}
+
 // unfinished leaves the lock of a run that ended before its folder was complete.
 func unfinished(t *testing.T, w string) {
 	t.Helper()
