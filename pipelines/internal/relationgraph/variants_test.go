@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/gcs/gcstest"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
 	"tagnet/model/ultra"
@@ -134,6 +135,20 @@ func TestBothWaysGiveTheSameTable(t *testing.T) {
 		"loop": newGraph(t, 2, 3, []graph.Fact{{Head: 1, Relation: 1, Tail: 1}}), "empty": newGraph(t, 4, 2, nil),
 	} {
 		t.Run(name, func(t *testing.T) { check(t, g) })
+	}
+}
+
+// TestBucketHoldsTheSameTable makes the table in a bucket, with spill files there.
+func TestBucketHoldsTheSameTable(t *testing.T) {
+	command.InitBeam()
+	worker.Start()
+	g := newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}, {Head: 1, Relation: 1, Tail: 1}})
+	shards, bucket := written(t, g, 2), gcstest.Bucket(t)
+	want := map[string]string{relationgraph.TableFile: table(t, shards, g.BaseRelations, false)}
+	for name, byPairs := range map[string]bool{"meetings": false, "pairs": true} {
+		p := relationgraph.Params{BaseRelations: g.BaseRelations, Folder: bucket + "/" + name}
+		pipelinetest.RunBeam(t, Build(shards, p, byPairs))
+		pipelinetest.Same(t, pipelinetest.Files(t, p.Folder), want)
 	}
 }
 
