@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tagnet/model/kernel"
+	"tagnet/model/optimizer"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 )
@@ -55,6 +56,50 @@ func BenchmarkQuery(b *testing.B) {
 			b.ReportMetric(plainly.milliseconds()/shared.milliseconds(), "times")
 			share := bases.milliseconds() * float64(len(byBase)) / float64(len(queries))
 			b.ReportMetric((plainly.milliseconds()+share)/(shared.milliseconds()+share), "times/with-base")
+		})
+	}
+}
+
+// BenchmarkTraining makes steps of 16 training queries on one core. The time of a query is that of the processor.
+func BenchmarkTraining(b *testing.B) {
+	for _, folder := range []string{"wn18rr", "fb15k-237"} {
+		b.Run(folder, func(b *testing.B) {
+			g := read(b, folder, "test.txt").graph
+			k, err := kernel.Named("")
+			if err != nil {
+				b.Fatal(err)
+			}
+			c := ultra.Configuration()
+			c.StrictNegatives = false
+			trainer, err := optimizer.NewULTRA(g, ultra.RelationGraphOf(g), c, ultratest.Drawn(1), optimizer.NewSolver(c, g.RelationCount(), k), 1, k)
+			if err != nil {
+				b.Fatal(err)
+			}
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			rng, batch := rand.New(rand.NewPCG(1, 2)), make([]optimizer.Example, 16)
+			var steps processor
+			messages := int64(0)
+			for b.Loop() {
+				for i := range batch {
+					receiver := int32(rng.IntN(g.Entities))
+					for g.Degree(receiver) == 0 {
+						receiver = int32(rng.IntN(g.Entities))
+					}
+					senders, relations := g.In(receiver)
+					at := rng.IntN(len(senders))
+					batch[i] = optimizer.Example{Source: senders[at], Relation: relations[at], Answer: receiver, Key: rng.Uint64()}
+				}
+				steps.measure(func() {
+					result, err := trainer.Step(batch, 1)
+					if err != nil {
+						b.Fatal(err)
+					}
+					messages += result.Messages
+				})
+			}
+			b.ReportMetric(steps.milliseconds()/float64(len(batch)), "ms/query")
+			b.ReportMetric(float64(messages)/float64(steps.runs*len(batch))/float64(ultra.Layers*g.Edges()), "of-messages")
 		})
 	}
 }

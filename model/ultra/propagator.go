@@ -59,9 +59,10 @@ func (m *Model) Propagator() *Propagator {
 	for r := range all {
 		all[r] = int32(r)
 	}
-	for t := range p.relations.needed {
+	for t := 1; t <= Layers; t++ {
 		p.relations.needed[t] = all
 	}
+	p.relations.near = all
 	p.base.relations, p.base.crossed = p.relations.states[Layers], make([]float32, n*Dim)
 	return p
 }
@@ -98,8 +99,8 @@ func (p *Propagator) Forward(q TrainingQuery) error {
 	p.layout.FillAll(q.Removal)
 	e := &p.entities
 	e.senders = p.layout.Senders
-	p.findNeeded(q.Candidates)
 	e.start(p.layout.Row(q.Source), p.base.state(q.Relation))
+	p.findNeeded(q.Candidates)
 	for t := 1; t <= Layers; t++ {
 		e.forward(t, &m.weights.entities[t-1], p.base.tables[t-1])
 	}
@@ -115,28 +116,56 @@ func (p *Propagator) findNeeded(candidates []int32) {
 		p.marks[p.layout.Row(entity)] = needed
 	}
 	p.sent = 0
-	for t := Layers; ; t-- {
+	for t := Layers; t >= 1; t-- {
 		e.needed[t] = e.needed[t][:0]
 		for row, mark := range p.marks {
 			if mark != 0 {
 				e.needed[t] = append(e.needed[t], int32(row))
 			}
 		}
-		if t == 0 {
-			return
+		if t == 1 {
+			break
 		}
 		for _, row := range e.needed[t] {
-			begin, end := e.senders.Range(row, 1)
-			p.sent += int64(end - begin)
+			senders := p.sendersOf(row)
+			p.sent += int64(len(senders))
 			if p.marks[row] == withSenders {
 				continue
 			}
 			p.marks[row] = withSenders
-			for _, sender := range e.senders.Rows[begin:end] {
+			for _, sender := range senders {
 				p.marks[sender] = max(p.marks[sender], needed)
 			}
 		}
 	}
+	p.findFar()
+}
+
+// findFar splits the rows of layer 1 into those that the source sends to, and the source, and the others.
+func (p *Propagator) findFar() {
+	const reached = 3
+	e := &p.entities
+	p.marks[e.source] = reached
+	for _, row := range p.sendersOf(e.source) { // each edge has an inverse
+		p.marks[row] = reached
+	}
+	e.near, e.far = e.near[:0], e.far[:0]
+	for _, row := range e.needed[1] {
+		if p.marks[row] != reached {
+			e.far = append(e.far, row)
+			if len(e.far) > 1 {
+				continue
+			}
+		}
+		e.near = append(e.near, row)
+		p.sent += int64(len(p.sendersOf(row)))
+	}
+}
+
+// sendersOf returns the rows that send to a row.
+func (p *Propagator) sendersOf(row int32) []int32 {
+	begin, end := p.entities.senders.Range(row, 1)
+	return p.entities.senders.Rows[begin:end]
 }
 
 // Sent returns the number of messages that the last Forward sent.

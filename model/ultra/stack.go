@@ -12,8 +12,11 @@ import (
 type stack struct {
 	kernel  kernel.Kernel
 	senders kernel.Senders
-	// needed are the rows whose states after each layer are computed, ascending; those before the first layer are all known.
+	// needed are the rows whose states after each layer, from 1, are computed, ascending.
 	needed [Layers + 1][]int32
+	// far are those after layer 1 whose states and messages before it are all zeros. They have one state, which is computed for the
+	// first of them; near are the others and that one.
+	near, far []int32
 	// source is the row whose boundary is initial, [64]. The others' are zeros.
 	source  int32
 	initial []float32
@@ -48,11 +51,19 @@ func (s *stack) start(source int32, initial []float32) {
 // forward computes the states after layer t, from 1, whose messages are multiplied by the rows of a table.
 func (s *stack) forward(t int, weights *layer, table []float32) {
 	s.each(t, weights, table, func(u update) { s.buffers.run(s.kernel, u) })
+	if t == 1 {
+		for _, row := range s.far {
+			copy(rowOf(s.states[1], row), rowOf(s.states[1], s.far[0]))
+		}
+	}
 }
 
 // each calls do for the rows before the source, the source, and the rows after it.
 func (s *stack) each(t int, weights *layer, table []float32, do func(u update)) {
 	rows := s.needed[t]
+	if t == 1 {
+		rows = s.near
+	}
 	u := update{layer: weights, receivers: receivers(s.senders, s.states[t-1], table), output: s.states[t]}
 	u.receivers.Previous = s.states[t-1]
 	at, found := slices.BinarySearch(rows, s.source)
@@ -84,10 +95,15 @@ func (s *stack) clear(table []float32, t int) {
 }
 
 // backward propagates the gradient of the states after layer t, the first of gradients, to those before it, which then are the
-// first. It adds to the gradients of the layer's parameters, of the table, and of the boundary.
+// first; of those before layer 1 only the source's is known. It adds to the gradients of the layer's parameters, of the table, and of the boundary.
 func (s *stack) backward(t int, weights *layer, into *layerGradients, table, byTable, byInitial []float32) {
 	after, before := s.gradients[0], s.gradients[1]
 	s.clear(before, t-1)
+	if t == 1 && len(s.far) > 0 {
+		for _, row := range s.far[1:] {
+			s.kernel.Add(rowOf(after, s.far[0]), rowOf(after, row))
+		}
+	}
 	to := kernel.Gradients{States: before, RelationEmbeddings: byTable, Previous: before, Initial: byInitial}
 	s.each(t, weights, table, func(u update) { s.buffers.runBackward(s.kernel, u, after, into, to) })
 	s.gradients[0], s.gradients[1] = before, after
