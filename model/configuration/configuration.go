@@ -99,7 +99,7 @@ type Configuration struct {
 	LearningRate float64 `json:"learning_rate"`
 	// LearningRateDecay multiplies the learning rate after each epoch.
 	LearningRateDecay float64 `json:"learning_rate_decay"`
-	// WeightDecay is added to the gradient, times the weight, as PyTorch's Adam does.
+	// WeightDecay is added to the gradient, times the weight, as PyTorch's Adam does; for ULTRA it is that of AdamW.
 	WeightDecay float64 `json:"weight_decay"`
 	// BatchSize is the number of queries for each step of the optimizer.
 	BatchSize int `json:"batch_size"`

@@ -2,6 +2,8 @@
 // takes their loss and gradients from the head, sums the gradients in the order of the queries, and
 // lets Adam change the weights. A Sampler draws the negatives of a query.
 //
+// An ULTRATrainer does the same for ULTRA: only the propagation is another, of package ultra, and the solver AdamW.
+//
 // The same examples and seed give the same bits, whatever the number of workers: every random draw
 // derives from the seed and the example's own key, and sums have a fixed order.
 //

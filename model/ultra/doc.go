@@ -31,6 +31,18 @@
 // A window with a bound, as TAGNet has, does not fit these weights: the residual connections grow with each layer, and near entities
 // would end early, at another scale than far ones. A radius does: entities farther from the source keep their ground states.
 //
+// # Training
+//
+// A Propagator propagates training queries, with a backward pass through both parts of the model to all parameters. It does so in
+// the plain way: the fact of a training query leaves the graph, and the ground states of that graph are those of no other query.
+// Only what the candidates depend on is computed, and the state that most entities have after the first layer, in which only the
+// source sends anything, once: with 256 negatives a third of all messages are sent on WN18RR, and 61% on FB15k-237. Of a forward
+// pass nothing is kept but the states after each layer. The backward pass sums messages and multiplies again, so that a thread
+// takes 2.4 kB an entity instead of 7.
+//
+// The relation graph keeps the fact of a training query, as the authors' program does. Package optimizer has the trainer, which
+// takes loss, negatives and the gradients of the score function from where all trainings take them.
+//
 // # Using it
 //
 //	m := ultra.New(parameters, graph, ultra.RelationGraphOf(graph), kernel)

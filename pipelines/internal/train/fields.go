@@ -36,7 +36,7 @@ var usages = map[string]string{
 	"adversarial_temperature": "weights hard negatives more; 0 weights all alike",
 	"learning_rate":           "Adam's, in the first epoch",
 	"learning_rate_decay":     "multiplies the learning rate after each epoch",
-	"weight_decay":            "added to the gradient, times the weight",
+	"weight_decay":            "added to the gradient, times the weight; with ULTRA's weights decoupled from it, as AdamW's",
 	"batch_size":              "queries per step",
 	"epochs":                  "passes over the training facts",
 	"share_states":            "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0",
