@@ -45,10 +45,18 @@ func OpenULTRA(ctx context.Context, flag, file string) (*ULTRA, error) {
 	return u, nil
 }
 
-// HoldsULTRA reports whether the file that a flag names holds a model of ULTRA, whole or not.
+// HoldsULTRA reports whether the file that a flag names, of whatever weights, holds a model of ULTRA, whole or not.
 func HoldsULTRA(ctx context.Context, flag, file string) (bool, error) {
 	data, err := read(ctx, flag, file)
-	return err == nil && ofULTRA(data), err
+	if err != nil {
+		return false, err
+	}
+	opened, err := pytorch.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return false, fmt.Errorf("--%s: %s: %w", flag, file, err)
+	}
+	tensors, err := opened.StateDict("model")
+	return err == nil && ultra.Recognizes(tensors), nil
 }
 
 // ofULTRA reports whether the content of a file is a model of ULTRA, whole or not.

@@ -84,6 +84,9 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 	w, weights := finished(t), ultraWeights(t)
 	folder := filepath.Join(w, "runs", "main", "checkpoints")
 	before := pipelinetest.Files(t, folder)
+	cut := filepath.Join(t.TempDir(), "cut.pth")
+	whole := pipelinetest.Read(t, weights)
+	pipelinetest.Write(t, cut, whole[:len(whole)/2])
 	for name, f := range map[string]struct {
 		code int
 		says []string
@@ -97,6 +100,7 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		"delta":     {2, []string{"the flags do not fit its weights (delta is 0 there, 2 here)"}, []string{"--delta", "2"}},
 		"dropout":   {2, []string{"--dropout is 0.1: want 0"}, []string{"--dropout", "0.1"}},
 		"device":    {1, []string{"architecture ultra runs on the CPU alone"}, []string{"--device", "cuda"}},
+		"cut short": {1, []string{"--from: ", "its zip archive is cut short or damaged"}, []string{"--from", cut}},
 		"memory":    {2, []string{"--memory", "training on this graph with 1 thread takes at least"}, []string{"--memory", "200"}},
 	} {
 		t.Run(name, func(t *testing.T) {
