@@ -31,25 +31,34 @@ func Locate(folder Folder, checkpoint string) (Folder, string) {
 var ErrMismatch = errors.New("the checkpoint was trained on other data")
 
 // Model returns the record of a checkpoint, named as for Record, and the parameters of its model. The error wraps
-// ErrMismatch if it was trained with other base relations, or on a graph with another vocabulary hash.
+// ErrMismatch if it was trained with other base relations, or on a graph with another vocabulary hash, unless it is ULTRA, of
+// which no weight belongs to a relation.
 func (f Folder) Model(ctx context.Context, name string, relations []string, vocabulary string) (Record, *parameters.Set[float32], error) {
 	r, weights, err := f.Load(ctx, name)
 	if err != nil {
 		return r, nil, err
 	}
 	url := f.url(r.Name() + ".safetensors")
-	if err := sameRelations(r.Vocabulary.Relations, relations); err != nil {
+	if err := r.fits(relations, vocabulary); err != nil && !r.Configuration.ULTRA() {
 		return r, nil, fmt.Errorf("%s: %w: %w", url, ErrMismatch, err)
-	}
-	if r.Vocabulary.Hash != vocabulary {
-		return r, nil, fmt.Errorf("%s: %w: its %d entities differ from the training graph's: "+
-			"use the workspace it was trained in, and preprocess --inference to ask about another graph", url, ErrMismatch, r.Vocabulary.Entities)
 	}
 	p := parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
 	if err := Fill(p, weights); err != nil {
 		return r, nil, fmt.Errorf("%s: %w", url, err)
 	}
 	return r, p, nil
+}
+
+// fits returns an error if a model was trained with other base relations or entities than those of a graph.
+func (r Record) fits(relations []string, vocabulary string) error {
+	if err := sameRelations(r.Vocabulary.Relations, relations); err != nil {
+		return err
+	}
+	if r.Vocabulary.Hash != vocabulary {
+		return fmt.Errorf("its %d entities differ from the training graph's: "+
+			"use the workspace it was trained in, and preprocess --inference to ask about another graph", r.Vocabulary.Entities)
+	}
+	return nil
 }
 
 // sameRelations returns an error that names the first difference between two lists of relations.

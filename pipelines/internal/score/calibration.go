@@ -20,10 +20,12 @@ func (f *flags) checkBaseRate() error {
 	return nil
 }
 
-// openCalibration reads the calibration of the checkpoint, if there is one, and sets its base rate.
+// openCalibration reads the calibration of the checkpoint, if there is one for this graph, and sets its base rate.
 func (a *scoring) openCalibration(ctx context.Context) error {
 	var err error
-	a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record)
+	if !a.elsewhere() {
+		a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record)
+	}
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
 		return fmt.Errorf("%w: %s fits it again", err, a.e.Workspace.Command("train", "--resume"))
 	}
@@ -39,6 +41,10 @@ func (a *scoring) openCalibration(ctx context.Context) error {
 	return nil
 }
 
+// elsewhere reports whether the checkpoint was trained on a graph with other names, as one of ULTRA may be: probabilities were
+// fitted to the scores of the relations there.
+func (a *scoring) elsewhere() bool { return a.model.Record.Vocabulary.Hash != a.loaded.Vocabulary }
+
 // checksum returns that of the calibration, or "" if there is none.
 func (a *scoring) checksum() string {
 	if a.calibration == nil {
@@ -49,6 +55,9 @@ func (a *scoring) checksum() string {
 
 // calibrationRemedy returns how to get a calibration of the checkpoint, or why there cannot be one.
 func (a *scoring) calibrationRemedy(ctx context.Context) string {
+	if a.elsewhere() {
+		return " for this graph: it was trained on another"
+	}
 	w := a.e.Workspace
 	best, err := checkpoint.Folder(w.Checkpoints()).Record(ctx, "best")
 	if err != nil || best.Weights.SHA256 != a.model.Record.Weights.SHA256 {

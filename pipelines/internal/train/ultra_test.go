@@ -10,6 +10,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/serve"
@@ -62,6 +63,7 @@ func TestTrainULTRA(t *testing.T) {
 	if out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w); !strings.Contains(out, "MRR") {
 		t.Errorf("score says:\n%s", out)
 	}
+	elsewhere(t, filepath.Join(folder, "best"))
 	pipelinetest.Fail(t, serve.Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"epoch-00", "is a model of ULTRA, which serve does not compute", "score"}}, "--workspace", w, "--listen", "127.0.0.1:0")
 	if _, err := model.Open(t.Context(), w); err == nil || !strings.Contains(err.Error(), "the model is ULTRA, which only the pipelines score and train compute") {
 		t.Errorf("opening the model in the library: %v", err)
@@ -70,6 +72,23 @@ func TestTrainULTRA(t *testing.T) {
 	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "Its architecture is ULTRA") || strings.Contains(page, "--architecture") {
 		t.Error("the report does not name the architecture, or names it as a flag")
 	}
+}
+
+// elsewhere scores a checkpoint of ULTRA over a graph with other entities and relations, for which its probabilities do not hold.
+func elsewhere(t *testing.T, checkpoint string) {
+	t.Helper()
+	files := pipelinetest.Ring("f", 30)
+	for name, text := range files {
+		files[name] = strings.NewReplacer("next", "after", "back", "before", "skip", "beside").Replace(text)
+	}
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
+	in := []string{"--workspace", w, "--checkpoint", checkpoint}
+	out := pipelinetest.Succeed(t, score.Pipeline(), append(in, "--relation", "after")...)
+	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "has no calibration for this graph: it was trained on another") || strings.Contains(out, "probability") {
+		t.Errorf("over another graph, score says:\n%s", out)
+	}
+	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: 2, Says: []string{"--base_rate: ", "has no calibration for this graph"}}, append(in, "--base_rate", "0.1")...)
 }
 
 func TestTrainULTRAByWorkers(t *testing.T) {
