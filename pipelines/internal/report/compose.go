@@ -16,7 +16,10 @@ import (
 // compose returns the page.
 func (e *evidence) compose() page {
 	title := "Trained model"
-	if e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0 {
+	switch {
+	case e.given() != nil:
+		title = "Pretrained model"
+	case e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0:
 		title = "Dataset"
 	}
 	switch {
@@ -87,7 +90,11 @@ func (e *evidence) composeConfiguration() section {
 	fields := fieldsOf(*e.checkpoint)
 	delete(fields, "seed")
 	if e.checkpoint.Configuration.ULTRA() {
-		s.Lead = append(s.Lead, "Its architecture is ULTRA's, and its weights are those of a file, trained further.")
+		file := "a file"
+		if origin := e.checkpoint.Origin; origin != nil {
+			file = origin.File
+		}
+		s.Lead = append(s.Lead, "Its architecture is ULTRA's, and its weights are those of "+file+", trained further.")
 		delete(fields, "architecture") // is no flag
 	}
 	t := table{Head: []string{"Flag", "Value"}, Words: true}

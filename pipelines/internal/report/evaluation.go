@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/chart"
@@ -95,7 +96,7 @@ func (e *evidence) composeEvaluation() section {
 	if len(e.evaluations) == 0 {
 		s.Tables = e.protocolTables()
 		if len(e.protocols) > 0 {
-			s.Lead = e.protocols[0].origin()
+			s.Lead = e.protocols[0].origin(e.checkpoint)
 		}
 		return s
 	}
@@ -103,7 +104,7 @@ func (e *evidence) composeEvaluation() section {
 	m := v.Pessimistic
 	s.Lead = []string{fmt.Sprintf("On %s of the %s split the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
 		plural(v.Queries, "query", "queries"), v.Split, percent(m.Hits1), percent(m.Hits10))}
-	s.Lead = append(s.Lead, v.origin()...)
+	s.Lead = append(s.Lead, v.origin(e.checkpoint)...)
 	for _, one := range e.evaluations {
 		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
 	}
@@ -129,12 +130,17 @@ func (e *evidence) composeEvaluation() section {
 	return s
 }
 
-// origin says what the published weights of an evaluation were trained on, and whether it approximates, or returns nothing.
-func (v evaluation) origin() []string {
+// origin says what the published weights of an evaluation, or those that its checkpoint was trained from, were trained on, and
+// whether it approximates, or returns nothing.
+func (v evaluation) origin(trained *checkpoint.Record) []string {
 	var sentences []string
-	if v.of.Given != nil {
-		if graphs := ultra.Published(v.of.Given.SHA256); graphs != "" {
-			sentences = append(sentences, fmt.Sprintf("The weights are those that ULTRA's authors published as %s, trained on %s. On these graphs, and on others that are made of their facts, these are not metrics of an unseen graph.", v.of.Given.File, graphs))
+	file, further, those := v.of.Given, "", "these"
+	if file == nil && trained != nil {
+		file, further, those = trained.Origin, ", and then on the facts of this data set", "the authors'"
+	}
+	if file != nil {
+		if graphs := ultra.Published(file.SHA256); graphs != "" {
+			sentences = append(sentences, fmt.Sprintf("The weights are those that ULTRA's authors published as %s, trained on %s%s. On %s graphs, and on others that are made of their facts, these are not metrics of an unseen graph.", file.File, graphs, further, those))
 		}
 	}
 	if v.of.Radius > 0 {

@@ -49,8 +49,11 @@ func (v evaluation) directionGap() string {
 }
 
 // unreachedDiffer reports whether entities that no message from the source reaches have scores of their own: with the policy
-// full they are updated as all others.
+// full they are updated as all others, and so they are with the weights of a file, which are scored with that policy.
 func (e *evidence) unreachedDiffer() bool {
+	if of := e.given(); of != nil {
+		return of.Given.Model == ""
+	}
 	return e.checkpoint != nil && e.checkpoint.Configuration.Policy == configuration.PolicyFull
 }
 

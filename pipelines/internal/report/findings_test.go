@@ -177,6 +177,40 @@ func TestUnreachedAnswersOfFull(t *testing.T) {
 	}
 }
 
+// TestUnreachedAnswersOfWeights checks the same of weights that a flag names, and that messages of windows are not said to be
+// saved by them.
+func TestUnreachedAnswersOfWeights(t *testing.T) {
+	t.Parallel()
+	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {
+		if i%9 == 0 {
+			r.Distance = -1
+		}
+	}))
+	counted := messages.Summary{Split: "test", Configurations: []messages.Configuration{{Layers: 6, Delta: 2}}}
+	for name, c := range map[string]struct {
+		of   checkpoint.Origin
+		says bool
+	}{
+		"a model with windows": {checkpoint.Origin{Model: "wn18rr"}, true},
+		"a file":               {checkpoint.Origin{File: "ultra_3g.pth"}, false},
+	} {
+		v.of.Given = &c.of
+		e := &evidence{evaluations: []evaluation{v}, messages: []messages.Summary{counted}}
+		if got := strings.Join(e.findings(), " "); strings.Contains(got, "cannot be found") != c.says {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := v.distanceFigure(e.unreachedDiffer()).Caption; strings.Contains(got, "share one score") != c.says {
+			t.Errorf("%s: %q", name, got)
+		}
+		if _, saved := e.saved(); saved != c.says {
+			t.Errorf("%s: messages are saved: %t", name, saved)
+		}
+		if got := strings.Join(e.composeMessages().Lead, " "); strings.Contains(got, "The model of this run has none") == c.says {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestNoWorstRelationByChance checks on many draws of relations that are equally hard that none is called worse.
 func TestNoWorstRelationByChance(t *testing.T) {
 	t.Parallel()

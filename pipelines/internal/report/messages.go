@@ -26,6 +26,9 @@ func (e *evidence) composeMessages() section {
 			plural(int64(c.Layers), "layer", "layers"), c.Delta, count(c.Sent()), plural(m.Queries, "query", "queries"), m.Split, percent(ofAll), plural(m.Edges, "edge", "edges"), percent(ofNotEmpty), e.harmless()),
 		fmt.Sprintf("The paper counts %s fewer: it compares all messages that the window admits, empty ones included, with one along each edge in each layer.", percent(c.Decrease)),
 	}
+	if e.unreachedDiffer() {
+		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every entity in every layer."}, s.Lead...)
+	}
 	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m messages.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
 	s.Figures = []figure{savedFigure(splits, c.Layers), deltaFigure(m, c.Layers)}
 	byLayer := slices.DeleteFunc(slices.Clone(m.ByLayer), func(one messages.LayerSum) bool { return one.Layers != c.Layers || one.Delta != c.Delta })
@@ -209,7 +212,7 @@ func (e *evidence) saved() (saving, bool) {
 	switch {
 	case m.AStar != nil:
 		return saving{m.AStar.Decrease, math.NaN(), fmt.Sprintf("%d layers, policy %s", m.AStar.Layers, m.AStar.Policy)}, true
-	case len(m.Configurations) == 0, e.checkpoint != nil && e.checkpoint.Configuration.Policy != configuration.PolicyWindow:
+	case len(m.Configurations) == 0, e.checkpoint != nil && e.checkpoint.Configuration.Policy != configuration.PolicyWindow, e.unreachedDiffer():
 		return saving{}, false
 	}
 	c := e.chosen(m)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 )
@@ -13,17 +15,41 @@ func TestOrigin(t *testing.T) {
 	t.Parallel()
 	published := &checkpoint.Origin{File: "ultra_3g.pth", SHA256: "fdedc01b0045fc089d2ad5da08569466b7b221691fe978a18e91082bbb133c18"}
 	for name, c := range map[string]struct {
-		of   workspace.Evaluated
-		want string
+		of      workspace.Evaluated
+		trained *checkpoint.Record
+		want    string
 	}{
-		"a trained model": {workspace.Evaluated{}, ""},
-		"other weights":   {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, ""},
-		"published":       {workspace.Evaluated{Given: published}, "published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs"},
-		"a radius":        {workspace.Evaluated{Given: published, Radius: 3}, "unseen graph. With --radius 3, which is an approximation"},
+		"a trained model": {workspace.Evaluated{}, &checkpoint.Record{}, ""},
+		"other weights":   {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, nil, ""},
+		"published":       {workspace.Evaluated{Given: published}, nil, "published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs"},
+		"a radius":        {workspace.Evaluated{Given: published, Radius: 3}, nil, "unseen graph. With --radius 3, which is an approximation"},
+		"trained further": {workspace.Evaluated{Checkpoint: "epoch-001"}, &checkpoint.Record{Origin: published}, "WN18RR and CoDEx-M, and then on the facts of this data set. On the authors' graphs"},
 	} {
-		got := strings.Join(evaluation{of: c.of}.origin(), " ")
+		got := strings.Join(evaluation{of: c.of}.origin(c.trained), " ")
 		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestGivenModel checks that the page names the model of a run that has none of its own, beside those of other runs and in the
+// title.
+func TestGivenModel(t *testing.T) {
+	t.Parallel()
+	of := func(radius int) *evidence {
+		given := workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}, Radius: radius}
+		return &evidence{workspace: workspace.New("w"), evaluations: []evaluation{{of: given}}}
+	}
+	e, near := of(0), of(3)
+	e.runs = []*evidence{e, near}
+	var got []string
+	for _, row := range e.composeRuns().Tables[0].Rows {
+		got = append(got, row[1].Text)
+	}
+	if diff := cmp.Diff([]string{"--model ultra_3g.pth", "--model ultra_3g.pth --radius 3"}, got); diff != "" {
+		t.Errorf("configurations (-want +got):\n%s", diff)
+	}
+	if title := e.compose().Title; title != "Pretrained model" {
+		t.Errorf("title %q, want Pretrained model", title)
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/comparison"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/messages"
 )
 
@@ -83,7 +85,7 @@ func (e *evidence) composeRuns() section {
 	differing := differences(e.runs)
 	var better, worse []string
 	for i, r := range e.runs {
-		row := []string{r.workspace.Run(), cmp.Or(differing[i], "–"), "–", "–", "–", "–", "–", "–", "–"}
+		row := []string{r.workspace.Run(), cmp.Or(differing[i], r.flags(), "–"), "–", "–", "–", "–", "–", "–", "–"}
 		if v := r.ofSplit(split); v != nil {
 			m := v.Pessimistic
 			row[2], row[4], row[5] = metric(m.MRR), metric(m.Hits1), metric(m.Hits10)
@@ -119,6 +121,28 @@ func (e *evidence) composeRuns() section {
 	}
 	s.Tables = []table{t}
 	return s
+}
+
+// given returns what was scored with a model that is not a checkpoint of the run, or nil.
+func (e *evidence) given() *workspace.Evaluated {
+	for _, v := range slices.Concat(e.evaluations, e.protocols) {
+		if v.of.Given != nil {
+			return &v.of
+		}
+	}
+	return nil
+}
+
+// flags returns the flags of score that name the model of a run that has no checkpoint, or "".
+func (e *evidence) flags() string {
+	of := e.given()
+	switch {
+	case of == nil:
+		return ""
+	case of.Radius > 0:
+		return fmt.Sprintf("%s --radius %d", of.Model(), of.Radius)
+	}
+	return of.Model()
 }
 
 // differences returns for each run the fields of its configuration, and the seed, that are not the same in all runs.
