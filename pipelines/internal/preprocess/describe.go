@@ -94,12 +94,12 @@ func notes(s graph.Summary) []string {
 
 // unmeasured says what is impossible without the facts of a split, and what is possible, or returns "".
 func unmeasured(s graph.Summary) string {
-	const answers = "a pretrained model, or one that is trained here, answers your own queries"
+	const answers = "ULTRA's weights (score --model FILE.pth), or a model that is trained here, answer your own queries"
 	switch valid, test := s.Queries["valid"] > 0, s.Queries["test"] > 0; {
 	case !valid && !test:
 		return "no validation and no test facts (valid.txt, test.txt): " + answers + ", but no model can be measured; preprocess --split 80,10,10 divides one file of facts"
 	case !test:
-		return "no test facts (test.txt): " + answers + ", but it can be measured only on the validation facts, which choose the epoch"
+		return "no test facts (test.txt): " + answers + ", but they can be measured only on the validation facts, which choose the epoch"
 	case !valid:
 		return "no validation facts (valid.txt): a training keeps its last epoch, and its scores come without probabilities"
 	}
