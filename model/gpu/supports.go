@@ -26,7 +26,7 @@ func (e *UnsupportedError) Error() string {
 func Supports(c configuration.Configuration) error {
 	switch {
 	case c.ULTRA():
-		return &UnsupportedError{"architecture", c.Architecture, "tagnet's own"}
+		return &UnsupportedError{"architecture", "ULTRA", "tagnet's own models"}
 	case c.Policy != configuration.PolicyWindow:
 		return &UnsupportedError{"policy", c.Policy, configuration.PolicyWindow}
 	case c.Message != configuration.MessageDistMult:

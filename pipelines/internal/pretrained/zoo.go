@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"tagnet/infra/zoo"
@@ -24,11 +25,15 @@ func ModelUsage(files bool) string {
 // Model is a model of the zoo.
 type Model struct{ zoo.Model }
 
-// OpenModel returns the model that --model names.
-func OpenModel(name string) (Model, error) {
+// OpenModel returns the model that --model names, which may name a file elsewhere where files is set.
+func OpenModel(name string, files bool) (Model, error) {
 	m, err := zoo.Open(name)
 	if errors.Is(err, zoo.ErrUnknown) {
-		return Model{}, command.OneOf("model", name, zoo.Names...)
+		want := "one of " + strings.Join(zoo.Names, ", ")
+		if files {
+			want += ", or FILE.pth, a file of ULTRA's weights"
+		}
+		return Model{}, command.FlagError("model", strconv.Quote(name), want)
 	}
 	if err != nil {
 		return Model{}, fmt.Errorf("--model %s: this program was built of other files than the repository's: build it again: %w", name, err)

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kernel"
+	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -97,6 +99,30 @@ func TestModelBesideCheckpoint(t *testing.T) {
 	}
 }
 
+// TestOtherModel scores with another model, and with another file of the same name, where weights of a file gave the results.
+func TestOtherModel(t *testing.T) {
+	w, weights := wordNet(t), ultraFile(t, nil)
+	flags := []string{"--workspace", w, "--model", weights}
+	pipelinetest.Succeed(t, Pipeline(), flags...)
+	refused := func(want string, flags ...string) {
+		t.Helper()
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), flags...)
+		if code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("exit code %d, %s, want %s", code, stderr, want)
+		}
+	}
+	named := "--model " + filepath.Base(weights)
+	refused("another configuration (the model is "+named+" there, --model wn18rr_v1 here)", "--workspace", w, "--model", "wn18rr_v1")
+	content, err := os.ReadFile(ultraFile(t, func(tensors []parameters.Tensor[float32]) { tensors[1].Data[0]++ }))
+	if err == nil {
+		err = os.WriteFile(weights, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("another configuration (the model is "+named+" in both, but the file has changed)", flags...)
+}
+
 // TestModelsScoreAsTheirCards evaluates the models of the inductive data sets, where those are on this machine.
 func TestModelsScoreAsTheirCards(t *testing.T) {
 	for _, name := range []string{"wn18rr_v1", "fb237_v1"} {
@@ -132,7 +158,7 @@ func TestModelMistakes(t *testing.T) {
 		flags []string
 	}{
 		{`the model does not know 3 of the graph's relations ("back", "next", "skip"), and the graph lacks 9 of the model's ("_also_see",`, []string{"--model", "wn18rr_v1"}},
-		{`--model is "wn19": want one of ` + strings.Join(zoo.Names, ", "), []string{"--model", "wn19"}},
+		{`--model is "wn19": want one of ` + strings.Join(zoo.Names, ", ") + ", or FILE.pth, a file of ULTRA's weights", []string{"--model", "wn19"}},
 		{`--model is "": want the name of a model`, []string{"--model", ""}},
 		{"name two models", []string{"--model", "wn18rr", "--checkpoint", "last"}},
 		{"name two models", []string{"--model", "wn18rr", "--weights", "model.pth"}},

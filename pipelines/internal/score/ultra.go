@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 
 	"tagnet/formats/lock"
 	"tagnet/model/budget"
@@ -42,6 +43,9 @@ func (a *scoring) checkULTRA() error {
 
 // openULTRA reads the file of --model.
 func (a *scoring) openULTRA(ctx context.Context) error {
+	if named := a.weightsFlags.model; strings.HasSuffix(named, ".safetensors") {
+		return command.Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", named)
+	}
 	file, err := pretrained.OpenULTRA(ctx, "model", a.weightsFlags.model)
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func (a *scoring) openModel(ctx context.Context) error {
 	if pretrained.IsFile(a.weightsFlags.model) {
 		return a.openULTRA(ctx)
 	}
-	m, err := pretrained.OpenModel(a.weightsFlags.model)
+	m, err := pretrained.OpenModel(a.weightsFlags.model, true)
 	if err != nil {
 		return err
 	}
@@ -140,11 +140,11 @@ func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
 	return a.given.Save(held.Guard(ctx), a.model.Folder, nil)
 }
 
-// nameModels lets the error of results that exist name their model and this run's, where one of them is that of --weights or
-// --model and the other is a checkpoint of the run, instead of all that differs with them.
+// nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of
+// --weights or --model and not the other's, instead of all that differs with them.
 func (a *scoring) nameModels(ctx context.Context, err error) error {
 	mismatch := new(workspace.Mismatch)
-	if !errors.As(err, &mismatch) || !slices.Contains(mismatch.Differences, "given differs") {
+	if !errors.As(err, &mismatch) || !slices.ContainsFunc(mismatch.Differences, ofOtherModel) {
 		return err
 	}
 	there, unread := a.e.Workspace.EvaluatedCheckpoint(ctx, storage.Base(mismatch.Folder))
@@ -157,8 +157,19 @@ func (a *scoring) nameModels(ctx context.Context, err error) error {
 	}
 	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
 		field, _, _ := strings.Cut(difference, " ")
-		return slices.Contains([]string{"calibration", "checkpoint", "given", "weights"}, field)
+		return strings.HasPrefix(field, "given") || slices.Contains([]string{"calibration", "checkpoint", "weights"}, field)
 	})
-	mismatch.Differences = append([]string{fmt.Sprintf("the model is %s there, %s here", there.Model(), here.Model())}, others...)
+	models := fmt.Sprintf("the model is %s there, %s here", there.Model(), here.Model())
+	if there.Model() == here.Model() {
+		models = "the model is " + here.Model() + " in both, but the file has changed"
+	}
+	mismatch.Differences = append([]string{models}, others...)
 	return err
+}
+
+// ofOtherModel reports whether a difference is that of two models, one of --weights or --model at least, rather than of what
+// is known about one.
+func ofOtherModel(difference string) bool {
+	field, _, _ := strings.Cut(difference, " ")
+	return slices.Contains([]string{"given", "given.file", "given.model", "given.sha256"}, field)
 }

@@ -181,7 +181,7 @@ func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG)
 	if pretrained.IsFile(f.model) {
 		return workspace.Model{}, command.Usage("--model %s: serve answers with a checkpoint, or one of the models that tagnet comes with: score --model answers with a file", f.model)
 	}
-	named, err := pretrained.OpenModel(f.model)
+	named, err := pretrained.OpenModel(f.model, false)
 	if err != nil {
 		return workspace.Model{}, err
 	}

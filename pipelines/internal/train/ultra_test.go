@@ -118,7 +118,7 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		"window":    {2, []string{"--policy is window: want full", "loses much of their quality"}, []string{"--policy", "window"}},
 		"delta":     {2, []string{"the flags do not fit its weights (delta is 0 there, 2 here)"}, []string{"--delta", "2"}},
 		"dropout":   {2, []string{"--dropout is 0.1: want 0"}, []string{"--dropout", "0.1"}},
-		"device":    {1, []string{"architecture ultra runs on the CPU alone"}, []string{"--device", "cuda"}},
+		"device":    {1, []string{"architecture ULTRA runs on the CPU alone (a device takes tagnet's own models)"}, []string{"--device", "cuda"}},
 		"cut short": {1, []string{"--from: ", "its zip archive is cut short or damaged"}, []string{"--from", cut}},
 		"memory":    {2, []string{"--memory", "training on this graph with 1 thread takes at least"}, []string{"--memory", "200"}},
 	} {
