@@ -27,15 +27,7 @@ func NewMeetings(baseRelations int) *Meetings {
 // MeetingsOf returns the meetings of a graph's relations.
 func MeetingsOf(g *graph.Graph) *Meetings {
 	m := NewMeetings(g.BaseRelations)
-	var leaving []int32
-	for u := range int32(g.Entities) {
-		_, entering := g.In(u)
-		leaving = leaving[:0]
-		for _, r := range entering {
-			leaving = append(leaving, g.Inverse(r)) // every edge that enters has an inverse that leaves
-		}
-		m.add(leaving)
-	}
+	eachLeaving(g, m.add)
 	return m
 }
 

@@ -54,6 +54,22 @@ func TestMeetingsMerge(t *testing.T) {
 	}
 }
 
+func TestCountEdges(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 1))
+	for _, relations := range []int{1, 3, 32, 33, 100} {
+		for _, facts := range []int{0, 5, 400} {
+			g := compare.RandomGraph(t, rng, 30, relations, facts)
+			want := ultra.RelationGraphOf(g).Edges()
+			for _, bytes := range []int64{0, 100, 1 << 20} { // a row at a time, a few, all
+				if got := ultra.CountEdges(g, bytes); got != want {
+					t.Errorf("%d relations, %d facts, %d bytes: %d edges, want %d", relations, facts, bytes, got, want)
+				}
+			}
+		}
+	}
+}
+
 // TestMeetingsAreEncoded decodes what was encoded, and refuses every change of a bit and every other length.
 func TestMeetingsAreEncoded(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/model/parameters"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
@@ -29,6 +28,7 @@ type Table struct {
 	params  relationgraph.Params
 	byPairs bool
 	edges   int64 // of the graph
+	between int64 // edges between relations, if the table is not current
 	memory  int64 // MiB
 	current bool
 }
@@ -64,6 +64,8 @@ func Open(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map
 	if err := t.divide(ctx, split); err != nil {
 		return nil, err
 	}
+	const counting = 8 * budget.MiB // of memory, before the work begins
+	t.between = ultra.CountEdges(loaded.Of(split).Graph, counting)
 	t.stage.Ready = e.Ready(command.Work{Jobs: t.Jobs, Memory: memory, Count: t.edges, Unit: "edges", Loads: t.Loads()})
 	return t, nil
 }
@@ -92,10 +94,10 @@ func (t *Table) divide(ctx context.Context, split string) error {
 // URL returns the folder of the table, as relationgraph.Load takes it.
 func (t *Table) URL() string { return t.e.Workspace.Path(t.stage.Folder) }
 
-// MostEdges returns the number of edges of the table, or bounds it if the table is not current. sizes describes the graph.
-func (t *Table) MostEdges(ctx context.Context, sizes budget.Sizes) (int64, error) {
+// Edges returns the number of edges of the table, also of one that is yet to be made.
+func (t *Table) Edges(ctx context.Context) (int64, error) {
 	if !t.current {
-		return min(parameters.RelationTypes*sizes.Relations*sizes.Relations, 8*sizes.Edges), nil
+		return t.between, nil
 	}
 	m, err := manifest.Read(ctx, t.URL())
 	return m.Rows["edges"], err

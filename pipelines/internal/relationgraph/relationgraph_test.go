@@ -41,8 +41,15 @@ func making(a *asked) command.Pipeline {
 		if a.table, err = Open(ctx, e, loaded, inputs, a.split, a.memory); err != nil {
 			return err
 		}
+		expected, err := a.table.Edges(ctx) // on which the memory is planned
+		if err != nil {
+			return err
+		}
 		if err := a.table.Make(ctx); err != nil {
 			return err
+		}
+		if made, err := a.table.Edges(ctx); err != nil || made != expected {
+			e.Say("%d edges (%v), %d expected", made, err, expected)
 		}
 		g, err := relationgraph.Load(ctx, a.table.URL(), loaded)
 		if err != nil {

@@ -78,7 +78,7 @@ func (a *scoring) relationGraph() string {
 
 // estimateULTRA estimates the memory of scoring.
 func (a *scoring) estimateULTRA(ctx context.Context, sizes budget.Sizes) (budget.Estimate, error) {
-	edges, err := a.edges.MostEdges(ctx, sizes)
+	edges, err := a.edges.Edges(ctx)
 	if err != nil {
 		return budget.Estimate{}, err
 	}

@@ -38,7 +38,7 @@ func (f *flags) estimate(ctx context.Context, edges *relationgraph.Table, sizes 
 		e := estimates{budget.Train(sizes, f.configuration), budget.Calibrate(calibrated, f.configuration, calibrate.TopK, bundle.MaxRows)}
 		return f.averaging(e, sizes), nil
 	}
-	between, err := edges.MostEdges(ctx, sizes)
+	between, err := edges.Edges(ctx)
 	if err != nil {
 		return estimates{}, err
 	}
