@@ -183,7 +183,7 @@ func (e *evidence) missingSplit(split string, command workspace.Command, err err
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
 func (e *evidence) withoutTraining(ctx context.Context) string {
 	for _, name := range slices.Concat(workspace.Splits, bundle.Protocols[1:]) {
-		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil && of.Given != nil {
+		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil && (of.Given != nil || of.From != nil) {
 			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
 		}
 	}

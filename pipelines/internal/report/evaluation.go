@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/chart"
@@ -96,7 +95,7 @@ func (e *evidence) composeEvaluation() section {
 	if len(e.evaluations) == 0 {
 		s.Tables = e.protocolTables()
 		if len(e.protocols) > 0 {
-			s.Lead = e.protocols[0].origin(e.checkpoint)
+			s.Lead = e.protocols[0].origin()
 		}
 		return s
 	}
@@ -104,7 +103,7 @@ func (e *evidence) composeEvaluation() section {
 	m := v.Pessimistic
 	s.Lead = []string{fmt.Sprintf("On %s of the %s split the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
 		plural(v.Queries, "query", "queries"), v.Split, percent(m.Hits1), percent(m.Hits10))}
-	s.Lead = append(s.Lead, v.origin(e.checkpoint)...)
+	s.Lead = append(s.Lead, v.origin()...)
 	for _, one := range e.evaluations {
 		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
 	}
@@ -132,11 +131,11 @@ func (e *evidence) composeEvaluation() section {
 
 // origin says what the published weights of an evaluation, or those that its checkpoint was trained from, were trained on, and
 // whether it approximates, or returns nothing.
-func (v evaluation) origin(trained *checkpoint.Record) []string {
+func (v evaluation) origin() []string {
 	var sentences []string
 	file, further, those := v.of.Given, "", "these"
-	if file == nil && trained != nil {
-		file, further, those = trained.Origin, ", and then on the facts of this data set", "the authors'"
+	if file == nil {
+		file, further, those = v.of.From, ", and then trained further", "the authors'"
 	}
 	if file != nil {
 		if graphs := ultra.Published(file.SHA256); graphs != "" {

@@ -54,6 +54,11 @@ func (e *evidence) unreachedDiffer() bool {
 	if of := e.given(); of != nil {
 		return of.Given.Model == ""
 	}
+	for _, v := range slices.Concat(e.evaluations, e.protocols) {
+		if v.of.From != nil {
+			return true
+		}
+	}
 	return e.checkpoint != nil && e.checkpoint.Configuration.Policy == configuration.PolicyFull
 }
 

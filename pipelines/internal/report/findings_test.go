@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/messages"
 )
@@ -188,13 +189,14 @@ func TestUnreachedAnswersOfWeights(t *testing.T) {
 	}))
 	counted := messages.Summary{Split: "test", Configurations: []messages.Configuration{{Layers: 6, Delta: 2}}}
 	for name, c := range map[string]struct {
-		of   checkpoint.Origin
+		of   workspace.Evaluated
 		says bool
 	}{
-		"a model with windows": {checkpoint.Origin{Model: "wn18rr"}, true},
-		"a file":               {checkpoint.Origin{File: "ultra_3g.pth"}, false},
+		"a model with windows":     {workspace.Evaluated{Given: &checkpoint.Origin{Model: "wn18rr"}}, true},
+		"a file":                   {workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
+		"a checkpoint from a file": {workspace.Evaluated{From: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
 	} {
-		v.of.Given = &c.of
+		v.of = c.of
 		e := &evidence{evaluations: []evaluation{v}, messages: []messages.Summary{counted}}
 		if got := strings.Join(e.findings(), " "); strings.Contains(got, "cannot be found") != c.says {
 			t.Errorf("%s: %q", name, got)

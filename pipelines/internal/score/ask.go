@@ -314,8 +314,12 @@ func (a *scoring) derivedName() string {
 
 // recorded returns what the manifests of a split's evaluation and of answers have in common.
 func (a *scoring) recorded() recorded {
-	return recorded{
+	r := recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
 		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(), Radius: a.radius % ultra.Layers,
 	}
+	if a.given == nil && a.model.Record.Configuration.ULTRA() {
+		r.From = a.model.Record.Origin
+	}
+	return r
 }

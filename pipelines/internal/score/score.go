@@ -127,6 +127,8 @@ type recorded struct {
 	Radius int `json:"radius,omitempty"`
 	// Given is the model of --weights or --model, or nil.
 	Given *given `json:"given,omitempty"`
+	// From is the file that a checkpoint of ULTRA was trained from, nil with --model and for other models.
+	From *checkpoint.Origin `json:"from,omitempty"`
 	// Predictions is the version of the table's columns.
 	Predictions string `json:"predictions_version"`
 	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.

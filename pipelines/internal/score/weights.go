@@ -157,7 +157,7 @@ func (a *scoring) nameModels(ctx context.Context, err error) error {
 	}
 	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
 		field, _, _ := strings.Cut(difference, " ")
-		return strings.HasPrefix(field, "given") || slices.Contains([]string{"calibration", "checkpoint", "weights"}, field)
+		return strings.HasPrefix(field, "given") || strings.HasPrefix(field, "from") || slices.Contains([]string{"calibration", "checkpoint", "weights"}, field)
 	})
 	models := fmt.Sprintf("the model is %s there, %s here", there.Model(), here.Model())
 	if there.Model() == here.Model() {

@@ -88,6 +88,10 @@ func elsewhere(t *testing.T, checkpoint string) {
 	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "has no calibration for this graph: it was trained on another") || strings.Contains(out, "probability") {
 		t.Errorf("over another graph, score says:\n%s", out)
 	}
+	pipelinetest.Succeed(t, score.Pipeline(), in...)
+	if out := pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w); !strings.Contains(out, "The model is epoch-00") {
+		t.Errorf("the report of another graph says:\n%s", out)
+	}
 	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: 2, Says: []string{"--base_rate: ", "has no calibration for this graph"}}, append(in, "--base_rate", "0.1")...)
 }
 

@@ -35,6 +35,8 @@ type Evaluated struct {
 	BaseRate float64 `json:"base_rate"`
 	// Given is the origin of the weights of --weights or --model, or nil. Weights of --model in a file have no relations.
 	Given *checkpoint.Origin
+	// From is the file that the checkpoint was trained from if it is of ULTRA, or nil.
+	From *checkpoint.Origin
 	// Radius is the value of --radius, 0 for the exact one.
 	Radius int
 }
