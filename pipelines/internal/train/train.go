@@ -62,7 +62,7 @@ func Pipeline() command.Pipeline {
 		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
-			set.StringVar(&f.origin.from, "from", "", "`file` of weights to train further (.pth): ULTRA's, or those that NBFNet-PyG trained; decides the architecture, for NBFNet's with --policy full unless window is given")
+			set.StringVar(&f.origin.from, "from", "", "`file` of weights to train further (.pth): ULTRA's, or those that NBFNet-PyG trained; decides the architecture; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005; NBFNet's have --policy full unless window is given")
 			set.StringVar(&f.origin.relations, "relations", "", pretrained.RelationsUsage+"; for --from with weights of NBFNet-PyG")
 			for _, field := range f.fields {
 				field.register(set)
