@@ -31,8 +31,10 @@ type evidence struct {
 	published published
 	// cells are the planned and the measured models by their keys, such as WN18RR_v1/fixed-delta-0.
 	cells map[string]*cell
-	// notes are the hand-written paragraphs by the keys of their cells.
-	notes map[string]string
+	// notes are the hand-written paragraphs by the keys of their cells, or by titles of trials that have no cell; trials are these
+	// titles, in the order of the file.
+	notes  map[string]string
+	trials []string
 	// counts are the message counts and distances of datasets.
 	counts map[string]statistics.Analysis
 	// figures are filled by page: the drawn files by name.
@@ -136,7 +138,8 @@ func (e *evidence) readPlans(ctx context.Context) error {
 
 const notesFile = "notes.md"
 
-// readNotes reads the paragraphs below the headings "## CELL" of the notes. What is above the first one is for its readers.
+// readNotes reads the paragraphs below the headings of the notes: "## DATASET/RUN", or the title of a trial, which has no slash.
+// What is above the first one is for its readers.
 func (e *evidence) readNotes() error {
 	e.notes = map[string]string{}
 	file := path.Join(e.folder, notesFile)
@@ -159,7 +162,9 @@ func (e *evidence) readNotes() error {
 			continue
 		}
 		key = strings.TrimSpace(heading)
-		if known := e.keys(); !slices.Contains(known, key) {
+		if known := e.keys(); !strings.Contains(key, "/") {
+			e.trials = append(e.trials, key)
+		} else if !slices.Contains(known, key) {
 			return fmt.Errorf("%s:%d: no results and no experiments file have %q; the closest is %s", file, number, key, strings.Join(names.Closest(key, known, 1), ""))
 		}
 		if _, twice := e.notes[key]; twice {

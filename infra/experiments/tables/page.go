@@ -40,6 +40,7 @@ func (e *evidence) page() string {
 	e.messages(t)
 	e.protocols(t)
 	e.further(t)
+	e.tried(t)
 	e.explained(t)
 	e.measured(t)
 	e.everyCell(t)
@@ -262,6 +263,17 @@ func (e *evidence) further(t *text) {
 	}
 }
 
+// tried adds the notes on changes of the program that were measured and not kept.
+func (e *evidence) tried(t *text) {
+	if len(e.trials) == 0 {
+		return
+	}
+	t.say("## Tried, and not kept")
+	for _, title := range e.trials {
+		t.say("**%s**. %s", title, e.notes[title])
+	}
+}
+
 // modelTable adds a table with a row for each group.
 func (e *evidence) modelTable(t *text, groups []comparison.Group) {
 	var rows [][]string
@@ -325,7 +337,7 @@ func (e *evidence) explained(t *text) {
 		t.say("**`%s`**: %s. %s", p.key, strings.Join(p.text, "; "), note)
 	}
 	for _, key := range slices.Sorted(maps.Keys(e.notes)) {
-		if c := e.cells[key]; !shown[key] && (c == nil || e.ofPaper(c)) && e.notes[key] != "" {
+		if c := e.cells[key]; !shown[key] && !slices.Contains(e.trials, key) && (c == nil || e.ofPaper(c)) && e.notes[key] != "" {
 			t.say("**`%s`**: %s", key, e.notes[key])
 		}
 	}

@@ -64,7 +64,7 @@ func folder(t *testing.T) string {
 			{"dataset": "WN18RR_v2", "preset": "wn-v2-specific", "flags": {"degree_messages": true}}], "seeds": [1]}]}`)
 	write("wide.json", `{"experiments": [{"name": "wide", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr", "flags": {"dim": 64}}], "seeds": [1]}]}`)
 	write("search.json", `{"space": {}}`)
-	write(notesFile, "# Notes\n\nFor the reader.\n\n## WN18RR_v1/window-astar\n\nThree learning rates were tried.\n\n## WN18RR/wide\n\nTwice the dimension.\n")
+	write(notesFile, "# Notes\n\nFor the reader.\n\n## WN18RR_v1/window-astar\n\nThree learning rates were tried.\n\n## WN18RR/wide\n\nTwice the dimension.\n\n## Larger batches\n\nThey lose.\n")
 	for _, file := range []string{paperFile, "wide.json"} {
 		runs, err := plan.Read(t.Context(), filepath.Join(root, file))
 		if err != nil {
