@@ -54,14 +54,18 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 
 // notArchive returns the error of a file that is no zip archive.
 func notArchive(r io.ReaderAt, err error) error {
-	begin := make([]byte, 2)
-	n, _ := r.ReadAt(begin, 0) // a file of one byte is no archive either
+	begin := make([]byte, 64)
+	n, _ := r.ReadAt(begin, 0) // a shorter file is no archive either
 	switch begin = begin[:n]; {
 	case bytes.HasPrefix(begin, []byte{protocol}):
 		return errors.New("it is in the format that PyTorch wrote before version 1.6: " +
 			"save it again with torch.save(torch.load(file), file) of a later version")
 	case bytes.HasPrefix(begin, []byte("PK")):
 		return fmt.Errorf("its zip archive is cut short or damaged (%w)", err)
+	case bytes.HasPrefix(bytes.TrimSpace(begin), []byte("<")):
+		return errors.New("it is a web page, not a file of torch.save: download the file itself, on GitHub by its link with /raw/")
+	case bytes.HasPrefix(begin, []byte("version https://git-lfs")):
+		return errors.New("it is a pointer of Git LFS: git lfs pull fetches the file")
 	}
 	return errors.New("it is not a file of torch.save (no zip archive)")
 }

@@ -64,6 +64,21 @@ func TestReadsFilesOfPyTorch(t *testing.T) {
 	}
 }
 
+// TestRefusesDownloads opens what a download by the wrong link gives instead of the file.
+func TestRefusesDownloads(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"\n<!DOCTYPE html>\n<html>":                                 "it is a web page, not a file of torch.save: download the file itself",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:00": "it is a pointer of Git LFS",
+		"":  "it is not a file of torch.save",
+		"x": "it is not a file of torch.save",
+	} {
+		if _, err := Open(strings.NewReader(content), int64(len(content))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %s", content, err, want)
+		}
+	}
+}
+
 // TestRefusesOtherFilesOfPyTorch reads files that torch.save wrote and that are no float tensors of their own.
 func TestRefusesOtherFilesOfPyTorch(t *testing.T) {
 	t.Parallel()
