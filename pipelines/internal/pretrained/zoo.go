@@ -58,7 +58,7 @@ func (m Model) Over(loaded *kg.KG) (*Checkpoint, error) {
 	trained := m.Record.Vocabulary.Relations
 	set, unused, err := m.Record.Over(m.Weights, loaded.Relations)
 	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
-		return nil, command.Usage("--model %s: %s; train a model on this data set instead", m.Name, differences(unknown))
+		return nil, command.Usage("--model %s: %s; train a model on this data set, or use ULTRA's weights (score --model FILE.pth)", m.Name, differences(unknown))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--model %s: %w", m.Name, err)
