@@ -123,6 +123,22 @@ func (t *Table) Loads() []command.Load {
 	return []command.Load{{Step: step, Elements: t.edges, Unit: "edges", Parts: int64(len(t.shards))}}
 }
 
+// Ready returns the Ready of the stage that needs the table: it fails while another run makes the table, before the stage's folder
+// is touched, and calls ready otherwise. A nil Table stands for a stage that needs none.
+func (t *Table) Ready(ready func(context.Context) error) func(context.Context) error {
+	if t == nil {
+		return ready
+	}
+	return func(ctx context.Context) error {
+		if !t.current && !t.e.Force {
+			if err := t.stage.CheckFree(ctx); err != nil {
+				return err
+			}
+		}
+		return ready(ctx)
+	}
+}
+
 // Make makes the table unless it is current, also where it was made from another version of the graph, or is damaged.
 func (t *Table) Make(ctx context.Context) error {
 	var err error

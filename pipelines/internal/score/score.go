@@ -290,9 +290,9 @@ func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stag
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
-	s.Ready = a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+	s.Ready = a.edges.Ready(a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return a.jobs(folder)
-	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost})
+	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost}))
 	return s
 }
 

@@ -229,7 +229,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 		},
 	}
 	queries := int64(len(kg.Facts(train))) // of an epoch, one for each fact
-	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: f.memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: f.cost(ctx, e, sizes, int64(len(train)))})
+	t.stage.Ready = edges.Ready(e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: f.memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: f.cost(ctx, e, sizes, int64(len(train)))}))
 	return t, nil
 }
 

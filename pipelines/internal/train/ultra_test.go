@@ -1,10 +1,12 @@
 package train
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"tagnet/formats/lock"
 	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -93,6 +95,28 @@ func elsewhere(t *testing.T, checkpoint string) {
 		t.Errorf("the report of another graph says:\n%s", out)
 	}
 	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: 2, Says: []string{"--base_rate: ", "has no calibration for this graph"}}, append(in, "--base_rate", "0.1")...)
+}
+
+// TestTrainULTRAWhileAnotherRunMakesTheTable ends before it writes anything, so that the same command works later.
+func TestTrainULTRAWhileAnotherRunMakesTheTable(t *testing.T) {
+	w, weights := ring(t, 40), ultraWeights(t)
+	held, err := lock.Acquire(t.Context(), filepath.Join(w, "relationgraph", "train"), "score of another run", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"relationgraph/train is being written", "score of another run"}}, fromULTRA(w, weights)...)
+	if _, err := os.Stat(filepath.Join(w, "runs")); !os.IsNotExist(err) {
+		t.Errorf("the run is begun: %v", err)
+	}
+	queries := filepath.Join(t.TempDir(), "queries.tsv")
+	pipelinetest.Write(t, queries, "e001\tnext\n")
+	in := []string{"--workspace", w, "--model", weights, "--queries", queries}
+	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"relationgraph/train is being written"}}, in...)
+	if err := held.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--epochs", "1")...)
+	pipelinetest.Succeed(t, score.Pipeline(), in...)
 }
 
 func TestTrainULTRAByWorkers(t *testing.T) {
