@@ -48,7 +48,7 @@ func TestModel(t *testing.T) {
 	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1"); !strings.Contains(again, "is complete with the same configuration") {
 		t.Errorf("a second run:\n%s", again)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--model", "wn18rr"); code != 1 || !strings.Contains(stderr, "given.model") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--model", "wn18rr"); code != 1 || !strings.Contains(stderr, "the model is --model wn18rr_v1 there, --model wn18rr here") {
 		t.Errorf("another model over its evaluation: exit code %d, %s", code, stderr)
 	}
 
