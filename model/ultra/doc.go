@@ -33,8 +33,8 @@
 //
 // # Training
 //
-// A Propagator propagates training queries, with a backward pass through both parts of the model to all parameters. It does so in
-// the plain way: the fact of a training query leaves the graph, and the ground states of that graph are those of no other query.
+// A Propagator propagates training queries, with a backward pass through both parts of the model to all parameters. It
+// propagates states rather than differences: each query removes another fact from the graph, so queries share no ground states.
 // Only what the candidates depend on is computed, and the state that most entities have after the first layer, in which only the
 // source sends anything, once: with 256 negatives a third of all messages are sent on WN18RR, and 61% on FB15k-237. Of a forward
 // pass nothing is kept but the states after each layer. The backward pass sums messages and multiplies again, so that a thread

@@ -13,7 +13,7 @@ import (
 // TrainingQuery is a query (Source, Relation, ?) whose loss is differentiated.
 type TrainingQuery struct {
 	Source, Relation int32
-	// Removal is what leaves the entities' graph: the query's own fact. The relation graph keeps it, as the authors' program does.
+	// Removal removes the query's fact from the graph of entities. The relation graph keeps it, as in the authors' program.
 	Removal graph.Removal
 	// Candidates are the entities whose final states will be read. Only what these depend on is computed.
 	Candidates []int32
@@ -22,8 +22,8 @@ type TrainingQuery struct {
 // Propagator computes the final states of one training query after the other, with a backward pass through both parts of the
 // model up to the score function, which package head has. It is not for concurrent use: each goroutine has its own.
 //
-// It propagates in the plain way, as the reference does: the ground states of a graph without the query's fact are those of no
-// other query. Memory: 9 · 256 bytes for each entity.
+// It propagates the states themselves, as the reference does, not differences to ground states: each query removes another fact
+// from the graph, so queries share no ground states. Memory: 9 · 256 bytes for each entity.
 type Propagator struct {
 	model   *Model
 	weights *weights // that base was computed with, or nil

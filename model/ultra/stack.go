@@ -14,8 +14,8 @@ type stack struct {
 	senders kernel.Senders
 	// needed are the rows whose states after each layer, from 1, are computed, ascending.
 	needed [Layers + 1][]int32
-	// far are those after layer 1 whose states and messages before it are all zeros. They have one state, which is computed for the
-	// first of them; near are the others and that one.
+	// far lists the rows needed after layer 1 that receive only zeros in it and have a zero state before it. Their states are equal
+	// and computed once, for the first of them. near lists the other rows and that first one.
 	near, far []int32
 	// source is the row whose boundary is initial, [64]. The others' are zeros.
 	source  int32
@@ -26,7 +26,7 @@ type stack struct {
 	buffers   *buffers
 }
 
-// layerGradients are those of a layer's parameters, in the layout of the files.
+// layerGradients has the gradients of a layer's parameters, in the layout of the files.
 type layerGradients struct {
 	weight, bias, scale, shift []float32
 }

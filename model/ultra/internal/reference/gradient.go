@@ -2,7 +2,6 @@ package reference
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"tagnet/model/graph"
@@ -17,8 +16,8 @@ type Example struct {
 	Temperature                    float64
 }
 
-// Loss returns the loss of an example, and adds its gradients to gradient unless that is nil. The graph is without the example's
-// own fact; the edges between relations are those of the whole graph.
+// Loss returns the loss of an example, and adds its gradients to gradient unless that is nil. The graph lacks the fact that the
+// example is about; the edges between relations are those of the graph with it.
 func Loss(p *parameters.Set[float64], g *graph.Graph, edges Edges, e Example, gradient *parameters.Set[float64]) float64 {
 	relations := RelationStates(p, edges, g.RelationCount(), e.Base)
 	final := relations[layers]
@@ -98,14 +97,7 @@ func updateBackward(p, gradient *parameters.Set[float64], name string, x, total,
 	input := slices.Concat(x, total)
 	y := affine(p, name+"linear", input)
 	scale, shift := p.Data(name+"layer_norm.weight"), p.Data(name+"layer_norm.bias")
-	mean, variance := 0.0, 0.0
-	for _, v := range y {
-		mean += v / dim
-	}
-	for _, v := range y {
-		variance += (v - mean) * (v - mean) / dim
-	}
-	deviation := math.Sqrt(variance + epsilon)
+	mean, deviation := statistics(y)
 	normalized, byNormalized, byY := make([]float64, dim), make([]float64, dim), make([]float64, dim)
 	meanBy, along := 0.0, 0.0
 	for j := range y {

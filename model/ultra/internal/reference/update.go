@@ -16,18 +16,24 @@ const (
 func update(p *parameters.Set[float64], name string, x, total []float64) []float64 {
 	y := affine(p, name+"linear", append(append([]float64(nil), x...), total...))
 	scale, shift := p.Data(name+"layer_norm.weight"), p.Data(name+"layer_norm.bias")
-	mean, variance := 0.0, 0.0
+	mean, deviation := statistics(y)
+	next := make([]float64, dim)
+	for j, v := range y {
+		next[j] = x[j] + math.Max(0, (v-mean)/deviation*scale[j]+shift[j])
+	}
+	return next
+}
+
+// statistics returns the mean and the standard deviation that layer norm divides by.
+func statistics(y []float64) (mean, deviation float64) {
+	variance := 0.0
 	for _, v := range y {
 		mean += v / dim
 	}
 	for _, v := range y {
 		variance += (v - mean) * (v - mean) / dim
 	}
-	next := make([]float64, dim)
-	for j, v := range y {
-		next[j] = x[j] + math.Max(0, (v-mean)/math.Sqrt(variance+epsilon)*scale[j]+shift[j])
-	}
-	return next
+	return mean, math.Sqrt(variance + epsilon)
 }
 
 // affine returns W x + b for the linear map of a name.
