@@ -48,7 +48,7 @@ func (s Source) Open(ctx context.Context) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ofULTRA(data) {
+	if is, err := ofULTRA(data); is && err == nil {
 		return nil, command.Usage("--%s: %s holds weights of ULTRA: use --model %[2]s", s.Flag, s.File)
 	}
 	if s.Relations == "" {

@@ -51,22 +51,21 @@ func HoldsULTRA(ctx context.Context, flag, file string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	opened, err := pytorch.Open(bytes.NewReader(data), int64(len(data)))
+	is, err := ofULTRA(data)
 	if err != nil {
 		return false, fmt.Errorf("--%s: %s: %w", flag, file, err)
 	}
-	tensors, err := opened.StateDict("model")
-	return err == nil && ultra.Recognizes(tensors), nil
+	return is, nil
 }
 
-// ofULTRA reports whether the content of a file is a model of ULTRA, whole or not.
-func ofULTRA(data []byte) bool {
+// ofULTRA reports whether the content of a file of PyTorch is a model of ULTRA, whole or not.
+func ofULTRA(data []byte) (bool, error) {
 	opened, err := pytorch.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return false
+		return false, err
 	}
 	tensors, err := opened.StateDict("model")
-	return err == nil && ultra.Recognizes(tensors)
+	return err == nil && ultra.Recognizes(tensors), nil
 }
 
 // ofNBFNet reports whether a file holds a model of NBFNet-PyG.
