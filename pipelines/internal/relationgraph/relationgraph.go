@@ -19,7 +19,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// Table is the relation graph of one graph of a workspace.
+// Table is the relation graph of one graph of a workspace. A nil Table stands for a model that needs none: there is nothing to make.
 type Table struct {
 	e       *command.Environment
 	loaded  *kg.KG
@@ -91,8 +91,13 @@ func (t *Table) divide(ctx context.Context, split string) error {
 	return nil
 }
 
-// URL returns the folder of the table, as relationgraph.Load takes it.
-func (t *Table) URL() string { return t.e.Workspace.Path(t.stage.Folder) }
+// URL returns the folder of the table, as relationgraph.Load takes it, or nothing for a nil Table.
+func (t *Table) URL() string {
+	if t == nil {
+		return ""
+	}
+	return t.e.Workspace.Path(t.stage.Folder)
+}
 
 // Edges returns the number of edges of the table, also of one that is yet to be made.
 func (t *Table) Edges(ctx context.Context) (int64, error) {
@@ -105,7 +110,7 @@ func (t *Table) Edges(ctx context.Context) (int64, error) {
 
 // Jobs returns the Beam pipeline that makes the table, without the folder's lock, or nothing if it is current.
 func (t *Table) Jobs() ([]*beam.Pipeline, error) {
-	if t.current {
+	if t == nil || t.current {
 		return nil, nil
 	}
 	return []*beam.Pipeline{Build(t.shards, t.params, t.byPairs)}, nil
@@ -113,7 +118,7 @@ func (t *Table) Jobs() ([]*beam.Pipeline, error) {
 
 // Loads returns what the steps of that pipeline work on.
 func (t *Table) Loads() []command.Load {
-	if t.current {
+	if t == nil || t.current {
 		return nil
 	}
 	step := "relationgraph.meet"
@@ -141,6 +146,9 @@ func (t *Table) Ready(ready func(context.Context) error) func(context.Context) e
 
 // Make makes the table unless it is current, also where it was made from another version of the graph, or is damaged.
 func (t *Table) Make(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
 	var err error
 	if !t.current {
 		t.current, err = t.stage.Complete(ctx) // by another run, since Open

@@ -299,9 +299,6 @@ func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stag
 // jobs returns the pipelines that a folder takes, in their order.
 func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
 	jobs := a.withExplanations(a.pipeline(folder, lock.Lock{}, ""), folder)
-	if a.edges == nil {
-		return jobs, nil
-	}
 	before, err := a.edges.Jobs()
 	return append(before, jobs...), err
 }
@@ -310,11 +307,7 @@ func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
 func (a *scoring) loads(queries int64) []command.Load {
 	const bytesPerRow = 14
 	rows := queries + a.distinct*int64(a.best)
-	var before []command.Load
-	if a.edges != nil {
-		before = a.edges.Loads()
-	}
-	return slices.Concat(before, []command.Load{
+	return slices.Concat(a.edges.Loads(), []command.Load{
 		{Step: "bundle.cut", Elements: queries, Unit: "queries"},
 		{
 			Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
@@ -329,10 +322,7 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int
 		stage.Abandon(false)
 		return err
 	}
-	var err error
-	if a.edges != nil {
-		err = a.edges.Make(ctx)
-	}
+	err := a.edges.Make(ctx)
 	defer budget.Limit(a.memory * budget.MiB)()
 	if err == nil {
 		err = a.sayRadiusLoss(ctx, stage.Folder)
@@ -381,7 +371,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-			Device: a.device, Announce: announce, RelationGraph: a.relationGraph(), Radius: a.radius,
+			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius,
 		},
 		Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}

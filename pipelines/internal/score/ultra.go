@@ -68,14 +68,6 @@ func (a *scoring) openRelations(ctx context.Context) error {
 	return err
 }
 
-// relationGraph returns the folder of the relation graph, or nothing.
-func (a *scoring) relationGraph() string {
-	if a.edges == nil {
-		return ""
-	}
-	return a.edges.URL()
-}
-
 // estimateULTRA estimates the memory of scoring.
 func (a *scoring) estimateULTRA(ctx context.Context, sizes budget.Sizes) (budget.Estimate, error) {
 	edges, err := a.edges.Edges(ctx)

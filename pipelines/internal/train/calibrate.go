@@ -33,7 +33,7 @@ func BuildCalibration(p calibrate.Params) *beam.Pipeline {
 func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
 	w := t.e.Workspace
 	return calibrate.NewParams(score.Params{
-		Graph: w.Graph(), RelationGraph: t.relationGraph(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
+		Graph: w.Graph(), RelationGraph: t.edges.URL(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 	}, t.validation.Limit, bundle.Work(t.configuration, t.loaded.Train.Graph), held)
 }

@@ -154,9 +154,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := t.prepare(ctx, plan); err != nil {
 		return err
 	}
-	if t.edges != nil {
-		err = t.edges.Make(ctx)
-	}
+	err = t.edges.Make(ctx)
 	if err == nil && !t.trained {
 		err = t.train(ctx)
 	}
@@ -235,12 +233,9 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 
 // jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the calibration.
 func (t *training) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
-	var before []*beam.Pipeline
-	if t.edges != nil {
-		var err error
-		if before, err = t.edges.Jobs(); err != nil {
-			return nil, err
-		}
+	before, err := t.edges.Jobs()
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case t.trained:
@@ -254,15 +249,11 @@ func (t *training) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 
 // loads returns what the steps work on: that which trains, in an epoch.
 func (t *training) loads(queries int64) []command.Load {
-	var before []command.Load
-	if t.edges != nil {
-		before = t.edges.Loads()
-	}
 	step, batch := "learn.learn", int64(t.configuration.BatchSize)
 	if t.rounds.Workers > 1 {
 		step = "learn.shard"
 	}
-	return append(before, command.Load{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))})
+	return append(t.edges.Loads(), command.Load{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))})
 }
 
 // cost bounds the seconds of all epochs: an epoch took at most 2.5 times what scoring its queries does.
@@ -485,7 +476,7 @@ func (t *training) train(ctx context.Context) error {
 func (t *training) params(session string) learn.Params {
 	w := t.e.Workspace
 	return learn.Params{
-		Graph: w.Graph(), RelationGraph: t.relationGraph(), Session: session,
+		Graph: w.Graph(), RelationGraph: t.edges.URL(), Session: session,
 		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,

@@ -19,14 +19,6 @@ func (f *flags) openRelations(ctx context.Context, e *command.Environment, loade
 	return relationgraph.Open(ctx, e, loaded, inputs, "train", f.memory)
 }
 
-// relationGraph returns the folder of the relation graph, or nothing.
-func (t *training) relationGraph() string {
-	if t.edges == nil {
-		return ""
-	}
-	return t.edges.URL()
-}
-
 // estimates are the memory of a training and that of the calibration after it.
 type estimates struct{ train, calibrate budget.Estimate }
 
