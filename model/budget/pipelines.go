@@ -84,12 +84,16 @@ func calibrating(e Estimate, s Sizes, topK, shardRows int) Estimate {
 // Train estimates a training. Queries are those of validation; there are as many training queries as
 // edges.
 func Train(s Sizes, c configuration.Configuration) Estimate {
+	copies := int64(5) // of the parameters: gradients, moments, a file
+	if c.WeightAverage > 0 {
+		copies += 3 // the average, the next one, and in the file
+	}
 	return Estimate{
 		Task: "training on this graph",
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // facts and their order; answers of training alone, and of all splits
-			{"parameters", 20*parameterCount(s, c) + folded(s, c)},
+			{"parameters", 4*copies*parameterCount(s, c) + folded(s, c)},
 			{"batch", batch(s, c)},
 		},
 		Thread: max(trainer(s, c), scorer(s, c)), // validation releases the trainer
@@ -99,7 +103,11 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 // Averaging returns the estimate of a training by several workers, of which a process averages the results while it keeps a
 // trainer, from that of a training.
 func (e Estimate) Averaging(s Sizes, c configuration.Configuration) Estimate {
-	e.Rows = append(e.Rows, Row{"averaging", 60 * parameterCount(s, c)}) // sums of weights and moments; a result and its file; the average and its file
+	tensors := int64(3) // for each parameter: it and two moments
+	if c.WeightAverage > 0 {
+		tensors++
+	}
+	e.Rows = append(e.Rows, Row{"averaging", 20 * tensors * parameterCount(s, c)}) // sums; a result and its file; the average and its file
 	return e
 }
 

@@ -111,6 +111,10 @@ type Configuration struct {
 	// gradients: less work for the same model, but for rounding. Only without dropout, which would make
 	// them differ. A device computes all of them.
 	ShareStates bool `json:"share_states,omitzero"`
+	// WeightAverage is the share of the average over earlier epochs in the weights that an epoch leaves for
+	// validation and scoring: average = WeightAverage average + (1 - WeightAverage) weights, from the first
+	// epoch's weights on. The training itself is the same with every value; 0 leaves the weights as they are.
+	WeightAverage float64 `json:"weight_average,omitzero"`
 }
 
 // Default returns the configuration that the presets modify: the paper's architecture, with
@@ -180,7 +184,7 @@ var ranges = map[string]string{
 	"node_ratio": "more than 0, at most 1", "degree_ratio": "more than 0",
 	"evaluation_node_ratio": "0 to 1", "evaluation_degree_ratio": "0 or more",
 	"dropout": "0 or more, less than 1", "negatives": "1 to 1048576", "adversarial_temperature": "0 or more",
-	"learning_rate": "more than 0", "learning_rate_decay": "more than 0", "weight_decay": "0 or more",
+	"learning_rate": "more than 0", "learning_rate_decay": "more than 0", "weight_decay": "0 or more", "weight_average": "0 or more, less than 1",
 	"batch_size": "1 or more", "epochs": "1 or more",
 }
 
@@ -268,6 +272,7 @@ func (c Configuration) Violations() []Violation {
 	within(c.LearningRateDecay > 0, "learning_rate_decay", c.LearningRateDecay)
 	within(c.WeightDecay >= 0, "weight_decay", c.WeightDecay)
 	within(c.BatchSize >= 1, "batch_size", c.BatchSize)
+	within(c.WeightAverage >= 0 && c.WeightAverage < 1, "weight_average", c.WeightAverage)
 	within(c.Epochs >= 1, "epochs", c.Epochs)
 	return violations
 }
@@ -283,7 +288,7 @@ func (c Configuration) reals() []real {
 		{"temperature", c.AttentionTemperature}, {"node_ratio", c.NodeRatio}, {"degree_ratio", c.DegreeRatio},
 		{"evaluation_node_ratio", c.EvaluationNodeRatio}, {"evaluation_degree_ratio", c.EvaluationDegreeRatio},
 		{"dropout", c.Dropout}, {"adversarial_temperature", c.AdversarialTemperature}, {"learning_rate", c.LearningRate},
-		{"learning_rate_decay", c.LearningRateDecay}, {"weight_decay", c.WeightDecay},
+		{"learning_rate_decay", c.LearningRateDecay}, {"weight_decay", c.WeightDecay}, {"weight_average", c.WeightAverage},
 	}
 }
 

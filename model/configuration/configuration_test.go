@@ -56,6 +56,7 @@ func TestValidateFieldByField(t *testing.T) {
 		"batch_size":              func(c *Configuration) { c.BatchSize = 0 },
 		"epochs":                  func(c *Configuration) { c.Epochs = 0 },
 		"batching":                func(c *Configuration) { c.Batching = "sorted" },
+		"weight_average":          func(c *Configuration) { c.WeightAverage = 1 },
 		"share_states":            func(c *Configuration) { c.ShareStates, c.Dropout = true, .1 },
 	} {
 		c := Default()

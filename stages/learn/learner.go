@@ -72,6 +72,7 @@ type learner struct {
 	kernel     kernel.Kernel
 	device     accelerator.Selection
 	parameters *parameters.Set[float32]
+	average    *parameters.Set[float32] // of the weights over the finished epochs, or nil
 	solver     *optimizer.Adam
 	trainer    accelerator.Trainer // nil before the first epoch and during validation
 	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
@@ -174,6 +175,7 @@ func (l *learner) initialize() error {
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
 	l.parameters = parameters.Initialize(layout, optimizer.WeightsSeed(uint64(l.Seed)))
+	l.average = nil
 	l.solver = optimizer.NewSolver(c, l.Graph.RelationCount(), l.kernel)
 	l.epoch = 1
 	return nil
@@ -243,10 +245,11 @@ func (l *learner) resume(ctx context.Context) error {
 // after it.
 func (l *learner) restore(state checkpoint.State) error {
 	r := state.Record
-	if err := checkpoint.Fill(l.parameters, state.Weights); err != nil {
+	moments, err := l.restoreWeights(state)
+	if err != nil {
 		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
 	}
-	if err := l.solver.Restore(tensors(state.Optimizer), r.Step); err != nil {
+	if err := l.solver.Restore(moments, r.Step); err != nil {
 		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
 	}
 	l.record, l.epoch = r, r.Epoch+1
@@ -359,9 +362,16 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 			return err
 		}
 	}
-	valid, err := l.validate(ctx)
+	if err := l.store(); err != nil {
+		return err
+	}
+	weights := l.averaged()
+	valid, err := l.validate(ctx, weights)
 	if err != nil {
 		return err
+	}
+	if l.Configuration.WeightAverage > 0 {
+		l.average = weights
 	}
 	ctx = context.WithoutCancel(ctx) // an interrupt does not abort the checkpoint
 	r, err := l.newRecord()
@@ -428,16 +438,16 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 }
 
 func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
-	optimizer, _ := l.solver.State()
-	if err := l.folder.Save(ctx, r, checkpoint.Tensors(l.parameters.Tensors), checkpoint.Tensors(optimizer)); err != nil {
+	weights, state := l.stored()
+	if err := l.folder.Save(ctx, r, weights, state); err != nil {
 		return fmt.Errorf("saving a checkpoint: %w", err)
 	}
 	l.record, l.saved = r, time.Now()
 	return nil
 }
 
-// validate ranks the validation queries if this epoch is to be validated.
-func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
+// validate ranks the validation queries by a model with some weights if this epoch is to be validated.
+func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*checkpoint.Valid, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
 	if !due || l.validQueries == 0 {
 		return nil, nil
@@ -445,7 +455,7 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	if err := l.closeTrainer(); err != nil { // frees its buffers; the weights and moments stay
 		return nil, err
 	}
-	scored, err := l.rank(ctx)
+	scored, err := l.rank(ctx, weights)
 	if err != nil {
 		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
 	}
@@ -457,9 +467,9 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	}, nil
 }
 
-// rank ranks the validation queries.
-func (l *learner) rank(ctx context.Context) (*score.Scored, error) {
-	model := score.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: l.Relations}
+// rank ranks the validation queries by a model with some weights.
+func (l *learner) rank(ctx context.Context, weights *parameters.Set[float32]) (*score.Scored, error) {
+	model := score.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: weights, Relations: l.Relations}
 	ranker, err := score.New(model, ranking.Selection{}, score.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
 	if err != nil {
 		return nil, err

@@ -184,10 +184,18 @@ func TestThreadsChangeNothing(t *testing.T) {
 
 // A run that is stopped after each step ends with the same bytes.
 func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
+	for _, share := range []float64{0, 0.6} {
+		t.Run(fmt.Sprint(share), func(t *testing.T) { testInterruptedTraining(t, share) })
+	}
+}
+
+func testInterruptedTraining(t *testing.T, weightAverage float64) {
 	whole := toyRun(inMemory(t, "whole"))
+	whole.Configuration.WeightAverage = weightAverage
 	train(t, whole, toy(t))
 	want := contents(t, whole.Checkpoints)
 	broken := toyRun(inMemory(t, "broken"))
+	broken.Configuration = whole.Configuration
 	broken.Every = 0 // a checkpoint after each step
 	data := toy(t)
 	stops := 0
@@ -238,9 +246,11 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 // it is resumed.
 func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
+	whole.Configuration.WeightAverage = 0.6
 	train(t, whole, toy(t))
 	want := contents(t, whole.Checkpoints)
 	broken := toyRun(inMemory(t, "broken"))
+	broken.Configuration = whole.Configuration
 	data := toy(t)
 	for epoch := 1; epoch <= broken.Configuration.Epochs; epoch++ {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -136,8 +136,8 @@ func (l *learner) trainShard(ctx context.Context, t Task, shard int, trained fun
 		return err
 	}
 	r.Partial = &l.partial
-	moments, _ := l.solver.State()
-	if err := own.Save(context.WithoutCancel(ctx), r, checkpoint.Tensors(l.parameters.Tensors), checkpoint.Tensors(moments)); err != nil {
+	weights, state := l.stored()
+	if err := own.Save(context.WithoutCancel(ctx), r, weights, state); err != nil {
 		return fmt.Errorf("saving the result of a round: %w", err)
 	}
 	return nil

@@ -40,6 +40,7 @@ var usages = map[string]string{
 	"batch_size":              "queries per step",
 	"epochs":                  "passes over the training facts",
 	"share_states":            "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0",
+	"weight_average":          "share of the average over earlier epochs in the weights that an epoch leaves to be validated and scored with; the training stays the same",
 	"batching":                "`random|grouped`: batches over all queries, or whole groups that share a source",
 }
 
