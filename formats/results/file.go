@@ -152,6 +152,16 @@ func (e Evaluation) check() error {
 	if e.Split == "" || e.Queries < 1 || e.Distinct < 1 || e.Distinct > e.Queries || e.Messages < 0 || e.NBFNetMessages < 0 {
 		return fmt.Errorf("split %q, %d queries, %d distinct, %d messages, %d of NBFNet do not fit together", e.Split, e.Queries, e.Distinct, e.Messages, e.NBFNetMessages)
 	}
+	queries := int64(0)
+	for distance, d := range e.ByDistance {
+		if err := d.Pessimistic.check(); err != nil || d.Queries < 1 {
+			return errors.Join(fmt.Errorf("by_distance has %d queries at %q", d.Queries, distance), err)
+		}
+		queries += d.Queries
+	}
+	if len(e.ByDistance) > 0 && queries != e.Queries {
+		return fmt.Errorf("by_distance has %d queries, want %d", queries, e.Queries)
+	}
 	return errors.Join(e.Pessimistic.check(), e.Mean.check(), e.Optimistic.check())
 }
 

@@ -118,12 +118,21 @@ type Evaluation struct {
 	Pessimistic Metrics `json:"pessimistic"`
 	Mean        Metrics `json:"mean"`
 	Optimistic  Metrics `json:"optimistic"`
+	// ByDistance divides the queries by the edges from source to answer, "1" and so on, or "unreached". Only the results of
+	// TestProtocol have it, and of these the earliest do not.
+	ByDistance map[string]Distance `json:"by_distance,omitempty"`
 	// Messages is the number of messages that the distinct queries sent, and NBFNetMessages what NBFNet sends for them: distinct queries x
 	// layers x edges of the graph, inverse ones included.
 	Messages       int64 `json:"messages"`
 	NBFNetMessages int64 `json:"nbfnet_messages"`
 	// Seconds is the time of the whole command; 0 if it is not known.
 	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// Distance has the metrics of the queries whose answer is so many edges away.
+type Distance struct {
+	Queries     int64   `json:"queries"`
+	Pessimistic Metrics `json:"pessimistic"`
 }
 
 // Metrics are the means of a set of ranks.

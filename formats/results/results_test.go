@@ -37,7 +37,9 @@ func example() Result {
 		Weights: strings.Repeat("0f", 32),
 		Evaluation: map[string]Evaluation{TestProtocol: {
 			Split: "test", Queries: 376, Distinct: 352, Unreached: 44, Tied: 0.125,
-			Pessimistic: *valid, Mean: *valid, Optimistic: *valid, Messages: 167933, NBFNetMessages: 6834432, Seconds: 0.5,
+			Pessimistic: *valid, Mean: *valid, Optimistic: *valid,
+			ByDistance: map[string]Distance{"1": {Queries: 300, Pessimistic: *valid}, "unreached": {Queries: 76, Pessimistic: *valid}},
+			Messages:   167933, NBFNetMessages: 6834432, Seconds: 0.5,
 		}},
 	}
 }
@@ -105,6 +107,8 @@ func TestReadNamesTheMistake(t *testing.T) {
 		{`"mrr": 0.5,`, `"mrr": 1.5,`, "training.curve[1].valid: a metric is 1.5: want 0 to 1"},
 		{`"mean_rank": 40.25`, `"mean_rank": 0`, "mean_rank is 0"},
 		{`"distinct": 352`, `"distinct": 377`, "377 distinct"},
+		{`"queries": 300`, `"queries": 301`, "by_distance has 377 queries, want 376"},
+		{`"queries": 76`, `"queries": 0`, `by_distance has 0 queries at "unreached"`},
 		{`"weights": "0f`, `"weights": "xx`, "graph and weights"},
 		{`"delta": "0"`, `"delta": ""`, "varied has"},
 		{`"kernels": [`, `"kernels": [], "commands": [`, `"commands" stands twice`},

@@ -105,6 +105,9 @@ func (b bench) sweep(t *testing.T) {
 	if r.Varied["delta"] != "0" || r.Training.Epochs != 2 || r.Training.CPUSeconds <= 0 || e.Seconds <= 0 || r.Machine.Threads != 1 || r.Graph == "" {
 		t.Errorf("%+v", r)
 	}
+	if e.ByDistance["1"].Queries == 0 { // results.Write checked their sum
+		t.Errorf("by distance: %+v", e.ByDistance)
+	}
 	summary, err := storage.ReadJSON[struct{ Edges int64 }](ctx, filepath.Join(state, "sample/graph/summary.json"))
 	if want := e.Distinct * 2 * summary.Edges; err != nil || e.NBFNetMessages != want || e.Messages >= want {
 		t.Errorf("%d messages, NBFNet %d: want %d (%v)", e.Messages, e.NBFNetMessages, want, err)
@@ -276,6 +279,7 @@ func (b bench) sweep(t *testing.T) {
 		changed.Evaluation = map[string]results.Evaluation{results.TestProtocol: e}
 		metrics := changed.Evaluation[results.TestProtocol]
 		metrics.Pessimistic.MRR = math.Nextafter(metrics.Pessimistic.MRR, 0)
+		metrics.ByDistance = nil // as in early results
 		changed.Evaluation[results.TestProtocol] = metrics
 		if err := results.Write(ctx, filepath.Join(state, "results"), changed); err != nil {
 			t.Fatal(err)
@@ -285,6 +289,9 @@ func (b bench) sweep(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		contains(t, text, "evaluation.test.pessimistic.mrr: ")
+		if strings.Contains(text, "by_distance") {
+			t.Errorf("a result without metrics by distance: %s", text)
+		}
 		text, err = b.call(ctx, state, strings.Replace(one, "--device cpu", "", 1)+" --hours 1e-9")
 		if err == nil || !strings.Contains(err.Error(), "the time of --hours 1e-09 is over") || strings.Contains(text, "differs") {
 			t.Errorf("interrupted: error %v\n%s", err, text)

@@ -194,6 +194,7 @@ func (e *evidence) budgets(t *text) {
 	}
 	t.table([]string{"", "seeds", "MRR, TAGNet", "NBFNet", "difference", "SE with queries", "Hits@10, TAGNet", "NBFNet", "difference", "SE with queries", "messages saved", "processor time, of NBFNet's"}, rows)
 	t.say("On %d of %d datasets neither MRR nor Hits@10 is lower than NBFNet's by more than one standard error of seeds and test queries.", notLower, len(datasets))
+	e.hitsByDistance(t, datasets)
 }
 
 // degrees adds the ablation of degree messages.

@@ -102,6 +102,9 @@ func (f Folders) metrics(ctx context.Context, r plan.Run, protocol string) (resu
 		results.Evaluation
 		Negatives int64 `json:"negatives"`
 	}](ctx, filepath.Join(f.evaluation(r, protocol), "metrics.json"))
+	if protocol != results.TestProtocol {
+		m.ByDistance = nil
+	}
 	if m.Negatives > 0 {
 		m.Candidates = m.Negatives + 1
 	}
