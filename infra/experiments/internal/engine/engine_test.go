@@ -238,11 +238,12 @@ func TestEstimates(t *testing.T) {
 	for seed, seconds := range []float64{10, 12, 90} {
 		e.Add(of("a", "1", int64(seed)), results.Result{Training: results.Training{Epochs: 2, Seconds: seconds}, Machine: results.Machine{Threads: 2}})
 	}
-	e.Add(of("a", "2", 1), results.Result{Training: results.Training{Epochs: 1, Seconds: 1}})
+	e.Add(of("a", "2", 1), results.Result{Training: results.Training{Epochs: 1, Seconds: 9, CPUSeconds: 1}})
+	e.Add(of("d", "1", 1), results.Result{Training: results.Training{Epochs: 1, Seconds: 5, CPUSeconds: 1}, Machine: results.Machine{Device: "H100"}})
 	for _, c := range []struct {
 		run  plan.Run
 		want float64
-	}{{of("a", "1", 7), 3 * 12}, {of("a", "2", 7), 3 * 1}, {of("a", "3", 7), 3 * 12}, {of("b", "1", 7), 3 * 8}, {of("b", "2", 7), 3 * 8}, {of("c", "1", 7), 0}} {
+	}{{of("a", "1", 7), 3 * 12}, {of("a", "2", 7), 3 * 1}, {of("a", "3", 7), 3 * 12}, {of("b", "1", 7), 3 * 8}, {of("b", "2", 7), 3 * 8}, {of("c", "1", 7), 0}, {of("d", "1", 7), 3 * 5}} {
 		if got, _ := e.Seconds(c.run, 3); got != c.want {
 			t.Errorf("%s: %v seconds, want %v", c.run.ID(), got, c.want)
 		}

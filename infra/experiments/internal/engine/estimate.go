@@ -30,7 +30,12 @@ func (e *Estimates) Add(r plan.Run, result results.Result) {
 	if e.cells == nil {
 		e.cells, e.datasets = map[string][]float64{}, map[string][]float64{}
 	}
-	seconds := result.Training.Seconds * float64(max(1, result.Machine.Threads)) / float64(result.Training.Epochs)
+	t := result.Training
+	seconds := t.Seconds * float64(max(1, result.Machine.Threads))
+	if t.CPUSeconds > 0 && result.Machine.Device == "" {
+		seconds = t.CPUSeconds // without the time that it waited for a core
+	}
+	seconds /= float64(t.Epochs)
 	e.cells[r.Cell()] = append(e.cells[r.Cell()], seconds)
 	e.datasets[r.Dataset] = append(e.datasets[r.Dataset], seconds)
 }
