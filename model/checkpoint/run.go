@@ -17,10 +17,10 @@ import (
 const DefaultRun = "main"
 
 // runName matches the names of runs: folder names that are the same on every file system and in a shell.
-var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // RunName describes the names that CheckRun accepts.
-const RunName = "a folder name of letters, digits, dots, hyphens and underscores that begins with a letter or a digit"
+const RunName = "a folder name of at most 128 letters, digits, dots, hyphens and underscores that begins with a letter or a digit"
 
 // CheckRun returns an error unless name can be the name of a run.
 func CheckRun(name string) error {

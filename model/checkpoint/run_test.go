@@ -19,9 +19,9 @@ import (
 func TestCheckRun(t *testing.T) {
 	t.Parallel()
 	for name, valid := range map[string]bool{
-		"main": true, "wide-2": true, "0.5_dropout": true, strings.Repeat("x", 64): true,
+		"main": true, "wide-2": true, "0.5_dropout": true, strings.Repeat("x", 128): true,
 		"": false, ".": false, "..": false, ".hidden": false, "-rf": false, "a/b": false, `a\b`: false, "a b": false, "a\nb": false,
-		"gs:": false, "ä": false, strings.Repeat("x", 65): false,
+		"gs:": false, "ä": false, strings.Repeat("x", 129): false,
 	} {
 		if err := CheckRun(name); (err == nil) != valid {
 			t.Errorf("%q: %v", name, err)
