@@ -8,10 +8,9 @@ import (
 	"tagnet/model/parameters"
 )
 
-// With Configuration.WeightAverage, a checkpoint's file of weights, which others read, has the average over the
-// finished epochs. The weights that the training continues with are in the file of the optimizer's state.
-
-// trainedPrefix begins the names of the weights among the tensors of the optimizer's state.
+// trainedPrefix begins the names of weights among the tensors of the optimizer's state. With Configuration.WeightAverage,
+// a checkpoint's file of weights, which others read, has their average over the finished epochs, and the weights that the
+// training continues with are there.
 const trainedPrefix = "trained."
 
 // averaged returns the weights that the current epoch leaves: those of its end, or the average with those of earlier

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"tagnet/formats/results"
 	"tagnet/pipelines/comparison"
@@ -25,23 +26,27 @@ func (e *evidence) hitsByDistance(t *text, datasets []string) {
 	var rows [][]string
 	for _, dataset := range datasets {
 		fixed, full := e.cell(dataset, "fixed"), e.cell(dataset, "full")
+		if !hasDistances(fixed) || !hasDistances(full) {
+			continue
+		}
 		queries, ours, theirs := []string{dataset, "queries"}, []string{"", "TAGNet"}, []string{"", "NBFNet"}
-		known := true
 		for _, column := range distanceColumns {
 			n, a := atDistances(fixed, column.names)
 			_, b := atDistances(full, column.names)
-			known = known && a.N > 0 && b.N > 0 || n == 0
 			queries, ours, theirs = append(queries, fmt.Sprint(n)), append(ours, three(a.Mean)), append(theirs, three(b.Mean))
 		}
-		if known {
-			rows = append(rows, queries, ours, theirs)
-		}
+		rows = append(rows, queries, ours, theirs)
 	}
 	if len(rows) == 0 {
 		return
 	}
 	t.say("Hits@10 by the edges from source to answer. An entity that no path of 6 edges reaches has no state in a window, and ties behind all others. NBFNet updates it too, and ranks it by the relations around it.")
 	t.table(head, rows)
+}
+
+// hasDistances reports whether a result of the cell has metrics by distance: early ones do not.
+func hasDistances(c *cell) bool {
+	return slices.ContainsFunc(c.Results, func(r results.Result) bool { return r.Evaluation[results.TestProtocol].ByDistance != nil })
 }
 
 // atDistances returns the number of test queries whose answer is at some distances, and their Hits@10 over the seeds that have it.

@@ -151,6 +151,29 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPageWithoutDistances leaves datasets out of the comparison by distance whose results are from before these were recorded.
+func TestPageWithoutDistances(t *testing.T) {
+	t.Parallel()
+	const title = "Hits@10 by the edges from source to answer"
+	for _, experiment := range []string{"fixed", "full"} {
+		e, err := read(t.Context(), folder(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(e.page(), title) {
+			t.Fatalf("the page lacks %q", title)
+		}
+		for _, r := range e.cell("WN18RR_v1", experiment).Results {
+			early := r.Evaluation[results.TestProtocol]
+			early.ByDistance = nil
+			r.Evaluation[results.TestProtocol] = early
+		}
+		if strings.Contains(e.page(), title) {
+			t.Errorf("%s without distances: the page has %q", experiment, title)
+		}
+	}
+}
+
 // TestCommand writes the files of a folder, finds them current, and then stale after a change of each.
 func TestCommand(t *testing.T) {
 	t.Parallel()
