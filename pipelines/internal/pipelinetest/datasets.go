@@ -40,6 +40,15 @@ func Ring(prefix string, entities int) map[string]string {
 	return files
 }
 
+// RenamedRing returns the files of Ring with other names of its relations.
+func RenamedRing(prefix string, entities int, next, back, skip string) map[string]string {
+	files := Ring(prefix, entities)
+	for name, text := range files {
+		files[name] = strings.NewReplacer("next", next, "back", back, "skip", skip).Replace(text)
+	}
+	return files
+}
+
 // Chain returns the files of a dataset of random facts of the relations r0 and r1. Each fact leads
 // from an entity to itself or to one of the four that follow, so that most entities are many edges
 // apart. There are repeated facts, loops and parallel edges.

@@ -24,10 +24,7 @@ import (
 // wordNet returns a workspace of a ring with three of WN18RR's relations.
 func wordNet(t *testing.T) string {
 	t.Helper()
-	files := pipelinetest.Ring("e", 30)
-	for name, text := range files {
-		files[name] = strings.NewReplacer("next", "_hypernym", "back", "_has_part", "skip", "_verb_group").Replace(text)
-	}
+	files := pipelinetest.RenamedRing("e", 30, "_hypernym", "_has_part", "_verb_group")
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
 	return w

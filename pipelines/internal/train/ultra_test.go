@@ -79,10 +79,7 @@ func TestTrainULTRA(t *testing.T) {
 // elsewhere scores a checkpoint of ULTRA over a graph with other entities and relations, for which its probabilities do not hold.
 func elsewhere(t *testing.T, checkpoint string) {
 	t.Helper()
-	files := pipelinetest.Ring("f", 30)
-	for name, text := range files {
-		files[name] = strings.NewReplacer("next", "after", "back", "before", "skip", "beside").Replace(text)
-	}
+	files := pipelinetest.RenamedRing("f", 30, "after", "before", "beside")
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
 	in := []string{"--workspace", w, "--checkpoint", checkpoint}
