@@ -94,7 +94,7 @@ func TestParseNamesTheMistake(t *testing.T) {
 		{`"dataset": "WN18RR_v1",`, `"dataset": "WN18RR_v1", "inference": "x",`, `f.json:6:9: fixed on WN18RR_v1: the catalogue has the inference graph of WN18RR_v1`},
 		{`"data/My graph"`, `"/"`, `f.json:7:9: fixed on /: the dataset "/" has no name`},
 		{`"fixed"`, `"Fixed/x"`, `f.json:4:7: the name "Fixed/x"`},
-		{`"fixed"`, `"` + strings.Repeat("long", 16) + `"`, `f.json:4:7: the run "longlong`},
+		{`"fixed"`, `"` + strings.Repeat("long", 32) + `"`, `f.json:4:7: the run "longlong`},
 		{`[1, 7]`, `[]`, `f.json:11:7: experiment fixed has no seeds`},
 		{`"epochs": 2`, `"validate_every": 0`, `f.json:6:9: fixed on WN18RR_v1: --validate_every is 0 and --valid_limit 0`},
 		{`"valid-and-test"`, `"valid"`, `f.json:6:9: fixed on WN18RR_v1: unknown protocol "valid": want one of test, valid-and-test, grail`},
