@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// ownFiles holds the preset files that searches of this project wrote, and a README.
+// ownFiles holds the preset files that searches of this project found, and a README.
 //
 //go:embed presets
 var ownFiles embed.FS
