@@ -18,21 +18,20 @@ var distanceColumns = []struct {
 }
 
 // hitsByDistance compares fixed delta with NBFNet by the distance of the answer, as far as results have it.
-func (e *evidence) hitsByDistance(t *text, datasets []string) {
+func (e *evidence) hitsByDistance(t *text, pairs []pair) {
 	head := []string{"", ""}
 	for _, column := range distanceColumns {
 		head = append(head, column.title)
 	}
 	var rows [][]string
-	for _, dataset := range datasets {
-		fixed, full := e.cell(dataset, "fixed"), e.cell(dataset, "full")
-		if !hasDistances(fixed) || !hasDistances(full) {
+	for _, p := range pairs {
+		if !hasDistances(p.fixed) || !hasDistances(p.full) {
 			continue
 		}
-		queries, ours, theirs := []string{dataset, "queries"}, []string{"", "TAGNet"}, []string{"", "NBFNet"}
+		queries, ours, theirs := []string{p.full.Dataset, "queries"}, []string{"", "TAGNet"}, []string{"", "NBFNet"}
 		for _, column := range distanceColumns {
-			n, a := atDistances(fixed, column.names)
-			_, b := atDistances(full, column.names)
+			n, a := atDistances(p.fixed, column.names)
+			_, b := atDistances(p.full, column.names)
 			queries, ours, theirs = append(queries, fmt.Sprint(n)), append(ours, three(a.Mean)), append(theirs, three(b.Mean))
 		}
 		rows = append(rows, queries, ours, theirs)
