@@ -137,6 +137,7 @@ func TestByExperiment(t *testing.T) {
 	other.Evaluation = nil
 	lines := ByExperiment(Groups([]results.Result{
 		trained("a", "full", nil, 1, 9, 0.3), trained("a", "fixed", deltaIs("0"), 1, 0, 0.1), trained("a", "fixed", deltaIs("5"), 1, 5, 0.5), trained("a", "fixed", nil, 1, 3, 0.3), other,
+		trained("a", "fixed", map[string]string{"epochs": "5"}, 1, 3, 0.2), trained("a", "fixed", map[string]string{"delta": "0", "epochs": "5"}, 1, 0, 0.1),
 	}), results.TestProtocol)
 	var got []string
 	for _, l := range lines {
@@ -144,7 +145,11 @@ func TestByExperiment(t *testing.T) {
 			got = append(got, l.Name+": "+g.Key())
 		}
 	}
-	if diff := cmp.Diff([]string{"fixed: a/fixed-delta-0", "fixed: a/fixed", "fixed: a/fixed-delta-5", "full: a/full"}, got); diff != "" {
+	want := []string{
+		"fixed: a/fixed-delta-0", "fixed: a/fixed", "fixed: a/fixed-delta-5",
+		"fixed, epochs 5: a/fixed-delta-0-epochs-5", "fixed, epochs 5: a/fixed-epochs-5", "full: a/full",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -93,15 +93,21 @@ func AgainstMessages(protocol string, m Metric, lines []Line) chart.Lines {
 	return c
 }
 
+// decideMessages are the flags whose values decide how many messages a layer sends.
+var decideMessages = []string{"policy", "layers", "delta", "delta_mode", "node_ratio", "degree_ratio", "evaluation_node_ratio", "evaluation_degree_ratio"}
+
 // ByExperiment returns a line for each experiment, in the order of its first group, with its groups sorted by the share of NBFNet's messages that
-// they send; groups that were not evaluated by the protocol are left out.
+// they send; groups that were not evaluated by the protocol are left out. Groups that differ in a varied flag that does not decide the number of
+// messages, such as epochs, are on different lines.
 func ByExperiment(groups []Group, protocol string) []Line {
 	var lines []Line
 	for _, g := range groups {
 		if g.Sent(protocol).N == 0 {
 			continue
 		}
-		lines = join(lines, g.Experiment, g)
+		others := maps.Clone(g.Varied)
+		maps.DeleteFunc(others, func(flag, _ string) bool { return slices.Contains(decideMessages, flag) })
+		lines = join(lines, Group{Experiment: g.Experiment, Varied: others}.Name(), g)
 	}
 	for _, l := range lines {
 		slices.SortStableFunc(l.Groups, func(a, b Group) int { return cmp.Compare(a.Sent(protocol).Mean, b.Sent(protocol).Mean) })
