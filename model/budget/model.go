@@ -47,6 +47,14 @@ func folded(s Sizes, c configuration.Configuration) int64 {
 	return total + 8*layers*s.Relations*d
 }
 
+// background bounds the bytes of the states that a process computes once for the queries of all threads.
+func background(s Sizes, c configuration.Configuration, training bool) int64 {
+	if !c.HasBackground() || training && !c.ShareStates {
+		return 0
+	}
+	return propagator(s, c, training)
+}
+
 // propagator bounds the bytes of a thread's forward pass, and in training its backward pass.
 func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 	v, d, layers, w := s.Entities, int64(c.Dim), int64(c.Layers), width(c)

@@ -31,7 +31,7 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", s.queries() + s.answers()},
-			{"parameters", 8*parameterCount(s, c) + folded(s, c)},
+			{"parameters", 8*parameterCount(s, c) + folded(s, c) + background(s, c, false)},
 			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
 		},
 		Thread: scorer(s, c) + 16*int64(topK),
@@ -94,7 +94,7 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 			{"graph", s.graph()},
 			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // facts and their order; answers of training alone, and of all splits
 			{"parameters", 4*copies*parameterCount(s, c) + folded(s, c)},
-			{"batch", batch(s, c)},
+			{"batch", batch(s, c) + max(background(s, c, true), background(s, c, false))}, // validation has one of its own, without gradients
 		},
 		Thread: max(trainer(s, c), scorer(s, c)), // validation releases the trainer
 	}

@@ -28,7 +28,7 @@ func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
 		Rows: []Row{
 			{"graph", s.graph() + perName*s.Entities},
 			{"queries", s.answers()},
-			{"parameters", 2*8*parameterCount(s, c) + folded(s, c)}, // explanations have a copy
+			{"parameters", 2*8*parameterCount(s, c) + folded(s, c) + background(s, c, false)}, // explanations have a copy
 			{"requests", int64(r.Queries)*(int64(r.Answers)*(perAnswer+name)+2*int64(r.Body)) + perConnection*int64(r.Connections)},
 		},
 		Thread: scorer(s, c) + 16*int64(r.Answers) + propagator(s, c, true) + perMessage*layers*s.Edges,

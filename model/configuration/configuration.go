@@ -108,8 +108,9 @@ type Configuration struct {
 	// Batching is random (the paper's) or grouped.
 	Batching string `json:"batching"`
 	// ShareStates computes states that are equal on paper once while training, and adds up their
-	// gradients: less work for the same model, but for rounding. Only without dropout, which would make
-	// them differ. A device computes all of them.
+	// gradients: less work for the same model, but for rounding. Within a window these are states of a query's
+	// entities, with policy full and relations that do not depend on the query those of a batch's queries. Only
+	// without dropout, which would make them differ. A device computes all of them.
 	ShareStates bool `json:"share_states,omitzero"`
 	// WeightAverage is the share of the average over earlier epochs in the weights that an epoch leaves for
 	// validation and scoring: average = WeightAverage average + (1 - WeightAverage) weights, from the first
@@ -144,6 +145,10 @@ func (c Configuration) Windowed() bool {
 func (c Configuration) Prioritized() bool {
 	return c.Policy == PolicyAStar || c.Policy == PolicyWindowWithAStar
 }
+
+// HasBackground reports whether states that no message from the source has reached are the same for all queries: those of
+// policy full, unless relation embeddings depend on the query. In training, dropout makes them differ all the same.
+func (c Configuration) HasBackground() bool { return c.Policy == PolicyFull && !c.Dependent }
 
 // Specific reports whether the final state is an attention over the states of the window.
 func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
@@ -263,7 +268,7 @@ func (c Configuration) Violations() []Violation {
 	}
 	within(c.EvaluationNodeRatio >= 0 && c.EvaluationNodeRatio <= 1, "evaluation_node_ratio", c.EvaluationNodeRatio)
 	within(c.EvaluationDegreeRatio >= 0, "evaluation_degree_ratio", c.EvaluationDegreeRatio)
-	check(!c.ShareStates || c.Policy == PolicyWindow && c.Dropout == 0, "share_states", c.ShareStates, "false, except for policy window with dropout 0")
+	check(!c.ShareStates || (c.Policy == PolicyWindow || c.HasBackground()) && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window, or policy full with dependent false")
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
 	within(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout)
 	within(c.Negatives >= 1 && c.Negatives <= 1<<20, "negatives", c.Negatives)

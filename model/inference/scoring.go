@@ -3,6 +3,7 @@ package inference
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -20,6 +21,9 @@ type Scorer struct {
 	first         *propagation.Propagator
 	score         *mlp
 	attention     *mlp // nil unless delta is specific; may be score
+
+	// background returns the states that all queries share, or nil where there are none.
+	background func() (*propagation.Background, error)
 }
 
 // New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
@@ -33,6 +37,7 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 		return nil, fmt.Errorf("preparing to score: %w", err)
 	}
 	s := &Scorer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k)}
+	s.background = sync.OnceValues(s.newBackground)
 	if c.Prioritized() {
 		return s, nil
 	}
@@ -44,6 +49,14 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 		}
 	}
 	return s, nil
+}
+
+func (s *Scorer) newBackground() (*propagation.Background, error) {
+	if !s.configuration.HasBackground() {
+		return nil, nil
+	}
+	b := propagation.NewBackground(s.first)
+	return b, b.Forward(s.weights, nil, false)
 }
 
 // Worker scores the queries of one source at a time. It is not for concurrent use. Its buffers grow to the largest
@@ -75,7 +88,11 @@ func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) err
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
-	query := propagation.Query{Source: source}
+	background, err := w.scorer.background()
+	if err != nil {
+		return fmt.Errorf("scoring: %w", err)
+	}
+	query := propagation.Query{Source: source, Background: background}
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
 		if err := w.propagator.ForwardBatch(w.scorer.weights, query, batch); err != nil {

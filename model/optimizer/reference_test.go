@@ -30,6 +30,9 @@ func TestStepAgreesWithReference(t *testing.T) {
 		},
 		func(c *configuration.Configuration) { c.Policy, c.AdversarialTemperature = configuration.PolicyFull, 0 },
 		func(c *configuration.Configuration) {
+			c.Policy, c.Layers, c.Dependent, c.ShareStates = configuration.PolicyFull, 2, false, true
+		},
+		func(c *configuration.Configuration) {
 			c.DeltaMode, c.Attention, c.AttentionTemperature, c.DegreeMessages = configuration.DeltaSpecific, configuration.AttentionShared, .5, true
 		},
 		func(c *configuration.Configuration) {

@@ -41,8 +41,10 @@ type Trainer struct {
 	solver        *Adam
 	weights       *propagation.Weights
 	workers       []*worker
+	background    *propagation.Background // of a batch; nil where its queries share no states
+	candidates    []int32                 // of a batch, where they do
 
-	// By position in the batch.
+	// By position in the batch, and after its last query the background's.
 	outcomes     []outcome
 	propagations []*propagation.Gradients
 	heads        []*head.Gradients[float32]
@@ -86,8 +88,14 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 		}
 		t.workers = append(t.workers, w)
 	}
+	if c.ShareStates && c.HasBackground() {
+		t.background = propagation.NewBackground(propagator)
+	}
 	return t, nil
 }
+
+// sharesWithin reports whether a query shares equal states within itself.
+func (t *Trainer) sharesWithin() bool { return t.configuration.ShareStates && t.background == nil }
 
 // Step changes the weights by the mean gradient of a batch. seed and each example's key decide all
 // random draws. On an error no weight has changed; it wraps ErrNotFinite where a loss is not finite,
@@ -114,7 +122,7 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	if len(examples) == 0 {
 		return Result{}, errors.New("a training step without examples")
 	}
-	t.reserve(len(examples))
+	t.reserve(t.summands(len(examples)))
 	if err := t.weights.Load(t.kernel, t.parameters); err != nil {
 		return Result{}, err
 	}
@@ -122,6 +130,9 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		t.relations[i] = e.Relation
 	}
 	t.weights.Embed(t.kernel, t.relations[:len(examples)])
+	if err := t.propagateBackground(examples, seed); err != nil {
+		return Result{}, err
+	}
 	share := 1 / float64(len(examples))
 	// Results are stored by position in the batch: which worker takes a query changes nothing.
 	parallel.Workers(len(t.workers), len(examples), func(worker, i int) {
@@ -132,7 +143,26 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
+	if t.background != nil {
+		result.Messages += t.background.Sent()
+	}
 	return result, t.sum(len(examples))
+}
+
+// propagateBackground computes the states that the batch's queries share.
+func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
+	if t.background == nil {
+		return nil
+	}
+	t.candidates = t.candidates[:0]
+	first := t.workers[0]
+	for _, e := range examples { // each query draws the same ones again
+		if err := first.sampler.candidates(e, t.graph, seed, first.entities); err != nil {
+			return failed(e, err)
+		}
+		t.candidates = append(t.candidates, first.entities...)
+	}
+	return t.background.Forward(t.weights, t.candidates, true)
 }
 
 // total returns the sum of the outcomes of a batch, in the order of its examples.
@@ -140,10 +170,10 @@ func total(examples []Example, outcomes []outcome) (result Result, err error) {
 	for i, e := range examples {
 		o := outcomes[i]
 		if o.err != nil {
-			return Result{}, fmt.Errorf("training on source %d, relation %d, answer %d: %w", e.Source, e.Relation, e.Answer, o.err)
+			return Result{}, failed(e, o.err)
 		}
 		if math.IsNaN(o.loss) || math.IsInf(o.loss, 0) {
-			return Result{}, fmt.Errorf("training on source %d, relation %d, answer %d: loss %g: %w", e.Source, e.Relation, e.Answer, o.loss, ErrNotFinite)
+			return Result{}, failed(e, fmt.Errorf("loss %g: %w", o.loss, ErrNotFinite))
 		}
 		result.Loss += o.loss
 		result.Messages += o.messages
@@ -151,7 +181,20 @@ func total(examples []Example, outcomes []outcome) (result Result, err error) {
 	return result, nil
 }
 
-// reserve allocates the gradients of n queries, once.
+// failed returns the error of an example.
+func failed(e Example, err error) error {
+	return fmt.Errorf("training on source %d, relation %d, answer %d: %w", e.Source, e.Relation, e.Answer, err)
+}
+
+// summands returns the number of gradients of a batch of n queries.
+func (t *Trainer) summands(n int) int {
+	if t.background != nil {
+		n++
+	}
+	return n
+}
+
+// reserve allocates n gradients, once.
 func (t *Trainer) reserve(n int) {
 	for len(t.propagations) < n {
 		p, h := propagation.NewGradients(t.configuration, t.graph.RelationCount()), t.workers[0].head.NewGradients()
@@ -163,7 +206,12 @@ func (t *Trainer) reserve(n int) {
 
 // sum sets every gradient to the sum of n queries', in their order.
 func (t *Trainer) sum(n int) error {
-	if err := propagation.Sum(t.kernel, t.weights, t.propagations[:n], t.relations[:n], t.gradients); err != nil {
+	if t.background != nil {
+		t.background.Backward(t.propagations[:n], t.propagations[n])
+		t.relations[n] = 0 // whose embedding the background does not read
+	}
+	summands := t.summands(n)
+	if err := propagation.Sum(t.kernel, t.weights, t.propagations[:summands], t.relations[:summands], t.gradients); err != nil {
 		return err
 	}
 	t.workers[0].head.SumInto(t.heads[:n], t.gradients)

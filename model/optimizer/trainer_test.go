@@ -71,6 +71,9 @@ func variants() map[string]configuration.Configuration {
 	full := base
 	full.Policy, full.Remove = configuration.PolicyFull, configuration.RemoveOneHop
 	all["full"] = full
+	shared := full
+	shared.Dropout, shared.Dependent, shared.ShareStates = 0, false, true
+	all["full, shared"] = shared
 	astar := base
 	astar.Policy, astar.NodeRatio = configuration.PolicyWindowWithAStar, .5
 	all["window+astar"] = astar

@@ -40,7 +40,7 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	w.query = propagation.Query{
 		Source: e.Source, Relation: e.Relation, Removal: Removal(e, w.trainer.graph, w.trainer.configuration),
 		Candidates: w.entities,
-		Training:   true, ShareStates: w.trainer.configuration.ShareStates, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
+		Training:   true, ShareStates: w.trainer.sharesWithin(), Background: w.trainer.background, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
 	loss, err := w.head.Run(e.Relation, w.entities, share, h)

@@ -40,6 +40,7 @@ func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient [
 	p.edges = &edgeRecorder{keep: keep, layers: p.edgeLayers()}
 	defer func() { p.edges = nil }()
 	p.unifyStates()
+	p.clearGradients()
 	p.loadGradients([]int32{entity}, gradient)
 	for t := p.configuration.Layers; t >= 1; t-- {
 		if ctx.Err() != nil {

@@ -74,8 +74,6 @@ func (p *Propagator) finalTable(row, age int) []float32 {
 // may be a candidate several times.
 func (p *Propagator) loadGradients(entities []int32, gradient []float32) {
 	d, depth := p.configuration.Dim, p.Depth()
-	p.gradients.resize(len(p.states.each), p.states.before, p.states.rows, d)
-	p.clearGradients()
 	for i, entity := range entities {
 		first, last, row := p.finalAges(entity)
 		for age := first; age <= last; age++ {

@@ -15,11 +15,20 @@ func (p *Propagator) forwardFull(laidOut bool) {
 		p.layout.FillAll(p.query.Removal)
 		p.weighReceivers()
 	}
-	p.findNeededByLayer(p.query.Candidates)
+	background := p.query.Background != nil
+	if background {
+		p.findNeededBeforeBackground(p.query.Candidates)
+	} else {
+		p.findNeededByLayer(p.query.Candidates)
+	}
 	p.states.resize(c.Layers+1, 0, p.layout.Count(), d)
 	p.clearNeeded(p.states.each[0], 0)
-	source := int(p.layout.Row(p.query.Source))
-	copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
+	if source := int(p.sourceRow()); source >= 0 {
+		copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
+	}
+	if background {
+		p.copyBackground()
+	}
 	if p.query.Training {
 		p.activations.resize(p.far.count()+p.fullUpdates(), p.weights.width(), d, p.maskWords())
 	}
@@ -30,6 +39,14 @@ func (p *Propagator) forwardFull(laidOut bool) {
 		p.sent += p.countAll(t)
 		p.forward(&p.update)
 	}
+}
+
+// sourceRow returns the row of the source, or -1 where the query has none.
+func (p *Propagator) sourceRow() int32 {
+	if p.query.sourceless {
+		return -1
+	}
+	return p.layout.Row(p.query.Source)
 }
 
 // findNeededByLayer is findNeeded for the policy full, where an entity has a state after each layer
@@ -51,7 +68,9 @@ func (p *Propagator) findNeededByLayer(candidates []int32) {
 	}
 	p.far.split(p)
 	p.needAllSenders(1, p.far.near)
-	need.masks[p.layout.Row(p.query.Source)] |= 1
+	if source := p.sourceRow(); source >= 0 {
+		need.masks[source] |= 1
+	}
 	p.listNeeded(last + 1)
 }
 
@@ -71,11 +90,14 @@ func (p *Propagator) needAllSenders(t int, rows []int32) {
 	}
 }
 
-// rowsAfter returns the rows whose states after layer t a query needs; for layer 0, those that are
+// rowsAfter returns the rows whose states after layer t a query computes; for layer 0, those that are
 // read.
 func (p *Propagator) rowsAfter(t int) []int32 {
-	if p.needed.all {
+	switch {
+	case p.needed.all:
 		return p.layout.All()
+	case p.query.Background != nil:
+		return p.touched.computed[t]
 	}
 	return p.needed.rows[t]
 }
@@ -91,10 +113,10 @@ func (p *Propagator) fullUpdates() (count int) {
 // countAll returns the number of messages to the rows that layer t updates. Empty ones count: NBFNet
 // sends them.
 func (p *Propagator) countAll(t int) (count int64) {
-	if p.needed.all {
+	if p.query.Candidates == nil {
 		return p.layout.Messages(0, 1)
 	}
-	for _, row := range p.needed.rows[t] {
+	for _, row := range p.rowsAfter(t) {
 		begin, end := p.layout.Senders.Range(row, 1)
 		count += int64(end - begin)
 	}
@@ -119,7 +141,7 @@ func (p *Propagator) fullUpdate(t int) {
 	x := &p.update
 	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1], count: len(rows)}
 	p.firstRows[t] = x.firstRow + x.count
-	source, found := slices.BinarySearch(rows, p.layout.Row(p.query.Source))
+	source, found := slices.BinarySearch(rows, p.sourceRow())
 	if !found {
 		source = -1
 	}
@@ -140,8 +162,12 @@ func (p *Propagator) backwardFull(into *Gradients) {
 		p.backwardFullLayer(t, into)
 	}
 	p.backwardFar(into)
-	d, source := p.configuration.Dim, int(p.layout.Row(p.query.Source))
-	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
+	if d, source := p.configuration.Dim, int(p.sourceRow()); source >= 0 {
+		p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
+	}
+	if p.query.Background != nil {
+		p.keepBackgroundGradients(into)
+	}
 }
 
 func (p *Propagator) backwardFullLayer(t int, into *Gradients) {

@@ -66,9 +66,10 @@ func (p *Propagator) listNeeded(ages int) {
 	}
 }
 
-// clearGradients zeroes the gradients of all needed states. The source's first state is among them,
+// clearGradients allocates the gradients of the states, and zeroes those of all needed ones. The source's first state is among them,
 // as any state that a message is read from, though no layer computes it.
 func (p *Propagator) clearGradients() {
+	p.gradients.resize(len(p.states.each), p.states.before, p.states.rows, p.configuration.Dim)
 	clear(p.gradients.each[0][:p.configuration.Dim])
 	for i, table := range p.gradients.each {
 		p.clearNeeded(table, i)

@@ -23,8 +23,13 @@ type Query struct {
 	// ShareStates computes equivalent states once while training within a window, without dropout. The
 	// gradients are the same but for rounding. Scoring always does so.
 	ShareStates bool
+	// Background, unless nil, has the states of the policy full that neither the source nor the removal
+	// changes. Its last Forward was with the same weights and Training, and with all of the candidates.
+	Background *Background
 	// Seed determines the dropout masks.
 	Seed uint64
+
+	sourceless bool // no entity is the source: a background
 }
 
 // The largest graph that a propagator takes: it counts a query's messages in an int32, and so the
@@ -65,6 +70,7 @@ type Propagator struct {
 	copies      []float32   // number of degree messages, by row
 	needed      needed
 	far         farRows     // of the policy full
+	touched     touchedRows // of a query with a background
 	update      layerUpdate // the layer being computed
 	firstRows   []int       // where each layer's updates begin in activations, [layers+1]
 	activations activations
@@ -200,7 +206,7 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	if p.graph.Edges() > maxEdges || p.graph.Entities > maxEntities {
 		return fmt.Errorf("propagating: a graph of %d edges and %d entities is too large: want at most %d and %d", p.graph.Edges(), p.graph.Entities, maxEdges, maxEntities)
 	}
-	if q.Source < 0 || int(q.Source) >= p.graph.Entities {
+	if !q.sourceless && (q.Source < 0 || int(q.Source) >= p.graph.Entities) {
 		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, p.graph.Entities-1)
 	}
 	for _, relation := range p.relations {
@@ -210,6 +216,9 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	}
 	if q.ShareStates && (!p.windowed() || p.configuration.Dropout > 0) {
 		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
+	}
+	if b := q.Background; b != nil && (b.propagator.graph != p.graph || b.propagator.weights != w || b.propagator.query.Training != q.Training) {
+		return fmt.Errorf("propagating: the background belongs to another graph, or to other weights, or is not for training %v", q.Training)
 	}
 	if q.Training && !w.training {
 		return fmt.Errorf("propagating: the weights were not made for training")
@@ -229,6 +238,7 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 		p.astar.backward(entities, gradient, into)
 		return nil
 	}
+	p.clearGradients()
 	p.loadGradients(entities, gradient)
 	if p.windowed() {
 		p.backwardWindow(into)
@@ -239,7 +249,8 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 }
 
 // Sent returns the number of messages that the last Forward sent: those admitted, without the empty
-// ones unless these are not zero (TransE).
+// ones unless these are not zero (TransE). Messages of a background count when scoring, which answers as if
+// each query had sent them, and do not count while training.
 func (p *Propagator) Sent() int64 { return p.sent }
 
 // Updated returns the number of entities that the last Forward updated, summed over its layers.

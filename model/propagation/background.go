@@ -1,0 +1,171 @@
+package propagation
+
+import (
+	"fmt"
+
+	"tagnet/model/internal/buffer"
+)
+
+// Background is the propagation of the policy full without a source. NBFNet updates an entity from layer 1 on, also
+// before the search from the source reaches it, and so do messages from such entities. After layer t
+// only the entities at most t edges from the source have states that depend on it, or, with an edge removed, those near its ends.
+// All others have the state that they have without a source, where relation embeddings do not depend on the query
+// (configuration.HasBackground).
+// In a sparse graph these are most, and Query.Background has them computed once for many queries.
+//
+// It is not for concurrent use, but propagators may read it concurrently between two calls.
+type Background struct{ propagator *Propagator }
+
+// NewBackground returns an empty background for p and its clones. It has about the memory of another propagator.
+func NewBackground(p *Propagator) *Background { return &Background{p.Clone()} }
+
+// Forward computes the states that queries with these candidates read; nil stands for all entities. Training keeps what Backward
+// needs.
+func (b *Background) Forward(w *Weights, candidates []int32, training bool) error {
+	p := b.propagator
+	if c := p.configuration; !c.HasBackground() || training && c.Dropout > 0 {
+		return fmt.Errorf("propagating a background: policy %s with dependent %v and dropout %g has none", c.Policy, c.Dependent, c.Dropout)
+	}
+	p.relations = append(p.relations[:0], 0) // without a source, it is not read
+	return p.propagate(w, Query{Candidates: candidates, Training: training, sourceless: true})
+}
+
+// Backward sets into to the gradient of the background's part in a batch, whose queries' gradients Propagator.Backward has computed.
+// The gradients of the states that queries read are added in the order of the batch.
+func (b *Background) Backward(batch []*Gradients, into *Gradients) {
+	p := b.propagator
+	into.zero()
+	p.clearGradients()
+	d := p.configuration.Dim
+	for _, g := range batch {
+		for t, read := range g.background {
+			for i, row := range read.rows {
+				p.kernel.Add(p.gradients.each[t][int(row)*d:int(row+1)*d], read.gradients[i*d:(i+1)*d])
+			}
+		}
+	}
+	p.backwardFull(into)
+}
+
+// Sent returns the number of messages that the last Forward sent.
+func (b *Background) Sent() int64 { return b.propagator.Sent() }
+
+// backgroundGradients are those of the states of a layer that a query read from its background.
+type backgroundGradients struct {
+	rows      []int32
+	gradients []float32 // [rows, dim]
+}
+
+// touchedRows are the rows whose states a query's source, or the edges removed from its graph, may have changed.
+type touchedRows struct {
+	rows  []int32 // in the order of the first layer after which they differ
+	ends  []int   // by layer: the number of rows that differ after it, [layers+1]
+	since []uint8 // by row: that first layer, or untouched
+
+	// The needed rows by layer, ascending: those of rows that have to be computed, and the others.
+	computed, copied [][]int32
+}
+
+// untouched is more than the layers of any model.
+const untouched = 255
+
+// find searches from the source and from the ends of removed edges, whose degrees differ from layer 1 on.
+func (x *touchedRows) find(p *Propagator) {
+	x.rows, x.ends = x.rows[:0], x.ends[:0]
+	x.since = buffer.Resize(x.since, p.layout.Count())
+	for row := range x.since {
+		x.since[row] = untouched
+	}
+	x.add(p.sourceRow(), 0)
+	x.ends = append(x.ends, len(x.rows))
+	frontier := 0
+	for t := 1; t <= p.configuration.Layers; t++ {
+		if removal := p.query.Removal; t == 1 && removal.Active {
+			x.add(p.layout.Row(removal.Answer), 1) // its source is the query's
+		}
+		for _, row := range x.rows[frontier:x.ends[t-1]] {
+			begin, end := p.layout.Senders.Range(row, 1) // as every edge has an inverse, also those that it sends to
+			for _, neighbor := range p.layout.Senders.Rows[begin:end] {
+				x.add(neighbor, uint8(t))
+			}
+		}
+		frontier = x.ends[t-1]
+		x.ends = append(x.ends, len(x.rows))
+	}
+}
+
+func (x *touchedRows) add(row int32, layer uint8) {
+	if x.since[row] == untouched {
+		x.since[row] = layer
+		x.rows = append(x.rows, row)
+	}
+}
+
+// after returns the rows that differ after layer t.
+func (x *touchedRows) after(t int) []int32 { return x.rows[:x.ends[t]] }
+
+// findNeededBeforeBackground is findNeededByLayer for a query with a background: what an untouched state depends on is not needed.
+func (p *Propagator) findNeededBeforeBackground(candidates []int32) {
+	last := p.configuration.Layers
+	x, need := &p.touched, &p.needed
+	x.find(p)
+	need.all = false
+	need.masks = buffer.Cleared(need.masks, p.layout.Count())
+	if candidates == nil {
+		for row := range need.masks {
+			need.masks[row] = 1 << last
+		}
+	}
+	for _, entity := range candidates {
+		need.masks[p.layout.Row(entity)] |= 1 << last
+	}
+	for t := last; t >= 1; t-- {
+		p.needAllSenders(t, x.after(t))
+	}
+	need.masks[p.sourceRow()] |= 1
+	p.listNeeded(last + 1)
+	x.split(need.rows[:last+1])
+	p.far.none(x.computed[1])
+}
+
+// split divides the needed rows of each layer.
+func (x *touchedRows) split(needed [][]int32) {
+	for len(x.computed) < len(needed) {
+		x.computed, x.copied = append(x.computed, nil), append(x.copied, nil)
+	}
+	for t, rows := range needed {
+		computed, copied := x.computed[t][:0], x.copied[t][:0]
+		for _, row := range rows {
+			if int(x.since[row]) <= t {
+				computed = append(computed, row)
+			} else {
+				copied = append(copied, row)
+			}
+		}
+		x.computed[t], x.copied[t] = computed, copied
+	}
+}
+
+// copyBackground copies the needed states that the query shares with its background.
+func (p *Propagator) copyBackground() {
+	d, from := p.configuration.Dim, p.query.Background.propagator.states
+	for t := 1; t <= p.configuration.Layers; t++ {
+		for _, row := range p.touched.copied[t] {
+			copy(p.states.each[t][int(row)*d:int(row+1)*d], from.each[t][int(row)*d:])
+		}
+	}
+}
+
+// keepBackgroundGradients copies the gradients of the states that the query read from its background.
+func (p *Propagator) keepBackgroundGradients(into *Gradients) {
+	d := p.configuration.Dim
+	into.background = buffer.Extend(into.background, p.configuration.Layers+1)
+	for t := 1; t <= p.configuration.Layers; t++ {
+		rows, kept := p.touched.copied[t], &into.background[t]
+		kept.rows = append(kept.rows[:0], rows...)
+		kept.gradients = buffer.Resize(kept.gradients, len(rows)*d)
+		for i, row := range rows {
+			copy(kept.gradients[i*d:(i+1)*d], p.gradients.each[t][int(row)*d:])
+		}
+	}
+}
