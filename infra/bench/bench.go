@@ -32,6 +32,7 @@ type bench struct {
 	kernel        kernel.Kernel
 	parameters    *parameters.Set[float32]
 	weights       *propagation.Weights
+	background    *propagation.Background // of queries that are scored, or nil
 	selected      accelerator.Selection // of --device
 }
 
@@ -69,6 +70,9 @@ func (o options) configure() (configuration.Configuration, error) {
 	}
 	if err := c.Validate(); err != nil {
 		return c, program.Usage("%w", err)
+	}
+	if c.ShareStates && c.HasBackground() {
+		return c, program.Usage("--share_states with policy full is for the queries of a batch, and --train times them one by one: time train instead")
 	}
 	return c, nil
 }

@@ -162,7 +162,7 @@ func (e *evidence) windowed(full *cell) *cell {
 	for _, key := range slices.Sorted(maps.Keys(e.cells)) {
 		c := e.cells[key]
 		same := full.configuration
-		same.Policy, same.DegreeMessages = c.configuration.Policy, c.configuration.DegreeMessages
+		same.Policy, same.DegreeMessages, same.ShareStates = c.configuration.Policy, c.configuration.DegreeMessages, c.configuration.ShareStates
 		if c.Dataset == full.Dataset && c.Experiment == "fixed" && c.configuration == same {
 			return c
 		}

@@ -58,7 +58,7 @@ func folder(t *testing.T) string {
 		{"name": "full", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "flags": {"policy": "full", "degree_messages": false}, "seeds": [1, 2]},
 		{"name": "fixed", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "vary": {"delta": [0, 5]}, "seeds": [1]},
 		{"name": "fixed", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr"}], "flags": {"learning_rate_decay": 0.6}, "vary": {"epochs": [5]}, "seeds": [1]},
-		{"name": "full", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr"}], "flags": {"policy": "full", "degree_messages": false, "epochs": 5, "learning_rate_decay": 0.6}, "seeds": [1]},
+		{"name": "full", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr"}], "flags": {"policy": "full", "degree_messages": false, "epochs": 5, "learning_rate_decay": 0.6, "share_states": true}, "seeds": [1]},
 		{"name": "astar", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1-astar"}], "seeds": [1]},
 		{"name": "window-astar", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1-window-astar"}], "seeds": [1]},
 		{"name": "specific", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1-specific"}, {"dataset": "WN18RR_v2", "preset": "wn-v2-specific"}], "seeds": [1]},

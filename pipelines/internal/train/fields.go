@@ -39,7 +39,7 @@ var usages = map[string]string{
 	"weight_decay":            "added to the gradient, times the weight; with ULTRA's weights decoupled from it, as AdamW's",
 	"batch_size":              "queries per step",
 	"epochs":                  "passes over the training facts",
-	"share_states":            "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0",
+	"share_states":            "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0, and --policy full only with --dependent=false",
 	"weight_average":          "share of the average over earlier epochs in the weights that an epoch leaves to be validated and scored with; the training stays the same",
 	"batching":                "`random|grouped`: batches over all queries, or whole groups that share a source",
 }
