@@ -50,7 +50,10 @@ func TestEstimatesBoundWhatIsHeld(t *testing.T) {
 		"specific": func(c *configuration.Configuration) {
 			c.DeltaMode, c.Attention, c.Negatives = configuration.DeltaSpecific, configuration.AttentionOwn, 1024
 		},
-		"full":            func(c *configuration.Configuration) { c.Policy = configuration.PolicyFull },
+		"full": func(c *configuration.Configuration) { c.Policy = configuration.PolicyFull },
+		"full, independent": func(c *configuration.Configuration) {
+			c.Policy, c.Dependent, c.Dropout, c.ShareStates = configuration.PolicyFull, false, 0, true
+		},
 		"astar":           func(c *configuration.Configuration) { c.Policy = configuration.PolicyAStar },
 		"astar in window": func(c *configuration.Configuration) { c.Policy = configuration.PolicyWindowWithAStar },
 	} {

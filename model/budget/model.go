@@ -47,12 +47,17 @@ func folded(s Sizes, c configuration.Configuration) int64 {
 	return total + 8*layers*s.Relations*d
 }
 
-// background bounds the bytes of the states that a process computes once for the queries of all threads.
+// background bounds the bytes of the states that a process computes once for the queries of all threads. In training each query of
+// a batch keeps the gradients of those that it reads.
 func background(s Sizes, c configuration.Configuration, training bool) int64 {
-	if !c.HasBackground() || training && !c.ShareStates {
+	switch {
+	case !c.HasBackground() || training && !c.ShareStates:
 		return 0
+	case !training:
+		return propagator(s, c, false)
 	}
-	return propagator(s, c, training)
+	read := s.Entities*int64(c.Layers-1) + int64(1+c.Negatives)
+	return propagator(s, c, true) + int64(c.BatchSize)*read*4*(int64(c.Dim)+1)
 }
 
 // propagator bounds the bytes of a thread's forward pass, and in training its backward pass.

@@ -30,7 +30,8 @@ var ErrNotFinite = errors.New("the loss is not finite")
 // Trainer trains one model. It is not safe for concurrent use; its own workers are concurrent.
 //
 // Memory: about 4 bytes · batch size · layers · dim · (2R + 13 dim) of gradients, and per
-// worker what package propagation says.
+// worker what package propagation says. A background takes as much as a worker, and up to
+// 4 bytes · batch size · layers · V · dim of gradients.
 type Trainer struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
