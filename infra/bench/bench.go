@@ -33,7 +33,7 @@ type bench struct {
 	parameters    *parameters.Set[float32]
 	weights       *propagation.Weights
 	background    *propagation.Background // of queries that are scored, or nil
-	selected      accelerator.Selection // of --device
+	selected      accelerator.Selection   // of --device
 }
 
 // configure returns the configuration that the flags ask for: the preset's, or a window with PNA and
