@@ -62,8 +62,8 @@ func (o options) configure() (configuration.Configuration, error) {
 	if o.policy != "" {
 		c.Policy = o.policy
 	}
-	if o.shareStates {
-		c.ShareStates = true
+	if o.given["share_states"] {
+		c.ShareStates = o.shareStates
 	}
 	if o.negatives > 0 {
 		c.Negatives = o.negatives
@@ -71,8 +71,8 @@ func (o options) configure() (configuration.Configuration, error) {
 	if err := c.Validate(); err != nil {
 		return c, program.Usage("%w", err)
 	}
-	if c.ShareStates && c.HasBackground() {
-		return c, program.Usage("--share_states with policy full is for the queries of a batch, and --train times them one by one: time train instead")
+	if o.train && c.ShareStates && c.HasBackground() {
+		return c, program.Usage("policy full shares states between the queries of a batch, and --train times queries one by one: add --share_states=false, or time train instead")
 	}
 	return c, nil
 }

@@ -32,6 +32,10 @@ func TestEstimatesBoundWhatIsHeld(t *testing.T) {
 				t.Fatal(err)
 			}
 			compare(t, g, facts, c, most)
+			if dataset == "wn18rr" {
+				c.Policy, c.ShareStates = configuration.PolicyFull, true
+				compare(t, g, facts, c, most)
+			}
 		})
 	}
 	random := rand.New(rand.NewPCG(5, 5))

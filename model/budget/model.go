@@ -47,17 +47,12 @@ func folded(s Sizes, c configuration.Configuration) int64 {
 	return total + 8*layers*s.Relations*d
 }
 
-// background bounds the bytes of the states that a process computes once for the queries of all threads. In training each query of
-// a batch keeps the gradients of those that it reads.
+// background bounds the bytes of the states that a process computes once for the queries of all threads.
 func background(s Sizes, c configuration.Configuration, training bool) int64 {
-	switch {
-	case !c.HasBackground() || training && !c.ShareStates:
+	if !c.HasBackground() || training && !c.ShareStates {
 		return 0
-	case !training:
-		return propagator(s, c, false)
 	}
-	read := s.Entities*int64(c.Layers-1) + int64(1+c.Negatives)
-	return propagator(s, c, true) + int64(c.BatchSize)*read*4*(int64(c.Dim)+1)
+	return propagator(s, c, training)
 }
 
 // propagator bounds the bytes of a thread's forward pass, and in training its backward pass.

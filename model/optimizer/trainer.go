@@ -30,8 +30,7 @@ var ErrNotFinite = errors.New("the loss is not finite")
 // Trainer trains one model. It is not safe for concurrent use; its own workers are concurrent.
 //
 // Memory: about 4 bytes · batch size · layers · dim · (2R + 13 dim) of gradients, and per
-// worker what package propagation says. A background takes as much as a worker, and up to
-// 4 bytes · batch size · layers · V · dim of gradients.
+// worker what package propagation says. A background takes as much as a worker.
 type Trainer struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
@@ -44,6 +43,8 @@ type Trainer struct {
 	workers       []*worker
 	background    *propagation.Background // of a batch; nil where its queries share no states
 	candidates    []int32                 // of a batch, where they do
+
+	turns turns
 
 	// By position in the batch, and after its last query the background's.
 	outcomes     []outcome
@@ -137,7 +138,11 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	share := 1 / float64(len(examples))
 	// Results are stored by position in the batch: which worker takes a query changes nothing.
 	parallel.Workers(len(t.workers), len(examples), func(worker, i int) {
-		t.outcomes[i] = t.workers[worker].run(examples[i], seed, share, t.propagations[i], t.heads[i])
+		w := t.workers[worker]
+		t.outcomes[i] = w.run(examples[i], seed, share, t.propagations[i], t.heads[i])
+		if t.background != nil {
+			t.turns.take(i, func() { t.addToBackground(w, i) })
+		}
 	})
 
 	result, err := total(examples, t.outcomes)
@@ -148,6 +153,13 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		result.Messages += t.background.Sent()
 	}
 	return result, t.sum(len(examples))
+}
+
+// addToBackground adds a query's gradients of the states that it shares, in the order of the batch.
+func (t *Trainer) addToBackground(w *worker, i int) {
+	if t.outcomes[i].err == nil {
+		t.background.Add(w.propagator)
+	}
 }
 
 // propagateBackground computes the states that the batch's queries share.
@@ -163,6 +175,7 @@ func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
 		}
 		t.candidates = append(t.candidates, first.entities...)
 	}
+	t.turns.next = 0
 	return t.background.Forward(t.weights, t.candidates, true)
 }
 
@@ -208,7 +221,7 @@ func (t *Trainer) reserve(n int) {
 // sum sets every gradient to the sum of n queries', in their order.
 func (t *Trainer) sum(n int) error {
 	if t.background != nil {
-		t.background.Backward(t.propagations[:n], t.propagations[n])
+		t.background.Backward(t.propagations[n])
 		t.relations[n] = 0 // whose embedding the background does not read
 	}
 	summands := t.summands(n)

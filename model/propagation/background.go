@@ -13,48 +13,48 @@ import (
 // (configuration.HasBackground).
 // In a sparse graph these are most, and Query.Background has them computed once for many queries.
 //
-// It is not for concurrent use, but propagators may read it concurrently between two calls.
+// It is not for concurrent use, but queries may read its states concurrently until its next Forward, also during Add.
 type Background struct{ propagator *Propagator }
 
 // NewBackground returns an empty background for p and its clones. It has about the memory of another propagator.
 func NewBackground(p *Propagator) *Background { return &Background{p.Clone()} }
 
-// Forward computes the states that queries with these candidates read; nil stands for all entities. Training keeps what Backward
-// needs.
+// Forward computes the states that queries with these candidates read; nil stands for all entities. Training keeps what Add and
+// Backward need.
 func (b *Background) Forward(w *Weights, candidates []int32, training bool) error {
 	p := b.propagator
 	if c := p.configuration; !c.HasBackground() || training && c.Dropout > 0 {
 		return fmt.Errorf("propagating a background: policy %s with dependent %v and dropout %g has none", c.Policy, c.Dependent, c.Dropout)
 	}
 	p.relations = append(p.relations[:0], 0) // without a source, it is not read
-	return p.propagate(w, Query{Candidates: candidates, Training: training, sourceless: true})
+	if err := p.propagate(w, Query{Candidates: candidates, Training: training, sourceless: true}); err != nil {
+		return err
+	}
+	if training {
+		p.clearGradients()
+	}
+	return nil
 }
 
-// Backward sets into to the gradient of the background's part in a batch, whose queries' gradients Propagator.Backward has computed.
-// The gradients of the states that queries read are added in the order of the batch.
-func (b *Background) Backward(batch []*Gradients, into *Gradients) {
-	p := b.propagator
-	into.zero()
-	p.clearGradients()
-	d := p.configuration.Dim
-	for _, g := range batch {
-		for t, read := range g.background {
-			for i, row := range read.rows {
-				p.kernel.Add(p.gradients.each[t][int(row)*d:int(row+1)*d], read.gradients[i*d:(i+1)*d])
-			}
+// Add adds the gradients of the states that a query read from the background, after its Backward by another propagator. Sums depend
+// on the order of the queries in their last bits.
+func (b *Background) Add(query *Propagator) {
+	d, into := b.propagator.configuration.Dim, b.propagator.gradients
+	for t := 1; t <= b.propagator.configuration.Layers; t++ {
+		for _, row := range query.touched.copied[t] {
+			b.propagator.kernel.Add(into.each[t][int(row)*d:int(row+1)*d], query.gradients.each[t][int(row)*d:int(row+1)*d])
 		}
 	}
-	p.backwardFull(into)
+}
+
+// Backward sets into to the gradient of the background's part in a batch, all of whose queries Add has added.
+func (b *Background) Backward(into *Gradients) {
+	into.zero()
+	b.propagator.backwardFull(into)
 }
 
 // Sent returns the number of messages that the last Forward sent.
 func (b *Background) Sent() int64 { return b.propagator.Sent() }
-
-// backgroundGradients are those of the states of a layer that a query read from its background.
-type backgroundGradients struct {
-	rows      []int32
-	gradients []float32 // [rows, dim]
-}
 
 // touchedRows are the rows whose states a query's source, or the edges removed from its graph, may have changed.
 type touchedRows struct {
@@ -156,16 +156,15 @@ func (p *Propagator) copyBackground() {
 	}
 }
 
-// keepBackgroundGradients copies the gradients of the states that the query read from its background.
-func (p *Propagator) keepBackgroundGradients(into *Gradients) {
-	d := p.configuration.Dim
-	into.background = buffer.Extend(into.background, p.configuration.Layers+1)
-	for t := 1; t <= p.configuration.Layers; t++ {
-		rows, kept := p.touched.copied[t], &into.background[t]
-		kept.rows = append(kept.rows[:0], rows...)
-		kept.gradients = buffer.Resize(kept.gradients, len(rows)*d)
-		for i, row := range rows {
-			copy(kept.gradients[i*d:(i+1)*d], p.gradients.each[t][int(row)*d:])
+// countBackground counts what a query without candidates would compute in layer t without its background.
+func (p *Propagator) countBackground(t int) {
+	others := int64(p.layout.Count() - len(p.touched.computed[t]))
+	p.updated += others
+	if p.phases != nil {
+		p.phases.Copied += others
+		p.phases.Spared += p.layout.Messages(0, 1)
+		for _, row := range p.touched.computed[t] {
+			p.phases.Spared -= int64(p.layout.Admitted(row))
 		}
 	}
 }

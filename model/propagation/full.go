@@ -37,6 +37,9 @@ func (p *Propagator) forwardFull(laidOut bool) {
 	for t := 1; t <= c.Layers; t++ {
 		p.fullUpdate(t)
 		p.sent += p.countAll(t)
+		if background && p.query.Candidates == nil {
+			p.countBackground(t)
+		}
 		p.forward(&p.update)
 	}
 }
@@ -164,9 +167,6 @@ func (p *Propagator) backwardFull(into *Gradients) {
 	p.backwardFar(into)
 	if d, source := p.configuration.Dim, int(p.sourceRow()); source >= 0 {
 		p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
-	}
-	if p.query.Background != nil {
-		p.keepBackgroundGradients(into)
 	}
 }
 

@@ -15,8 +15,6 @@ type Gradients struct {
 	Query    []float32
 	layers   []layerGradients
 	priority *priorityGradients
-
-	background []backgroundGradients // by layer
 }
 
 type layerGradients struct {
@@ -60,7 +58,6 @@ func NewGradients(c configuration.Configuration, relations int) *Gradients {
 // zero clears g for another query.
 func (g *Gradients) zero() {
 	clear(g.Query)
-	g.background = g.background[:0]
 	for t := range g.layers {
 		layer := &g.layers[t]
 		clear(layer.relation)

@@ -249,9 +249,9 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 }
 
 // Sent returns the number of messages that the last Forward sent: those admitted, without the empty
-// ones unless these are not zero (TransE). Messages of a background count when scoring, which answers as if
-// each query had sent them, and do not count while training.
+// ones unless these are not zero (TransE). Those that a background spares a query without candidates count,
+// those that it spares others do not.
 func (p *Propagator) Sent() int64 { return p.sent }
 
-// Updated returns the number of entities that the last Forward updated, summed over its layers.
+// Updated returns the number of entities that the last Forward updated, summed over its layers, as Sent counts.
 func (p *Propagator) Updated() int64 { return p.updated }

@@ -47,6 +47,7 @@ func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, te
 				continue
 			}
 			threads := max(1, cores/(len(waiting)+1)) // the last runs share what is free
+			next.Memory = max(next.Memory, memory/(len(waiting)+1))
 			cores, memory, active = cores-threads, memory-next.Memory, active+1
 			tell(Event{Run: next.Run, Begun: true, Threads: threads})
 			go func() {
