@@ -110,14 +110,11 @@ func (p *Propagator) findNeededBeforeBackground(candidates []int32) {
 	x, need := &p.touched, &p.needed
 	x.find(p)
 	need.all = false
-	need.masks = buffer.Cleared(need.masks, p.layout.Count())
+	p.needFinalStates(candidates)
 	if candidates == nil {
 		for row := range need.masks {
 			need.masks[row] = 1 << last
 		}
-	}
-	for _, entity := range candidates {
-		need.masks[p.layout.Row(entity)] |= 1 << last
 	}
 	for t := last; t >= 1; t-- {
 		p.needAllSenders(t, x.after(t))

@@ -8,7 +8,6 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
-	"tagnet/model/parameters"
 )
 
 // TestEquivalentStatesAreCopied compares states that are computed once for equivalent rows with those
@@ -23,10 +22,7 @@ func TestEquivalentStatesAreCopied(t *testing.T) {
 	}
 	c := configuration.Default()
 	c.Bias, c.DegreeMessages = true, true
-	w := NewWeights(g, c, false)
-	if err := w.Load(kernel.Available()[0], parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
-		t.Fatal(err)
-	}
+	w := loaded(t, g, c, false, kernel.Available()[0])
 	for _, k := range kernel.Available() {
 		shared, alone := New(g, c, k), New(g, c, k)
 		copied := 0
@@ -87,10 +83,7 @@ func TestSharedStatesHaveTheSameGradients(t *testing.T) {
 		c := configuration.Default()
 		c.Delta, c.Dependent, c.DegreeMessages = 3, false, degree
 		for _, k := range kernel.Available() {
-			w := NewWeights(g, c, true)
-			if err := w.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
-				t.Fatal(err)
-			}
+			w := loaded(t, g, c, true, k)
 			shared, alone := New(g, c, k), New(g, c, k)
 			candidates, copied := []int32{30, 31, 50, 51, 52, 300, 399}, 0
 			for source := range int32(60) {

@@ -62,10 +62,7 @@ func (p *Propagator) findNeededByLayer(candidates []int32) {
 		p.far.split(p)
 		return
 	}
-	need.masks = buffer.Cleared(need.masks, p.layout.Count())
-	for _, entity := range candidates {
-		need.masks[p.layout.Row(entity)] |= 1 << last
-	}
+	p.needFinalStates(candidates)
 	for t := last; t > 1; t-- {
 		p.needAllSenders(t, p.layout.All())
 	}
@@ -75,6 +72,14 @@ func (p *Propagator) findNeededByLayer(candidates []int32) {
 		need.masks[source] |= 1
 	}
 	p.listNeeded(last + 1)
+}
+
+// needFinalStates marks the candidates' states after the last layer, and no others.
+func (p *Propagator) needFinalStates(candidates []int32) {
+	p.needed.masks = buffer.Cleared(p.needed.masks, p.layout.Count())
+	for _, entity := range candidates {
+		p.needed.masks[p.layout.Row(entity)] |= 1 << p.configuration.Layers
+	}
 }
 
 // needAllSenders marks what the needed states of rows after layer t are computed from.
