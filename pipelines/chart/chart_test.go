@@ -54,7 +54,17 @@ func TestChartsOfAnything(t *testing.T) {
 	for _, rows := range [][]Row{nil, {{"0", nil}}, {{"1 < 2", []Bar{{nan, ""}, {0, `"`}}}, {"3", []Bar{{0.5, ""}, {1, ""}, {inf, ""}}}}} {
 		wellFormed(t, Bars{Label: "at", Series: []Key{{Name: "a & b"}, {Name: "c"}}, Rows: rows}.SVG("groups", ""))
 	}
-	wellFormed(t, string(File(Bars{Series: []Key{{}}, Rows: []Row{{"a", []Bar{{1, ""}}}}}.SVG("a file", ""))))
+}
+
+// TestFile checks that a file is well-formed and names its colours by value: converters to PNG and
+// PDF draw elements black whose colours are custom properties.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	file := string(File(Bars{Series: []Key{{}}, Rows: []Row{{"a", []Bar{{1, ""}}}}}.SVG("a file", "")))
+	wellFormed(t, file)
+	if found := strings.Index(file, "var("); found >= 0 {
+		t.Errorf("the style has a custom property: %.40q", file[found:])
+	}
 }
 
 // TestBarsStayInside checks that no bar, and no value behind it, leaves the chart, and that the
