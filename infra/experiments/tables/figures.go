@@ -81,16 +81,18 @@ func (e *evidence) curves(t *text) {
 	t.say("MRR on the validation split after each epoch, as mean over the seeds, with a bar of one standard deviation to either side.")
 	for _, dataset := range transductive {
 		var groups []comparison.Group
+		method := map[string]string{} // by the name of the experiment
 		for _, m := range e.published.Methods {
 			if c := e.cell(dataset, m.Experiment); len(c.Results) > 0 {
 				groups = append(groups, c.Group)
+				method[c.Experiment] = m.Method
 			}
 		}
 		if len(groups) == 0 {
 			t.say("%s has no training yet.", dataset)
 			continue
 		}
-		t.say("%s:\n\n%s", dataset, e.figure("validation-"+dataset, "Validation MRR of "+dataset+" by epoch", comparison.Curves(groups, comparison.Group.Name)))
+		t.say("%s:\n\n%s", dataset, e.figure("validation-"+dataset, "Validation MRR of "+dataset+" by epoch", comparison.Curves(groups, func(g comparison.Group) string { return method[g.Experiment] })))
 	}
 }
 
