@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// colours are those of the charts by their names in rules, on a light and on a dark page.
+// colours lists the colours that rules names: each has one value for light pages and one for dark pages.
 var colours = []struct{ name, light, dark string }{
 	{"c0", "#2563a8", "#6aa9ea"},
 	{"c1", "#c8641b", "#eb9a57"},
