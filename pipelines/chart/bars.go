@@ -46,7 +46,7 @@ func (b Bars) SVG(title, description string) string {
 	}
 	signs := make([]sign, len(b.Series))
 	for i, key := range b.Series {
-		signs[i] = sign{key.Name, "key " + stroke(key.Colour)}
+		signs[i] = sign{name: key.Name, class: "key " + stroke(key.Colour)}
 	}
 	left, behind := textWidth(b.Label), 12.0 // half of the last tick stands out
 	var ends []float64

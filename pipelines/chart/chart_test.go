@@ -99,6 +99,18 @@ func TestLegendLeavesNamelessSeriesOut(t *testing.T) {
 	}
 }
 
+// TestMarks checks that the points of a dotted line are rings, on the line as in the legend, so that two single points of a colour differ.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	point := []Point{{0, 1}}
+	svg := Lines{Series: []Series{{Key: Key{Name: "a"}, Points: point}, {Key: Key{Name: "b"}, Points: point, Dashed: true}, {Key: Key{Name: "c"}, Points: make([]Point, 41)}}}.SVG("", "")
+	for style, want := range map[string]int{`class="f0"`: 2, `class="ring s0"`: 2, "<circle": 4} {
+		if n := strings.Count(svg, style); n != want {
+			t.Errorf("%d times %s, want %d", n, style, want)
+		}
+	}
+}
+
 // TestSpread checks the length of the bar through a point, that the axis has it, and that a point without spread has no bar.
 func TestSpread(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ type Point struct{ X, Y float64 }
 type Series struct {
 	Key
 	Points []Point
-	// Dashed draws the line as dots.
+	// Dashed draws the line as dots, and its points as rings.
 	Dashed bool
 	// Mark is the radius of the points; 0 is the usual radius. A larger radius below a smaller one
 	// shows both where lines coincide.
@@ -21,6 +21,9 @@ type Series struct {
 	// Spread holds, for each point, half the height of a bar through it, such as a standard deviation; nil draws none.
 	Spread []float64
 }
+
+// usualMark is the radius of a point.
+const usualMark = 3.2
 
 // ends returns the ends of the bar through a point, which coincide without one.
 func (s Series) ends(i int) (low, high float64) {
@@ -39,6 +42,18 @@ func (s Series) class() string {
 	return "line " + stroke(s.Colour)
 }
 
+// mark returns the style of the points, none if they are too many to be drawn.
+func (s Series) mark() string {
+	const most = 40
+	if len(s.Points) > most {
+		return ""
+	}
+	if s.Dashed {
+		return "ring " + stroke(s.Colour)
+	}
+	return fill(s.Colour)
+}
+
 // Lines draws series over a common axis.
 type Lines struct {
 	X, Y   Axis
@@ -51,7 +66,7 @@ func (l Lines) SVG(title, description string) string {
 	signs := make([]sign, len(l.Series))
 	var xs, ys []float64
 	for i, series := range l.Series {
-		signs[i] = sign{series.Name, series.class()}
+		signs[i] = sign{series.Name, series.class(), series.mark()}
 		for j, p := range series.Points {
 			if finite(p.X) && finite(p.Y) {
 				low, high := series.ends(j)
@@ -88,12 +103,12 @@ func (l Lines) SVG(title, description string) string {
 	return c.svg(title, description)
 }
 
-// line draws one series, with a mark for each point if they are few.
+// line draws one series, with its marks.
 func (c *canvas) line(series Series, x, y scale) {
 	var path, marks strings.Builder
 	radius := series.Mark
 	if radius == 0 {
-		radius = 3.2
+		radius = usualMark
 	}
 	pen := "M"
 	for i, p := range series.Points {
@@ -107,10 +122,10 @@ func (c *canvas) line(series Series, x, y scale) {
 		fmt.Fprintf(&path, "%s%.1f %.1f", pen, x.at(p.X), y.at(p.Y))
 		pen = "L"
 		note := fmt.Sprintf("%s %s: %s %s", x.axis.Label, x.axis.format(p.X), series.Name, y.axis.format(p.Y))
-		fmt.Fprintf(&marks, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"><title>%s</title></circle>`+"\n", x.at(p.X), y.at(p.Y), radius, fill(series.Colour), html.EscapeString(note))
+		fmt.Fprintf(&marks, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"><title>%s</title></circle>`+"\n", x.at(p.X), y.at(p.Y), radius, series.mark(), html.EscapeString(note))
 	}
 	c.add(`<path d="%s" class="%s"/>`, path.String(), series.class())
-	if len(series.Points) <= 40 {
+	if series.mark() != "" {
 		c.elements.WriteString(marks.String())
 	}
 }

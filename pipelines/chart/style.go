@@ -23,6 +23,7 @@ var colours = []struct{ name, light, dark string }{
 const rules = `.chart{font:13px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
 .chart text{fill:var(--ink)}.chart .soft{fill:var(--soft)}.chart .small{font-size:11.5px}.chart .grid{stroke:var(--grid)}.chart .axis{stroke:var(--soft)}
 .chart .line{fill:none;stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}.chart .dashed{stroke-dasharray:1 5}
+.chart .ring{fill:var(--back);stroke-width:1.6}
 .chart .spread{stroke-width:1.5;stroke-opacity:.55}
 .chart .key{stroke-width:11}
 .chart .s0{stroke:var(--c0)}.chart .s1{stroke:var(--c1)}.chart .s2{stroke:var(--c2)}.chart .s3{stroke:var(--c3)}.chart .s4{stroke:var(--c4)}.chart .s5{stroke:var(--c5)}

@@ -36,8 +36,8 @@ func (c *canvas) segment(x1, y1, x2, y2 float64, class string) {
 	c.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
 }
 
-// sign is an entry of a legend: a name and the style of the line before it.
-type sign struct{ name, class string }
+// sign is an entry of a legend: a name, the style of the line before it, and that of a point on the line, if there is one.
+type sign struct{ name, class, mark string }
 
 // legend writes the signs, in as many rows as they need, and returns its height. It leaves out signs
 // without a name; a single one needs no legend.
@@ -55,6 +55,9 @@ func (c *canvas) legend(signs []sign) float64 {
 			x, y = 4, y+19
 		}
 		c.add(`<path d="M%.1f %.1fh18" class="%s"/>`, x+1, y-4.5, s.class)
+		if s.mark != "" {
+			c.add(`<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"/>`, x+10, y-4.5, usualMark, s.mark)
+		}
 		c.text(x+25, y, "start", "", s.name)
 		x += step + 8
 	}
@@ -68,7 +71,17 @@ func (c *canvas) svg(title, description string) string {
 }
 
 // textWidth estimates the width of a text in the chart's units.
-func textWidth(text string) float64 { return 7.2 * float64(len([]rune(text))) }
+func textWidth(text string) float64 {
+	width := 0.0
+	for _, letter := range text {
+		if strings.ContainsRune("%@MWmw", letter) {
+			width += 12
+		} else {
+			width += 7.2
+		}
+	}
+	return width
+}
 
 // fill and stroke return the classes of a colour.
 func fill(colour int) string   { return fmt.Sprintf("f%d", colour) }

@@ -103,7 +103,10 @@ func TestSweeps(t *testing.T) {
 	both := func(delta, layers string) map[string]string {
 		return map[string]string{"delta": delta, "layers": layers}
 	}
+	slow := trained("a", "slow", nil, 1, 3, 0.3)
+	slow.Configuration = json.RawMessage(`{"delta":3,"policy":"window","learning_rate_decay":0.6}`)
 	flags, lines := Sweeps(Groups([]results.Result{
+		slow, trained("a", "slow", deltaIs("1"), 1, 1, 0.1), trained("a", "slow", deltaIs("2"), 1, 2, 0.1),
 		trained("a", "fixed", deltaIs("0"), 1, 0, 0.1), trained("a", "fixed", deltaIs("5"), 1, 5, 0.5), trained("a", "fixed", nil, 1, 3, 0.3), trained("a", "full", nil, 1, 3, 0.3),
 		trained("a", "grid", both("1", "6"), 1, 1, 0.1), trained("a", "grid", both("2", "6"), 1, 2, 0.2), trained("a", "grid", both("2", "8"), 1, 2, 0.2),
 		trained("a", "policies", map[string]string{"policy": "full"}, 1, 1, 0.1), trained("a", "policies", map[string]string{"policy": "window"}, 1, 1, 0.1),
@@ -119,7 +122,7 @@ func TestSweeps(t *testing.T) {
 			got[flag+": "+line.Name] = strings.Join(values, " ")
 		}
 	}
-	want := map[string]string{"delta: fixed": "0 3 5", "delta: grid, layers 6": "1 2", "layers: grid, delta 2": "6 8"}
+	want := map[string]string{"delta: fixed": "0 3 5", "delta: slow": "1 2", "delta: grid, layers 6": "1 2", "layers: grid, delta 2": "6 8"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

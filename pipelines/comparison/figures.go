@@ -1,7 +1,9 @@
 package comparison
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -10,7 +12,7 @@ import (
 	"tagnet/pipelines/chart"
 )
 
-// MostSeries is the most groups that a figure shows: four colours, each solid and dotted.
+// MostSeries is the most groups that a figure shows: four colours, each solid, and dotted with rings.
 const MostSeries = 8
 
 // look sets the colour of the i-th series of a figure, and whether its line is dotted.
@@ -131,7 +133,8 @@ func percent(share float64) string {
 }
 
 // Sweeps returns the flags that are varied, sorted by name, each with its lines: groups that differ in no other varied flag, sorted by the
-// flag's value, which is a number. A group that varies nothing is on the lines of its experiment too, at the value of its configuration.
+// flag's value, which is a number. A group that varies nothing is on the line of its experiment too, at the value of its configuration,
+// unless it differs from the line in other flags, which were set together with the varied one.
 func Sweeps(groups []Group) (flags []string, lines map[string][]Line) {
 	lines = map[string][]Line{}
 	for _, g := range groups {
@@ -146,7 +149,7 @@ func Sweeps(groups []Group) (flags []string, lines map[string][]Line) {
 	for flag, list := range lines {
 		for i := range list {
 			for _, g := range groups {
-				if _, ok := g.Number(flag); ok && len(g.Varied) == 0 && g.Name() == list[i].Name {
+				if _, ok := g.Number(flag); ok && len(g.Varied) == 0 && g.Name() == list[i].Name && g.equalBut(flag, list[i].Groups[0]) {
 					list[i].Groups = append(list[i].Groups, g)
 				}
 			}
@@ -158,6 +161,14 @@ func Sweeps(groups []Group) (flags []string, lines map[string][]Line) {
 		}
 	}
 	return slices.Sorted(maps.Keys(lines)), lines
+}
+
+// equalBut reports whether two groups have the same configuration but for a flag.
+func (g Group) equalBut(flag string, other Group) bool {
+	a, b := g.Fields(), other.Fields()
+	delete(a, flag)
+	delete(b, flag)
+	return maps.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
 }
 
 func byNumber(flag string, a, b Group) int {

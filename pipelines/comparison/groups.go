@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tagnet/formats/results"
+	"tagnet/model/configuration"
 )
 
 // Group holds the trainings of one model, which differ only in their seeds.
@@ -77,10 +78,20 @@ func (g Group) Name() string {
 	return strings.Join(words, ", ")
 }
 
-// Fields returns the configuration of the group's first result, by the names of the flags.
+// Fields returns the configuration of the group's first result, as Fields of a configuration does. A hyperparameter that was added after
+// the training has its zero value.
 func (g Group) Fields() map[string]json.RawMessage {
-	var fields map[string]json.RawMessage
-	if len(g.Results) == 0 || g.Results[0].Configure(&fields) != nil {
+	var c configuration.Configuration
+	if len(g.Results) == 0 || g.Results[0].Configure(&c) != nil {
+		return nil
+	}
+	return Fields(c)
+}
+
+// Fields returns the values of a configuration, by the names of the flags.
+func Fields(c configuration.Configuration) (fields map[string]json.RawMessage) {
+	text, err := json.Marshal(c)
+	if err != nil || json.Unmarshal(text, &fields) != nil {
 		return nil
 	}
 	return fields

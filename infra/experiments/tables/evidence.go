@@ -201,7 +201,8 @@ func (e *evidence) cell(dataset, run string) *cell {
 	return &cell{Group: comparison.Group{Dataset: dataset, Experiment: run}}
 }
 
-// command returns the markup of the command that repeats the first seed of the cell, or trains what is missing.
+// command returns the markup of the command that repeats the first seed of the cell, or trains what is missing; and a note where neither
+// is possible.
 func (e *evidence) command(c *cell) string {
 	if c.file == "" {
 		return "not planned"
@@ -213,5 +214,9 @@ func (e *evidence) command(c *cell) string {
 	if len(c.Results) == 0 {
 		return fmt.Sprintf("`%s --only '%s-seed-*'`", words, c.Key())
 	}
-	return fmt.Sprintf("`%s --only '%s/%s' --verify`", words, c.Dataset, c.Results[0].Run())
+	first := c.Results[0]
+	if len(first.Kernels) > 1 {
+		return "not to the last digit: the epochs are of several devices, " + strings.Join(first.Kernels, " and ")
+	}
+	return fmt.Sprintf("`%s --only '%s/%s' --verify`", words, c.Dataset, first.Run())
 }

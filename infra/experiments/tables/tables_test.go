@@ -104,6 +104,9 @@ func made(t *testing.T, run plan.Run, c configuration.Configuration) results.Res
 		Graph: strings.Repeat("a1", 32), Commit: strings.Repeat("c", 40), Commands: []string{"tagnet train"}, Machine: results.Machine{Processor: "EPYC", Cores: 2, OS: "linux", Arch: "amd64"},
 		Kernels: []string{"avx512"}, Weights: strings.Repeat("0f", 32), Training: results.Training{Epochs: 3, BestEpoch: 3, Seconds: 80, CPUSeconds: 70},
 	}
+	if run.Experiment == "wide" {
+		r.Kernels = []string{"cuda", "avx512"}
+	}
 	var m results.Metrics
 	for epoch := 1; epoch <= 3; epoch++ {
 		m = results.Metrics{MRR: base - 0.1/float64(epoch*epoch) + noise, Hits1: base - 0.06, Hits3: base + 0.02, Hits10: base + 0.07 + noise, MeanRank: 40}

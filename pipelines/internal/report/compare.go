@@ -167,7 +167,7 @@ func amongSeeds(g comparison.Group) string {
 	for i, r := range g.Results {
 		var c configuration.Configuration // fields that were added later are zero in earlier results
 		if r.Configure(&c) == nil {
-			fields[i] = configured(c)
+			fields[i] = comparison.Fields(c)
 		}
 	}
 	var texts []string
@@ -177,15 +177,6 @@ func amongSeeds(g comparison.Group) string {
 		}
 	}
 	return strings.Join(texts, "; ")
-}
-
-// configured returns the fields of a configuration by the names of the flags.
-func configured(c configuration.Configuration) (fields map[string]json.RawMessage) {
-	text, err := json.Marshal(c)
-	if err != nil || json.Unmarshal(text, &fields) != nil {
-		return nil
-	}
-	return fields
 }
 
 // highest returns a sentence on the model with the highest validation MRR.
@@ -200,23 +191,34 @@ func highest(groups []comparison.Group) string {
 
 // compareFigures returns the figures of a dataset: curves, quality by each varied value, and quality against messages.
 func compareFigures(dataset string, groups []comparison.Group, protocol string) []figure {
-	var figures []figure
-	for chunk := range slices.Chunk(groups, comparison.MostSeries) {
-		figures = append(figures, newFigure("curves", "Validation MRR by epoch", "Means over the seeds; a bar is one standard deviation to either side.", comparison.Curves(chunk, comparison.Group.Name)))
-	}
+	figures := parts(groups, func(chunk []comparison.Group) figure {
+		return newFigure("curves", "Validation MRR by epoch", "Means over the seeds; a bar is one standard deviation to either side.", comparison.Curves(chunk, comparison.Group.Name))
+	})
 	flags, lines := comparison.Sweeps(groups)
 	for _, flag := range flags {
-		for chunk := range slices.Chunk(lines[flag], comparison.MostSeries) {
-			figures = append(figures, newFigure("by-"+flag, "MRR by "+flag, "Protocol "+protocol+"; means and standard deviations over the seeds.",
-				comparison.ByValue(flag, protocol, comparison.MRR, chunk)))
-		}
+		figures = append(figures, parts(lines[flag], func(chunk []comparison.Line) figure {
+			return newFigure("by-"+flag, "MRR by "+flag, "Protocol "+protocol+"; means and standard deviations over the seeds.", comparison.ByValue(flag, protocol, comparison.MRR, chunk))
+		})...)
 	}
 	if len(groups) < 2 {
 		return figures
 	}
-	for chunk := range slices.Chunk(comparison.ByExperiment(groups, protocol), comparison.MostSeries) {
-		figures = append(figures, newFigure("against-messages", "MRR against messages", "Messages sent for the queries of "+dataset+" by protocol "+protocol+", of those that NBFNet sends.",
-			comparison.AgainstMessages(protocol, comparison.MRR, chunk)))
+	return append(figures, parts(comparison.ByExperiment(groups, protocol), func(chunk []comparison.Line) figure {
+		return newFigure("against-messages", "MRR against messages", "Messages sent for the queries of "+dataset+" by protocol "+protocol+", of those that NBFNet sends.",
+			comparison.AgainstMessages(protocol, comparison.MRR, chunk))
+	})...)
+}
+
+// parts draws as many figures as a list of groups or lines needs. Their titles count them.
+func parts[T any](list []T, draw func(part []T) figure) []figure {
+	var figures []figure
+	for part := range slices.Chunk(list, comparison.MostSeries) {
+		figures = append(figures, draw(part))
+	}
+	for i := range figures {
+		if len(figures) > 1 {
+			figures[i].Title += fmt.Sprintf(", %d of %d", i+1, len(figures))
+		}
 	}
 	return figures
 }

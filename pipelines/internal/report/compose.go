@@ -109,7 +109,7 @@ func (e *evidence) composeConfiguration() section {
 
 // fieldsOf returns the fields of a checkpoint's configuration, and its seed.
 func fieldsOf(r checkpoint.Record) map[string]json.RawMessage {
-	fields := configured(r.Configuration)
+	fields := comparison.Fields(r.Configuration)
 	if fields != nil {
 		fields["seed"] = json.RawMessage(strconv.FormatInt(int64(r.Seed), 10))
 	}
