@@ -369,8 +369,22 @@ func (b bench) failures(t *testing.T) {
 	if n := strings.Count(printed, "the graph of broken"); n != 2 {
 		t.Errorf("the graph's failure was told %d times:\n%s", n, printed)
 	}
-	if _, err := results.Read(ctx, filepath.Join(filepath.Dir(file), "results/sample/good-seed-1.json")); err != nil {
+	result := filepath.Join(filepath.Dir(file), "results/sample/good-seed-1.json")
+	if _, err := results.Read(ctx, result); err != nil {
 		t.Error(err)
+	}
+	for _, path := range []string{result, filepath.Join(state, "sample/runs/good-seed-1/checkpoints/best")} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	printed, err = b.call(ctx, state, file+" --plan")
+	if err != nil {
+		t.Errorf("a training without its best checkpoint: %v", err)
+	}
+	contains(t, printed, "sample/good-seed-1   stale    ", "4 runs: 1 stale, 3 missing")
+	if _, err := b.call(ctx, state, file+" --results "+file); err == nil || !strings.HasPrefix(err.Error(), "--results: "+file) {
+		t.Errorf("results in a file: error %v", err)
 	}
 	l, err := lock.Acquire(ctx, state, "experiments", false)
 	if err != nil {

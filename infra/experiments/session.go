@@ -15,6 +15,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/results"
+	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/plan"
@@ -94,6 +95,9 @@ func (s *session) make(ctx context.Context) (err error) {
 	if s.waiting() == 0 {
 		s.finish(0)
 		return s.failed()
+	}
+	if err := storage.CheckWritable(ctx, s.results); err != nil {
+		return fmt.Errorf("--results: %w", err)
 	}
 	if err := s.build(ctx); err != nil {
 		return err
@@ -223,7 +227,7 @@ func summary(r results.Result) string {
 func (s *session) finish(took time.Duration) {
 	s.printTable()
 	if stale := s.count(engine.Stale); stale > 0 {
-		fmt.Fprintf(s.out, "%s stale, made with another configuration; --plan says how they differ, --force makes them again\n", are(stale, "run"))
+		fmt.Fprintf(s.out, "%s stale, made with another configuration, or damaged; --plan says how, --force makes them again\n", are(stale, "run"))
 	}
 	if running := s.count(engine.Running); running > 0 {
 		fmt.Fprintf(s.out, "%s made by other processes; the same command collects them later\n", are(running, "run"))

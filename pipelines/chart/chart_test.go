@@ -99,6 +99,33 @@ func TestLegendLeavesNamelessSeriesOut(t *testing.T) {
 	}
 }
 
+// TestLegendWraps checks that long names, such as those of a sweep over several flags, stay inside and do not shrink the space of the lines.
+func TestLegendWraps(t *testing.T) {
+	t.Parallel()
+	const name = "attention, adversarial_temperature 0.5, learning_rate_decay 0.9, weight_decay 0.0001"
+	l := Lines{Series: make([]Series, 8)}
+	for i := range l.Series {
+		l.Series[i] = Series{Key: Key{Name: name}, Points: []Point{{0, 0}, {1, 1}}}
+	}
+	svg := l.SVG("", "")
+	texts := regexp.MustCompile(`<text x="([0-9.]+)" y="([0-9.]+)" text-anchor="start" class="">([^<]+)<`).FindAllStringSubmatch(svg, -1)
+	var words []string
+	for _, text := range texts {
+		if x, err := strconv.ParseFloat(text[1], 64); err != nil || x+textWidth(text[3]) > width {
+			t.Errorf("%q is wider than the chart", text[3])
+		}
+		words = append(words, text[3])
+	}
+	if got := strings.Join(words, " "); got != strings.TrimSpace(strings.Repeat(name+" ", 8)) {
+		t.Errorf("the legend is %q", got)
+	}
+	lowest, err := strconv.ParseFloat(texts[len(texts)-1][2], 64)
+	axis := regexp.MustCompile(`y1="([0-9.]+)" x2="[0-9.]+" y2="[0-9.]+" class="axis"`).FindStringSubmatch(svg)
+	if bottom, err2 := strconv.ParseFloat(axis[1], 64); err != nil || err2 != nil || bottom-lowest < 150 {
+		t.Errorf("the lines have the space from %v to %v", lowest, bottom)
+	}
+}
+
 // TestMarks checks that the points of a dotted line are rings, on the line as in the legend, so that two single points of a colour differ.
 func TestMarks(t *testing.T) {
 	t.Parallel()

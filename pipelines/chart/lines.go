@@ -74,7 +74,10 @@ func (l Lines) SVG(title, description string) string {
 			}
 		}
 	}
-	y := newScale(l.Y, ys, 5, float64(c.height)-46, 14+c.legend(signs))
+	const twoRows = 41 // a taller legend leaves the lines their space
+	legend := c.legend(signs)
+	c.height += int(max(0, legend-twoRows))
+	y := newScale(l.Y, ys, 5, float64(c.height)-46, 14+legend)
 	left := 12.0
 	for _, tick := range y.ticks {
 		left = max(left, 14+textWidth(tick.label))

@@ -45,23 +45,42 @@ func (c *canvas) legend(signs []sign) float64 {
 	if len(signs) < 2 {
 		return 0
 	}
+	const indent, row = 25, 19
 	x, y := 4.0, 14.0
 	for _, s := range signs {
 		if s.name == "" {
 			continue
 		}
-		step := 35 + textWidth(s.name)
+		step := indent + 10 + textWidth(s.name)
 		if x > 4 && x+step > width {
-			x, y = 4, y+19
+			x, y = 4, y+row
 		}
 		c.add(`<path d="M%.1f %.1fh18" class="%s"/>`, x+1, y-4.5, s.class)
 		if s.mark != "" {
 			c.add(`<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"/>`, x+10, y-4.5, usualMark, s.mark)
 		}
-		c.text(x+25, y, "start", "", s.name)
+		for i, part := range wrapped(s.name, width-indent-4) {
+			if i > 0 {
+				y += row
+			}
+			c.text(x+indent, y, "start", "", part)
+		}
 		x += step + 8
 	}
 	return y + 8
+}
+
+// wrapped breaks a text at its spaces into lines of at most a width, but for words that are wider.
+func wrapped(text string, width float64) []string {
+	var lines []string
+	for word := range strings.SplitSeq(text, " ") {
+		if last := len(lines) - 1; last >= 0 && textWidth(lines[last]+" "+word) <= width {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
 }
 
 // svg returns the chart as a document. Title and description are for screen readers.

@@ -9,11 +9,14 @@ import (
 
 // Estimates predicts the time of trainings, in seconds of one thread, from the time of the finished ones.
 type Estimates struct {
-	cells, datasets map[string][]float64 // seconds of an epoch
-	observed        map[string]float64   // the same of trainings in progress, by cell and by dataset
+	done     map[string][]float64 // seconds of an epoch, by cell and by kind
+	observed map[string]float64   // the same of trainings in progress
 }
 
-// Observe adds the time of a training's epochs so far, which Seconds uses until a run of the cell, or of the dataset, is done.
+// kind names the runs that take about as long as a run: those of its dataset with its policy.
+func kind(r plan.Run) string { return r.Dataset + " " + r.Configuration.Policy }
+
+// Observe adds the time of a training's epochs so far, which Seconds uses until a run of the cell, or of the kind, is done.
 func (e *Estimates) Observe(r plan.Run, t results.Training, threads int) {
 	if t.Epochs == 0 {
 		return
@@ -22,13 +25,13 @@ func (e *Estimates) Observe(r plan.Run, t results.Training, threads int) {
 		e.observed = map[string]float64{}
 	}
 	seconds := t.Seconds * float64(max(1, threads)) / float64(t.Epochs)
-	e.observed[r.Cell()], e.observed[r.Dataset] = seconds, seconds
+	e.observed[r.Cell()], e.observed[kind(r)] = seconds, seconds
 }
 
 // Add adds the result of a run.
 func (e *Estimates) Add(r plan.Run, result results.Result) {
-	if e.cells == nil {
-		e.cells, e.datasets = map[string][]float64{}, map[string][]float64{}
+	if e.done == nil {
+		e.done = map[string][]float64{}
 	}
 	t := result.Training
 	seconds := t.Seconds * float64(max(1, result.Machine.Threads))
@@ -36,21 +39,19 @@ func (e *Estimates) Add(r plan.Run, result results.Result) {
 		seconds = t.CPUSeconds // without the time that it waited for a core
 	}
 	seconds /= float64(t.Epochs)
-	e.cells[r.Cell()] = append(e.cells[r.Cell()], seconds)
-	e.datasets[r.Dataset] = append(e.datasets[r.Dataset], seconds)
+	for _, of := range []string{r.Cell(), kind(r)} {
+		e.done[of] = append(e.done[of], seconds)
+	}
 }
 
 // Seconds predicts the time of some epochs of a run: by the median of the runs that differ only in the seed, or else of all runs of the
-// dataset. It returns false without any.
+// dataset with the same policy. It returns false without any.
 func (e *Estimates) Seconds(r plan.Run, epochs int) (float64, bool) {
-	for _, of := range []struct {
-		done     []float64
-		observed string
-	}{{e.cells[r.Cell()], r.Cell()}, {e.datasets[r.Dataset], r.Dataset}} {
-		if len(of.done) > 0 {
-			return slices.Sorted(slices.Values(of.done))[len(of.done)/2] * float64(epochs), true
+	for _, of := range []string{r.Cell(), kind(r)} {
+		if done := e.done[of]; len(done) > 0 {
+			return slices.Sorted(slices.Values(done))[len(done)/2] * float64(epochs), true
 		}
-		if seconds, known := e.observed[of.observed]; known {
+		if seconds, known := e.observed[of]; known {
 			return seconds * float64(epochs), true
 		}
 	}

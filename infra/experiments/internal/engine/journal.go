@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,6 +42,13 @@ func (j journal) append(e event) error {
 	if err := os.MkdirAll(filepath.Dir(string(j)), 0o777); err != nil {
 		return err
 	}
+	before, err := os.ReadFile(string(j))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if n := len(before); n > 0 && before[n-1] != '\n' { // a line that a crash or a full disk cut short
+		text = append([]byte("\n"), text...)
+	}
 	file, err := os.OpenFile(string(j), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
@@ -51,7 +57,8 @@ func (j journal) append(e event) error {
 	return errors.Join(err, file.Close())
 }
 
-// read returns the processes of a run, none if another program started them. A last line that a crash cut short is left out.
+// read returns the processes of a run, none if another program started them. A line that a crash or a full disk cut short is left out, so that
+// the processor time of its process is not known.
 func (j journal) read() ([]event, error) {
 	file, err := os.Open(string(j))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,23 +70,19 @@ func (j journal) read() ([]event, error) {
 	defer file.Close()
 	var events []event
 	lines := bufio.NewScanner(file)
-	for n := 1; lines.Scan(); n++ {
+	for lines.Scan() {
 		var e event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			if !lines.Scan() {
-				break
-			}
-			return nil, fmt.Errorf("%s:%d: %w; remove the file, only times depend on it", j, n, err)
+		if json.Unmarshal(lines.Bytes(), &e) == nil {
+			events = append(events, e)
 		}
-		events = append(events, e)
 	}
 	return events, lines.Err()
 }
 
 // trained summarizes the processes of a training.
 type trained struct {
-	known      bool    // the journal has a process that ended
-	event              // the last of these
+	known      bool    // the journal has one
+	event              // the last that ended, or the last that began if all were killed
 	cpuSeconds float64 // of all of them, 0 if the journal lacks one
 }
 
@@ -96,9 +99,12 @@ func training(events []event) trained {
 		default:
 			foreign = foreign || begun == 0 && e.Resumed // another program began it
 			begun++
+			if ended == 0 {
+				t.event = e
+			}
 		}
 	}
-	t.known = ended > 0
+	t.known = begun+ended > 0
 	if foreign || begun != ended {
 		t.cpuSeconds = 0
 	}

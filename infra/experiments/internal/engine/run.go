@@ -59,7 +59,7 @@ func (e *Engine) run(ctx context.Context, r plan.Run, s Status, threads int) (re
 			return results.Result{}, err
 		}
 	}
-	return e.publish(ctx, r)
+	return e.publish(context.WithoutCancel(ctx), r) // an interrupt that comes now has nothing to stop
 }
 
 // publish collects the result of a run and writes its file. From an earlier result of the same weights it keeps what the state lacks: evaluations

@@ -25,7 +25,7 @@ type State string
 // The states of a run.
 const (
 	Done        State = "done"        // its result is complete
-	Stale       State = "stale"       // it was made with another configuration than the plan has now
+	Stale       State = "stale"       // it was made with another configuration than the plan has now, or is damaged
 	Running     State = "running"     // another process works on it
 	Trained     State = "trained"     // only evaluations or the result are missing
 	Interrupted State = "interrupted" // its training can be resumed
@@ -35,7 +35,7 @@ const (
 // Status describes how far a run is.
 type Status struct {
 	State State
-	// Why describes the differences of a stale run, or the process that works on a running one.
+	// Why describes the differences or the damage of a stale run, or the process that works on a running one.
 	Why string
 	// Epochs is the number of epochs that are trained.
 	Epochs int
@@ -143,18 +143,19 @@ func (f Folders) inspectTraining(ctx context.Context, r plan.Run, s *Status) err
 	if s.State == Running {
 		return nil
 	}
-	if _, err := manifest.Read(ctx, string(folder)); err != nil {
+	if _, err := manifest.Read(ctx, string(folder)); errors.Is(err, fs.ErrNotExist) {
 		s.State = Interrupted
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+		return nil
+	} else if err != nil {
+		s.State, s.Why = Stale, err.Error()
+		return nil
+	}
+	best, err := f.best(ctx, r)
+	if err != nil {
+		s.State, s.Why = Stale, err.Error()
 		return nil
 	}
 	s.State = Trained
-	best, err := f.best(ctx, r)
-	if err != nil {
-		return err
-	}
 	s.Unscored = slices.DeleteFunc(slices.Clone(r.Protocols), func(p string) bool { return f.evaluates(ctx, r, p, best) })
 	return nil
 }
