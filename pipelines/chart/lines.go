@@ -109,6 +109,7 @@ func (l Lines) SVG(title, description string) string {
 // line draws one series, with its marks.
 func (c *canvas) line(series Series, x, y scale) {
 	var path, marks strings.Builder
+	mark := series.mark()
 	radius := series.Mark
 	if radius == 0 {
 		radius = usualMark
@@ -125,10 +126,10 @@ func (c *canvas) line(series Series, x, y scale) {
 		fmt.Fprintf(&path, "%s%.1f %.1f", pen, x.at(p.X), y.at(p.Y))
 		pen = "L"
 		note := fmt.Sprintf("%s %s: %s %s", x.axis.Label, x.axis.format(p.X), series.Name, y.axis.format(p.Y))
-		fmt.Fprintf(&marks, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"><title>%s</title></circle>`+"\n", x.at(p.X), y.at(p.Y), radius, series.mark(), html.EscapeString(note))
+		fmt.Fprintf(&marks, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"><title>%s</title></circle>`+"\n", x.at(p.X), y.at(p.Y), radius, mark, html.EscapeString(note))
 	}
 	c.add(`<path d="%s" class="%s"/>`, path.String(), series.class())
-	if series.mark() != "" {
+	if mark != "" {
 		c.elements.WriteString(marks.String())
 	}
 }

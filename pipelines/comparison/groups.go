@@ -78,11 +78,19 @@ func (g Group) Name() string {
 	return strings.Join(words, ", ")
 }
 
-// Fields returns the configuration of the group's first result, as Fields of a configuration does. A hyperparameter that was added after
-// the training has its zero value.
+// Fields returns the configuration of the group's first result, as ResultFields does.
 func (g Group) Fields() map[string]json.RawMessage {
+	if len(g.Results) == 0 {
+		return nil
+	}
+	return ResultFields(g.Results[0])
+}
+
+// ResultFields returns the configuration of a result, by the names of the flags, nil if it cannot be read. A hyperparameter that was added
+// after the training has its zero value.
+func ResultFields(r results.Result) map[string]json.RawMessage {
 	var c configuration.Configuration
-	if len(g.Results) == 0 || g.Results[0].Configure(&c) != nil {
+	if r.Configure(&c) != nil {
 		return nil
 	}
 	return Fields(c)

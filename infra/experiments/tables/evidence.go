@@ -216,7 +216,7 @@ func (e *evidence) command(c *cell) string {
 	}
 	first := c.Results[0]
 	if len(first.Kernels) > 1 {
-		return "not to the last digit: the epochs are of several devices, " + strings.Join(first.Kernels, " and ")
+		return "not to the last digit: several kernel variants computed the epochs, " + strings.Join(first.Kernels, " and ")
 	}
 	return fmt.Sprintf("`%s --only '%s/%s' --verify`", words, c.Dataset, first.Run())
 }

@@ -16,7 +16,6 @@ import (
 
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
-	"tagnet/model/configuration"
 	"tagnet/pipelines/comparison"
 	"tagnet/pipelines/internal/command"
 )
@@ -165,10 +164,7 @@ func compareDataset(groups []comparison.Group) section {
 func amongSeeds(g comparison.Group) string {
 	fields := make([]map[string]json.RawMessage, len(g.Results))
 	for i, r := range g.Results {
-		var c configuration.Configuration // fields that were added later are zero in earlier results
-		if r.Configure(&c) == nil {
-			fields[i] = comparison.Fields(c)
-		}
+		fields[i] = comparison.ResultFields(r)
 	}
 	var texts []string
 	for _, text := range comparison.Differing(fields) {

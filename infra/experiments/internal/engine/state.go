@@ -143,14 +143,15 @@ func (f Folders) inspectTraining(ctx context.Context, r plan.Run, s *Status) err
 	if s.State == Running {
 		return nil
 	}
-	if _, err := manifest.Read(ctx, string(folder)); errors.Is(err, fs.ErrNotExist) {
+	_, err = manifest.Read(ctx, string(folder))
+	if errors.Is(err, fs.ErrNotExist) {
 		s.State = Interrupted
 		return nil
-	} else if err != nil {
-		s.State, s.Why = Stale, err.Error()
-		return nil
 	}
-	best, err := f.best(ctx, r)
+	var best checkpoint.Record
+	if err == nil {
+		best, err = f.best(ctx, r)
+	}
 	if err != nil {
 		s.State, s.Why = Stale, err.Error()
 		return nil
