@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
+	"tagnet/formats/check"
 	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
 )
@@ -84,7 +84,7 @@ func encode(m Manifest) ([]byte, error) {
 	}
 	m.Files = append([]File{}, m.Files...)
 	slices.SortFunc(m.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	if err := checkFiles(m.Files); err != nil {
+	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	m.Checksum = checksum.Blank
@@ -96,16 +96,21 @@ func encode(m Manifest) ([]byte, error) {
 	return text, checksum.Set(text, checksumKey)
 }
 
-func checkFiles(files []File) error {
-	for i, f := range files {
-		if f.Name != path.Clean(f.Name) || path.IsAbs(f.Name) || f.Name == "." || f.Name == ".." || strings.HasPrefix(f.Name, "../") || f.Name == FileName {
-			return fmt.Errorf("%q is not the name of a file in the folder", f.Name)
+// Check returns an error for counts and files that no stage writes.
+func (m Manifest) Check() error {
+	for i, f := range m.Files {
+		key := fmt.Sprintf("files[%d]", i)
+		if err := check.First(check.FileName(key+".name", f.Name), check.Count(key+".size", f.Size)); err != nil {
+			return err
 		}
-		if i > 0 && files[i-1].Name == f.Name {
-			return fmt.Errorf("%s is listed twice", f.Name)
+		if f.Name == FileName {
+			return fmt.Errorf("%s.name is %s, which is the manifest itself", key, FileName)
+		}
+		if i > 0 && m.Files[i-1].Name >= f.Name {
+			return fmt.Errorf("%s.name is %q after %q: names are in byte order, each once", key, f.Name, m.Files[i-1].Name)
 		}
 	}
-	return nil
+	return check.Counts("rows", m.Rows)
 }
 
 // Read reads a folder's manifest. If there is none, because the folder is absent or incomplete, the
@@ -143,7 +148,7 @@ func decode(text []byte) (Manifest, error) {
 	if m.FormatVersion != FormatVersion {
 		return Manifest{}, fmt.Errorf("it has format version %d, this program reads %d; run the command that makes the folder with --force", m.FormatVersion, FormatVersion)
 	}
-	if err := checkFiles(m.Files); err != nil {
+	if err := m.Check(); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
 	}
 	var compact bytes.Buffer

@@ -24,7 +24,7 @@ func (r Result) Path() string { return path.Join(r.Dataset, r.Run()+".json") }
 func Write(ctx context.Context, folder string, r Result) error {
 	url := storage.Join(folder, r.Path())
 	r.FormatVersion = FormatVersion
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return fmt.Errorf("writing %s: %w", url, err)
 	}
 	return storage.WriteJSON(ctx, url, r)
@@ -45,7 +45,7 @@ func decode(url string, text []byte) (Result, error) {
 	if err := strict.Decode(url, text, &r); err != nil {
 		return Result{}, err
 	}
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return Result{}, fmt.Errorf("%s:1: %w", url, err)
 	}
 	var compact bytes.Buffer
@@ -92,8 +92,8 @@ var (
 	digest     = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// check returns an error for a value that no training writes.
-func (r Result) check() error {
+// Check returns an error for a value that no training writes.
+func (r Result) Check() error {
 	if r.FormatVersion != FormatVersion {
 		return fmt.Errorf("format_version is %d, this program reads %d", r.FormatVersion, FormatVersion)
 	}
@@ -116,21 +116,22 @@ func (r Result) check() error {
 	if len(r.Commands) == 0 || len(r.Kernels) == 0 {
 		return errors.New("commands and kernels need an entry each at least")
 	}
-	if err := r.Training.check(); err != nil {
+	if err := r.Training.Check(); err != nil {
 		return err
 	}
 	if len(r.Evaluation) == 0 {
 		return errors.New("evaluation has no protocol")
 	}
 	for protocol, e := range r.Evaluation {
-		if err := e.check(); err != nil {
+		if err := e.Check(); err != nil {
 			return fmt.Errorf("evaluation.%s: %w", protocol, err)
 		}
 	}
 	return nil
 }
 
-func (t Training) check() error {
+// Check returns an error for epochs that no training has.
+func (t Training) Check() error {
 	if t.Epochs != len(t.Curve) || t.BestEpoch < 1 || t.BestEpoch > t.Epochs {
 		return fmt.Errorf("training has %d epochs, %d in its curve, and the best one is %d", t.Epochs, len(t.Curve), t.BestEpoch)
 	}
@@ -141,20 +142,21 @@ func (t Training) check() error {
 		if e.Valid == nil {
 			continue
 		}
-		if err := e.Valid.check(); err != nil {
+		if err := e.Valid.Check(); err != nil {
 			return fmt.Errorf("training.curve[%d].valid: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (e Evaluation) check() error {
+// Check returns an error for numbers that no evaluation has.
+func (e Evaluation) Check() error {
 	if e.Split == "" || e.Queries < 1 || e.Distinct < 1 || e.Distinct > e.Queries || e.Messages < 0 || e.NBFNetMessages < 0 {
 		return fmt.Errorf("split %q, %d queries, %d distinct, %d messages, %d of NBFNet do not fit together", e.Split, e.Queries, e.Distinct, e.Messages, e.NBFNetMessages)
 	}
 	queries := int64(0)
 	for distance, d := range e.ByDistance {
-		if err := d.Pessimistic.check(); err != nil || d.Queries < 1 {
+		if err := d.Pessimistic.Check(); err != nil || d.Queries < 1 {
 			return errors.Join(fmt.Errorf("by_distance has %d queries at %q", d.Queries, distance), err)
 		}
 		queries += d.Queries
@@ -162,10 +164,11 @@ func (e Evaluation) check() error {
 	if len(e.ByDistance) > 0 && queries != e.Queries {
 		return fmt.Errorf("by_distance has %d queries, want %d", queries, e.Queries)
 	}
-	return errors.Join(e.Pessimistic.check(), e.Mean.check(), e.Optimistic.check())
+	return errors.Join(e.Pessimistic.Check(), e.Mean.Check(), e.Optimistic.Check())
 }
 
-func (m Metrics) check() error {
+// Check returns an error for numbers that no ranks have.
+func (m Metrics) Check() error {
 	for _, share := range []float64{m.MRR, m.Hits1, m.Hits3, m.Hits10} {
 		if !(share >= 0 && share <= 1) {
 			return fmt.Errorf("a metric is %v: want 0 to 1", share)

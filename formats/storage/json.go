@@ -4,15 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"tagnet/formats/check"
 )
 
-// ReadJSON reads a file that holds one JSON value. It returns the errors of Open; other errors name the file.
-func ReadJSON[T any](ctx context.Context, url string) (value T, err error) {
+// ReadJSON reads a file that holds one JSON value, and checks the value. It returns the errors of Open; other errors name the file.
+func ReadJSON[T check.Checked](ctx context.Context, url string) (value T, err error) {
 	text, err := ReadFile(ctx, url)
 	if err != nil {
 		return value, err
 	}
 	if err := json.Unmarshal(text, &value); err != nil {
+		return value, fmt.Errorf("reading %s: %w", url, err)
+	}
+	if err := value.Check(); err != nil {
 		return value, fmt.Errorf("reading %s: %w", url, err)
 	}
 	return value, nil

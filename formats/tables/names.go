@@ -3,6 +3,7 @@ package tables
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"unsafe"
 
@@ -21,12 +22,31 @@ func namesSchema(schema string) *arrow.Schema {
 	return newSchema(schema, []arrow.Field{{Name: "name", Type: arrow.BinaryTypes.String}})
 }
 
+// namesOrder checks what readers of names rely on: byte order, no duplicates.
+type namesOrder struct {
+	names int64
+	last  []byte
+}
+
+func (o *namesOrder) next(name []byte) error {
+	if o.names > 0 {
+		switch c := bytes.Compare(o.last, name); {
+		case c == 0:
+			return fmt.Errorf("%q is a duplicate, with ids %d and %d", name, o.names-1, o.names)
+		case c > 0:
+			return fmt.Errorf("%q, id %d, comes after %q: names are in byte order", name, o.names, o.last)
+		}
+	}
+	o.names++
+	o.last = append(o.last[:0], name...)
+	return nil
+}
+
 // NamesWriter writes names in byte order. The position of a name is its id.
 type NamesWriter struct {
 	*tableWriter
 	builder *array.StringBuilder // names of the pending batch
-	names   int64
-	last    []byte
+	order   namesOrder
 }
 
 // CreateNames begins a file of names: Entities or Relations, as the schema says.
@@ -41,28 +61,36 @@ func CreateNames(ctx context.Context, url, schema string) (*NamesWriter, error) 
 
 // Write appends a name. It returns an error if the name is a duplicate or out of order.
 func (w *NamesWriter) Write(name []byte) error {
-	if w.names > 0 {
-		switch c := bytes.Compare(w.last, name); {
-		case c == 0:
-			return w.refuse("%q is a duplicate, with ids %d and %d", name, w.names-1, w.names)
-		case c > 0:
-			return w.refuse("%q, id %d, comes after %q: names are in byte order", name, w.names, w.last)
-		}
+	if err := w.order.next(name); err != nil {
+		return w.refuse("%v", err)
 	}
-	w.names++
-	w.last = append(w.last[:0], name...)
 	w.builder.BinaryBuilder.Append(name)
 	return w.count(len(name))
 }
 
-// EachName calls each for the names of a file, in the order of their ids. The bytes are a view that
+// CountNames returns the number of names of a file. It reads the frame of the file only.
+func CountNames(ctx context.Context, url, schema string) (int64, error) {
+	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, namesSchema(schema)) })
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	return r.frame.rows, nil
+}
+
+// EachName calls each for the names of a file, in the order of their ids, and verifies that order. The bytes are a view that
 // is valid only during the call.
 func EachName(ctx context.Context, url, schema string, each func(name []byte) error) error {
+	var order namesOrder
 	return readTable(ctx, url, namesSchema(schema), nil, func(rows arrow.Record) error {
 		column := rows.Column(0).(*array.String)
 		for i := range column.Len() {
-			name := column.Value(i)
-			if err := each(unsafe.Slice(unsafe.StringData(name), len(name))); err != nil {
+			text := column.Value(i)
+			name := unsafe.Slice(unsafe.StringData(text), len(text))
+			if err := order.next(name); err != nil {
+				return err
+			}
+			if err := each(name); err != nil {
 				return err
 			}
 		}
@@ -70,7 +98,7 @@ func EachName(ctx context.Context, url, schema string, each func(name []byte) er
 	})
 }
 
-// ReadNames reads a file of names. It returns an error that names the file if the file is damaged or
+// ReadNames reads a file of names and verifies their order. It returns an error that names the file if the file is damaged or
 // holds another table. The names of a batch share one allocation.
 func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	var names []string
@@ -96,6 +124,11 @@ func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i := 1; i < len(names); i++ {
+		if names[i-1] >= names[i] {
+			return nil, fmt.Errorf("reading %s: %q, id %d, comes after %q: names are in byte order, each once", url, names[i], i, names[i-1])
+		}
 	}
 	return names, nil
 }

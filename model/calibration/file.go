@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"tagnet/formats/check"
 	"tagnet/formats/checksum"
 )
 
@@ -31,21 +32,33 @@ func Parse(text []byte) (*Calibration, error) {
 		return nil, err
 	}
 	c := &Calibration{}
-	if err := json.Unmarshal(text, c); err != nil {
+	// A file without the curve of all relations would give every answer a probability of one half.
+	file := struct {
+		*Calibration
+		Whole *Line `json:"whole"`
+	}{Calibration: c}
+	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, err
 	}
+	if file.Whole == nil {
+		return nil, errors.New("it lacks whole, the parameters of all candidates")
+	}
+	c.Whole = *file.Whole
 	if c.FormatVersion != FormatVersion {
 		return nil, fmt.Errorf("its format version is %d, this program reads %d", c.FormatVersion, FormatVersion)
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	c.index()
 	return c, nil
 }
 
-// check returns an error unless probabilities are numbers that rise with the score.
-func (c *Calibration) check() error {
+// Check returns an error unless probabilities are numbers that rise with the score.
+func (c *Calibration) Check() error {
+	if err := check.First(check.Count("top_k", c.TopK), c.Counts.check(), check.AtLeastZero("strength", c.Strength)); err != nil {
+		return err
+	}
 	if !(c.BaseRate >= 0 && c.BaseRate <= 1) || c.BaseRate != c.Rate() {
 		return errors.New("its base rate is not the share of its true candidates")
 	}
@@ -56,8 +69,15 @@ func (c *Calibration) check() error {
 		if !r.Line.valid() || r.ID < 0 || i > 0 && r.ID <= c.Relations[i-1].ID {
 			return fmt.Errorf("the parameters of relation %d, %q, are out of range or out of order", r.ID, r.Name)
 		}
+		if err := r.Counts.check(); err != nil {
+			return fmt.Errorf("relations[%d].%w", i, err)
+		}
 	}
 	return nil
+}
+
+func (c Counts) check() error {
+	return check.First(check.Count("queries", c.Queries), check.Between("true", c.True, 0, c.Candidates))
 }
 
 func (l Line) valid() bool {

@@ -1,5 +1,7 @@
 package calibration
 
+import "tagnet/formats/check"
+
 import "math"
 
 // Bins is the number of bins of equal width in [0, 1] into which Reliability sorts probabilities.
@@ -75,6 +77,11 @@ type Row struct {
 	// Mean and Observed are those of the Bin.
 	Mean     float64 `json:"mean"`
 	Observed float64 `json:"observed"`
+}
+
+// Check returns an error for numbers that no bin has.
+func (r Row) Check() error {
+	return check.First(check.Share("from", r.From), check.Share("to", r.To), check.Count("candidates", r.Candidates), check.Share("mean", r.Mean), check.Share("observed", r.Observed))
 }
 
 // Rows returns all bins.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/checksum/checksumtest"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
@@ -31,6 +32,12 @@ func record(epoch int, mrr float64) Record {
 	if mrr >= 0 {
 		r.Valid = &Valid{Queries: 4, Pessimistic: ranking.Metrics{MRR: mrr}}
 	}
+	return named(r)
+}
+
+// named returns a record that names its files.
+func named(r Record) Record {
+	r.Weights.Name, r.Optimizer.Name = r.Name()+".safetensors", r.Name()+".optimizer.safetensors"
 	return r
 }
 
@@ -39,7 +46,7 @@ func partial(epoch, step int) Record {
 	r.Epoch = epoch
 	r.Step += int64(step)
 	r.Partial = &Partial{Step: step, Loss: 1. / 3, Queries: 7, Messages: 1 << 40}
-	return r
+	return named(r)
 }
 
 func save(t *testing.T, f Folder, records ...Record) {
@@ -256,7 +263,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(oldChecksum([]byte("{\n}")))
 	f.Add(oldChecksum([]byte("{\n  \"format_version\": 1\n}")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := parse(data)
+		r, err := parse(checksumtest.Repair(data, checksumKey))
 		if err != nil {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/check"
 	"tagnet/formats/manifest"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
@@ -102,6 +103,11 @@ func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor, 
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", url, err)
+	}
+	for _, t := range tensors {
+		if err := check.Numbers(t.Name, t.Data); err != nil {
+			return nil, &DamagedError{url, err}
+		}
 	}
 	return tensors, nil
 }

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
+	"tagnet/formats/check"
 	"tagnet/formats/checksum"
 	"tagnet/formats/manifest"
 	"tagnet/model/configuration"
@@ -86,6 +88,12 @@ type Valid struct {
 	Pessimistic ranking.Metrics `json:"pessimistic"`
 	Mean        ranking.Metrics `json:"mean"`
 	Optimistic  ranking.Metrics `json:"optimistic"`
+}
+
+// Check returns an error for numbers that no validation has.
+func (v Valid) Check() error {
+	return check.First(check.Count("queries", v.Queries), check.Share("tied", v.Tied),
+		check.Value("pessimistic", v.Pessimistic), check.Value("mean", v.Mean), check.Value("optimistic", v.Optimistic))
 }
 
 // Selection returns the metrics that select the best epoch, by their MRR: those with ties counted against the answer.
@@ -172,8 +180,48 @@ func parse(data []byte) (Record, error) {
 	if r.FormatVersion != FormatVersion {
 		return Record{}, fmt.Errorf("its format version is %d, this program reads %d", r.FormatVersion, FormatVersion)
 	}
+	return r, r.Check()
+}
+
+// Check returns an error for a record that no training writes.
+func (r Record) Check() error {
 	if err := r.Configuration.Validate(); err != nil {
-		return Record{}, errors.Join(errors.New("its configuration is invalid"), err)
+		return errors.Join(errors.New("its configuration is invalid"), err)
 	}
-	return r, nil
+	if p := r.Partial; p != nil {
+		if err := check.First(check.Count("partial.step", p.Step), check.Count("partial.queries", p.Queries), check.Count("partial.messages", p.Messages),
+			check.AtLeastZero("partial.seconds", p.Seconds)); err != nil {
+			return err
+		}
+	}
+	if r.Valid != nil {
+		if err := check.Value("valid", *r.Valid); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Between("epoch", r.Epoch, 0, math.MaxInt32), check.Count("step", r.Step), check.Count("messages", r.Messages), check.Count("validation.every", r.Validation.Every),
+		check.Count("validation.limit", r.Validation.Limit), check.Between("rounds.workers", r.Rounds.Workers, 0, configuration.MostWorkers),
+		check.Count("rounds.local_steps", r.Rounds.LocalSteps), r.Vocabulary.check(), r.files())
+}
+
+// files returns an error unless the record names its own files: a name is part of a path that is opened.
+func (r Record) files() error {
+	for key, f := range map[string]manifest.File{".safetensors": r.Weights, ".optimizer.safetensors": r.Optimizer} {
+		if f.Name != r.Name()+key {
+			return fmt.Errorf("it names the file %q, want %q", f.Name, r.Name()+key)
+		}
+	}
+	return check.First(check.Count("weights.size", r.Weights.Size), check.Count("optimizer.size", r.Optimizer.Size))
+}
+
+// check returns an error for a number that no graph has, and for a relation that occurs twice, whose weights would be ambiguous.
+func (v Vocabulary) check() error {
+	seen := make(map[string]bool, len(v.Relations))
+	for _, name := range v.Relations {
+		if seen[name] {
+			return fmt.Errorf("vocabulary.relations has %q twice", name)
+		}
+		seen[name] = true
+	}
+	return check.Between("vocabulary.entities", v.Entities, 0, math.MaxInt32)
 }

@@ -58,6 +58,7 @@ func (v *View) Answers(ctx context.Context) (tables.Answers, error) { return v.a
 // answers is a table of known answers that is read once. A failed read is tried again by the next caller.
 type answers struct {
 	url    string
+	of     *View // whose ids they have
 	mu     sync.Mutex
 	loaded bool
 	known  tables.Answers
@@ -70,8 +71,14 @@ func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 		return a.known, nil
 	}
 	known, err := tables.ReadAnswers(ctx, a.url)
-	a.known, a.loaded = known, err == nil
-	return known, err
+	if err != nil {
+		return known, err
+	}
+	if err := checkAnswers(known, a.of.Graph); err != nil {
+		return known, fmt.Errorf("reading %s: %w", a.url, err)
+	}
+	a.known, a.loaded = known, true
+	return known, nil
 }
 
 // Inductive reports whether queries of test are about another graph than the training graph.

@@ -20,7 +20,7 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	if k.Train, err = readView(ctx, folder, m, "train", len(k.Relations)); err != nil {
 		return nil, err
 	}
-	k.trainAnswers = &answers{url: storage.Join(folder, TrainAnswersFile)}
+	k.trainAnswers = &answers{url: storage.Join(folder, TrainAnswersFile), of: k.Train}
 	k.Inference = k.Train
 	if isInductive(m) {
 		if k.Inference, err = readView(ctx, folder, m, "test", len(k.Relations)); err != nil {
@@ -41,7 +41,8 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 	if split == "test" && isInductive(m) {
 		entities, known, rows = InferenceEntitiesFile, InferenceAnswersFile, m.Rows["inference_edges"]
 	}
-	v := &View{answers: &answers{url: storage.Join(folder, known)}}
+	v := &View{}
+	v.answers = &answers{url: storage.Join(folder, known), of: v}
 	if file := typesFile(m, split); file != "" {
 		v.types.url = storage.Join(folder, file)
 	}
@@ -49,7 +50,10 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 	if v.Entities, err = tables.ReadNames(ctx, storage.Join(folder, entities), tables.Entities); err != nil {
 		return nil, err
 	}
-	b := graph.NewBuilder(len(v.Entities), relations, rows)
+	if len(v.Entities) == 0 || relations == 0 {
+		return nil, fmt.Errorf("%s: the graph has %d entities and %d relations", folder, len(v.Entities), relations)
+	}
+	b := graph.NewBuilder(len(v.Entities), relations, min(rows, mostRowsPerByte*edgeBytes(m, split)))
 	for _, f := range EdgeFiles(m, split) {
 		err := tables.EachEdges(ctx, storage.Join(folder, f.Name), func(e tables.Edges) error {
 			for i, head := range e.Heads {
@@ -65,6 +69,9 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 	}
 	if v.Graph, err = b.Graph(); err != nil {
 		return nil, fmt.Errorf("reading the edges of %s: %w", folder, err)
+	}
+	if edges := v.Graph.Edges(); edges != rows {
+		return nil, wrongCount(folder, fmt.Errorf("it says %d edges, the tables have %d", rows, edges))
 	}
 	return v, nil
 }

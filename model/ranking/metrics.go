@@ -3,6 +3,8 @@ package ranking
 import (
 	"math/big"
 	"math/bits"
+
+	"tagnet/formats/check"
 )
 
 // Metrics are the mean reciprocal rank, the shares of ranks up to 1, 3 and 10, and the mean rank. They are zero
@@ -13,6 +15,12 @@ type Metrics struct {
 	Hits3    float64 `json:"hits@3"`
 	Hits10   float64 `json:"hits@10"`
 	MeanRank float64 `json:"mean_rank"`
+}
+
+// Check returns an error for metrics that no ranks have.
+func (m Metrics) Check() error {
+	return check.First(check.Share("mrr", m.MRR), check.Share("hits@1", m.Hits1), check.Share("hits@3", m.Hits3), check.Share("hits@10", m.Hits10),
+		check.AtLeastZero("mean_rank", m.MeanRank))
 }
 
 // Tally sums up ranks. All sums are integers: tallies that are added in any order and grouping have equal bits, and so

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/check"
 	"tagnet/formats/storage"
 )
 
@@ -21,6 +22,11 @@ type Distribution struct {
 	// ByDistance has the number of queries at each distance: "1", "2", ..., "unreached", and
 	// "0" if some answer is its own source.
 	ByDistance map[string]int64 `json:"by_distance"`
+}
+
+// Check returns an error for negative numbers.
+func (d Distribution) Check() error {
+	return check.First(check.Count("queries", d.Queries), check.Counts("by_distance", d.ByDistance))
 }
 
 // writeDistribution adds up the counts of all tables and writes the distribution. It returns the

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"strconv"
 
+	"tagnet/formats/check"
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 	"tagnet/stages/score"
@@ -50,6 +51,23 @@ type Metrics struct {
 	ByRelation  map[string]Summary `json:"by_relation"`
 	// Calibration is nil if the checkpoint has none.
 	Calibration *Calibration `json:"calibration,omitempty"`
+}
+
+// Check returns an error for numbers that no set of queries has.
+func (s Summary) Check() error {
+	return check.First(check.Count("queries", s.Queries), check.Count("unreached", s.Unreached), check.Share("tied", s.Tied),
+		check.Value("pessimistic", s.Pessimistic), check.Value("mean", s.Mean), check.Value("optimistic", s.Optimistic))
+}
+
+// Check returns an error for numbers that no evaluation has.
+func (m Metrics) Check() error {
+	if m.Calibration != nil {
+		if err := check.Value("calibration", *m.Calibration); err != nil {
+			return err
+		}
+	}
+	return check.First(m.Summary.Check(), check.Count("negatives", m.Negatives), check.Count("distinct", m.Distinct), check.Count("messages", m.Messages),
+		check.Map("by_direction", m.ByDirection), check.Map("by_distance", m.ByDistance), check.Map("by_relation", m.ByRelation))
 }
 
 // Counts are the sums of the ranks of a set of queries. They are integers: counts that are merged in any order and

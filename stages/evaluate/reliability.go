@@ -3,6 +3,8 @@ package evaluate
 import (
 	"tagnet/model/calibration"
 	"tagnet/stages/score"
+
+	"tagnet/formats/check"
 )
 
 // Calibration is what metrics.json says about probabilities. It compares the best candidates of the split's queries,
@@ -40,6 +42,23 @@ type RelationCalibration struct {
 	True       int64   `json:"true"`
 	Before     float64 `json:"before"`
 	After      float64 `json:"after"`
+}
+
+// Check returns an error for numbers that no comparison of probabilities with facts has.
+func (c Calibration) Check() error {
+	return check.First(check.Share("base_rate", c.BaseRate), check.Share("fitted_base_rate", c.FittedBaseRate), check.Count("top_k", c.TopK),
+		check.Between("true", c.True, 0, c.Candidates), check.Share("observed", c.Observed), check.Share("mean", c.Mean),
+		check.Value("before", c.Before), check.Value("after", c.After), check.Map("by_relation", c.ByRelation))
+}
+
+// Check returns an error for numbers that no table of bins has.
+func (r Reliability) Check() error {
+	return check.First(check.Share("expected_calibration_error", r.Error), check.List("bins", r.Bins))
+}
+
+// Check returns an error for numbers that no relation has.
+func (c RelationCalibration) Check() error {
+	return check.First(check.Count("queries", c.Queries), check.Between("true", c.True, 0, c.Candidates), check.Share("before", c.Before), check.Share("after", c.After))
 }
 
 // ReliabilityCounts are the sums behind a Calibration. They are integers, as those of Counts are.

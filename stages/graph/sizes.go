@@ -2,8 +2,10 @@ package graph
 
 import (
 	"context"
+	"fmt"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 )
@@ -14,6 +16,10 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	summary, err := ReadSummary(ctx, folder)
 	if err != nil {
 		return budget.Sizes{}, err
+	}
+	if entities := m.Rows["entities"]; summary.Entities != entities || summary.Edges != m.Rows["edges"] {
+		return budget.Sizes{}, fmt.Errorf("%s says %d entities and %d edges, the manifest %d and %d: %w",
+			storage.Join(folder, kg.SummaryFile), summary.Entities, summary.Edges, entities, m.Rows["edges"], manifest.ErrDamaged)
 	}
 	s := budget.Sizes{
 		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,

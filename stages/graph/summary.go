@@ -3,7 +3,9 @@ package graph
 import (
 	"context"
 	"fmt"
+	"math"
 
+	"tagnet/formats/check"
 	"tagnet/formats/storage"
 	"tagnet/model/kg"
 	"tagnet/stages/split"
@@ -73,6 +75,34 @@ type GraphSummary struct {
 	MeanDegree float64 `json:"mean_degree"`
 	// Types counts the types of entities, if the dataset gives any.
 	Types *TypesSummary `json:"types,omitempty"`
+}
+
+// Check returns an error for numbers that no graph has.
+func (s Summary) Check() error {
+	if s.InferenceGraph != nil {
+		if err := check.Value("inference_graph", *s.InferenceGraph); err != nil {
+			return err
+		}
+	}
+	for split, share := range s.KnownShare {
+		if err := check.Share("known_share."+split, share); err != nil {
+			return err
+		}
+	}
+	graph := GraphSummary{Entities: s.Entities, Facts: s.Facts, Edges: s.Edges, MeanDegree: s.MeanDegree, Types: s.Types}
+	return check.First(graph.Check(), check.Between("relations", s.Relations, 1, math.MaxInt32/2), check.Count("background", s.Background), check.Count("rejected", s.Rejected),
+		check.Counts("queries", s.Queries), check.Counts("distinct", s.Distinct), check.Counts("repeated", s.Repeated), check.Counts("known", s.Known))
+}
+
+// Check returns an error for numbers that no graph has.
+func (g GraphSummary) Check() error {
+	if t := g.Types; t != nil {
+		if err := check.First(check.Count("types.types", t.Types), check.Count("types.entities", t.Entities), check.Count("types.listed", t.Listed), check.Count("types.unknown", t.Unknown)); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Between("entities", g.Entities, 1, math.MaxInt32), check.Between("facts", g.Facts, 1, math.MaxInt64/2),
+		check.Between("edges", g.Edges, 2*g.Facts, 2*g.Facts), check.AtLeastZero("mean_degree", g.MeanDegree))
 }
 
 // ReadSummary reads summary.json of a graph/ folder.

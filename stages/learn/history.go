@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"tagnet/formats/check"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 )
@@ -27,6 +28,17 @@ type Epoch struct {
 	Kernel string `json:"kernel"`
 }
 
+// Check returns an error for numbers that no epoch has.
+func (e Epoch) Check() error {
+	if e.Valid != nil {
+		if err := check.Value("valid", *e.Valid); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("epoch", e.Epoch), check.Count("queries", e.Queries), check.Count("messages", e.Messages), check.Count("steps", e.Steps),
+		check.AtLeastZero("seconds", e.Seconds), check.AtLeastZero("learning_rate", e.LearningRate))
+}
+
 // ReadHistory reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
 // before a line that is damaged.
 func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
@@ -40,7 +52,11 @@ func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
 	var epochs []Epoch
 	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
 		var e Epoch
-		if err := json.Unmarshal(line, &e); err != nil {
+		err := json.Unmarshal(line, &e)
+		if err == nil {
+			err = e.Check()
+		}
+		if err != nil {
 			return epochs, fmt.Errorf("%s:%d: %w; remove the file, nothing depends on it", url, i+1, err)
 		}
 		epochs = append(epochs, e)

@@ -277,6 +277,10 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	}
 	l.solver.LearningRate = l.learningRate()
 	batches := optimizer.Schedule(l.Train.Facts, l.Configuration, uint64(l.Seed), l.epoch)
+	if at := l.partial.Step; at > len(batches) {
+		return fmt.Errorf("%s of %s says that %d of the %d batches of epoch %d are trained; use --force to train from the beginning",
+			l.record.Name(), l.folder, at, len(batches), l.epoch)
+	}
 	for l.partial.Step < len(batches) {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -3,6 +3,7 @@ package messages
 import (
 	"context"
 
+	"tagnet/formats/check"
 	"tagnet/formats/storage"
 	"tagnet/model/messages"
 )
@@ -109,6 +110,43 @@ type AStarLayer struct {
 	Layer int   `json:"layer"`
 	AStar int64 `json:"astar"`
 	Kept  int64 `json:"kept"`
+}
+
+// Check returns an error for numbers that no counting of messages gives.
+func (s Summary) Check() error {
+	if s.AStar != nil {
+		if err := check.Value("astar", *s.AStar); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("queries", s.Queries), check.Count("edges", s.Edges), check.List("configurations", s.Configurations), check.List("by_layer", s.ByLayer))
+}
+
+// Check returns an error for negative numbers.
+func (t Totals) Check() error {
+	return check.First(check.Between("kept", t.Kept, 0, t.NBFNet), check.Between("kept_empty", t.KeptEmpty, 0, t.Kept),
+		check.Between("pruned_empty", t.PrunedEmpty, 0, t.NBFNet), check.Between("pruned_redundant", t.PrunedRedundant, 0, t.NBFNet))
+}
+
+// Check returns an error for numbers that no configuration has.
+func (c Configuration) Check() error {
+	return check.First(check.Count("layers", c.Layers), check.Count("delta", c.Delta), c.Totals.Check())
+}
+
+// Check returns an error for numbers that no layer has.
+func (l LayerSum) Check() error {
+	return check.First(check.Count("layers", l.Layers), check.Count("delta", l.Delta), check.Between("layer", l.Layer, 1, l.Layers), l.Totals.Check())
+}
+
+// Check returns an error for numbers that no model's choices have.
+func (a AStar) Check() error {
+	return check.First(check.Count("layers", a.Layers), check.Count("delta", a.Delta), check.Between("astar", a.AStar, 0, a.NBFNet), check.Between("kept", a.Kept, 0, a.AStar),
+		check.List("by_layer", a.ByLayer))
+}
+
+// Check returns an error for numbers that no layer has.
+func (l AStarLayer) Check() error {
+	return check.First(check.Count("layer", l.Layer), check.Count("astar", l.AStar), check.Between("kept", l.Kept, 0, l.AStar))
 }
 
 func totals(c messages.Counts) Totals {

@@ -2,7 +2,9 @@ package statistics
 
 import (
 	"context"
+	"math"
 
+	"tagnet/formats/check"
 	"tagnet/formats/storage"
 	"tagnet/stages/messages"
 )
@@ -111,6 +113,58 @@ type Shares struct {
 	KeptEmpty       float64 `json:"kept_empty"`
 	PrunedEmpty     float64 `json:"pruned_empty"`
 	PrunedRedundant float64 `json:"pruned_redundant"`
+}
+
+// Check returns an error for numbers that no dataset has.
+func (a Analysis) Check() error {
+	if a.InferenceGraph != nil {
+		if err := check.Value("inference_graph", *a.InferenceGraph); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("relations", a.Relations), a.Graph.Check(), check.Map("splits", a.Splits))
+}
+
+// Check returns an error for numbers that no graph has.
+func (g Graph) Check() error {
+	return check.First(check.Count("entities", g.Entities), check.Count("facts", g.Facts), check.Count("edges", g.Edges), check.AtLeastZero("mean_degree", g.MeanDegree),
+		check.Count("most_edges", g.MostEdges), check.List("degrees", g.Degrees))
+}
+
+// Check returns an error for numbers that no bin of a histogram has.
+func (d Degree) Check() error {
+	return check.First(check.Count("from", d.From), check.Between("to", d.To, d.From, math.MaxInt64), check.Count("entities", d.Entities), check.Share("share", d.Share))
+}
+
+// Check returns an error for numbers that no split has.
+func (s Split) Check() error {
+	if s.AStar != nil {
+		if err := check.Value("astar", *s.AStar); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("queries", s.Queries), check.Count("max_hops", s.MaxHops), check.Map("by_distance", s.ByDistance), check.List("messages", s.Messages))
+}
+
+// Check returns an error for numbers that no distance has.
+func (d AtDistance) Check() error {
+	return check.First(check.Count("queries", d.Queries), check.Share("share", d.Share))
+}
+
+// Check returns an error for numbers that no counting gives.
+func (m Messages) Check() error {
+	return check.First(m.Configuration.Check(), check.Value("shares", m.Shares), check.Share("pruned_empty_share", m.PrunedEmptyShare),
+		check.Share("pruned_redundant_share", m.PrunedRedundantShare), check.List("by_layer", m.ByLayer))
+}
+
+// Check returns an error for numbers that no layer has.
+func (l Layer) Check() error {
+	return check.First(l.LayerSum.Check(), check.Value("shares", l.Shares))
+}
+
+// Check returns an error for numbers that are no fractions.
+func (s Shares) Check() error {
+	return check.First(check.Share("sent", s.Sent), check.Share("kept_empty", s.KeptEmpty), check.Share("pruned_empty", s.PrunedEmpty), check.Share("pruned_redundant", s.PrunedRedundant))
 }
 
 // share returns n as a fraction of whole, 0 if whole is 0.

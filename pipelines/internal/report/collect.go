@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/check"
 	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
@@ -112,7 +113,7 @@ func (e *evidence) check(err error) {
 }
 
 // read decodes a JSON file of a folder that is as require demands.
-func read[T any](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
+func read[T check.Checked](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
 	if err := e.require(ctx, folder, command); err != nil {
 		return value, err
 	}
@@ -124,7 +125,7 @@ type content struct{ section, what string }
 
 // readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap in each of the
 // sections, as does a stage without any split.
-func readSplits[T any](ctx context.Context, e *evidence, folder, file, pipeline string, shown ...content) (all []T) {
+func readSplits[T check.Checked](ctx context.Context, e *evidence, folder, file, pipeline string, shown ...content) (all []T) {
 	splits := e.splitsIn(ctx, folder)
 	for _, split := range splits {
 		command := e.workspace.Command(pipeline, "--split", split)
@@ -209,12 +210,10 @@ func (e *evidence) readTraining(ctx context.Context) {
 	case err != nil:
 		e.missing(trainingSection, e.withoutTraining(ctx), train, err)
 	}
-	name, err := storage.ReadFile(ctx, storage.Join(w.Checkpoints(), "best"))
-	if err != nil {
+	if e.best, err = checkpoint.Folder(w.Checkpoints()).Best(ctx); err != nil {
 		e.missing(configurationSection, "There is no checkpoint", train, err)
 		return
 	}
-	e.best = strings.TrimSpace(string(name))
 	r, err := storage.ReadJSON[checkpoint.Record](ctx, storage.Join(w.Checkpoints(), e.best+".json"))
 	if err != nil {
 		e.missing(configurationSection, "The record of the best checkpoint cannot be shown", train, err)

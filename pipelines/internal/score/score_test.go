@@ -304,7 +304,11 @@ func TestUserQueriesInShards(t *testing.T) {
 	w := trained(t, "plain")
 	graph, folder := filepath.Join(w, "graph"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	loaded, err := kg.Load(t.Context(), graph, manifest.Manifest{})
+	m, err := manifest.Read(t.Context(), graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := kg.Load(t.Context(), graph, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/check"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/results"
@@ -219,6 +220,21 @@ func differs(r plan.Run, text json.RawMessage, seed int64, validation checkpoint
 	return strings.Join(differences, ", ")
 }
 
+// graphSummary has what the engine needs of the summary.json of a graph.
+type graphSummary struct {
+	Inference      string
+	Edges          int64
+	InferenceGraph *struct{ Edges int64 } `json:"inference_graph"`
+}
+
+// Check returns an error for numbers that no graph has.
+func (s graphSummary) Check() error {
+	if s.InferenceGraph != nil {
+		return check.Count("inference_graph.edges", s.InferenceGraph.Edges)
+	}
+	return check.Count("edges", s.Edges)
+}
+
 // graph returns the checksum of a workspace's graph and the number of edges of the graph that test queries are about.
 func (f Folders) graph(ctx context.Context, r plan.Run) (checksum, inference string, edges int64, err error) {
 	folder := storage.Join(f.Workspace(r.Dataset), "graph")
@@ -226,11 +242,7 @@ func (f Folders) graph(ctx context.Context, r plan.Run) (checksum, inference str
 	if err != nil {
 		return "", "", 0, err
 	}
-	summary, err := storage.ReadJSON[struct {
-		Inference      string
-		Edges          int64
-		InferenceGraph *struct{ Edges int64 } `json:"inference_graph"`
-	}](ctx, storage.Join(folder, "summary.json"))
+	summary, err := storage.ReadJSON[graphSummary](ctx, storage.Join(folder, "summary.json"))
 	if err != nil {
 		return "", "", 0, err
 	}

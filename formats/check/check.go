@@ -1,0 +1,113 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Checked is a value that a file holds. Check returns an error, which names the key, for a content that this program never writes.
+type Checked interface{ Check() error }
+
+// First returns the first of some errors that is not nil.
+func First(errs ...error) error { return cmp.Or(errs...) }
+
+// Count returns an error if a number is negative.
+func Count[N int | int32 | int64](key string, n N) error {
+	if n < 0 {
+		return fmt.Errorf("%s is %d, want 0 or more", key, n)
+	}
+	return nil
+}
+
+// Between returns an error unless a number is from least to most.
+func Between[N int | int32 | int64](key string, n, least, most N) error {
+	if n < least || n > most {
+		return fmt.Errorf("%s is %d, want %d to %d", key, n, least, most)
+	}
+	return nil
+}
+
+// Share returns an error unless a number is from 0 to 1.
+func Share(key string, x float64) error {
+	if !(x >= 0 && x <= 1) {
+		return fmt.Errorf("%s is %v, want 0 to 1", key, x)
+	}
+	return nil
+}
+
+// AtLeastZero returns an error unless a number is finite and not negative.
+func AtLeastZero(key string, x float64) error {
+	if !(x >= 0 && x <= math.MaxFloat64) {
+		return fmt.Errorf("%s is %v, want 0 or more", key, x)
+	}
+	return nil
+}
+
+// Finite returns an error if a number is NaN or infinite.
+func Finite(key string, x float64) error {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s is %v, want a finite number", key, x)
+	}
+	return nil
+}
+
+// Numbers returns an error if one of some numbers is NaN or infinite.
+func Numbers(key string, data []float32) error {
+	for i, x := range data {
+		if x-x != 0 {
+			return fmt.Errorf("%s[%d] is %v, want a finite number", key, i, x)
+		}
+	}
+	return nil
+}
+
+// Counts is Count for the values of a map. Of several errors it returns that of the first key.
+func Counts[N int | int32 | int64](key string, counts map[string]N) error {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if err := Count(key+"."+name, counts[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Value returns the error of a value below a key.
+func Value(key string, v Checked) error {
+	if err := v.Check(); err != nil {
+		return fmt.Errorf("%s.%w", key, err)
+	}
+	return nil
+}
+
+// Map is Value for the values of a map. Of several errors it returns that of the first key.
+func Map[V Checked](key string, values map[string]V) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if err := Value(key+"."+name, values[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List is Value for the elements of a list.
+func List[V Checked](key string, values []V) error {
+	for i, v := range values {
+		if err := Value(fmt.Sprintf("%s[%d]", key, i), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FileName returns an error unless a name, with slashes, is that of a file in the folder that it is relative to, or below.
+func FileName(key, name string) error {
+	if name != path.Clean(name) || path.IsAbs(name) || name == "." || name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\\x00") {
+		return fmt.Errorf("%s is %q, want the name of a file in the folder", key, name)
+	}
+	return nil
+}
