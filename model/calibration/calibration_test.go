@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tagnet/formats/checksum"
+	"tagnet/formats/checksum/checksumtest"
 )
 
 var names = []string{"likes", "knows"}
@@ -272,6 +277,9 @@ func TestFile(t *testing.T) {
 		"negative slope": func(c *Calibration) { c.Whole.Slope = -1 },
 		"relation":       func(c *Calibration) { c.Relations[1].Slope = -1 },
 		"order":          func(c *Calibration) { c.Relations[0], c.Relations[1] = c.Relations[1], c.Relations[0] },
+		"top k":          func(c *Calibration) { c.TopK = -1 },
+		"sample":         func(c *Calibration) { c.Relations[0].True = c.Relations[0].Candidates + 1 },
+		"strength":       func(c *Calibration) { c.Strength = -1 },
 	} {
 		changed := *c
 		changed.Relations = slices.Clone(c.Relations)
@@ -284,6 +292,48 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// TestFileWithoutTheWhole checks that a curve that is absent is not taken for one of zeros, a probability of one half for all.
+func TestFileWithoutTheWhole(t *testing.T) {
+	t.Parallel()
+	c := fitted(t, []Candidate{{Score: 2, True: true}, {Query: 1, Score: 1}})
+	text, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve := regexp.MustCompile(`(?s)"whole": {.*?}`)
+	for name, forged := range map[string]string{"null": `"whole": null`, "absent": `"other": 1`} {
+		if _, err := Parse(checksumtest.Repair(curve.ReplaceAll(text, []byte(forged)), checksumKey)); err == nil || !strings.Contains(err.Error(), "whole") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// FuzzParse checks that every text that Parse accepts gives probabilities, and can be written.
+func FuzzParse(f *testing.F) {
+	c, err := Fit([]Candidate{{Score: 2, True: true}, {Query: 1, Score: 1}}, []string{"a", "b"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	text, err := c.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text, int32(1), float32(2))
+	f.Add([]byte(`{"checksum":"`+checksum.Blank+`"}`), int32(0), float32(0))
+	f.Fuzz(func(t *testing.T, text []byte, relation int32, score float32) {
+		c, err := Parse(checksumtest.Repair(text, checksumKey))
+		if err != nil || score != score {
+			return
+		}
+		if p := c.Probability(relation, score); !(p >= 0 && p <= 1) {
+			t.Errorf("a probability of %v", p)
+		}
+		if _, err := c.Encode(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Example shows how a relation is drawn to the whole.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -252,6 +253,58 @@ func TestDamagedWeights(t *testing.T) {
 		try("cut at", i, whole[:i])
 	}
 	try("one more than", len(whole), append(slices.Clone(whole), 0))
+}
+
+// TestForgedRecord has records with the right checksum that no training writes.
+func TestForgedRecord(t *testing.T) {
+	t.Parallel()
+	for want, forge := range map[string]func(*Record){
+		"partial.step":          func(r *Record) { r.Partial.Step = -1 },
+		"partial.seconds":       func(r *Record) { r.Partial.Seconds = -1 },
+		"epoch":                 func(r *Record) { r.Partial, r.Epoch = nil, -1 },
+		"step":                  func(r *Record) { r.Step = -3 },
+		"names the file":        func(r *Record) { r.Weights.Name = "../../x" },
+		"optimizer.safetensors": func(r *Record) { r.Optimizer.Name = r.Weights.Name },
+		"weights.size":          func(r *Record) { r.Weights.Size = -1 },
+		"twice":                 func(r *Record) { r.Vocabulary.Relations = []string{"a", "b", "a"} },
+		"vocabulary.entities":   func(r *Record) { r.Vocabulary.Entities = -1 },
+		"valid.mean.mrr":        func(r *Record) { r.Valid = &Valid{Mean: ranking.Metrics{MRR: 2}} },
+		"rounds.workers":        func(r *Record) { r.Rounds.Workers = -2 },
+		"validation.every":      func(r *Record) { r.Validation.Every = -2 },
+	} {
+		r := partial(2, 5)
+		r.Vocabulary.Relations = slices.Clone(r.Vocabulary.Relations)
+		forge(&r)
+		if want != "names the file" && want != "optimizer.safetensors" {
+			r = named(r)
+		}
+		text, err := r.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
+	}
+}
+
+// TestWeightsThatAreNotFinite has weights with the right checksums that are no numbers.
+func TestWeightsThatAreNotFinite(t *testing.T) {
+	t.Parallel()
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		f := folderOf(t)
+		bad, good := []safetensors.Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, float32(x)}}}, []safetensors.Tensor{{Name: "w", Shape: []int{1}, Data: []float32{1}}}
+		if err := errors.Join(f.Save(t.Context(), record(1, 0), bad, good), f.Save(t.Context(), record(2, 0), good, bad)); err != nil {
+			t.Fatal(err)
+		}
+		var damaged *DamagedError
+		if _, _, err := f.Load(t.Context(), "epoch-001"); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "w[1] is ") {
+			t.Errorf("weights with %v: error %v", x, err)
+		}
+		if _, err := f.State(t.Context(), "epoch-002"); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "epoch-002.optimizer.safetensors") {
+			t.Errorf("a state with %v: error %v", x, err)
+		}
+	}
 }
 
 func FuzzParse(f *testing.F) {

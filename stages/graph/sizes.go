@@ -13,6 +13,9 @@ import (
 // Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, from the
 // manifest and the summary of a graph/ folder. Of Sources it returns a bound.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
+	if err := kg.Check(ctx, folder, m); err != nil {
+		return budget.Sizes{}, err
+	}
 	summary, err := ReadSummary(ctx, folder)
 	if err != nil {
 		return budget.Sizes{}, err

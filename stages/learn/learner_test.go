@@ -406,6 +406,25 @@ func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
 	}
 }
 
+// A record that claims more batches than the epoch has would end the epoch untrained.
+func TestForgedPosition(t *testing.T) {
+	run := toyRun(inMemory(t, "run"))
+	train(t, run, toy(t))
+	folder := checkpoint.Folder(run.Checkpoints)
+	state, _, err := folder.Newest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := state.Record
+	forged.Step, forged.Partial = forged.Step+1, &checkpoint.Partial{Step: 1e15}
+	if err := folder.Save(t.Context(), forged, state.Weights, state.Optimizer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Train(t.Context(), run, toy(t), nil); err == nil || !strings.Contains(err.Error(), "1000000000000000 of the") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Weights that overflow end the training with an error; the last good checkpoint remains.
 func TestLossThatIsNotFinite(t *testing.T) {
 	run := toyRun(inMemory(t, "run"))

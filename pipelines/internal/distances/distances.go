@@ -85,6 +85,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
+	if err := kg.Check(ctx, w.Graph(), m); err != nil { // the tables are not loaded
+		return err
+	}
 	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
 	if err != nil {
 		return err

@@ -45,6 +45,13 @@ func (f fixture) write(name string, value any) {
 	f.writeText(name, string(text))
 }
 
+// record writes the record of a checkpoint.
+func (f fixture) record(r checkpoint.Record) {
+	f.t.Helper()
+	r.Weights.Name, r.Optimizer.Name = r.Name()+".safetensors", r.Name()+".optimizer.safetensors"
+	f.write(f.workspace.CheckpointsFolder()+"/"+r.Name()+".json", r)
+}
+
 func (f fixture) writeText(name, text string) {
 	f.t.Helper()
 	if err := storage.WriteFile(context.Background(), f.workspace.Path(name), []byte(text)); err != nil {
@@ -130,7 +137,7 @@ func (f fixture) analysis() {
 }
 
 func (f fixture) graph() {
-	f.write("graph/summary.json", graph.Summary{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, MeanDegree: 18.7,
+	f.write("graph/summary.json", graph.Summary{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, Edges: 544230, MeanDegree: 18.7,
 		Queries: map[string]int64{"train": 544230, "valid": 35070, "test": 40932}, Distinct: map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
 	f.write("distances/test/distribution.json", distances.Distribution{Split: "test", Queries: 40932,
 		ByDistance: map[string]int64{"1": 40, "2": 29911, "3": 10871, "4": 100, "10": 1, "unreached": 9}})
@@ -150,7 +157,7 @@ func (f fixture) training() {
 	f.writeText("runs/main/training.jsonl", log)
 	f.writeText("runs/main/checkpoints/best", "epoch-012\n")
 	c := configuration.Default()
-	f.write("runs/main/checkpoints/epoch-012.json", checkpoint.Record{Configuration: c, Seed: 1, Epoch: 12, Step: 204087})
+	f.record(checkpoint.Record{Configuration: c, Seed: 1, Epoch: 12, Step: 204087})
 }
 
 func (f fixture) evaluation(split string) {

@@ -35,7 +35,7 @@ func TestOwnAnswersOfAnotherModel(t *testing.T) {
 	f := fixture{t, w, 3, 8}
 	f.training()
 	best := checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}}
-	f.write("runs/main/checkpoints/epoch-012.json", best)
+	f.record(best)
 	fitted, err := calibration.Fit([]calibration.Candidate{{Score: 2, True: true}, {Query: 1, Score: 1}}, []string{"a", "b"})
 	if err == nil {
 		err = checkpoint.Folder(w.Checkpoints()).SaveCalibration(t.Context(), best, fitted)

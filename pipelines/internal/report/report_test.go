@@ -143,10 +143,10 @@ func TestGaps(t *testing.T) {
 		not   []string
 	}{
 		{"test facts in the graph", func(f fixture) {
-			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Queries: map[string]int64{"train": 20, "valid": 8, "test": 400}, Known: map[string]int64{"valid": 1, "test": 30}})
+			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"train": 20, "valid": 8, "test": 400}, Known: map[string]int64{"valid": 1, "test": 30}})
 		}, []string{"30 of the 200 facts of the test split (15.0%) are also in the training graph", "1 of the 4 facts of the valid split (25.0%) is also in the training graph"}, nil},
 		{"test facts in the inference graph", func(f fixture) {
-			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30}, InferenceGraph: &graph.GraphSummary{}})
+			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30}, InferenceGraph: &graph.GraphSummary{Entities: 9, Facts: 10, Edges: 20}})
 		}, []string{"(15.0%) are also in the inference graph"}, []string{"of the valid split ("}},
 		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
 		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
@@ -345,7 +345,7 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		f := fixture{t, w, 3, 8}
 		f.graph()
 		f.training()
-		f.write("runs/main/checkpoints/epoch-012.json", checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
+		f.record(checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
 		f.evaluation("test")
 		complete(t, w)
 		inputs, err := w.Inputs(t.Context(), "graph")

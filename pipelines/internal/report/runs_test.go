@@ -24,7 +24,7 @@ func addRun(t *testing.T, w workspace.Workspace, change func(*configuration.Conf
 	c := configuration.Default()
 	change(&c)
 	f.writeText(w.InRun("checkpoints/best"), "epoch-001\n")
-	f.write(w.InRun("checkpoints/epoch-001.json"), checkpoint.Record{Configuration: c, Seed: 1, Epoch: 1})
+	f.record(checkpoint.Record{Configuration: c, Seed: 1, Epoch: 1})
 	f.writeText(w.InRun("training.jsonl"), `{"epoch":1,"loss":0.5,"seconds":3}`+"\n")
 	folders := []string{w.CheckpointsFolder()}
 	if rows != nil {

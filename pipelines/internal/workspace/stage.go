@@ -15,7 +15,6 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/model/kg"
 )
 
 // Stage is one folder that a pipeline is about to make, and all that decides its content.
@@ -365,11 +364,6 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	}
 	if err := manifest.Verify(ctx, url, m); err != nil {
 		return m, remedied(err, command)
-	}
-	if folder == GraphFolder {
-		if err := kg.Check(ctx, url, m); err != nil {
-			return m, remedied(err, command)
-		}
 	}
 	for _, input := range sorted(m.Inputs) {
 		now, err := w.hash(ctx, input)
