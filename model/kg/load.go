@@ -50,8 +50,8 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 	if v.Entities, err = tables.ReadNames(ctx, storage.Join(folder, entities), tables.Entities); err != nil {
 		return nil, err
 	}
-	if len(v.Entities) == 0 || relations == 0 {
-		return nil, fmt.Errorf("%s: the graph has %d entities and %d relations", folder, len(v.Entities), relations)
+	if n := EntitiesOf(m, split); len(v.Entities) != n || n == 0 || relations == 0 {
+		return nil, wrongCount(folder, fmt.Errorf("it says %d entities, the tables have %d, and %d relations", n, len(v.Entities), relations))
 	}
 	b := graph.NewBuilder(len(v.Entities), relations, min(rows, mostRowsPerByte*edgeBytes(m, split)))
 	for _, f := range EdgeFiles(m, split) {

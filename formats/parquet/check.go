@@ -1,0 +1,58 @@
+package parquet
+
+import (
+	"fmt"
+
+	"tagnet/formats/check"
+)
+
+// checkDirection accepts the directions of a query: its answer is the tail or the head of a fact.
+func checkDirection(direction string) error {
+	if direction != "tail" && direction != "head" {
+		return fmt.Errorf("direction is %.20q, want tail or head", direction)
+	}
+	return nil
+}
+
+// checkScore accepts infinite scores, which earlier versions wrote.
+func checkScore(score float32) error {
+	if score != score {
+		return fmt.Errorf("score is %v, want a number", score)
+	}
+	return nil
+}
+
+// Check returns an error for ranks that no query has.
+func (r Ranking) Check() error {
+	if !(r.RankMean >= 1 && r.RankMean <= float64(r.RankPessimistic)) {
+		return fmt.Errorf("rank_mean is %v, want 1 to %d", r.RankMean, r.RankPessimistic)
+	}
+	return check.First(check.Count("query", r.Query), checkDirection(r.Direction), checkScore(r.Score), check.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
+		check.Between("rank_optimistic", r.RankOptimistic, 1, r.RankPessimistic), check.Between("distance", r.Distance, -1, 1<<30))
+}
+
+// Check returns an error for an answer that no query has.
+func (p Prediction) Check() error {
+	if p.Probability != nil {
+		if err := check.Share("probability", *p.Probability); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), checkScore(p.Score), check.Between("hops", p.Hops, -1, 1<<30))
+}
+
+// Check returns an error for a path that no answer has.
+func (e Explanation) Check() error {
+	return check.First(check.Count("query", e.Query), checkDirection(e.Direction), check.Between("path", e.Path, 1, 1<<30), check.Finite("weight", e.Weight))
+}
+
+// Check returns an error for numbers that no counting of messages gives.
+func (c MessageCount) Check() error {
+	return check.First(check.Count("queries", c.Queries), check.Count("layers", c.Layers), check.Count("layer", c.Layer), check.Count("delta", c.Delta), check.Count("edges", c.Edges),
+		check.Count("kept", c.Kept), check.Count("kept_empty", c.KeptEmpty), check.Count("pruned_empty", c.PrunedEmpty), check.Count("pruned_redundant", c.PrunedRedundant), check.Count("astar", c.AStar))
+}
+
+// Check returns an error for numbers that no part of a whole has.
+func (s Share) Check() error {
+	return check.First(check.Count("count", s.Count), check.Share("share", s.Share))
+}
