@@ -119,7 +119,7 @@ func TestForgedFiles(t *testing.T) {
 			t.Fatalf("%q: %v\n%s", command, err, text)
 		}
 	}
-	reseal(t, made)
+	setChecksums(t, made)
 	unchanged := workspaceOf(t, made)
 	for _, command := range [][]string{reports, library, scores, asks, continues, counts, searches, joins} {
 		if text, _ := read(t, unchanged, command); text != "" {
@@ -134,7 +134,7 @@ func TestForgedFiles(t *testing.T) {
 			defer func() { <-free }()
 			w := workspaceOf(t, made)
 			f.forge(t, filepath.Join(w, f.file))
-			reseal(t, w)
+			setChecksums(t, w)
 			for _, command := range f.commands {
 				text, memory := read(t, w, command)
 				if !strings.Contains(text, f.want) || strings.Contains(text, "goroutine") || strings.Contains(text, "panic") {
@@ -316,20 +316,20 @@ func notFinite(x float64) func(testing.TB, string) {
 	}
 }
 
-// reseal gives every file of a workspace that has a checksum, of itself or of other files, the right one: first the graph, then the
+// setChecksums gives every file of a workspace that has a checksum, of itself or of other files, the right one: first the graph, then the
 // records of checkpoints, which name it, then what was made with these.
-func reseal(t testing.TB, w string) {
-	sealFolder(t, w, filepath.Join(w, graphManifest))
+func setChecksums(t testing.TB, w string) {
+	setFolderChecksums(t, w, filepath.Join(w, graphManifest))
 	records, _ := filepath.Glob(filepath.Join(w, checkpoints, "epoch-???.json"))
 	for _, path := range records {
-		sealRecord(t, w, path)
+		setRecordChecksums(t, w, path)
 	}
 	curve := regexp.MustCompile(`"weights": "[0-9a-f]+"`).ReplaceAllString(pipelinetest.Read(t, w, fitted), `"weights": "`+digest(filepath.Join(w, weights))+`"`)
 	pipelinetest.Write(t, filepath.Join(w, fitted), string(checksumtest.Repair([]byte(curve), "checksum")))
 	for range 2 { // analysis is made from distances and messages
 		err := filepath.WalkDir(w, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.Name() == manifest.FileName {
-				sealFolder(t, w, path)
+				setFolderChecksums(t, w, path)
 			}
 			return err
 		})
@@ -345,8 +345,8 @@ func digest(path string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
-// sealRecord sets the checksums of a checkpoint's files, of its graph, and its own.
-func sealRecord(t testing.TB, w, path string) {
+// setRecordChecksums sets the checksums of a checkpoint's files, of its graph, and its own.
+func setRecordChecksums(t testing.TB, w, path string) {
 	of := regexp.MustCompile(`"name": "(epoch-[0-9a-z.]+)",\s+"size": [0-9]+,\s+"sha256": "[0-9a-f]+"`)
 	text := of.ReplaceAllStringFunc(pipelinetest.Read(t, path), func(file string) string {
 		tensors := filepath.Join(w, checkpoints, of.FindStringSubmatch(file)[1])
@@ -369,8 +369,8 @@ func readManifest(t testing.TB, path string) (m manifest.Manifest) {
 	return m
 }
 
-// sealFolder sets the checksums of a manifest: of the folder's files, of the folders that it was made from, and its own.
-func sealFolder(t testing.TB, w, path string) {
+// setFolderChecksums sets the checksums of a manifest: of the folder's files, of the folders that it was made from, and its own.
+func setFolderChecksums(t testing.TB, w, path string) {
 	m := readManifest(t, path)
 	for i, f := range m.Files {
 		file := filepath.Join(filepath.Dir(path), f.Name)
