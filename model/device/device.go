@@ -26,7 +26,7 @@ type Device interface {
 	Allocate(bytes int64) (Pointer, error)
 	// Free returns memory that Allocate gave.
 	Free(p Pointer) error
-	// CopyIn copies bytes to the device. They may be changed once it returns.
+	// CopyIn copies bytes to the device. They may be changed once it returns. It may wait for all earlier work.
 	CopyIn(to Pointer, from []byte) error
 	// CopyOut waits for all earlier work and copies bytes from the device.
 	CopyOut(to []byte, from Pointer) error

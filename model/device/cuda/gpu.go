@@ -18,7 +18,6 @@ const (
 	multiprocessorCount = 16
 	memoryClockRate     = 36
 	busWidth            = 37
-	hostPageTables      = 100
 )
 
 // nonBlocking makes a stream that does not wait for the default stream.
@@ -32,8 +31,6 @@ type gpu struct {
 	id            int32
 	context       []uintptr // the context, or empty; a slice, so that calls need not allocate one
 	stream        uintptr
-	// direct says that the GPU reads pageable memory of the host without staging (NVLink-C2C, as in a GH200).
-	direct bool
 	// page is the memory of parameters, which the driver reads: outside Go's heap, so it never moves.
 	page       []byte
 	parameters *parameters
@@ -132,7 +129,6 @@ func (g *gpu) start(ordinal int) error {
 	g.parameters.initialize()
 	g.launch = [11]uintptr{gridY: 1, gridZ: 1, blockY: 1, blockZ: 1, launchStream: g.stream, launchParameters: uintptr(unsafe.Pointer(&g.parameters.addresses))}
 	g.properties = g.readProperties(ordinal)
-	g.direct = g.attribute(hostPageTables) != 0
 	return nil
 }
 

@@ -50,9 +50,8 @@ func (g *gpu) Free(p device.Pointer) error {
 	return nil
 }
 
-// CopyIn copies bytes to the device. They may be changed once it returns: the driver copies pageable memory, which Go's
-// is, to a buffer of its own before it returns. Where the GPU can read pageable memory directly and might do so later,
-// CopyIn waits for the copy.
+// CopyIn waits for all earlier work and copies bytes to the device. They may be changed once it returns: CUDA does not promise that
+// the driver has read pageable memory, which Go's is, when an asynchronous copy of it returns.
 func (g *gpu) CopyIn(to device.Pointer, from []byte) error {
 	if err := g.usable(); err != nil || len(from) == 0 {
 		return err
@@ -60,12 +59,9 @@ func (g *gpu) CopyIn(to device.Pointer, from []byte) error {
 	if r := g.call(g.driver.copyIn, uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from)), g.stream); r != success {
 		return g.fail("copying to", r)
 	}
-	if g.direct {
-		err := g.wait("copying to")
-		runtime.KeepAlive(from)
-		return err
-	}
-	return nil
+	err := g.wait("copying to")
+	runtime.KeepAlive(from)
+	return err
 }
 
 // CopyOut waits for all earlier work and copies bytes from the device.
