@@ -69,6 +69,9 @@ func newVariant(t testing.TB, macro string) fake {
 	t.Helper()
 	library, found := fakes[macro]
 	if !found {
+		if os.Getenv("TAGNET_GCC") != "" {
+			t.Fatal("no C compiler (gcc or cc) for the fake CUDA driver: install gcc")
+		}
 		t.Skip("needs a C compiler (gcc or cc) for the fake CUDA driver")
 	}
 	f := fake{path: filepath.Join(t.TempDir(), "libcuda.so.1")}
