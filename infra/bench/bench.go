@@ -78,7 +78,7 @@ func (o options) configure() (configuration.Configuration, error) {
 }
 
 // prepare loads the graph and draws the weights.
-func prepare(o options) (*bench, error) {
+func prepare(ctx context.Context, o options) (*bench, error) {
 	b := &bench{options: o}
 	c := &b.configuration
 	var err error
@@ -94,7 +94,7 @@ func prepare(o options) (*bench, error) {
 	if b.selected, err = accelerator.Select(accelerator.Process, o.device, *c); err != nil {
 		return nil, err
 	}
-	if b.loaded, err = stage.Load(strings.TrimSuffix(o.workspace, "/") + "/graph"); err != nil {
+	if b.loaded, err = stage.Load(ctx, strings.TrimSuffix(o.workspace, "/")+"/graph"); err != nil {
 		return nil, fmt.Errorf("%w; make it with go run ./pipelines/preprocess --workspace %s", err, o.workspace)
 	}
 	b.graph = b.loaded.Train.Graph

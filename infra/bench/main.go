@@ -60,7 +60,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return err
 	}
-	b, err := prepare(o)
+	b, err := prepare(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func TestDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := prepare(o)
+		b, err := prepare(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

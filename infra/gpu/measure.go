@@ -193,7 +193,7 @@ func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, 
 
 // queries returns validation queries.
 func (k *kit) queries(ctx context.Context) ([]gpu.Query, error) {
-	loaded, err := graph.Load(k.graph())
+	loaded, err := graph.Load(ctx, k.graph())
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func (t *training) score(ctx context.Context) error {
 
 // scoreCheckpoint scores a split with a checkpoint.
 func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, name string) error {
-	loaded, err := graph.Load(k.graph())
+	loaded, err := graph.Load(ctx, k.graph())
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func readAsked(ctx context.Context, p Params) (asked, error) {
 		return asked{}, err
 	}
 	return worker.Load(worker.Key{Kind: "queries", URL: p.Graph + " " + p.Split}, v, func() (asked, error) {
-		loaded, err := graph.Load(p.Graph)
+		loaded, err := graph.Load(ctx, p.Graph)
 		if err != nil {
 			return asked{}, err
 		}

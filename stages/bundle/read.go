@@ -15,7 +15,7 @@ import (
 // Read returns the distinct queries that the parameters select: those of a split by source and relation, those of a
 // table of queries in its order, so that shards of them are consecutive lines of the user's file.
 func Read(ctx context.Context, p Params) ([]Query, error) {
-	loaded, err := graph.Load(p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ type version struct {
 
 // version returns the version of parameters whose queries are in the file, or are the split's if it is "".
 func (p Params) version(ctx context.Context, file string) (version, error) {
-	loaded, err := graph.Load(p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return version{}, err
 	}

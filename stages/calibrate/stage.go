@@ -87,7 +87,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 
 // fit fits the calibration to a sample, writes it and returns its URL.
 func (p Params) fit(ctx context.Context, sample []calibration.Candidate) (string, error) {
-	loaded, err := graph.Load(p.Model.Graph)
+	loaded, err := graph.Load(ctx, p.Model.Graph)
 	if err != nil {
 		return "", err
 	}

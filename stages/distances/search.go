@@ -78,7 +78,7 @@ type searchFn struct {
 // Setup loads the graph, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory)
-	loaded, err := graph.Load(f.Params.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}

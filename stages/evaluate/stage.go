@@ -113,7 +113,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit f
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
 func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *score.Scored) (*Gatherer, error) {
-	loaded, err := graph.Load(f.Params.Queries.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Queries.Graph)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type version struct {
 
 // loadPool returns the process's pool. There is one at a time.
 func loadPool(ctx context.Context, p Params) (*pool, error) {
-	loaded, err := graph.Load(p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return nil, err
 	}

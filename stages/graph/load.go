@@ -9,9 +9,9 @@ import (
 )
 
 // Load reads a graph/ folder as kg.Load does, once per process and version of the folder, so that
-// many DoFns may call it. The manifest's checksum tells versions apart.
-func Load(folder string) (*kg.KG, error) {
-	ctx := context.Background()
+// many DoFns may call it. The manifest's checksum tells versions apart. A load that its ctx cancels is not kept: a caller who waited
+// for it loads the graph with a context of its own.
+func Load(ctx context.Context, folder string) (*kg.KG, error) {
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func Forget() { worker.Forget(learnerKind) }
 
 // cachedLearner returns the learner of this process. Only one shard at a time uses it.
 func cachedLearner(ctx context.Context, p Params) (*learner, error) {
-	loaded, err := graph.Load(p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return nil, err
 	}

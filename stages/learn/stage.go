@@ -119,7 +119,7 @@ func (p Params) readRelations(ctx context.Context, d *Data) error {
 	if !p.Run.Configuration.ULTRA() {
 		return nil
 	}
-	loaded, err := graph.Load(p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph)
 	if err == nil {
 		d.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded)
 	}
@@ -140,7 +140,7 @@ func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
 
 // readTraining is ReadData without the validation queries.
 func readTraining(ctx context.Context, folder string) (Data, error) {
-	loaded, err := graph.Load(folder)
+	loaded, err := graph.Load(ctx, folder)
 	if err != nil {
 		return Data{}, err
 	}

@@ -51,7 +51,7 @@ type chooseFn struct {
 // Setup loads the graph, once per process, and the weights.
 func (f *chooseFn) Setup(ctx context.Context) error {
 	var err error
-	if f.loaded, err = graph.Load(f.Params.Graph); err != nil {
+	if f.loaded, err = graph.Load(ctx, f.Params.Graph); err != nil {
 		return err
 	}
 	f.view = f.loaded.Of(f.Params.Split)

@@ -82,7 +82,7 @@ type countFn struct {
 // Setup loads the graph, once per process.
 func (f *countFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory) // for the life of the worker process
-	loaded, err := graph.Load(f.Params.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}

@@ -64,8 +64,8 @@ type writeFn struct {
 }
 
 // Setup loads the graph, once per process, for its size.
-func (f *writeFn) Setup(context.Context) error {
-	loaded, err := graph.Load(f.Params.Graph)
+func (f *writeFn) Setup(ctx context.Context) error {
+	loaded, err := graph.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ type version struct {
 
 // loadRanker returns the process's ranker. There is one at a time.
 func loadRanker(ctx context.Context, p Params) (Ranker, error) {
-	loaded, err := graph.Load(p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return nil, err
 	}

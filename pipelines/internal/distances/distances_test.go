@@ -38,7 +38,7 @@ func prepared(t *testing.T, seed uint64, inductive bool) string {
 func TestTablesAndDistribution(t *testing.T) {
 	for _, inductive := range []bool{false, true} {
 		workspace := prepared(t, 1, inductive)
-		loaded, err := graph.Load(filepath.Join(workspace, "graph"))
+		loaded, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestSameBytesInAnyRun(t *testing.T) {
 	command.InitBeam()
 	workspace := prepared(t, 6, false)
 	params := distances.SearchParams{Graph: filepath.Join(workspace, "graph"), Split: "train", Hops: 5}
-	loaded, err := graph.Load(params.Graph)
+	loaded, err := graph.Load(t.Context(), params.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}

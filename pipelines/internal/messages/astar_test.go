@@ -86,7 +86,7 @@ func TestChoicesOfUnfinishedTraining(t *testing.T) {
 func choices(t *testing.T, workspace string) (sum messages.AStar) {
 	t.Helper()
 	ctx := context.Background()
-	loaded, err := graph.Load(filepath.Join(workspace, "graph"))
+	loaded, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

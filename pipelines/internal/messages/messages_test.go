@@ -117,7 +117,7 @@ func check(t *testing.T, workspace, split, remove string) {
 	t.Helper()
 	ctx := context.Background()
 	folder := filepath.Join(workspace, "runs/main/messages", split)
-	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestHub(t *testing.T) {
 
 	workspace := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
-	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestOneEntity(t *testing.T) {
 	workspace := t.TempDir()
 	loop := "me\tknows\tme\n"
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": loop, "valid.txt": loop, "test.txt": loop}), "--workspace", workspace)
-	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

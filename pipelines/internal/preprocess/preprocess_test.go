@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,7 +68,12 @@ func TestTransductive(t *testing.T) {
 	if !strings.Contains(out, "wrote "+filepath.Join(workspace, "graph")) || !strings.Contains(out, "next: go run ./pipelines/") {
 		t.Errorf("closing lines are missing: %s", out)
 	}
-	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := graph.Load(interrupted, filepath.Join(workspace, "graph")); !errors.Is(err, context.Canceled) {
+		t.Errorf("loading with a context that is canceled: %v", err)
+	}
+	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +121,7 @@ func TestInductive(t *testing.T) {
 	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the inference graph") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
-	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,12 +135,12 @@ func TestMakesOnlyWhatIsNotCurrent(t *testing.T) {
 			t.Errorf("%s: other bytes than before", what)
 		}
 	}
-	old, err := graph.Load(filepath.Join(w, kg.Folder))
+	old, err := graph.Load(t.Context(), filepath.Join(w, kg.Folder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "c", 30)), "--force")
-	loaded, err := graph.Load(filepath.Join(w, kg.Folder))
+	loaded, err := graph.Load(t.Context(), filepath.Join(w, kg.Folder))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestULTRA(t *testing.T) {
 		t.Fatalf("%d predictions", len(one))
 	}
 
-	loaded, err := graph.Load(filepath.Join(w, "graph"))
+	loaded, err := graph.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

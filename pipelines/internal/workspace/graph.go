@@ -28,7 +28,7 @@ func (w Workspace) OpenGraph(ctx context.Context) (*kg.KG, map[string]string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded, err := graph.Load(w.Graph())
+	loaded, err := graph.Load(ctx, w.Graph())
 	if err != nil {
 		return nil, nil, err
 	}
