@@ -178,15 +178,12 @@ func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk
 			relations[j] = ids[i].Relation
 		}
 		if err := w.Scores(source, relations, w.scores[:len(together)]); err != nil {
-			return err
+			return fmt.Errorf("answering queries of %s with %s: %w", m.view.Entities[source], m.Checkpoint(), err)
 		}
 		for j, i := range together {
 			known := m.known.Of(source, relations[j])
 			w.top = list.Top(w.scores[j], source, known, w.top)
 			for _, c := range w.top {
-				if c.Score != c.Score {
-					return fmt.Errorf("answering query %d: a score is not a number: the weights of %s are not finite", i+1, m.Checkpoint())
-				}
 				answers[i] = append(answers[i], m.named(w, relations[j], c, known))
 			}
 		}

@@ -25,7 +25,7 @@ var phases = []struct {
 	{"relation gradients", []string{"relation_partial", "relation_sum", "relation_map", "relation_query", "relation_parameters", "query_gradients", "query_parameters"}},
 	{"weight gradients", []string{"weight_partial", "weight_sum", "vector_partial", "vector_sum"}},
 	{"optimizer", []string{"check_finite", "adam"}},
-	{"ranking", []string{"rank", "best"}},
+	{"ranking", []string{"check_scores", "rank", "best"}},
 }
 
 // otherPhase has the kernels that phases does not list.

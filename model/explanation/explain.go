@@ -10,6 +10,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
+	"tagnet/model/ranking"
 	"tagnet/model/search"
 )
 
@@ -90,8 +91,8 @@ func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int) (Exp
 	if err != nil {
 		return Explanation{}, err
 	}
-	if math.IsNaN(score) {
-		return Explanation{}, fmt.Errorf("explaining: the score is not a number: the model's weights are not finite")
+	if math.IsNaN(score) || math.IsInf(score, 0) {
+		return Explanation{}, fmt.Errorf("explaining: %w", ranking.NotFinite(q.Source, q.Relation, 1, 1))
 	}
 	paths, err := w.finder.best(ctx, edges, q.Source, answer, k)
 	return Explanation{Score: score, Paths: paths}, err

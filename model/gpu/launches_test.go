@@ -276,6 +276,7 @@ var functions = map[string]func(b *reference.Batch, l launch){
 		b.Adam(argument[float32](l, 2)[:n], argument[float32](l, 3)[:n], argument[float32](l, 4)[:n],
 			reference.AdamStep{Decay: scalar(5), OneMinusBeta1: scalar(6), Beta2: scalar(7), OneMinusBeta2: scalar(8), StepSize: scalar(9), Correction: scalar(10), Epsilon: scalar(11)})
 	},
+	"check_scores": func(b *reference.Batch, l launch) { b.CheckScores(argument[int32](l, 1)) },
 	"rank": func(b *reference.Batch, l launch) {
 		b.Rank(argument[reference.Answer](l, 1)[:l.blocks], argument[int32](l, 2), argument[int32](l, 3), argument[int32](l, 4))
 	},

@@ -63,7 +63,8 @@ func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p
 	return &Scorer{e}, nil
 }
 
-// Score answers queries, and finds for each the given number of best candidates.
+// Score answers queries, and finds for each the given number of best candidates. A score that is NaN or infinite is an error,
+// ranking.ErrNotFinite.
 func (s *Scorer) Score(queries []Query, best int) ([]Answered, error) {
 	best = min(best, s.graph.Entities)
 	out := make([]Answered, 0, len(queries))
@@ -143,19 +144,24 @@ func (s *Scorer) rank(queries []Query, out []Answered) error {
 	const fields = 5 // that the kernel writes of an answer
 	m, held := &s.memory, len(s.memory.held)
 	at, of, list, to := place(m, answers), place(m, begin), place(m, known), m.allocate(int64(4*fields*len(answers)))
+	bad := m.allocate(int64(4 * len(queries)))
+	s.launch("check_scores", len(queries), 256, bad)
 	s.launch("rank", len(answers), 256, at, of, list, to)
 	results := values(s.engine, to, make([]int32, fields*len(answers)))
+	notFinite := values(s.engine, bad, make([]int32, len(queries)))
 	sent := values(s.engine, s.engine.batch.Sent, make([]int64, s.configuration.Layers*len(queries)))
 	if err := m.release(held); err != nil {
 		return err
+	}
+	for i, n := range notFinite {
+		if n > 0 {
+			return ranking.NotFinite(queries[i].Source, queries[i].Relation, int(n), s.graph.Entities)
+		}
 	}
 	for i, r := range answers {
 		a, result := &out[r.Query], results[fields*i:][:fields]
 		score := math.Float32frombits(uint32(result[0]))
 		rank := ranking.Rank{Pessimistic: int64(result[2]), Optimistic: int64(result[3]) + 1, Candidates: int64(result[4])}
-		if score != score {
-			rank.Optimistic--
-		}
 		a.Scores, a.Ranks = append(a.Scores, score), append(a.Ranks, rank)
 		a.Distances = append(a.Distances, distance(result[1]))
 	}

@@ -1,9 +1,11 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,43 +115,34 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 	}
 }
 
-// TestScoresThatAreNotNumbers checks that NaN is ranked as ranking.Filtered does, and comes last among the best candidates.
-func TestScoresThatAreNotNumbers(t *testing.T) {
+// TestScoresThatAreNotFinite checks that such a score is an error that names its query, that of the CPU, also where nothing asks for the
+// score.
+func TestScoresThatAreNotFinite(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, nil)
-	for _, name := range []string{"mlp.2.bias", "layers.1.linear.weight"} { // of all entities, and of those that are reached
+	for name, bad := range map[string]float64{ // scores of all entities, and of those that are reached
+		"mlp.2.bias": math.NaN(), "mlp.0.bias": math.Inf(1), "layers.1.linear.weight": math.NaN(), "layers.1.layer_norm.bias": math.Inf(1),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := s.parameters()
 			data := p.Data(name)
 			for i := range data {
-				data[i] = float32(math.NaN())
+				data[i] = float32(bad)
 			}
 			scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			queries := s.queries()[:12]
-			got, err := scorer.Score(queries, s.graph.Entities)
+			cpu, err := inference.New(s.graph, s.configuration, p, kernel.Available()[0])
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, want := range s.answerOnTheCPU(t, p, queries, 0) {
-				if diff := cmp.Diff(want.Ranks, got[i].Ranks); diff != "" {
-					t.Errorf("ranks of %+v (-CPU +device):\n%s", queries[i], diff)
-				}
-				scores := make([]float32, s.graph.Entities)
-				last := Candidate{Score: float32(math.Inf(1))}
-				for _, c := range got[i].Best {
-					scores[c.Entity]++
-					if c.Score > last.Score || c.Score == c.Score && last.Score != last.Score {
-						t.Errorf("%+v: candidate %+v comes behind %+v", queries[i], c, last)
-					}
-					last = c
-				}
-				if slices.Contains(scores, 0) {
-					t.Errorf("%+v: not all entities are among the best: %v", queries[i], got[i].Best)
-				}
+			q := Query{Source: 4, Relation: 1}
+			onCPU := cpu.Worker().Scores(q.Source, []int32{q.Relation}, [][]float32{make([]float32, s.graph.Entities)})
+			_, onDevice := scorer.Score([]Query{q}, 0)
+			if onCPU == nil || !errors.Is(onDevice, ranking.ErrNotFinite) || !strings.HasPrefix(onDevice.Error(), "scoring (4, 1, ?): ") || onCPU.Error() != onDevice.Error() {
+				t.Errorf("%v on the device, %v on the CPU, want one that names (4, 1, ?)", onDevice, onCPU)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
+	"tagnet/model/ranking"
 )
 
 // Scorer holds a trained model's weights in the layout of scoring. Its workers share it.
@@ -80,7 +81,8 @@ func (s *Scorer) Worker() *Worker {
 	return &Worker{scorer: s, propagator: s.first.Clone(), zero: make([]float32, s.configuration.Dim)}
 }
 
-// Scores sets scores[i], [V], to the logit of every entity as the answer of (source, relations[i], ?). All
+// Scores sets scores[i], [V], to the logit of every entity as the answer of (source, relations[i], ?). A score
+// that is NaN or infinite is an error, ranking.ErrNotFinite. All
 // unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
 // the layout, and are propagated in batches where that is faster. Batches change no bit of the scores.
 func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) error {
@@ -101,6 +103,9 @@ func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) err
 		w.sent += w.propagator.Sent()
 		for lane, relation := range batch {
 			if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
+				return err
+			}
+			if err := ranking.CheckFinite(source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
 				return err
 			}
 		}

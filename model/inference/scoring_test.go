@@ -1,14 +1,18 @@
 package inference_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
+	"tagnet/model/ranking"
 )
 
 // TestGoldenScores compares the scores of all entities with the golden ones, on graphs without the edges that the
@@ -95,6 +99,25 @@ func TestBatchingChangesNothing(t *testing.T) {
 					t.Errorf("%d messages in one call, %d in a call each", batched.Sent(), sent)
 				}
 			})
+		}
+	}
+}
+
+// TestScoresThatAreNotFinite checks that one such score is an error that names its query.
+func TestScoresThatAreNotFinite(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		last := "mlp.2.bias" // of the score, also with A*Net
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			p := c.Parameters32()
+			p.Data(last)[0] = float32(bad)
+			scorer, err := inference.New(c.Graph, c.Configuration, p, kernel.Available()[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = scorer.Worker().Scores(2, []int32{1}, [][]float32{make([]float32, c.Graph.Entities)})
+			if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (2, 1, ?): ") {
+				t.Errorf("%s, %v: %v", c.Name, bad, err)
+			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ type Candidate struct {
 }
 
 // Top returns the k candidates with the highest scores, highest first, equal scores by smaller id. scores
-// has an entry per entity; the result lies in buffer, which grows if it has less than k entries.
+// has an entry per entity, none a NaN; the result lies in buffer, which grows if it has less than k entries.
 func Top(scores []float32, k int, buffer []Candidate) []Candidate {
 	best := worstFirst(buffer[:0])
 	k = max(0, min(k, len(scores)))

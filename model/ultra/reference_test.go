@@ -1,14 +1,18 @@
 package ultra_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tagnet/model/graph"
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 	"tagnet/model/search"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/reference"
@@ -125,5 +129,22 @@ func TestRefusesOtherQueries(t *testing.T) {
 		if err := w.Scores(b, c.source, c.relation, make([]float32, c.scores)); err == nil {
 			t.Errorf("%s: no error", what)
 		}
+	}
+}
+
+// TestScoresThatAreNotFinite checks that such a score is an error that names its query.
+func TestScoresThatAreNotFinite(t *testing.T) {
+	t.Parallel()
+	g := compare.RandomGraph(t, rand.New(rand.NewPCG(7, 8)), 9, 2, 12)
+	k, err := kernel.Named("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := ultratest.Drawn(3)
+	p.Data("entity_model.mlp.2.bias")[0] = float32(math.Inf(1))
+	m := ultra.New(p, g, ultra.RelationGraphOf(g), k)
+	err = m.Worker(ultra.Layers).Scores(m.Base(0, 1, nil), 4, 2, make([]float32, 9))
+	if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
+		t.Errorf("infinite scores: %v", err)
 	}
 }

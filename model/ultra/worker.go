@@ -6,6 +6,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/internal/buffer"
 	"tagnet/model/kernel"
+	"tagnet/model/ranking"
 	"tagnet/model/window"
 )
 
@@ -34,7 +35,7 @@ func (m *Model) Worker(radius int) *Worker {
 }
 
 // Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?), where relation is the base
-// relation of b or its inverse. A call with the source of the call before is faster: it shares the search.
+// relation of b or its inverse. A score that is NaN or infinite is an error, ranking.ErrNotFinite. A call with the source of the call before is faster: it shares the search.
 func (w *Worker) Scores(b *Base, source, relation int32, scores []float32) error {
 	m := w.model
 	direction := 0
@@ -56,7 +57,7 @@ func (w *Worker) Scores(b *Base, source, relation int32, scores []float32) error
 		copy(scores, q.scores)
 	}
 	w.score(b, q, scores)
-	return nil
+	return ranking.CheckFinite(source, relation, scores, m.kernel.Finite)
 }
 
 // Sent returns the number of messages that the last call of Scores sent.

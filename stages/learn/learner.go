@@ -355,7 +355,7 @@ func (l *learner) explain(err error) error {
 // Diverged reports whether a training ended since a loss, a gradient or a score is not finite: its hyperparameters are the
 // cause, not the machine.
 func Diverged(err error) bool {
-	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, score.ErrNotFinite)
+	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, ranking.ErrNotFinite)
 }
 
 // finishEpoch validates, and writes the epoch's line of training.jsonl and its checkpoint. The line

@@ -53,11 +53,7 @@ func (r *deviceRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(row
 			return nil, err
 		}
 		for i, q := range group {
-			scored, err := r.results(q, answered[i])
-			if err != nil {
-				return nil, err
-			}
-			out.Queries = append(out.Queries, scored)
+			out.Queries = append(out.Queries, results(q, answered[i]))
 			out.Messages += answered[i].Messages
 			if done != nil {
 				done(len(q.Rows))
@@ -103,6 +99,9 @@ func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
 		}
 	}
 	answered, err := r.scorer.Score(list, r.list.K)
+	if errors.Is(err, ranking.ErrNotFinite) {
+		return nil, err // it names the query
+	}
 	if err != nil {
 		first, last := queries[0], queries[len(queries)-1]
 		return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
@@ -116,25 +115,19 @@ func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
 }
 
 // results adds rows and known answers to the results of a query.
-func (r *deviceRanker) results(q bundle.Query, a gpu.Answered) (Query, error) {
+func results(q bundle.Query, a gpu.Answered) Query {
 	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
 		if answer == bundle.None {
 			continue
 		}
 		n := len(out.Results)
-		if err := checkScore(q, a.Scores[n]); err != nil {
-			return out, err
-		}
 		out.Results = append(out.Results, Result{
 			Row: q.Rows[i], Answer: answer, Score: a.Scores[n], Rank: a.Ranks[n], Distance: a.Distances[n],
 		})
 	}
 	for _, c := range a.Best {
-		if err := checkScore(q, c.Score); err != nil {
-			return out, err
-		}
 		out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), c.Distance})
 	}
-	return out, nil
+	return out
 }

@@ -208,16 +208,16 @@ func TestDeviceRankFails(t *testing.T) {
 		t.Errorf("interrupted: %d rows, %v", done, err)
 	}
 
-	broken := smallModel(t)
-	for _, tensor := range broken.Parameters.Tensors {
-		for i := range tensor.Data {
-			tensor.Data[i] = float32(math.NaN())
+	broken, one := smallModel(t), &bundle.Bundle{Queries: b.Queries[1:2]}
+	bias := broken.Parameters.Data("mlp.2.bias")
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		bias[0] = float32(bad)
+		_, _, _, onCPU := rankOn(t, t.Context(), broken, nil, device.CPU, one, ranking.Selection{K: 3})
+		_, _, _, onDevice := rankOn(t, t.Context(), broken, &acceleratortest.Devices{Kernel: portable(t)}, device.Auto, one, ranking.Selection{K: 3})
+		query := fmt.Sprintf("scoring (%d, %d, ?): 60 of 60 scores are NaN or infinite", one.Queries[0].Source, one.Queries[0].Relation)
+		if onCPU == nil || onDevice == nil || onCPU.Error() != onDevice.Error() || !strings.Contains(onCPU.Error(), query) {
+			t.Errorf("%v: %v on a device, %v on the CPU, want %s", bad, onDevice, onCPU, query)
 		}
-	}
-	_, _, _, onCPU := rankOn(t, t.Context(), broken, nil, device.CPU, &bundle.Bundle{Queries: b.Queries[1:2]}, ranking.Selection{K: 3})
-	_, _, _, onDevice := rankOn(t, t.Context(), broken, &acceleratortest.Devices{Kernel: portable(t)}, device.Auto, &bundle.Bundle{Queries: b.Queries[1:2]}, ranking.Selection{K: 3})
-	if onCPU == nil || onDevice == nil || onCPU.Error() != onDevice.Error() {
-		t.Errorf("not a number: %v on a device, %v on the CPU", onDevice, onCPU)
 	}
 
 	r := newDeviceRanker(60, 6, ranking.Selection{K: 3}, nil)

@@ -2,9 +2,6 @@ package score
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +14,8 @@ import (
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
 // safe for concurrent use.
 type Worker interface {
-	// Scores sets each of scores, [V], to the logits of (source, relation, ?) for each of relations.
+	// Scores sets each of scores, [V], to the logits of (source, relation, ?) for each of relations. Its errors name the query;
+	// a logit that is NaN or infinite is one.
 	Scores(source int32, relations []int32, scores [][]float32) error
 	// Sent returns the number of messages that the last call of Scores sent.
 	Sent() int64
@@ -106,13 +104,11 @@ func (t *thread) rank(queries []bundle.Query, out []Query, list ranking.Selectio
 			t.relations = append(t.relations, q.Relation)
 		}
 		if err := t.worker.Scores(source, t.relations, t.scores[:together]); err != nil {
-			return 0, fmt.Errorf("scoring (%d, %v, ?): %w", source, t.relations, err)
+			return 0, err
 		}
 		sent += t.worker.Sent()
 		for i, q := range queries[:together] {
-			if out[i], err = t.results(q, t.scores[i], list); err != nil {
-				return 0, err
-			}
+			out[i] = t.results(q, t.scores[i], list)
 			if done != nil {
 				done(len(q.Rows))
 			}
@@ -124,31 +120,24 @@ func (t *thread) rank(queries []bundle.Query, out []Query, list ranking.Selectio
 
 // results ranks a query's labelled answers by the scores of all entities, and keeps the selected
 // candidates.
-func (t *thread) results(q bundle.Query, scores []float32, list ranking.Selection) (Query, error) {
+func (t *thread) results(q bundle.Query, scores []float32, list ranking.Selection) Query {
 	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
 		if answer == bundle.None {
 			continue
 		}
-		score := scores[answer]
-		if err := checkScore(q, score); err != nil {
-			return out, err
-		}
 		out.Results = append(out.Results, Result{
-			Row: q.Rows[i], Answer: answer, Score: score,
+			Row: q.Rows[i], Answer: answer, Score: scores[answer],
 			Rank: rankOf(q, answer, scores), Distance: t.distance(answer),
 		})
 	}
 	if list.K > 0 {
 		t.top = list.Top(scores, q.Source, q.Known, t.top)
 		for _, c := range t.top {
-			if err := checkScore(q, c.Score); err != nil {
-				return out, err
-			}
 			out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), t.distance(c.Entity)})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // rankOf ranks an answer of a query by the scores of all entities.
@@ -157,17 +146,6 @@ func rankOf(q bundle.Query, answer int32, scores []float32) ranking.Rank {
 		return ranking.Among(scores, answer, q.Negatives(answer, len(scores)))
 	}
 	return ranking.Filtered(scores, answer, q.Known)
-}
-
-// ErrNotFinite is the error of a ranker for a model whose scores are not numbers.
-var ErrNotFinite = errors.New("a score is not a number; the checkpoint's weights are not finite")
-
-// checkScore returns an error if a score is not a number.
-func checkScore(q bundle.Query, score float32) error {
-	if math.IsNaN(float64(score)) {
-		return fmt.Errorf("scoring (%d, %d, ?): %w", q.Source, q.Relation, ErrNotFinite)
-	}
-	return nil
 }
 
 func isKnown(q bundle.Query, entity int32) bool {

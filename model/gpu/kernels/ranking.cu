@@ -13,6 +13,16 @@ DEVICE int sum_counts(int x, int *space) {
 	return x;
 }
 
+// How many of a query's scores are NaN or infinite. A block a query.
+KERNEL(256) check_scores(const Batch *p, int *bad) {
+	__shared__ int space[8];
+	const float *scores = p->scores + (long long)blockIdx.x * p->entities;
+	int count = 0;
+	for (int v = threadIdx.x; v < p->entities; v += 256) count += !(fabsf(scores[v]) <= 3.402823466e38f);
+	count = sum_counts(count, space);
+	if (threadIdx.x == 0) bad[blockIdx.x] = count;
+}
+
 // How many entities score not lower than an answer and how many higher, without the known answers beside it: NaN counts against
 // the answer. answers has the query and the entity of each; known those of a query from known_begin on. A block an answer.
 // out: the answer's score as bits, its distance, not lower, higher, candidates.
@@ -37,7 +47,7 @@ KERNEL(256) rank(const Batch *p, const Answer *answers, const int *known_begin, 
 	higher = sum_counts(higher, space);
 	left_out = sum_counts(left_out, space);
 	if (threadIdx.x == 0) {
-		int *to = out + blockIdx.x * 5;
+		int *to = out + (long long)blockIdx.x * 5;
 		to[0] = __float_as_int(own);
 		to[1] = p->distances[(long long)answer.query * p->entities + answer.entity];
 		to[2] = not_lower;

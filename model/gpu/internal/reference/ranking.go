@@ -2,6 +2,18 @@ package reference
 
 import "math"
 
+// CheckScores sets how many of each query's scores are NaN or infinite.
+func (p *Batch) CheckScores(bad []int32) {
+	for b := range p.Batch {
+		bad[b] = 0
+		for _, s := range p.Scores[b*p.Entities:][:p.Entities] {
+			if s-s != 0 { // NaN
+				bad[b]++
+			}
+		}
+	}
+}
+
 // Rank sets five values for each answer: its score's bits, its distance, how many entities score not lower and how many higher, without
 // the query's known answers beside it, and the number of entities that were ranked. A NaN counts against the answer.
 func (p *Batch) Rank(answers []Answer, knownBegin, known, out []int32) {

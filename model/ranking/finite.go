@@ -1,0 +1,30 @@
+package ranking
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrNotFinite is the error of scores that no order of answers can be made of.
+var ErrNotFinite = errors.New("the weights are not finite, or so large that scores overflow, as after a training that diverged; use another checkpoint")
+
+// NotFinite returns the error, which wraps ErrNotFinite, of a query some of whose scores are NaN or infinite. Whoever computes scores
+// returns it, on the CPU and on a device, so that nothing else meets such a score.
+func NotFinite(source, relation int32, bad, all int) error {
+	return fmt.Errorf("scoring (%d, %d, ?): %d of %d scores are NaN or infinite: %w", source, relation, bad, all, ErrNotFinite)
+}
+
+// CheckFinite returns nil if finite, a kernel's, reports that all scores of a query are finite, else NotFinite.
+func CheckFinite(source, relation int32, scores []float32, finite func([]float32) bool) error {
+	if finite(scores) {
+		return nil
+	}
+	bad := 0
+	for _, score := range scores {
+		if s := float64(score); math.IsNaN(s) || math.IsInf(s, 0) {
+			bad++
+		}
+	}
+	return NotFinite(source, relation, bad, len(scores))
+}
