@@ -66,13 +66,13 @@ func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool)
 	layers := p.edgeLayers()
 	for i := range a.layers {
 		layer := &a.layers[i]
-		largest := 0.0
+		largest := math.Inf(-1) // of the logarithms: the sigmoids themselves may all be 0
 		for row, receiver := range layer.entities {
 			begin, end := layer.edges.Range(int32(row), 1)
 			kept := keep(i+1, receiver)
 			for e := begin; e < end; e++ {
 				version := layer.edges.Rows[e]
-				value := float64(sigmoid(a.priorities[version]))
+				value := logSigmoid(float64(a.priorities[version]))
 				largest = math.Max(largest, value)
 				if kept {
 					layers[i] = append(layers[i], Edge{entities[version], layer.edges.Relations[e], receiver, value})
@@ -80,12 +80,15 @@ func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool)
 			}
 		}
 		for j := range layers[i] {
-			layers[i][j].Value /= largest
+			layers[i][j].Value = math.Exp(layers[i][j].Value - largest)
 		}
 		entities = append(entities, layer.entities...)
 	}
 	return layers
 }
+
+// logSigmoid returns log(1 / (1 + exp(-x))).
+func logSigmoid(x float64) float64 { return min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }
 
 // edgeLayers returns an empty list of edges for each layer, in the buffers of the call before.
 func (p *Propagator) edgeLayers() [][]Edge {
