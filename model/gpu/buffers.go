@@ -68,26 +68,33 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 // reserve is the device memory that is left free: the driver's own, and what kernels need.
 const reserve = 256 << 20
 
-// placeBuffers allocates the buffers of as many queries as fit the device's memory, at most wanted.
-func (e *engine) placeBuffers(stride, wanted int) error {
+// trainingChunk is the memory of the queries of a training step that are computed together. A step's sums are grouped by chunk, so its
+// last bits depend on this, and must not on how much memory other processes leave free, nor on the card.
+const trainingChunk = 6 << 30
+
+// free returns the device memory that buffers may take.
+func (e *engine) free() int64 {
+	free := e.device.Properties().Free
+	return max(free-min(reserve, free/8), 0)
+}
+
+// placeBuffers allocates the buffers of as many queries as a chunk of that many bytes has, at least one, at most wanted.
+func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	if e.memory.err != nil {
 		return e.memory.err
 	}
-	free := e.device.Properties().Free
-	free -= min(reserve, free/8)
 	var each, once int64
 	for _, buffer := range e.buffers(stride, wanted) {
 		each, once = each+buffer.bytes+256, once+buffer.once+256
 	}
-	indexed := math.MaxInt32 / (int64(e.ages()+1) * int64(e.graph.Entities+1)) // rows and states have 32-bit indices
-	if indexed < 1 {
-		return fmt.Errorf("%d entities with %d states each are too many for a device: at most %d; use --device cpu",
-			e.graph.Entities, e.ages(), math.MaxInt32/(e.ages()+1)-1)
+	indexed, err := e.indexed(stride)
+	if err != nil {
+		return err
 	}
-	e.capacity = int(min(int64(wanted), (free-once)/each, indexed))
-	if e.capacity < 1 {
-		return fmt.Errorf("%w: one query takes %d MiB, and all queries %d MiB beside the graph and the weights, of %d MiB free; end other processes on the GPU or use --device cpu",
-			device.ErrMemory, each>>20, once>>20, max(free, 0)>>20)
+	e.capacity = int(min(int64(wanted), max(1, (chunk-once)/each), indexed))
+	if needed, free := each*int64(e.capacity)+once, e.free(); needed > free {
+		return fmt.Errorf("%w: %d of the queries that are computed together take %d MiB beside the graph and the weights, of %d MiB free; end other processes on the GPU, train with a smaller --batch_size or use --device cpu",
+			device.ErrMemory, e.capacity, needed>>20, free>>20)
 	}
 	for _, buffer := range e.buffers(stride, e.capacity) {
 		*buffer.at = e.memory.allocate(buffer.bytes*int64(e.capacity) + buffer.once)
@@ -96,6 +103,19 @@ func (e *engine) placeBuffers(stride, wanted int) error {
 	e.batch.Parts = int32(e.parts(e.capacity))
 	e.at = e.memory.allocate(int64(unsafe.Sizeof(e.batch)))
 	return e.memory.err
+}
+
+// indexed returns the number of queries whose values the kernels count and index with 32 bits: rows with their masks, states, relation
+// embeddings and the pieces of their gradients, candidates, hidden units. Where a loop takes large steps, half of the range is left to them.
+func (e *engine) indexed(stride int) (int64, error) {
+	words := e.dim / 32
+	rows := int64(e.ages()+1) * int64(words)
+	if queries := math.MaxInt32 / (rows * int64(e.graph.Entities+1)); queries >= 1 {
+		most := max(int64(e.graph.RelationCount())*int64(e.dim), int64(e.batch.Pieces), int64(stride), int64(4*e.dim))
+		return min(queries, max(1, math.MaxInt32/2/most)), nil
+	}
+	return 0, fmt.Errorf("%d entities with %d states each are too many for a device: at most %d; use --device cpu",
+		e.graph.Entities, e.ages(), math.MaxInt32/rows-1)
 }
 
 // parts returns the number of blocks that share a sum over the rows of a number of queries.

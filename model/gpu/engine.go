@@ -58,10 +58,14 @@ func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p
 }
 
 func (e *engine) prepare(p *parameters.Set[float32]) error {
+	e.padding = newPadding(e.configuration, e.dim, e.graph.RelationCount())
+	if e.padding.size > math.MaxInt32/2 { // parameters have 32-bit indices, and a loop over them a step behind the last one
+		return fmt.Errorf("a model of %d parameters, for %d relations, is too large for a device: at most %d; use --device cpu",
+			e.padding.size, e.graph.BaseRelations, math.MaxInt32/2)
+	}
 	if err := e.load(); err != nil {
 		return err
 	}
-	e.padding = newPadding(e.configuration, e.dim, e.graph.RelationCount())
 	e.describe(e.padding.layout)
 	e.placeGraph()
 	e.placeParameters(p)

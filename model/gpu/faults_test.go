@@ -280,7 +280,7 @@ func plantFaults(t *testing.T, dim int, all []*fault) {
 		for _, f := range left {
 			f.tries = 0
 		}
-		train, score := newCheckedDevice(s.configuration.Dim, s.options(t)...), newCheckedDevice(s.configuration.Dim, s.options(t)...)
+		train, score := newCheckedDevice(s.configuration.Dim, ordered...), newCheckedDevice(s.configuration.Dim, ordered...)
 		for _, d := range []*checkedDevice{train, score} {
 			d.blocks, d.faults = 1, left
 		}

@@ -82,7 +82,7 @@ type Work struct {
 	Rows, Messages []int64
 }
 
-// LastWork returns the work of the last queries that were computed together: those of a step, unless memory is short, or at most 64
+// LastWork returns the work of the last queries that were computed together: those of a step, or of its last chunk, or at most 64
 // that are scored.
 func (e *engine) LastWork() (Work, error) {
 	queries := e.current

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/gpu/kernels"
 	"tagnet/model/graph"
@@ -153,25 +154,24 @@ func (s scenario) solver() *optimizer.Adam {
 	return optimizer.NewAdam(s.layout(), s.configuration.LearningRate, s.configuration.WeightDecay, kernel.Available()[0])
 }
 
-// options returns those of an interpreter with as much memory as the scenario allows.
-func (s scenario) options(t testing.TB) []interpreter.Option {
-	t.Helper()
-	options := []interpreter.Option{interpreter.Seed(7), interpreter.Workers(1)}
+// newTrainer returns a trainer whose chunks have the scenario's number of queries.
+func (s scenario) newTrainer(d device.Device, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
 	if s.capacity == 0 {
-		return options
+		return NewTrainer(d, s.graph, s.configuration, p, solver)
 	}
-	d := interpreter.New()
-	trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
+	whole, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, solver)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var each, once int64
-	for _, b := range trainer.buffers(1+s.configuration.Negatives, len(s.examples)) {
-		each, once = each+b.bytes, once+b.once
+	for _, b := range whole.buffers(1+s.configuration.Negatives, s.configuration.BatchSize) {
+		each, once = each+b.bytes+256, once+b.once+256
 	}
-	held := d.Properties().Memory - d.Properties().Free - each*int64(len(s.examples)) - once
-	return append(options, interpreter.Memory(held+(once+each*int64(s.capacity)+each/2)*8/7+64<<10)) // an eighth is left free
+	return newTrainer(d, s.graph, s.configuration, p, solver, once+each*int64(s.capacity)+each/2)
 }
+
+// ordered has options of an interpreter that is the same in each run.
+var ordered = []interpreter.Option{interpreter.Seed(7), interpreter.Workers(1)}
 
 // anyScenario returns a random graph with a random configuration.
 func anyScenario(t testing.TB, seed uint64) scenario {
@@ -204,7 +204,7 @@ func TestLaunches(t *testing.T) {
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			d := newCheckedDevice(s.configuration.Dim, s.options(t)...)
+			d := newCheckedDevice(s.configuration.Dim, ordered...)
 			steps := 1
 			if s.again {
 				steps = 2
@@ -212,7 +212,7 @@ func TestLaunches(t *testing.T) {
 			if err := s.train(d, steps); err != nil {
 				t.Error(err)
 			}
-			if err := s.score(newCheckedDevice(s.configuration.Dim, s.options(t)...)); err != nil {
+			if err := s.score(newCheckedDevice(s.configuration.Dim, ordered...)); err != nil {
 				t.Error(err)
 			}
 			if s.capacity > 0 && d.launches["loss"] != steps*blocks(len(s.examples), s.capacity) {
@@ -243,7 +243,7 @@ func TestFunctions(t *testing.T) {
 
 // train makes some steps.
 func (s scenario) train(d *checkedDevice, steps int) error {
-	trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
+	trainer, err := s.newTrainer(d, s.parameters(), s.solver())
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,8 @@ import (
 // Unreached is the distance of an entity that is farther from the source than the model has layers.
 const Unreached = -1
 
-// scoringQueries is the largest number of queries that a Scorer computes together.
+// scoringQueries is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends
+// on it.
 const scoringQueries = 64
 
 // Query is a query (Source, Relation, ?) with answers to rank.
@@ -54,7 +55,7 @@ func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p
 	if err != nil {
 		return nil, err
 	}
-	if err := e.placeBuffers(g.Entities, scoringQueries); err != nil {
+	if err := e.placeBuffers(g.Entities, scoringQueries, e.free()); err != nil {
 		e.memory.free()
 		return nil, err
 	}

@@ -42,13 +42,18 @@ type worker struct {
 // NewTrainer returns a trainer of p over g, from the state of the solver. Nothing else may use the device before Close. p and the
 // solver stay as they are until Store.
 func NewTrainer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
+	return newTrainer(d, g, c, p, solver, trainingChunk)
+}
+
+// newTrainer is NewTrainer with chunks of that many bytes.
+func newTrainer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam, chunk int64) (*Trainer, error) {
 	e, err := newEngine(d, g, c, p, true)
 	if err != nil {
 		return nil, err
 	}
 	t := &Trainer{engine: e, parameters: p, solver: solver, size: e.padding.size}
 	t.place()
-	if err := e.placeBuffers(1+c.Negatives, c.BatchSize); err != nil {
+	if err := e.placeBuffers(1+c.Negatives, c.BatchSize, chunk); err != nil {
 		e.memory.free()
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -129,8 +130,7 @@ func TestChunks(t *testing.T) {
 	s.configuration.BatchSize = 7
 	s.examples = draw(rand.New(rand.NewPCG(1, 1)), s.graph, 7)
 	step := func(s scenario) (optimizer.Result, *parameters.Set[float32]) {
-		d := interpreter.New(s.options(t)...)
-		trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
+		trainer, err := s.newTrainer(interpreter.New(ordered...), s.parameters(), s.solver())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,6 +164,62 @@ func TestChunks(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestFreeMemoryChangesNoBit trains and scores on devices with less and less free memory, until it is too little: weights and scores have
+// the same bits, though fewer queries are scored together.
+func TestFreeMemoryChangesNoBit(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, nil)
+	s.configuration.BatchSize, s.capacity = 7, 4
+	s.examples = draw(rand.New(rand.NewPCG(1, 1)), s.graph, 7)
+	queries := s.queries()[:9]
+	type result struct {
+		Weights [][]float32
+		Answers []Answered
+	}
+	var want result
+	trained, capacities := 0, map[int]bool{}
+	for memory := int64(64 << 20); memory > 1<<10; memory = memory * 4 / 5 {
+		p, solver := s.parameters(), s.solver()
+		var got result
+		trainer, err := s.newTrainer(interpreter.New(interpreter.Memory(memory)), p, solver)
+		if err == nil {
+			_, stepping := trainer.Step(s.examples, 3)
+			if err := errors.Join(stepping, trainer.Store(), trainer.Close()); err != nil {
+				t.Fatal(err)
+			}
+			for _, tensor := range p.Tensors {
+				got.Weights = append(got.Weights, tensor.Data)
+			}
+			trained++
+		} else if !errors.Is(err, device.ErrMemory) {
+			t.Fatal(err)
+		}
+		scorer, err := NewScorer(interpreter.New(interpreter.Memory(memory)), s.graph, s.configuration, s.parameters())
+		if errors.Is(err, device.ErrMemory) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		capacities[scorer.capacity] = true
+		if got.Answers, err = scorer.Score(queries, 3); err != nil && !errors.Is(err, device.ErrMemory) {
+			t.Fatal(err)
+		}
+		if want.Answers == nil {
+			want = got
+		}
+		if got.Weights != nil && !reflect.DeepEqual(got.Weights, want.Weights) {
+			t.Errorf("other weights with %d bytes of memory", memory)
+		}
+		if got.Answers != nil && !reflect.DeepEqual(got.Answers, want.Answers) {
+			t.Errorf("other answers with %d bytes of memory", memory)
+		}
+	}
+	if trained < 5 || len(capacities) < 4 {
+		t.Errorf("trained with %d amounts of memory, and scored %v queries together: want more", trained, capacities)
 	}
 }
 
