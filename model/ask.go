@@ -177,7 +177,7 @@ func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk
 		for j, i := range together {
 			relations[j] = ids[i].Relation
 		}
-		if err := w.Scores(source, relations, w.scores[:len(together)]); err != nil {
+		if err := w.Scores(ctx, source, relations, w.scores[:len(together)]); err != nil {
 			return fmt.Errorf("answering queries of %s with %s: %w", m.view.Entities[source], m.Checkpoint(), err)
 		}
 		for j, i := range together {

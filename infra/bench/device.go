@@ -61,7 +61,7 @@ func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (
 	defer func() { err = firstError(err, scorer.Close()) }()
 	const together, best = 512, 10
 	return b.inBatches(ctx, a, together, func(from, to int) (messages int64, err error) {
-		answered, err := scorer.Score(queries[from:to], best)
+		answered, err := scorer.Score(ctx, queries[from:to], best)
 		for _, one := range answered {
 			messages += one.Messages
 		}

@@ -48,7 +48,7 @@ func newTrainer(ctx context.Context, w *worker) (*trainer, error) {
 
 // Forward propagates the current query.
 func (t *trainer) Forward() error {
-	if err := t.Propagator.Forward(t.worker.weights, t.query); err != nil {
+	if err := t.Propagator.Forward(context.Background(), t.worker.weights, t.query); err != nil {
 		return err
 	}
 	t.worker.count()

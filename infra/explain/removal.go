@@ -33,7 +33,7 @@ func (t *trial) compareRemovals(ctx context.Context, out io.Writer) error {
 		if len(near) < len(facts) {
 			continue
 		}
-		whole, err := t.score(t.view.Graph, q)
+		whole, err := t.score(ctx, t.view.Graph, q)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (t *trial) compareRemovals(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		explained, err := t.score(without, q)
+		explained, err := t.score(ctx, without, q)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (t *trial) compareRemovals(ctx context.Context, out io.Writer) error {
 			if without, err = t.without(drawn); err != nil {
 				return err
 			}
-			score, err := t.score(without, q)
+			score, err := t.score(ctx, without, q)
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func (t *trial) compareWithRules(ctx context.Context, out io.Writer) error {
 		if _, there := confidences[form]; !there {
 			confidences[form] = t.confidence(known, first, q.Relation)
 		}
-		effective, err := t.effective(q, t.explained[i].Score, first, instances)
+		effective, err := t.effective(ctx, q, t.explained[i].Score, first, instances)
 		if err != nil {
 			return err
 		}
@@ -209,13 +209,13 @@ func (t *trial) confidence(known tables.Answers, p explanation.Path, relation in
 }
 
 // effective reports whether the score falls at least as much without the facts of a path as without those of any instance.
-func (t *trial) effective(q tables.Query, score float64, p explanation.Path, instances []map[graph.Fact]bool) (bool, error) {
+func (t *trial) effective(ctx context.Context, q tables.Query, score float64, p explanation.Path, instances []map[graph.Fact]bool) (bool, error) {
 	fall := func(facts map[graph.Fact]bool) (float64, error) {
 		g, err := t.without(facts)
 		if err != nil {
 			return 0, err
 		}
-		without, err := t.score(g, q)
+		without, err := t.score(ctx, g, q)
 		return score - float64(without), err
 	}
 	falls, err := fall(t.facts(p))

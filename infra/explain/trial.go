@@ -113,12 +113,12 @@ func (t *trial) time(ctx context.Context, out io.Writer) error {
 func rounded(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
 // score returns the score of a query's answer on a graph.
-func (t *trial) score(g *graph.Graph, q tables.Query) (float32, error) {
+func (t *trial) score(ctx context.Context, g *graph.Graph, q tables.Query) (float32, error) {
 	scorer, err := inference.New(g, t.configuration, t.weights, t.kernel)
 	if err != nil {
 		return 0, err
 	}
 	scores := make([]float32, g.Entities)
-	err = scorer.Worker().Scores(q.Source, []int32{q.Relation}, [][]float32{scores})
+	err = scorer.Worker().Scores(ctx, q.Source, []int32{q.Relation}, [][]float32{scores})
 	return scores[q.Answer], err
 }

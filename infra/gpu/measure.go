@@ -159,11 +159,11 @@ func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, 
 		return nil, errors.New("there are no validation queries to measure scoring with: use --skip_measure")
 	}
 	profiled := queries[:min(profiledQueries, len(queries))]
-	if _, err := scorer.Score(profiled, 10); err != nil {
+	if _, err := scorer.Score(ctx, profiled, 10); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
-	answered, err := scorer.Score(queries, 10)
+	answered, err := scorer.Score(ctx, queries, 10)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, 
 	scorer.Profile()
 	done := work{costs: costs{}}
 	for chunk := range slices.Chunk(profiled, together) {
-		if _, err := scorer.Score(chunk, 10); err != nil {
+		if _, err := scorer.Score(ctx, chunk, 10); err != nil {
 			return nil, err
 		}
 		w, err := scorer.LastWork()

@@ -11,6 +11,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
+	"tagnet/model/ultra/ultratest"
 )
 
 // TestUltraEstimateBoundsWhatIsHeld compares the live heap with the estimate, on a random graph that sources reach all of, and on
@@ -40,9 +41,9 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 	p := parameters.Initialize(ultra.Layout(), 1)
 	relations := ultra.RelationGraphOf(g)
 	m := ultra.New(p, g, relations, k)
-	b, w, scores := m.Base(0, 1, nil), m.Worker(ultra.Layers), make([]float32, g.Entities)
+	b, w, scores := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers), make([]float32, g.Entities)
 	for i := range 8 {
-		if err := w.Scores(b, facts[i].Head, 0, scores); err != nil {
+		if err := w.Scores(t.Context(), b, facts[i].Head, 0, scores); err != nil {
 			t.Fatal(err)
 		}
 	}

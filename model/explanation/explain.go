@@ -106,7 +106,7 @@ func (w *Worker) edges(ctx context.Context, q Query, answer int32) (score float6
 	keep := func(layer int, receiver int32) bool { return int(w.hops[receiver]) <= e.configuration.Layers-layer }
 	query := propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal}
 	if e.configuration.Prioritized() {
-		if err := p.Forward(e.weights, query); err != nil {
+		if err := p.Forward(ctx, e.weights, query); err != nil {
 			return 0, nil, fmt.Errorf("explaining: %w", err)
 		}
 		state, valid := [1]float32{}, [1]int32{}
@@ -114,7 +114,7 @@ func (w *Worker) edges(ctx context.Context, q Query, answer int32) (score float6
 		return float64(state[0]), p.SenderPriorities(keep), nil
 	}
 	query.Training, query.Candidates = true, []int32{answer}
-	if err := p.Forward(e.weights, query); err != nil {
+	if err := p.Forward(ctx, e.weights, query); err != nil {
 		return 0, nil, fmt.Errorf("explaining: %w", err)
 	}
 	valid := [1]int32{}

@@ -284,7 +284,7 @@ func plantFaults(t *testing.T, dim int, all []*fault) {
 		for _, d := range []*checkedDevice{train, score} {
 			d.blocks, d.faults = 1, left
 		}
-		if err := errors.Join(s.train(train, 1), s.score(score)); err != nil {
+		if err := errors.Join(s.train(train, 1), s.score(t, score)); err != nil {
 			t.Error(err)
 		}
 	}

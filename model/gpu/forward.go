@@ -1,6 +1,10 @@
 package gpu
 
-import "tagnet/model/device"
+import (
+	"context"
+
+	"tagnet/model/device"
+)
 
 // start copies the queries of a chunk to the device, with the batch that describes it; change, which may be nil, completes that.
 func (e *engine) start(queries []encodedQuery, change func(*batch)) {
@@ -67,13 +71,17 @@ func (e *engine) arrange() {
 	e.launch("arrange", turns(e.configuration.Layers*e.width()*e.columns(), 256), 256)
 }
 
-// propagate computes the states of all layers for n queries.
-func (e *engine) propagate(n int) {
+// propagate computes the states of all layers for n queries, unless ctx is done.
+func (e *engine) propagate(ctx context.Context, n int) error {
 	e.launch("start_states", n, 32)
 	for t := 1; t <= e.configuration.Layers; t++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		e.launchRows("aggregate", n, t)
 		e.launch("update", turns(n*e.graph.Entities, 64), 2*e.dim, int32(t))
 	}
+	return nil
 }
 
 // launchRows starts a kernel for the rows of a layer of n queries: its first blocks take those of heavy entities.

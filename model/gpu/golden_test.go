@@ -126,7 +126,7 @@ func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
 		for v := range int32(c.Graph.Entities) {
 			all = append(all, v)
 		}
-		answered, err := scorer.Score([]Query{{Source: q.Source, Relation: q.Relation, Answers: all}}, 0)
+		answered, err := scorer.Score(t.Context(), []Query{{Source: q.Source, Relation: q.Relation, Answers: all}}, 0)
 		if err := errors.Join(err, scorer.Close()); err != nil {
 			t.Fatal(err)
 		}

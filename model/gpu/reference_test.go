@@ -212,7 +212,7 @@ func TestLaunches(t *testing.T) {
 			if err := s.train(d, steps); err != nil {
 				t.Error(err)
 			}
-			if err := s.score(newCheckedDevice(s.configuration.Dim, ordered...)); err != nil {
+			if err := s.score(t, newCheckedDevice(s.configuration.Dim, ordered...)); err != nil {
 				t.Error(err)
 			}
 			if s.capacity > 0 && d.launches["loss"] != steps*blocks(len(s.examples), s.capacity) {
@@ -256,7 +256,7 @@ func (s scenario) train(d *checkedDevice, steps int) error {
 }
 
 // score scores the examples' queries.
-func (s scenario) score(d *checkedDevice) error {
+func (s scenario) score(t testing.TB, d *checkedDevice) error {
 	scorer, err := NewScorer(d, s.graph, s.configuration, s.parameters())
 	if err != nil {
 		return err
@@ -265,6 +265,6 @@ func (s scenario) score(d *checkedDevice) error {
 	for _, e := range s.examples {
 		queries = append(queries, Query{Source: e.Source, Relation: e.Relation, Answers: []int32{e.Answer, e.Source}, Known: []int32{e.Answer}})
 	}
-	_, err = scorer.Score(queries, 4)
+	_, err = scorer.Score(t.Context(), queries, 4)
 	return errors.Join(err, scorer.Close())
 }

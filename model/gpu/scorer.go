@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -65,13 +66,13 @@ func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p
 }
 
 // Score answers queries, and finds for each the given number of best candidates. A score that is NaN or infinite is an error,
-// ranking.ErrNotFinite.
-func (s *Scorer) Score(queries []Query, best int) ([]Answered, error) {
+// ranking.ErrNotFinite. It checks ctx before each layer that it gives the device.
+func (s *Scorer) Score(ctx context.Context, queries []Query, best int) ([]Answered, error) {
 	best = min(best, s.graph.Entities)
 	out := make([]Answered, 0, len(queries))
 	for len(queries) > 0 {
 		n := min(s.capacity, len(queries))
-		answered, err := s.chunk(queries[:n], best)
+		answered, err := s.chunk(ctx, queries[:n], best)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +85,7 @@ func (s *Scorer) Score(queries []Query, best int) ([]Answered, error) {
 func (s *Scorer) Close() error { return s.close() }
 
 // chunk answers queries together.
-func (s *Scorer) chunk(queries []Query, best int) ([]Answered, error) {
+func (s *Scorer) chunk(ctx context.Context, queries []Query, best int) ([]Answered, error) {
 	n := len(queries)
 	encoded := make([]encodedQuery, n)
 	for i, q := range queries {
@@ -97,7 +98,9 @@ func (s *Scorer) chunk(queries []Query, best int) ([]Answered, error) {
 	s.search(n)
 	s.findRows(n)
 	s.embed(n)
-	s.propagate(n)
+	if err := s.propagate(ctx, n); err != nil {
+		return nil, err
+	}
 	s.score(n, s.graph.Entities)
 	s.countSent(n)
 	out := make([]Answered, n)

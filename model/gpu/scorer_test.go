@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/inference"
+	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
@@ -40,7 +42,7 @@ func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queri
 	worker, out := scorer.Worker(), make([]Answered, len(queries))
 	for i, q := range queries {
 		scores := make([]float32, s.graph.Entities)
-		if err := worker.Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+		if err := worker.Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
 		}
 		distance := func(entity int32) int32 {
@@ -87,7 +89,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := scorer.Score(queries, 5)
+			got, err := scorer.Score(t.Context(), queries, 5)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +102,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 					return ranking.Selection{K: 5, Candidates: []int32{q.Source, 2, 3, 5}, Known: ranking.LeftOut}.Top(scores, q.Source, q.Known, nil)
 				}
 			}
-			if got, err = scorer.Score(queries, 5); err != nil {
+			if got, err = scorer.Score(t.Context(), queries, 5); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(s.answerOnTheCPU(t, p, queries, 5), got, near); diff != "" {
@@ -139,8 +141,8 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := Query{Source: 4, Relation: 1}
-			onCPU := cpu.Worker().Scores(q.Source, []int32{q.Relation}, [][]float32{make([]float32, s.graph.Entities)})
-			_, onDevice := scorer.Score([]Query{q}, 0)
+			onCPU := cpu.Worker().Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{make([]float32, s.graph.Entities)})
+			_, onDevice := scorer.Score(t.Context(), []Query{q}, 0)
 			if onCPU == nil || !errors.Is(onDevice, ranking.ErrNotFinite) || !strings.HasPrefix(onDevice.Error(), "scoring (4, 1, ?): ") || onCPU.Error() != onDevice.Error() {
 				t.Errorf("%v on the device, %v on the CPU, want one that names (4, 1, ?)", onDevice, onCPU)
 			}
@@ -160,8 +162,33 @@ func TestQueriesOutsideTheGraph(t *testing.T) {
 	for _, q := range []Query{
 		{Source: -1}, {Source: v}, {Relation: -1}, {Relation: relations}, {Answers: []int32{v}}, {Known: []int32{-1}},
 	} {
-		if _, err := scorer.Score([]Query{q}, 1); err == nil {
+		if _, err := scorer.Score(t.Context(), []Query{q}, 1); err == nil {
 			t.Errorf("no error for %s", fmt.Sprintf("%+v", q))
 		}
+	}
+}
+
+// TestScoringIsCanceled ends a scoring in the second layer. The scorer then answers as another one does.
+func TestScoringIsCanceled(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, nil)
+	queries := s.queries()[:3]
+	var answers [2][]Answered
+	for i := range answers {
+		scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, s.parameters())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			if _, err := scorer.Score(golden.Ending(t.Context(), 1), queries, 3); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+		}
+		if answers[i], err = scorer.Score(t.Context(), queries, 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+		t.Errorf("after a scoring that was canceled (-without +after):\n%s", diff)
 	}
 }

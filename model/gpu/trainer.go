@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -111,7 +112,7 @@ func (t *Trainer) differentiate(from, n, stride int, share float32) {
 	t.search(n)
 	t.findRows(n)
 	t.embed(n)
-	t.propagate(n)
+	_ = t.propagate(context.Background(), n) // a step is made whole
 	t.score(n, stride)
 	t.launch("loss", n, 256)
 	t.countSent(n)

@@ -205,7 +205,7 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		capacities[scorer.capacity] = true
-		if got.Answers, err = scorer.Score(queries, 3); err != nil && !errors.Is(err, device.ErrMemory) {
+		if got.Answers, err = scorer.Score(t.Context(), queries, 3); err != nil && !errors.Is(err, device.ErrMemory) {
 			t.Fatal(err)
 		}
 		if want.Answers == nil {

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -23,7 +24,7 @@ type Scorer struct {
 	score         *mlp
 	attention     *mlp // nil unless delta is specific; may be score
 
-	// background returns the states that all queries share, or nil where there are none.
+	// background returns the states that all queries share, or nil where there are none. No query's context cancels it.
 	background func() (*propagation.Background, error)
 }
 
@@ -57,7 +58,7 @@ func (s *Scorer) newBackground() (*propagation.Background, error) {
 		return nil, nil
 	}
 	b := propagation.NewBackground(s.first)
-	return b, b.Forward(s.weights, nil, false)
+	return b, b.Forward(context.Background(), s.weights, nil, false)
 }
 
 // Worker scores the queries of one source at a time. It is not for concurrent use. Its buffers grow to the largest
@@ -84,8 +85,8 @@ func (s *Scorer) Worker() *Worker {
 // Scores sets scores[i], [V], to the logit of every entity as the answer of (source, relations[i], ?). A score
 // that is NaN or infinite is an error, ranking.ErrNotFinite. All
 // unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
-// the layout, and are propagated in batches where that is faster. Batches change no bit of the scores.
-func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) error {
+// the layout, and are propagated in batches where that is faster. Batches change no bit of the scores. Scores checks ctx before each layer.
+func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
@@ -97,7 +98,7 @@ func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) err
 	query := propagation.Query{Source: source, Background: background}
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
-		if err := w.propagator.ForwardBatch(w.scorer.weights, query, batch); err != nil {
+		if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
 			return fmt.Errorf("scoring: %w", err)
 		}
 		w.sent += w.propagator.Sent()

@@ -32,7 +32,7 @@ func TestGoldenScores(t *testing.T) {
 						t.Fatal(err)
 					}
 					scores := make([]float32, g.Entities)
-					if err := scorer.Worker().Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+					if err := scorer.Worker().Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
 						t.Fatal(err)
 					}
 					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
@@ -82,12 +82,12 @@ func TestBatchingChangesNothing(t *testing.T) {
 				for relation := range int32(min(5, c.Graph.RelationCount())) {
 					relations, scores = append(relations, relation), append(scores, make([]float32, c.Graph.Entities))
 				}
-				if err := batched.Scores(source, relations, scores); err != nil {
+				if err := batched.Scores(t.Context(), source, relations, scores); err != nil {
 					t.Fatal(err)
 				}
 				sent, one := int64(0), make([]float32, c.Graph.Entities)
 				for i, relation := range relations {
-					if err := alone.Scores(source, []int32{relation}, [][]float32{one}); err != nil {
+					if err := alone.Scores(t.Context(), source, []int32{relation}, [][]float32{one}); err != nil {
 						t.Fatal(err)
 					}
 					sent += alone.Sent()
@@ -114,7 +114,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = scorer.Worker().Scores(2, []int32{1}, [][]float32{make([]float32, c.Graph.Entities)})
+			err = scorer.Worker().Scores(t.Context(), 2, []int32{1}, [][]float32{make([]float32, c.Graph.Entities)})
 			if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (2, 1, ?): ") {
 				t.Errorf("%s, %v: %v", c.Name, bad, err)
 			}

@@ -91,7 +91,7 @@ func (e example) check(t *testing.T, w *nbfnet.Weights, g *kg.KG, listed []strin
 			t.Fatal(err)
 		}
 		scores := [][]float32{make([]float32, len(g.Train.Entities))}
-		if err := worker.Scores(ids.Source, []int32{ids.Relation}, scores); err != nil {
+		if err := worker.Scores(t.Context(), ids.Source, []int32{ids.Relation}, scores); err != nil {
 			t.Fatal(err)
 		}
 		for entity, name := range g.Train.Entities {

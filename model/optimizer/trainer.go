@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -100,7 +101,7 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 func (t *Trainer) sharesWithin() bool { return t.configuration.ShareStates && t.background == nil }
 
 // Step changes the weights by the mean gradient of a batch. seed and each example's key decide all
-// random draws. On an error no weight has changed; it wraps ErrNotFinite where a loss is not finite,
+// random draws. A step is made whole: callers look at their context between steps. On an error no weight has changed; it wraps ErrNotFinite where a loss is not finite,
 // and is a NotFiniteError where a gradient is not.
 func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	result, err := t.differentiate(examples, seed)
@@ -176,7 +177,7 @@ func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
 		t.candidates = append(t.candidates, first.entities...)
 	}
 	t.turns.next = 0
-	return t.background.Forward(t.weights, t.candidates, true)
+	return t.background.Forward(context.Background(), t.weights, t.candidates, true)
 }
 
 // total returns the sum of the outcomes of a batch, in the order of its examples.

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"tagnet/model/head"
 	"tagnet/model/propagation"
 	"tagnet/model/random"
@@ -53,7 +54,9 @@ func (w *worker) Depth() int { return w.propagator.Depth() }
 
 func (w *worker) Width() int { return w.propagator.Width() }
 
-func (w *worker) Forward() error { return w.propagator.Forward(w.trainer.weights, w.query) }
+func (w *worker) Forward() error {
+	return w.propagator.Forward(context.Background(), w.trainer.weights, w.query)
+}
 
 func (w *worker) Candidates(entities []int32, states []float32, valid []int32) {
 	w.propagator.Candidates(entities, states, valid)

@@ -58,7 +58,7 @@ func newSteady(t testing.TB, c configuration.Configuration, entities, facts int,
 
 func (s *steady) run(t testing.TB, i int) {
 	q := s.queries[i%len(s.queries)]
-	if err := s.propagator.Forward(s.weights, q); err != nil {
+	if err := s.propagator.Forward(t.Context(), s.weights, q); err != nil {
 		t.Fatal(err)
 	}
 	s.propagator.Candidates(s.entities, s.states, s.valid)

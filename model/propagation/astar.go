@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -96,10 +97,13 @@ func (p *Propagator) Priorities(scores []float32) {
 }
 
 // forward propagates the current query.
-func (a *astar) forward() {
+func (a *astar) forward(ctx context.Context) error {
 	a.begin()
 	p := a.propagator
 	for t := range a.layers {
+		if err := canceled(ctx); err != nil {
+			return err
+		}
 		layer := &a.layers[t]
 		if t == len(a.layers)-1 && p.query.Training && p.query.Candidates != nil {
 			a.updateOnly(p.query.Candidates)
@@ -119,6 +123,7 @@ func (a *astar) forward() {
 			a.selection.visit(o, a.priorities[layer.first+i])
 		}
 	}
+	return nil
 }
 
 // begin sets versions 0 and 1 and their priorities.

@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"context"
 	"fmt"
 
 	"tagnet/model/internal/buffer"
@@ -20,14 +21,14 @@ type Background struct{ propagator *Propagator }
 func NewBackground(p *Propagator) *Background { return &Background{p.Clone()} }
 
 // Forward computes the states that queries with these candidates read; nil stands for all entities. Training keeps what Add and
-// Backward need.
-func (b *Background) Forward(w *Weights, candidates []int32, training bool) error {
+// Backward need. It checks ctx before each layer.
+func (b *Background) Forward(ctx context.Context, w *Weights, candidates []int32, training bool) error {
 	p := b.propagator
 	if c := p.configuration; !c.HasBackground() || training && c.Dropout > 0 {
 		return fmt.Errorf("propagating a background: policy %s with dependent %v and dropout %g has none", c.Policy, c.Dependent, c.Dropout)
 	}
 	p.relations = append(p.relations[:0], 0) // without a source, it is not read
-	if err := p.propagate(w, Query{Candidates: candidates, Training: training, sourceless: true}); err != nil {
+	if err := p.propagate(ctx, w, Query{Candidates: candidates, Training: training, sourceless: true}); err != nil {
 		return err
 	}
 	if training {

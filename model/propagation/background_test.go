@@ -72,16 +72,16 @@ func TestBackgroundChangesNoBitOfAScore(t *testing.T) {
 				shared, background := alone.Clone(), NewBackground(alone)
 				var phases Phases
 				shared.Measure(&phases)
-				if err := background.Forward(w, nil, false); err != nil {
+				if err := background.Forward(t.Context(), w, nil, false); err != nil {
 					t.Fatal(err)
 				}
 				for source := range int32(40) {
 					q := Query{Source: source, Relation: source % 6}
-					if err := alone.Forward(w, q); err != nil {
+					if err := alone.Forward(t.Context(), w, q); err != nil {
 						t.Fatal(err)
 					}
 					q.Background = background
-					if err := shared.Forward(w, q); err != nil {
+					if err := shared.Forward(t.Context(), w, q); err != nil {
 						t.Fatal(err)
 					}
 					if !slices.Equal(candidatesOf(shared, all), candidatesOf(alone, all)) {
@@ -152,7 +152,7 @@ func batchGradients(t *testing.T, g *graph.Graph, c configuration.Configuration,
 		candidates, relations = append(candidates, q.Candidates...), append(relations, q.Relation)
 	}
 	if b != nil {
-		if err := b.Forward(w, candidates, true); err != nil {
+		if err := b.Forward(t.Context(), w, candidates, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,16 +188,16 @@ func TestBackgroundNeedsIndependentRelations(t *testing.T) {
 	} {
 		c := backgroundModels()["distmult pna"]
 		change(&c)
-		if err := NewBackground(New(g, c, k)).Forward(loaded(t, g, c, true, k), nil, true); err == nil {
+		if err := NewBackground(New(g, c, k)).Forward(t.Context(), loaded(t, g, c, true, k), nil, true); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	c := backgroundModels()["distmult pna"]
 	b, p := NewBackground(New(g, c, k)), New(g, c, k)
-	if err := b.Forward(loaded(t, g, c, true, k), nil, true); err != nil {
+	if err := b.Forward(t.Context(), loaded(t, g, c, true, k), nil, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Forward(loaded(t, g, c, true, k), Query{Training: true, Background: b}); err == nil {
+	if err := p.Forward(t.Context(), loaded(t, g, c, true, k), Query{Training: true, Background: b}); err == nil {
 		t.Error("a background of other weights: no error")
 	}
 }

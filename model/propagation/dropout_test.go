@@ -61,7 +61,7 @@ func TestEveryRowHasItsMask(t *testing.T) {
 	s := newSteady(t, c, 3000, 6000, true)
 	p, q := s.propagator, s.queries[0]
 	q.Seed = 99
-	if err := p.Forward(s.weights, q); err != nil {
+	if err := p.Forward(t.Context(), s.weights, q); err != nil {
 		t.Fatal(err)
 	}
 	words := p.maskWords()

@@ -43,8 +43,8 @@ func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient [
 	p.clearGradients()
 	p.loadGradients([]int32{entity}, gradient)
 	for t := p.configuration.Layers; t >= 1; t-- {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if err := canceled(ctx); err != nil {
+			return nil, err
 		}
 		if p.windowed() {
 			p.backwardWindowLayer(t, into)

@@ -28,14 +28,14 @@ func TestEquivalentStatesAreCopied(t *testing.T) {
 		copied := 0
 		for source := range int32(60) {
 			q := Query{Source: source, Relation: source % 6}
-			if err := shared.Forward(w, q); err != nil {
+			if err := shared.Forward(t.Context(), w, q); err != nil {
 				t.Fatal(err)
 			}
 			for _, ofAge := range shared.layout.Ages {
 				copied += len(ofAge.Duplicates)
 			}
 			q.Candidates = all
-			if err := alone.Forward(w, q); err != nil {
+			if err := alone.Forward(t.Context(), w, q); err != nil {
 				t.Fatal(err)
 			}
 			if shared.Sent() != alone.Sent() || shared.Updated() != alone.Updated() {
@@ -117,7 +117,7 @@ func TestSharedStatesHaveTheSameGradients(t *testing.T) {
 // gradientsOf returns the gradients of a query whose candidates' states have themselves as gradients.
 func gradientsOf(t *testing.T, p *Propagator, w *Weights, q Query) *Gradients {
 	t.Helper()
-	if err := p.Forward(w, q); err != nil {
+	if err := p.Forward(t.Context(), w, q); err != nil {
 		t.Fatal(err)
 	}
 	gradients := NewGradients(p.configuration, p.graph.RelationCount())
@@ -139,7 +139,7 @@ func TestSharingNeedsAWindowWithoutDropout(t *testing.T) {
 		s := newSteady(t, c, 30, 60, true)
 		q := s.queries[0]
 		q.ShareStates = true
-		if err := s.propagator.Forward(s.weights, q); err == nil {
+		if err := s.propagator.Forward(t.Context(), s.weights, q); err == nil {
 			t.Errorf("policy %s, dropout %g: no error", c.Policy, c.Dropout)
 		}
 	}

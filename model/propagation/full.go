@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"context"
 	"slices"
 
 	"tagnet/model/internal/buffer"
@@ -8,7 +9,7 @@ import (
 
 // forwardFull is NBFNet's propagation: in every layer every entity gets messages from all its
 // senders. Table t holds the states after layer t, of every entity or of those that are needed.
-func (p *Propagator) forwardFull(laidOut bool) {
+func (p *Propagator) forwardFull(ctx context.Context, laidOut bool) error {
 	c := p.configuration
 	d := c.Dim
 	if !laidOut {
@@ -35,6 +36,9 @@ func (p *Propagator) forwardFull(laidOut bool) {
 	p.firstRows[0] = p.far.count()
 	p.forwardFar()
 	for t := 1; t <= c.Layers; t++ {
+		if err := canceled(ctx); err != nil {
+			return err
+		}
 		p.fullUpdate(t)
 		p.sent += p.countAll(t)
 		if background && p.query.Candidates == nil {
@@ -42,6 +46,7 @@ func (p *Propagator) forwardFull(laidOut bool) {
 		}
 		p.forward(&p.update)
 	}
+	return nil
 }
 
 // sourceRow returns the row of the source, or -1 where the query has none.

@@ -1,6 +1,7 @@
 package propagation_test
 
 import (
+	"context"
 	"testing"
 
 	"tagnet/model/head"
@@ -18,7 +19,9 @@ type headed struct {
 	gradients *propagation.Gradients
 }
 
-func (h *headed) Forward() error { return h.Propagator.Forward(h.weights, h.query) }
+func (h *headed) Forward() error {
+	return h.Propagator.Forward(context.Background(), h.weights, h.query)
+}
 
 func (h *headed) Backward(entities []int32, gradient, query []float32) error {
 	if err := h.Propagator.Backward(entities, gradient, h.gradients); err != nil {

@@ -12,7 +12,7 @@ func TestFinalStatesOfTwoQueriesShareBuffers(t *testing.T) {
 	c := configuration.Default()
 	c.Delta, c.Layers = 4, 6
 	s := newSteady(t, c, 600, 700, false)
-	if err := s.propagator.ForwardBatch(s.weights, s.queries[0], []int32{0, 3}); err != nil {
+	if err := s.propagator.ForwardBatch(t.Context(), s.weights, s.queries[0], []int32{0, 3}); err != nil {
 		t.Fatal(err)
 	}
 	ages := map[int]bool{}

@@ -39,12 +39,12 @@ func compareLanes(t *testing.T, training, dependent bool) {
 		for lane, relation := range relations {
 			alone := q
 			alone.Relation = relation
-			if err := s.propagator.Forward(s.weights, alone); err != nil {
+			if err := s.propagator.Forward(t.Context(), s.weights, alone); err != nil {
 				t.Fatal(err)
 			}
 			want[lane] = reached(0)
 		}
-		if err := s.propagator.ForwardBatch(s.weights, q, relations); err != nil {
+		if err := s.propagator.ForwardBatch(t.Context(), s.weights, q, relations); err != nil {
 			t.Fatal(err)
 		}
 		for lane := range want {
@@ -73,10 +73,10 @@ func TestMaxLanes(t *testing.T) {
 				if got := s.propagator.MaxLanes(); got != want {
 					t.Errorf("%s, %s, dim %d: MaxLanes is %d, want %d", k.Name(), policy, dim, got, want)
 				}
-				if err := s.propagator.ForwardBatch(s.weights, s.queries[0], []int32{0, 1}); (err == nil) != windowed {
+				if err := s.propagator.ForwardBatch(t.Context(), s.weights, s.queries[0], []int32{0, 1}); (err == nil) != windowed {
 					t.Errorf("%s, %s, dim %d: the error of two lanes is %v", k.Name(), policy, dim, err)
 				}
-				if err := s.propagator.ForwardBatch(s.weights, s.queries[0], []int32{0}); err != nil {
+				if err := s.propagator.ForwardBatch(t.Context(), s.weights, s.queries[0], []int32{0}); err != nil {
 					t.Errorf("%s, %s, dim %d: one lane: %v", k.Name(), policy, dim, err)
 				}
 			}

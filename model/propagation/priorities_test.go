@@ -26,7 +26,7 @@ func TestSenderPrioritiesAreRelative(t *testing.T) {
 			}
 			p := propagation.New(c.Graph, c.Configuration, k)
 			q := c.Queries[0]
-			if err := p.Forward(weights, propagation.Query{Source: q.Source, Relation: q.Relation}); err != nil {
+			if err := p.Forward(t.Context(), weights, propagation.Query{Source: q.Source, Relation: q.Relation}); err != nil {
 				t.Fatal(err)
 			}
 			for l, edges := range p.SenderPriorities(func(int, int32) bool { return true }) {

@@ -24,7 +24,7 @@ func TestGoldenStates(t *testing.T) {
 				for i, q := range c.Queries {
 					for _, training := range []bool{false, true} {
 						query := propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: training}
-						if err := p.Forward(weights, query); err != nil {
+						if err := p.Forward(t.Context(), weights, query); err != nil {
 							t.Fatal(err)
 						}
 						name := fmt.Sprintf("query %d, training %v", i, training)

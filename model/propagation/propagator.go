@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -138,10 +139,10 @@ func reductionOf(name string) kernel.Reduction {
 	panic(fmt.Sprintf("propagation: no kernel for the aggregate %q", name))
 }
 
-// Forward propagates from the query's source. The states stay until the next call.
-func (p *Propagator) Forward(w *Weights, q Query) error {
+// Forward propagates from the query's source. The states stay until the next call. It checks ctx before each layer.
+func (p *Propagator) Forward(ctx context.Context, w *Weights, q Query) error {
 	p.relations = append(p.relations[:0], q.Relation)
-	return p.propagate(w, q)
+	return p.propagate(ctx, w, q)
 }
 
 // MaxLanes returns the most queries that ForwardBatch propagates in less time than Forward does one
@@ -157,7 +158,7 @@ func (p *Propagator) MaxLanes() int {
 // in for q.Relation. Each query is a lane of the state tables: every sender is looked up once, and
 // every weight matrix folded once, for both. A lane has the same bits as the query alone. Two lanes
 // are for scoring within a window.
-func (p *Propagator) ForwardBatch(w *Weights, q Query, relations []int32) error {
+func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Query, relations []int32) error {
 	if len(relations) < 1 || len(relations) > 2 {
 		return fmt.Errorf("propagating a batch of %d queries: want 1 or 2", len(relations))
 	}
@@ -165,7 +166,7 @@ func (p *Propagator) ForwardBatch(w *Weights, q Query, relations []int32) error 
 		return fmt.Errorf("propagating a batch of 2 queries: policy %s with training %v propagates one at a time", p.configuration.Policy, q.Training)
 	}
 	p.relations = append(p.relations[:0], relations...)
-	return p.propagate(w, q)
+	return p.propagate(ctx, w, q)
 }
 
 // windowed reports whether the policy is the window alone.
@@ -177,7 +178,7 @@ func (p *Propagator) lanes() int { return len(p.relations) }
 // rowLength returns the number of entries in a row of a state table: those of all lanes.
 func (p *Propagator) rowLength() int { return p.lanes() * p.configuration.Dim }
 
-func (p *Propagator) propagate(w *Weights, q Query) error {
+func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) (err error) {
 	if err := p.check(w, q); err != nil {
 		return err
 	}
@@ -189,13 +190,21 @@ func (p *Propagator) propagate(w *Weights, q Query) error {
 	p.embeddings.load(p)
 	switch {
 	case p.configuration.Prioritized():
-		p.astar.forward()
+		err = p.astar.forward(ctx)
 	case p.windowed():
-		p.forwardWindow(same)
+		err = p.forwardWindow(ctx, same)
 	default:
-		p.forwardFull(sameGraph)
+		err = p.forwardFull(ctx, sameGraph)
 	}
-	p.laidOut = !p.windowed() || q.Candidates == nil // candidates may have left out the others' rows
+	p.laidOut = err == nil && (!p.windowed() || q.Candidates == nil) // candidates may have left out the others' rows
+	return err
+}
+
+// canceled returns the cause once ctx is done.
+func canceled(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return nil
 }
 

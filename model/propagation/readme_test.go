@@ -38,7 +38,7 @@ func TestReadmeExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := New(g, c, k)
-	if err := p.Forward(w, Query{}); err != nil {
+	if err := p.Forward(t.Context(), w, Query{}); err != nil {
 		t.Fatal(err)
 	}
 	readme, err := os.ReadFile("../README.md")
@@ -58,7 +58,7 @@ func TestReadmeExample(t *testing.T) {
 	if err := weights.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := full.Forward(weights, Query{}); err != nil {
+	if err := full.Forward(t.Context(), weights, Query{}); err != nil {
 		t.Fatal(err)
 	}
 	if full.Sent() != 28 || full.Updated() != 16 {

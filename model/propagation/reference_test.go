@@ -141,7 +141,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		q.Candidates = entities
 		q.ShareStates = p.windowed() && c.Dropout == 0 && rng.IntN(2) == 0
 	}
-	if err := p.Forward(weights, q); err != nil {
+	if err := p.Forward(t.Context(), weights, q); err != nil {
 		t.Fatal(err)
 	}
 	want := model.Forward(reference.Query{

@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"context"
 	"tagnet/model/internal/buffer"
 	"tagnet/model/kernel"
 	"tagnet/model/window"
@@ -10,7 +11,7 @@ import (
 // dist + k. Layer t computes, for every k, the states of age k of the entities at distance t - k: from
 // their parents' states of age k, their siblings' of age k-1 and their children's of age k-2. These
 // are all the messages that are not empty, and the edge constraint admits each of them.
-func (p *Propagator) forwardWindow(laidOut bool) {
+func (p *Propagator) forwardWindow(ctx context.Context, laidOut bool) error {
 	c := p.configuration
 	ages := min(c.Delta, c.Layers) + 1
 	p.needed.all = p.query.Candidates == nil
@@ -27,6 +28,9 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 		p.activations.resize(p.maxUpdates(ages), p.weights.width(), c.Dim, p.maskWords())
 	}
 	for t := 1; t <= c.Layers; t++ {
+		if err := canceled(ctx); err != nil {
+			return err
+		}
 		p.windowUpdate(t)
 		for i := range p.update.groups {
 			p.sent += p.countMessages(&p.update.groups[i], t) * int64(p.lanes())
@@ -36,6 +40,7 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 			p.copyDuplicates(t)
 		}
 	}
+	return nil
 }
 
 // layOut lays out the query's window. What its candidates do not depend on matters all the same for

@@ -1,6 +1,8 @@
 package ultra
 
 import (
+	"context"
+
 	"tagnet/model/internal/buffer"
 	"tagnet/model/parallel"
 )
@@ -31,8 +33,8 @@ type queryHead struct {
 }
 
 // Base returns what queries of a base relation share, computed by so many threads. It reuses the memory of another base
-// relation's, which nobody may read any more, unless that is nil.
-func (m *Model) Base(relation int32, threads int, reuse *Base) *Base {
+// relation's, which nobody may read any more, unless that is nil. It checks ctx before each layer.
+func (m *Model) Base(ctx context.Context, relation int32, threads int, reuse *Base) (*Base, error) {
 	b := reuse
 	if b == nil {
 		b = &Base{}
@@ -45,11 +47,13 @@ func (m *Model) Base(relation int32, threads int, reuse *Base) *Base {
 	}
 	m.relationStates(b, workers[0])
 	m.tables(b)
-	m.groundStates(b, workers)
+	if err := m.groundStates(ctx, b, workers); err != nil {
+		return nil, err
+	}
 	for i := range b.queries {
 		m.groundScores(b, i, workers)
 	}
-	return b
+	return b, nil
 }
 
 // state returns the final state of a relation, [64].
@@ -98,10 +102,13 @@ func (m *Model) tables(b *Base) {
 }
 
 // groundStates propagates without a source, and keeps of each layer what queries start from.
-func (m *Model) groundStates(b *Base, workers []*buffers) {
+func (m *Model) groundStates(ctx context.Context, b *Base, workers []*buffers) error {
 	size := m.graph.Entities * Dim
 	x, next := buffer.Cleared(b.ground, size), buffer.Resize(b.next, size)
 	for t := range b.shared {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		b.shared[t] = buffer.Resize(b.shared[t], size)
 		r := receivers(m.layout.Senders, x, b.tables[t])
 		r.Previous = x
@@ -117,6 +124,7 @@ func (m *Model) groundStates(b *Base, workers []*buffers) {
 		}
 	}
 	b.ground, b.next = x, next
+	return nil
 }
 
 // updateAll updates all entities in layer t, from states x to next, [V, 64] each, by rank. source is the rank of the entity whose

@@ -40,11 +40,11 @@ func BenchmarkQuery(b *testing.B) {
 			for b.Loop() {
 				if plainly.runs%each == 0 {
 					relation = queries[rng.IntN(len(queries))].base // the more queries, the more often
-					bases.measure(func() { base = m.Base(relation, 1, base) })
+					bases.measure(func() { base = ultratest.Base(b, m, relation, 1, base) })
 				}
 				q := byBase[relation][rng.IntN(len(byBase[relation]))]
 				shared.measure(func() {
-					if err := w.Scores(base, q.source, q.relation, scores); err != nil {
+					if err := w.Scores(b.Context(), base, q.source, q.relation, scores); err != nil {
 						b.Fatal(err)
 					}
 				})

@@ -16,6 +16,7 @@ import (
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
+	"tagnet/model/ultra/ultratest"
 )
 
 // dataset is a graph with facts that are queried, by ids.
@@ -101,10 +102,10 @@ func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int)
 	last := query{base: -1}
 	for _, q := range d.queries() {
 		if q.base != last.base {
-			base = m.Base(q.base, 1, base)
+			base = ultratest.Base(t, m, q.base, 1, base)
 		}
 		if q.base != last.base || q.source != last.source || q.relation != last.relation {
-			if err := w.Scores(base, q.source, q.relation, scores); err != nil {
+			if err := w.Scores(t.Context(), base, q.source, q.relation, scores); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -48,9 +48,9 @@
 //	m := ultra.New(parameters, graph, ultra.RelationGraphOf(graph), kernel)
 //	worker := m.Worker(ultra.Layers)                 // one for each goroutine
 //	for each base relation:
-//		base = m.Base(relation, threads, base)   // all workers read it
+//		base, err = m.Base(ctx, relation, threads, base) // all workers read it
 //		for each of its queries, by source:
-//			worker.Scores(base, source, relation, scores)
+//			worker.Scores(ctx, base, source, relation, scores)
 //
 // Parameters reads weights from a checkpoint of PyTorch. Messages along an edge are multiplied by the row of its inverse: the authors'
 // program sends so, and Base stores its tables in that order.

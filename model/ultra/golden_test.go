@@ -9,6 +9,7 @@ import (
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
+	"tagnet/model/ultra/ultratest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -43,7 +44,7 @@ func TestGoldenFloat32(t *testing.T) {
 				m := ultra.New(p, g, relations, k)
 				w := m.Worker(ultra.Layers)
 				for relation, want := range c.BaseRelations {
-					b := m.Base(relation, 2, nil)
+					b := ultratest.Base(t, m, relation, 2, nil)
 					check(t, fmt.Sprintf("final of %d", relation), b.Relations(), want.Final)
 					for layer, want := range want.Tables {
 						check(t, fmt.Sprintf("table %d of %d", layer, relation), m.Table(b, layer), want)
@@ -56,7 +57,7 @@ func TestGoldenFloat32(t *testing.T) {
 							continue
 						}
 						scores := make([]float32, g.Entities)
-						if err := w.Scores(b, q.Source, q.Relation, scores); err != nil {
+						if err := w.Scores(t.Context(), b, q.Source, q.Relation, scores); err != nil {
 							t.Fatal(err)
 						}
 						check(t, fmt.Sprintf("scores of query %d", i), scores, q.Scores)

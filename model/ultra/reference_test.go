@@ -1,10 +1,12 @@
 package ultra_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,13 +39,13 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 			for _, radius := range []int{ultra.Layers, rng.IntN(ultra.Layers)} {
 				w := m.Worker(radius)
 				base := int32(rng.IntN(relations))
-				b = m.Base(base, 1+rng.IntN(3), b)
+				b = ultratest.Base(t, m, base, 1+rng.IntN(3), b)
 				states := reference.RelationStates(wide, edges, g.RelationCount(), base)[ultra.Layers]
 				tables := reference.Tables(wide, states)
 				source := int32(rng.IntN(entities))
 				for _, relation := range []int32{base, g.Inverse(base)} {
 					scores := make([]float32, entities)
-					if err := w.Scores(b, source, relation, scores); err != nil {
+					if err := w.Scores(t.Context(), b, source, relation, scores); err != nil {
 						t.Fatal(err)
 					}
 					seen[w.Whole()]++
@@ -98,11 +100,11 @@ func TestRadiusWhereMostIsNear(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := ultra.New(small, g, ultra.RelationGraphOf(g), k)
-	b, scores := m.Base(0, 1, nil), make([]float32, entities)
+	b, scores := ultratest.Base(t, m, 0, 1, nil), make([]float32, entities)
 	states := reference.RelationStates(wide, reference.RelationGraph(g), g.RelationCount(), 0)[ultra.Layers]
 	tables, query := reference.Tables(wide, states), states[:ultra.Dim]
 	for radius := range ultra.Layers + 1 {
-		if err := m.Worker(radius).Scores(b, 0, 0, scores); err != nil {
+		if err := m.Worker(radius).Scores(t.Context(), b, 0, 0, scores); err != nil {
 			t.Fatal(err)
 		}
 		final := reference.StatesWithin(wide, g, tables, 0, query, radius)[ultra.Layers]
@@ -121,12 +123,12 @@ func TestRefusesOtherQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := ultra.New(ultratest.Drawn(3), g, ultra.RelationGraphOf(g), k)
-	b, w := m.Base(0, 1, nil), m.Worker(ultra.Layers)
+	b, w := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers)
 	for what, c := range map[string]struct{ source, relation, scores int32 }{
 		"another base relation": {0, 1, 9}, "the inverse of another": {0, 3, 9}, "no relation": {0, -1, 9},
 		"no entity": {-1, 0, 9}, "an entity beyond": {9, 0, 9}, "too few scores": {0, 0, 8},
 	} {
-		if err := w.Scores(b, c.source, c.relation, make([]float32, c.scores)); err == nil {
+		if err := w.Scores(t.Context(), b, c.source, c.relation, make([]float32, c.scores)); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
@@ -143,8 +145,29 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 	p := ultratest.Drawn(3)
 	p.Data("entity_model.mlp.2.bias")[0] = float32(math.Inf(1))
 	m := ultra.New(p, g, ultra.RelationGraphOf(g), k)
-	err = m.Worker(ultra.Layers).Scores(m.Base(0, 1, nil), 4, 2, make([]float32, 9))
+	err = m.Worker(ultra.Layers).Scores(t.Context(), ultratest.Base(t, m, 0, 1, nil), 4, 2, make([]float32, 9))
 	if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
 		t.Errorf("infinite scores: %v", err)
+	}
+}
+
+// TestScoringIsCanceled ends a base relation's propagation, and a query's, in a layer.
+func TestScoringIsCanceled(t *testing.T) {
+	t.Parallel()
+	g := compare.RandomGraph(t, rand.New(rand.NewPCG(7, 8)), 9, 2, 12)
+	k, err := kernel.Named("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ultra.New(ultratest.Drawn(3), g, ultra.RelationGraphOf(g), k)
+	if _, err := m.Base(compare.Ending(t.Context(), 2), 0, 1, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a base relation: %v", err)
+	}
+	b, w, got, want := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers), make([]float32, 9), make([]float32, 9)
+	if err := w.Scores(compare.Ending(t.Context(), 2), b, 4, 0, got); !errors.Is(err, context.Canceled) {
+		t.Errorf("a query: %v", err)
+	}
+	if err := errors.Join(w.Scores(t.Context(), b, 4, 0, got), m.Worker(ultra.Layers).Scores(t.Context(), b, 4, 0, want)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("scores %v after one that was canceled, want %v: %v", got, want, err)
 	}
 }

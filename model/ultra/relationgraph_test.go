@@ -80,13 +80,13 @@ func TestThreadsChangeNoBit(t *testing.T) {
 		const entities, workers = 400, 3 // some blocks of rows
 		g := compare.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
 		m := ultra.New(ultratest.Drawn(5), g, ultra.RelationGraphOf(g), k)
-		one, several := m.Base(1, 1, nil), m.Base(1, workers, nil)
+		one, several := ultratest.Base(t, m, 1, 1, nil), ultratest.Base(t, m, 1, workers, nil)
 		if diff := cmp.Diff(m.Ground(one), m.Ground(several)); diff != "" {
 			t.Fatalf("ground states depend on the number of threads (-one +several):\n%s", diff)
 		}
 		score := func(w *ultra.Worker, b *ultra.Base, source int) []float32 {
 			scores := make([]float32, entities)
-			if err := w.Scores(b, int32(source), 4, scores); err != nil {
+			if err := w.Scores(t.Context(), b, int32(source), 4, scores); err != nil {
 				t.Error(err)
 			}
 			return scores

@@ -1,6 +1,7 @@
 package ultra
 
 import (
+	"context"
 	"fmt"
 
 	"tagnet/model/graph"
@@ -36,7 +37,8 @@ func (m *Model) Worker(radius int) *Worker {
 
 // Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?), where relation is the base
 // relation of b or its inverse. A score that is NaN or infinite is an error, ranking.ErrNotFinite. A call with the source of the call before is faster: it shares the search.
-func (w *Worker) Scores(b *Base, source, relation int32, scores []float32) error {
+// Scores checks ctx before each layer.
+func (w *Worker) Scores(ctx context.Context, b *Base, source, relation int32, scores []float32) error {
 	m := w.model
 	direction := 0
 	switch {
@@ -51,7 +53,9 @@ func (w *Worker) Scores(b *Base, source, relation int32, scores []float32) error
 	if source != w.source || !w.laidOut {
 		w.search(source)
 	}
-	w.propagate(b, b.state(relation))
+	if err := w.propagate(ctx, b, b.state(relation)); err != nil {
+		return err
+	}
 	q := &b.queries[direction]
 	if !w.whole {
 		copy(scores, q.scores)
@@ -102,11 +106,14 @@ func (w *Worker) fill(source int32, hops, layers int) {
 //
 // Before layer t, the difference of an entity at distance t or more is zero. So in layer t an entity at distance t has messages
 // from its parents alone, one at distance t-1 from its siblings too, and all others from their children too.
-func (w *Worker) propagate(b *Base, query []float32) {
+func (w *Worker) propagate(ctx context.Context, b *Base, query []float32) error {
 	w.resize(w.layout.Count())
 	copy(w.states, query) // the source has row 0
 	w.sent = 0
 	for t := 1; t <= Layers; t++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if w.whole && t > middleLayer {
 			w.updateAll(b, t, query)
 			continue
@@ -121,6 +128,7 @@ func (w *Worker) propagate(b *Base, query []float32) {
 		}
 		w.states, w.next = w.next, w.states
 	}
+	return nil
 }
 
 func (w *Worker) resize(rows int) {

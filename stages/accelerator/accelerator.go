@@ -1,6 +1,7 @@
 package accelerator
 
 import (
+	"context"
 	"tagnet/model/configuration"
 	"tagnet/model/gpu"
 	"tagnet/model/graph"
@@ -42,7 +43,7 @@ type Trainer interface {
 // Scorer scores all entities for queries and keeps what is of interest, as gpu.Scorer does.
 type Scorer interface {
 	// Score answers any number of queries, in their order, each with its best candidates, highest score first.
-	Score(queries []gpu.Query, best int) ([]gpu.Answered, error)
+	Score(ctx context.Context, queries []gpu.Query, best int) ([]gpu.Answered, error)
 	// Close frees what the scorer holds.
 	Close() error
 }

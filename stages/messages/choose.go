@@ -114,7 +114,7 @@ func (f *chooseFn) choose(ctx context.Context, r *distances.Result) ([]choice, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := propagator.Forward(f.weights, propagation.Query{Source: r.Source, Relation: relation})
+		err := propagator.Forward(ctx, f.weights, propagation.Query{Source: r.Source, Relation: relation})
 		if err != nil {
 			return nil, fmt.Errorf("propagating from %s: %w", f.view.Entities[r.Source], err)
 		}

@@ -48,7 +48,7 @@ func (r *deviceRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(row
 		}
 		group := rest[:min(groupSize, len(rest))]
 		rest = rest[len(group):]
-		answered, err := r.score(group)
+		answered, err := r.score(ctx, group)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (r *deviceRanker) Close() error {
 
 // score scores queries with their labelled answers. A device ranks among all entities; answers are ranked among a sample
 // here, by the scores.
-func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
+func (r *deviceRanker) score(ctx context.Context, queries []bundle.Query) ([]gpu.Answered, error) {
 	list := make([]gpu.Query, len(queries))
 	sampled := make([][]ranking.Rank, len(queries))
 	for i, q := range queries {
@@ -98,7 +98,7 @@ func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
 			}
 		}
 	}
-	answered, err := r.scorer.Score(list, r.list.K)
+	answered, err := r.scorer.Score(ctx, list, r.list.K)
 	if errors.Is(err, ranking.ErrNotFinite) {
 		return nil, err // it names the query
 	}

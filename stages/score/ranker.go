@@ -16,7 +16,7 @@ import (
 type Worker interface {
 	// Scores sets each of scores, [V], to the logits of (source, relation, ?) for each of relations. Its errors name the query;
 	// a logit that is NaN or infinite is one.
-	Scores(source int32, relations []int32, scores [][]float32) error
+	Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error
 	// Sent returns the number of messages that the last call of Scores sent.
 	Sent() int64
 	// Distance returns the number of hops from the source of the last call of Scores to entity.
@@ -84,9 +84,9 @@ func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows i
 	}
 	out := &Scored{Queries: make([]Query, len(b.Queries))}
 	var messages atomic.Int64
-	err := parallel.Try(ctx, len(r.threads), len(chunks), func(_ context.Context, i, chunk int) error {
+	err := parallel.Try(ctx, len(r.threads), len(chunks), func(ctx context.Context, i, chunk int) error {
 		from, to := chunks[chunk][0], chunks[chunk][1]
-		sent, err := r.threads[i].rank(b.Queries[from:to], out.Queries[from:to], r.list, done)
+		sent, err := r.threads[i].rank(ctx, b.Queries[from:to], out.Queries[from:to], r.list, done)
 		messages.Add(sent)
 		return err
 	})
@@ -95,7 +95,7 @@ func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows i
 }
 
 // rank scores queries of one source and writes their results to out.
-func (t *thread) rank(queries []bundle.Query, out []Query, list ranking.Selection, done func(int)) (sent int64, err error) {
+func (t *thread) rank(ctx context.Context, queries []bundle.Query, out []Query, list ranking.Selection, done func(int)) (sent int64, err error) {
 	source := queries[0].Source
 	for len(queries) > 0 {
 		together := min(len(t.scores), len(queries))
@@ -103,7 +103,7 @@ func (t *thread) rank(queries []bundle.Query, out []Query, list ranking.Selectio
 		for _, q := range queries[:together] {
 			t.relations = append(t.relations, q.Relation)
 		}
-		if err := t.worker.Scores(source, t.relations, t.scores[:together]); err != nil {
+		if err := t.worker.Scores(ctx, source, t.relations, t.scores[:together]); err != nil {
 			return 0, err
 		}
 		sent += t.worker.Sent()

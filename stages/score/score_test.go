@@ -20,7 +20,7 @@ type fake struct {
 	sent int64
 }
 
-func (f *fake) Scores(source int32, relations []int32, scores [][]float32) error {
+func (f *fake) Scores(_ context.Context, source int32, relations []int32, scores [][]float32) error {
 	if source == f.fail {
 		return errors.New("no luck")
 	}

@@ -49,14 +49,14 @@ func (r *ultraRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows
 	out := &Scored{Queries: make([]Query, len(b.Queries))}
 	var messages atomic.Int64
 	for base, chunks := range r.byBase(b.Queries) {
-		if err := ctx.Err(); err != nil {
+		var err error
+		if r.base, err = r.model.Base(ctx, base, len(r.threads), r.base); err != nil {
 			return nil, err
 		}
-		r.base = r.model.Base(base, len(r.threads), r.base)
-		err := parallel.Try(ctx, len(r.threads), len(chunks), func(_ context.Context, i, chunk int) error {
+		err = parallel.Try(ctx, len(r.threads), len(chunks), func(ctx context.Context, i, chunk int) error {
 			r.workers[i].base = r.base
 			for _, at := range chunks[chunk] {
-				sent, err := r.threads[i].rank(b.Queries[at:at+1], out.Queries[at:at+1], r.list, done)
+				sent, err := r.threads[i].rank(ctx, b.Queries[at:at+1], out.Queries[at:at+1], r.list, done)
 				if err != nil {
 					return err
 				}
@@ -109,6 +109,6 @@ type ultraWorker struct {
 }
 
 // Scores sets scores for one relation: the base relation or its inverse.
-func (w *ultraWorker) Scores(source int32, relations []int32, scores [][]float32) error {
-	return w.Worker.Scores(w.base, source, relations[0], scores[0])
+func (w *ultraWorker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
+	return w.Worker.Scores(ctx, w.base, source, relations[0], scores[0])
 }

@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -122,7 +123,7 @@ func scores(d device.Device, c *golden.Case, p *parameters.Set[float32]) ([][]fl
 	for _, q := range c.Queries {
 		queries = append(queries, gpu.Query{Source: q.Source, Relation: q.Relation, Answers: []int32{q.Answer}})
 	}
-	answered, err := scorer.Score(queries, c.Graph.Entities)
+	answered, err := scorer.Score(context.Background(), queries, c.Graph.Entities)
 	if err := errors.Join(err, scorer.Close()); err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func choices(t *testing.T, workspace string) (sum messages.AStar) {
 	}
 	propagator := propagation.New(g, record.Configuration, k)
 	for _, q := range queries {
-		if err := propagator.Forward(w, propagation.Query{Source: q.Source, Relation: q.Relation}); err != nil {
+		if err := propagator.Forward(ctx, w, propagation.Query{Source: q.Source, Relation: q.Relation}); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range propagator.LayerCounts() {

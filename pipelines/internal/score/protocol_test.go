@@ -1,6 +1,7 @@
 package score
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ import (
 // byID scores an entity by its id.
 type byID struct{}
 
-func (byID) Scores(_ int32, _ []int32, scores [][]float32) error {
+func (byID) Scores(_ context.Context, _ int32, _ []int32, scores [][]float32) error {
 	for _, of := range scores {
 		for entity := range of {
 			of[entity] = float32(entity)

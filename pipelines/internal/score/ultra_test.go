@@ -80,7 +80,7 @@ func TestULTRA(t *testing.T) {
 			of = g.Inverse(base)
 		}
 		if p.Position == 1 {
-			if err := worker.Scores(m.Base(base, 1, nil), entity[p.Source], of, scores); err != nil {
+			if err := worker.Scores(t.Context(), ultratest.Base(t, m, base, 1, nil), entity[p.Source], of, scores); err != nil {
 				t.Fatal(err)
 			}
 		}

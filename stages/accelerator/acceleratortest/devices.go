@@ -1,6 +1,7 @@
 package acceleratortest
 
 import (
+	"context"
 	"fmt"
 
 	"tagnet/model/configuration"
@@ -126,14 +127,14 @@ func (o *opened) NewScorer(g *graph.Graph, c configuration.Configuration, p *par
 	return &scorer{o.Devices, g.Entities, s.Worker()}, nil
 }
 
-func (s *scorer) Score(queries []gpu.Query, best int) ([]gpu.Answered, error) {
+func (s *scorer) Score(ctx context.Context, queries []gpu.Query, best int) ([]gpu.Answered, error) {
 	if err := s.devices.do("score"); err != nil {
 		return nil, err
 	}
 	out := make([]gpu.Answered, len(queries))
 	scores := make([]float32, s.entities)
 	for i, q := range queries {
-		if err := s.worker.Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+		if err := s.worker.Scores(ctx, q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
 			return nil, err
 		}
 		a := &out[i]
