@@ -87,10 +87,57 @@ const rounding = 5e-3
 // depend on is laid out, where that is possible.
 func TestMatchesReference(t *testing.T) {
 	t.Parallel()
-	narrowed := 0
-	for seed := range uint64(150) {
+	narrowed := matchReference(t, 150, kernel.Available(), func(rng *rand.Rand) (*graph.Graph, configuration.Configuration) {
+		return randomGraph(t, rng), randomConfiguration(rng)
+	})
+	if narrowed < 5*len(kernel.Available()) {
+		t.Errorf("only %d layouts have left out reached entities", narrowed)
+	}
+}
+
+// TestMatchesReferenceInDepth does so on larger graphs with hubs, with up to 14 layers and any window, on the fastest kernel.
+func TestMatchesReferenceInDepth(t *testing.T) {
+	t.Parallel()
+	seeds, all := uint64(40), kernel.Available()
+	if testing.Short() {
+		seeds = 8
+	}
+	matchReference(t, seeds, all[len(all)-1:], func(rng *rand.Rand) (*graph.Graph, configuration.Configuration) {
+		g, c := graphWithHubs(t, rng), randomConfiguration(rng)
+		c.Layers, c.Delta = 7+rng.IntN(8), rng.IntN(16)
+		return g, c
+	})
+}
+
+// graphWithHubs returns a graph of 60 to 160 entities, of which up to three are at one end of half of the facts.
+func graphWithHubs(t testing.TB, rng *rand.Rand) *graph.Graph {
+	t.Helper()
+	entities, relations, hubs := 60+rng.IntN(101), 1+rng.IntN(3), 1+rng.IntN(3)
+	facts := make([]graph.Fact, entities+rng.IntN(3*entities))
+	for i := range facts {
+		f := graph.Fact{Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(relations)), Tail: int32(rng.IntN(entities))}
+		switch rng.IntN(4) {
+		case 0:
+			f.Head = int32(rng.IntN(hubs))
+		case 1:
+			f.Tail = int32(rng.IntN(hubs))
+		}
+		facts[i] = f
+	}
+	g, err := graph.New(entities, relations, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// matchReference compares graphs and configurations that draw returns, and returns the number of layouts that have left out reached
+// entities.
+func matchReference(t *testing.T, seeds uint64, kernels []kernel.Kernel, draw func(rng *rand.Rand) (*graph.Graph, configuration.Configuration)) (narrowed int) {
+	t.Helper()
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		g, c := randomGraph(t, rng), randomConfiguration(rng)
+		g, c := draw(rng)
 		entities := g.Entities // that queries are about
 		if seed%2 == 0 && c.Policy == configuration.PolicyWindow {
 			g = withIsolated(t, g, 80)
@@ -100,7 +147,7 @@ func TestMatchesReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range kernel.Available() {
+		for _, k := range kernels {
 			weights := NewWeights(g, c, true)
 			if err := weights.Load(k, rounded); err != nil {
 				t.Fatal(err)
@@ -127,9 +174,7 @@ func TestMatchesReference(t *testing.T) {
 			t.Fatalf("configuration %s", c)
 		}
 	}
-	if narrowed < 5*len(kernel.Available()) {
-		t.Errorf("only %d layouts have left out reached entities", narrowed)
-	}
+	return narrowed
 }
 
 // compareWithReference compares the states of entities, and gradients. few has the propagator compute only what these
