@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -18,8 +19,12 @@ import (
 	"tagnet/formats/storage"
 )
 
-// rowsPerGroup is the size of a row group, the unit in which other readers skip.
-const rowsPerGroup = 1 << 17
+const (
+	// rowsPerGroup is the size of a row group, the unit in which other readers skip.
+	rowsPerGroup = 1 << 17
+	// dictionaryLimit is the length of a dictionary, in bytes, with which it overflows. One of numbers never does.
+	dictionaryLimit = 8*rowsPerGroup + 1
+)
 
 // Write writes rows in their order as a Parquet file, zstd-compressed, which appears whole or
 // not at all.
@@ -33,10 +38,17 @@ func Write[R Row](ctx context.Context, url string, rows []R) error {
 
 func encode[R Row](rows []R) ([]byte, error) {
 	var out bytes.Buffer
-	properties := parquet.NewWriterProperties(
-		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3),
-		parquet.WithVersion(parquet.V2_LATEST), parquet.WithCreatedBy("tagnet"), parquet.WithMaxRowGroupLength(rowsPerGroup))
-	w, err := pqarrow.NewFileWriter(schemaOf[R](), &out, properties, pqarrow.DefaultWriterProps())
+	properties := []parquet.WriterProperty{
+		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3), parquet.WithDictionaryPageSizeLimit(dictionaryLimit),
+		parquet.WithVersion(parquet.V2_LATEST), parquet.WithCreatedBy("tagnet"), parquet.WithMaxRowGroupLength(rowsPerGroup),
+	}
+	schema := schemaOf[R]()
+	for c, column := range schema.Fields() {
+		if column.Type == arrow.BinaryTypes.String && overflows(rows, c) {
+			properties = append(properties, parquet.WithDictionaryFor(column.Name, false))
+		}
+	}
+	w, err := pqarrow.NewFileWriter(schema, &out, parquet.NewWriterProperties(properties...), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +61,27 @@ func encode[R Row](rows []R) ([]byte, error) {
 		return nil, err
 	}
 	return addChecksum(out.Bytes()), nil
+}
+
+// overflows reports whether the dictionary of a column of texts overflows in any row group. Arrow's writer then goes on
+// without it in the midst of the group and lists the two encodings of the pages in the order of a Go map, so that the
+// same rows give different bytes.
+func overflows[R Row](rows []R, column int) bool {
+	for group := range slices.Chunk(rows, rowsPerGroup) {
+		texts := reflect.ValueOf(group)
+		seen := map[string]bool{}
+		length := 0
+		for i := range group {
+			if text := texts.Index(i).Field(column).String(); !seen[text] {
+				seen[text] = true
+				length += 4 + len(text)
+			}
+			if length >= dictionaryLimit {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func writeGroup[R Row](w *pqarrow.FileWriter, rows []R) error {

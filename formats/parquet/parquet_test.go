@@ -1,12 +1,14 @@
 package parquet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +125,43 @@ func TestMoreRowsThanAGroup(t *testing.T) {
 	}
 	if got, err := Read[MessageCount](t.Context(), "mem://parquet/groups"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%d rows: read %d other rows, error %v", len(want), len(got), err)
+	}
+}
+
+// Arrow's writer has a dictionary of each column, and goes on without it where it becomes too long. The order in which it
+// lists the encodings of such a column is that of a Go map.
+func TestSameBytesWithLongDictionaries(t *testing.T) {
+	const long = 9 << 10 // texts of a dictionary that overflows
+	tables := map[string]func(i int) string{
+		"at once":                    func(i int) string { return fmt.Sprintf("%0200d", i) },
+		"in the first of two groups": func(i int) string { return fmt.Sprintf("%0200d", min(i, long)) },
+		"in the second":              func(i int) string { return fmt.Sprintf("%0200d", max(0, i-rowsPerGroup)) },
+	}
+	for name, text := range tables {
+		rows := make([]MessageCount, long)
+		if name != "at once" {
+			rows = make([]MessageCount, rowsPerGroup+long)
+		}
+		for i := range rows {
+			rows[i] = MessageCount{Source: text(i), Edges: int64(i)}
+		}
+		var first []byte
+		for i := range 20 {
+			data, err := encode(rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				first = data
+				if got, err := decode[MessageCount](data); err != nil || !slices.Equal(got, rows) {
+					t.Errorf("texts that overflow %s: other rows, error %v", name, err)
+				}
+			}
+			if !bytes.Equal(data, first) {
+				t.Errorf("texts that overflow %s: other bytes", name)
+				break
+			}
+		}
 	}
 }
 
