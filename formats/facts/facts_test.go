@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/rdf"
@@ -253,17 +252,6 @@ func TestUnreadableCompression(t *testing.T) {
 	_, _, _, err := read(t, "testdata/lz4.parquet", Options{Format: Parquet})
 	if want := "testdata/lz4.parquet: a column is compressed with LZ4_RAW, which cannot be read; write the file again with zstd"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
-	}
-}
-
-// TestParquetPagesAreBounded asks for the memory of a page that a forged header may declare.
-func TestParquetPagesAreBounded(t *testing.T) {
-	var table parquetTable
-	for size, refused := range map[int]bool{1 << 20: false, maxPage + 1: true} {
-		err := table.guard(func() error { pages{memory.DefaultAllocator}.Allocate(size); return nil })
-		if (err != nil) != refused {
-			t.Errorf("%d bytes: %v", size, err)
-		}
 	}
 }
 

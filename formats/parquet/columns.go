@@ -7,6 +7,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"tagnet/formats/internal/columns"
 )
 
 // columnTypes are the types of columns by the kinds of fields.
@@ -65,27 +67,46 @@ func appendValue(to array.Builder, field reflect.Value) {
 	}
 }
 
-// loadValue sets a field to entry i of its column.
-func loadValue(from arrow.Array, i int, field reflect.Value) {
-	if field.Kind() == reflect.Pointer {
-		if from.IsNull(i) {
-			return
+// load sets field c of rows, as many as a row group has, to the values of column c.
+func load(f *columns.File, group, c int, rows reflect.Value) error {
+	kind := rows.Type().Elem().Field(c).Type
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	switch kind.Kind() {
+	case reflect.String:
+		return loadValues(f, group, c, rows, reflect.Value.SetString)
+	case reflect.Bool:
+		return loadValues(f, group, c, rows, reflect.Value.SetBool)
+	case reflect.Int32:
+		return loadValues(f, group, c, rows, func(field reflect.Value, n int32) { field.SetInt(int64(n)) })
+	case reflect.Int64:
+		return loadValues(f, group, c, rows, reflect.Value.SetInt)
+	case reflect.Float32:
+		return loadValues(f, group, c, rows, func(field reflect.Value, x float32) { field.SetFloat(float64(x)) })
+	default:
+		return loadValues(f, group, c, rows, reflect.Value.SetFloat)
+	}
+}
+
+func loadValues[T columns.Value](f *columns.File, group, c int, rows reflect.Value, set func(reflect.Value, T)) error {
+	column, err := columns.Of[T](f, group, c)
+	for at := 0; err == nil && at < rows.Len(); {
+		var values []T
+		var nulls []bool
+		values, nulls, err = column.Next()
+		for i, value := range values {
+			field := rows.Index(at + i).Field(c)
+			if nulls != nil && nulls[i] {
+				continue
+			}
+			if field.Kind() == reflect.Pointer {
+				field.Set(reflect.New(field.Type().Elem()))
+				field = field.Elem()
+			}
+			set(field, value)
 		}
-		field.Set(reflect.New(field.Type().Elem()))
-		field = field.Elem()
+		at += len(values)
 	}
-	switch from := from.(type) {
-	case *array.String:
-		field.SetString(strings.Clone(from.Value(i)))
-	case *array.Boolean:
-		field.SetBool(from.Value(i))
-	case *array.Int32:
-		field.SetInt(int64(from.Value(i)))
-	case *array.Int64:
-		field.SetInt(from.Value(i))
-	case *array.Float32:
-		field.SetFloat(float64(from.Value(i)))
-	case *array.Float64:
-		field.SetFloat(from.Value(i))
-	}
+	return err
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
-	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
+	"tagnet/formats/internal/columns"
 	"tagnet/formats/storage"
 )
 
@@ -63,7 +63,7 @@ func encode[R Row](rows []R) ([]byte, error) {
 	return addChecksum(out.Bytes()), nil
 }
 
-// overflows reports whether the dictionary of a column of texts overflows in any row group. Arrow's writer then goes on
+// overflows reports whether the dictionary of a column of texts overflows in any row group. Arrow's writer then continues
 // without it in the midst of the group and lists the two encodings of the pages in the order of a Go map, so that the
 // same rows give different bytes.
 func overflows[R Row](rows []R, column int) bool {
@@ -121,50 +121,64 @@ func decode[R Row](data []byte) (rows []R, err error) {
 	if err := verifyChecksum(data); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			rows, err = nil, fmt.Errorf("%w: its content is inconsistent (%v)", ErrDamaged, p)
+	var other error // the file has another table
+	err = columns.Read(bytes.NewReader(data), func(f *columns.File) (err error) {
+		if other = sameTable[R](f); other == nil {
+			rows, err = readRows[R](f)
 		}
-	}()
-	opened, err := file.NewParquetReader(bytes.NewReader(data))
-	if err != nil {
+		return err
+	})
+	switch {
+	case other != nil:
+		return nil, other
+	case err != nil:
 		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
 	}
-	defer opened.Close()
-	metadata := opened.MetaData().KeyValueMetadata()
+	return rows, nil
+}
+
+// sameTable returns an error unless a file says that it has the table of a row.
+func sameTable[R Row](f *columns.File) error {
+	metadata := f.KeyValueMetadata()
 	name, version := (*new(R)).table()
 	if written := metadata.FindValue(schemaKey); written == nil || *written != name {
-		return nil, fmt.Errorf("it does not hold a table of %s", name)
+		return fmt.Errorf("it does not hold a table of %s", name)
 	}
 	if written := metadata.FindValue(versionKey); written == nil || *written != version {
-		return nil, fmt.Errorf("%w: a table of %s with other columns", ErrVersion, name)
+		return fmt.Errorf("%w: a table of %s with other columns", ErrVersion, name)
 	}
-	reader, err := pqarrow.NewFileReader(opened, pqarrow.ArrowReadProperties{BatchSize: rowsPerGroup}, memory.DefaultAllocator)
+	return nil
+}
+
+func readRows[R Row](f *columns.File) ([]R, error) {
+	want, err := pqarrow.ToParquet(schemaOf[R](), nil, pqarrow.DefaultWriterProps())
 	if err != nil {
-		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
+		return nil, err
 	}
-	columns, err := reader.ReadTable(context.Background())
-	if err != nil {
-		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
+	if !f.Schema.Equals(want) {
+		return nil, fmt.Errorf("it has other columns: %s", f.Schema)
 	}
-	defer columns.Release()
-	schema := schemaOf[R]()
-	if int(columns.NumCols()) != schema.NumFields() {
-		return nil, fmt.Errorf("%w: it has %d columns instead of %d", ErrDamaged, columns.NumCols(), schema.NumFields())
-	}
-	rows = make([]R, columns.NumRows())
-	all := reflect.ValueOf(rows)
-	for c, want := range schema.Fields() {
-		if got := columns.Schema().Field(c); got.Name != want.Name || !arrow.TypeEqual(got.Type, want.Type) {
-			return nil, fmt.Errorf("%w: column %d is %s (%s) instead of %s (%s)", ErrDamaged, c+1, got.Name, got.Type, want.Name, want.Type)
+	total := int64(0)
+	for group := range f.GetRowGroups() {
+		n := f.RowGroup(group).NumRows()
+		if n < 0 || n > rowsPerGroup {
+			return nil, fmt.Errorf("row group %d has %d rows, the limit is %d", group, n, rowsPerGroup)
 		}
-		at := 0
-		for _, chunk := range columns.Column(c).Data().Chunks() {
-			for i := range chunk.Len() {
-				loadValue(chunk, i, all.Index(at).Field(c))
-				at++
+		total += n
+	}
+	if total != f.GetNumRows() {
+		return nil, fmt.Errorf("its row groups have %d rows instead of %d", total, f.GetNumRows())
+	}
+	rows := make([]R, total)
+	all := reflect.ValueOf(rows)
+	for group := range f.GetRowGroups() {
+		n := int(f.RowGroup(group).NumRows())
+		for c := range f.Schema.NumColumns() {
+			if err := load(f, group, c, all.Slice(0, n)); err != nil {
+				return nil, fmt.Errorf("column %s: %w", f.Schema.Column(c).Name(), err)
 			}
 		}
+		all = all.Slice(n, all.Len())
 	}
 	return rows, nil
 }

@@ -2,18 +2,21 @@ package parquet
 
 import (
 	"bytes"
-	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+
 	"tagnet/formats/internal/formattest"
-	"tagnet/formats/storage"
 )
 
 func sampleRankings(n int) []Ranking {
@@ -98,6 +101,27 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 			return err
 		})
 	})
+	t.Run("damage with a right checksum", func(t *testing.T) {
+		rows := sample(50)
+		data, err := encode(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, end := withoutChecksum(data)
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 500 {
+			flipped := slices.Clone(whole)
+			at := r.IntN(end - 8) // the length of the footer and the magic are verified with the checksum
+			flipped[at] ^= 1 << r.IntN(8)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got, err := decode[R](addChecksum(flipped))
+			runtime.ReadMemStats(&after)
+			if after.TotalAlloc-before.TotalAlloc > 1<<30 || err == nil && len(got) != len(rows) || err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) && !strings.Contains(err.Error(), name) {
+				t.Errorf("a flipped bit in byte %d: %d rows, error %v, %d bytes allocated", at, len(got), err, after.TotalAlloc-before.TotalAlloc)
+			}
+		}
+	})
 	t.Run("same bytes", func(t *testing.T) { formattest.SameBytes(t, write(5_000)) })
 	t.Run("golden", func(t *testing.T) {
 		golden := formattest.Golden(t, name+".parquet", write(5))
@@ -128,7 +152,7 @@ func TestMoreRowsThanAGroup(t *testing.T) {
 	}
 }
 
-// Arrow's writer has a dictionary of each column, and goes on without it where it becomes too long. The order in which it
+// Arrow's writer has a dictionary of each column, and continues without it where it becomes too long. The order in which it
 // lists the encodings of such a column is that of a Go map.
 func TestSameBytesWithLongDictionaries(t *testing.T) {
 	const long = 9 << 10 // texts of a dictionary that overflows
@@ -138,15 +162,15 @@ func TestSameBytesWithLongDictionaries(t *testing.T) {
 		"in the second":              func(i int) string { return fmt.Sprintf("%0200d", max(0, i-rowsPerGroup)) },
 	}
 	for name, text := range tables {
-		rows := make([]MessageCount, long)
+		rows, times := make([]MessageCount, long), 20
 		if name != "at once" {
-			rows = make([]MessageCount, rowsPerGroup+long)
+			rows, times = make([]MessageCount, rowsPerGroup+long), 10
 		}
 		for i := range rows {
 			rows[i] = MessageCount{Source: text(i), Edges: int64(i)}
 		}
 		var first []byte
-		for i := range 20 {
+		for i := range times {
 			data, err := encode(rows)
 			if err != nil {
 				t.Fatal(err)
@@ -183,12 +207,90 @@ func TestReadRefusesAnotherVersion(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no file makes the reader panic, whether its checksum is right or not.
+// withoutChecksum returns the file that addChecksum got, and its length.
+func withoutChecksum(data []byte) ([]byte, int) {
+	start, _ := footerStart(data)
+	data = slices.Delete(slices.Clone(data), start-checksumLength, start)
+	return data, len(data)
+}
+
+func TestReadRefusesForgedRows(t *testing.T) {
+	data, err := encode(sampleCounts(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, length := withoutChecksum(data)
+	start, _ := footerStart(whole)
+	for what, change := range map[string]func(m *metadata.FileMetaData){
+		"rows of the file":    func(m *metadata.FileMetaData) { m.NumRows = 1 << 62 },
+		"rows of a row group": func(m *metadata.FileMetaData) { m.NumRows, m.RowGroups[0].NumRows = 1<<62, 1<<62 },
+		"negative rows":       func(m *metadata.FileMetaData) { m.NumRows, m.RowGroups[0].NumRows = -1, -1 },
+		"rows and values": func(m *metadata.FileMetaData) {
+			m.NumRows, m.RowGroups[0].NumRows = 1<<62, 1<<62
+			for _, c := range m.RowGroups[0].Columns {
+				c.MetaData.NumValues = 1 << 62
+			}
+		},
+		"a row more": func(m *metadata.FileMetaData) { m.NumRows, m.RowGroups[0].NumRows = 6, 6 },
+		"null":       func(m *metadata.FileMetaData) { *m.FileMetaData.Schema[3].RepetitionType = 1 },
+		"a name":     func(m *metadata.FileMetaData) { m.FileMetaData.Schema[3].Name = "other" },
+		"a type":     func(m *metadata.FileMetaData) { *m.FileMetaData.Schema[3].Type = 2 },
+	} {
+		m, err := metadata.NewFileMetaData(whole[start:length-endLength], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(m)
+		footer, err := m.Serialize(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := binary.LittleEndian.AppendUint32(append(slices.Clone(whole[:start]), footer...), uint32(len(footer)))
+		if rows, err := decode[MessageCount](addChecksum(append(forged, parquetMagic...))); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %d rows, error %v", what, len(rows), err)
+		}
+	}
+}
+
+// FuzzRead checks that no file with a right checksum makes the reader panic, whatever table it has.
 func FuzzRead(f *testing.F) {
-	if err := Write(context.Background(), "mem://parquet/seed", sampleRankings(3)); err != nil {
+	seed(f, sampleRankings(3))
+	seed(f, samplePredictions(3))
+	seed(f, sampleExplanations(3))
+	seed(f, sampleCounts(3))
+	seed(f, sampleShares(3))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, err := footerStart(data); err != nil {
+			return
+		}
+		data = addChecksum(data)
+		decode[Ranking](data)
+		decode[Prediction](data)
+		decode[Explanation](data)
+		decode[MessageCount](data)
+		decode[Share](data)
+	})
+}
+
+// seed adds a file of rows without its checksum.
+func seed[R Row](f *testing.F, rows []R) {
+	data, err := encode(rows)
+	if err != nil {
 		f.Fatal(err)
 	}
-	seed, _ := storage.ReadFile(context.Background(), "mem://parquet/seed")
-	f.Add(seed)
-	f.Fuzz(func(t *testing.T, file []byte) { decode[Ranking](file) })
+	data, _ = withoutChecksum(data)
+	f.Add(data)
+}
+
+// BenchmarkRead reads a million rankings.
+func BenchmarkRead(b *testing.B) {
+	data, err := encode(sampleRankings(1_000_000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := decode[Ranking](data); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -1,0 +1,85 @@
+package columns
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+)
+
+// Source is the content of a Parquet file.
+type Source interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// File is an open Parquet file: its footer, with the schema.
+type File struct {
+	*metadata.FileMetaData
+	source Source
+}
+
+const magic, magicEncrypted = "PAR1", "PARE"
+
+// Read calls read with a Parquet file. The caller says in which file an error is.
+func Read(source Source, read func(*File) error) error {
+	return guard(func() error {
+		f, err := open(source)
+		if err != nil {
+			return err
+		}
+		return read(f)
+	})
+}
+
+// guard turns a panic into an error. Arrow panics on some footers whose parts contradict each other, and some
+// decompressors do on their input.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its content is inconsistent (%v)", p)
+		}
+	}()
+	return f()
+}
+
+func open(source Source) (*File, error) {
+	const endLength = 4 + len(magic) // the length of the footer, and the magic
+	end, err := span(source, source.Size()-int64(endLength), int64(endLength))
+	switch {
+	case err != nil:
+		return nil, err
+	case string(end[4:]) == magicEncrypted:
+		return nil, errors.New("it is encrypted")
+	case string(end[4:]) != magic:
+		return nil, errors.New("its end is not that of a Parquet file")
+	}
+	length := int64(binary.LittleEndian.Uint32(end))
+	footer, err := span(source, source.Size()-int64(endLength)-length, length)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFooter(footer); err != nil {
+		return nil, err
+	}
+	m, err := metadata.NewFileMetaData(footer, nil)
+	if err != nil {
+		return nil, err
+	}
+	if m.Schema == nil {
+		return nil, errors.New("it has no schema")
+	}
+	return &File{m, source}, nil
+}
+
+// span reads bytes of a file.
+func span(source Source, offset, length int64) ([]byte, error) {
+	if offset < 0 || length < 0 || offset > source.Size() || length > source.Size()-offset {
+		return nil, fmt.Errorf("it is cut short: it has %d bytes, and no %d at %d", source.Size(), length, offset)
+	}
+	data := make([]byte, length)
+	_, err := io.ReadFull(io.NewSectionReader(source, offset, length), data)
+	return data, err
+}
