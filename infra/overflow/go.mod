@@ -1,0 +1,3 @@
+module github.com/JohnCGriffin/overflow
+
+go 1.26.0
