@@ -9,7 +9,7 @@ type Sizes struct {
 	Entities, Edges, Relations int64
 	// LoadedEntities and LoadedEdges include those of the other graph, in the inductive setting.
 	LoadedEntities, LoadedEdges int64
-	// NameBytes bounds the length of all names. EdgeFiles is how many files the edges are in.
+	// NameBytes is the length of all names. EdgeFiles is how many files the edges are in.
 	NameBytes, EdgeFiles int64
 	// Queries is the number of queries, Distinct of the distinct pairs (source, relation) among them,
 	// and Sources of distinct sources.

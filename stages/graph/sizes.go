@@ -6,12 +6,13 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 )
 
 // Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, from the
-// manifest and the summary of a graph/ folder. Of Sources it returns a bound.
+// manifest, the summary and the names of a graph/ folder. Of Sources it returns a bound.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	if err := kg.Check(ctx, folder, m); err != nil {
 		return budget.Sizes{}, err
@@ -45,11 +46,18 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	s.Answers += 2 * summary.Background
 	s.AnswerLists += 2 * summary.Background
 	s.Sources = min(s.Entities, s.Distinct)
-	const compressed = 4 // names are at most so many times longer than their file
 	for _, f := range m.Files {
-		switch f.Name {
-		case kg.EntitiesFile, kg.RelationsFile, kg.InferenceEntitiesFile:
-			s.NameBytes += compressed * f.Size
+		schema, ok := map[string]string{kg.EntitiesFile: tables.Entities, kg.RelationsFile: tables.Relations, kg.InferenceEntitiesFile: tables.Entities}[f.Name]
+		if !ok {
+			continue
+		}
+		// Names may be much longer than their file, which is compressed. Reading it takes little beside what is estimated.
+		err := tables.EachName(ctx, storage.Join(folder, f.Name), schema, func(name []byte) error {
+			s.NameBytes += int64(len(name))
+			return nil
+		})
+		if err != nil {
+			return budget.Sizes{}, err
 		}
 	}
 	return s, nil

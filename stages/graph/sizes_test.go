@@ -1,0 +1,49 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/kg"
+)
+
+// TestSizesOfLongNames has names of which most compress a hundred times.
+func TestSizesOfLongNames(t *testing.T) {
+	const folder = "mem://sizes/graph"
+	var m manifest.Manifest
+	length := int64(0)
+	for file, schema := range map[string]string{kg.EntitiesFile: tables.Entities, kg.RelationsFile: tables.Relations, kg.InferenceEntitiesFile: tables.Entities} {
+		w, err := tables.CreateNames(t.Context(), storage.Join(folder, file), schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := int64(0)
+		for i := range 2000 {
+			name := strings.Repeat("http://example.org/", 50) + fmt.Sprintf("%04d", i)
+			written += int64(len(name))
+			if err := w.Write([]byte(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := storage.ReadFile(t.Context(), storage.Join(folder, file))
+		if err != nil || written < 100*int64(len(data)) {
+			t.Fatalf("%d bytes of names take %d, error %v: they should compress better", written, len(data), err)
+		}
+		m.Files = append(m.Files, manifest.File{Name: file, Size: int64(len(data))})
+		length += written
+	}
+	if err := storage.WriteJSON(t.Context(), storage.Join(folder, kg.SummaryFile), Summary{Entities: 2000, Relations: 2000, InferenceGraph: &GraphSummary{Entities: 2000}}); err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := Sizes(t.Context(), folder, m, "test")
+	if err != nil || sizes.NameBytes != length {
+		t.Errorf("%d bytes of names, error %v, want %d", sizes.NameBytes, err, length)
+	}
+}
