@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzPickle checks for any pickle that it is a value or a one-line error, and that tensors lie in their storages.
+// FuzzPickle checks for any pickle that it is a value or a one-line error, and that tensors have names of their own
+// and lie in their storages.
 func FuzzPickle(f *testing.F) {
 	f.Add(good)
 	f.Add(program("cposix\nsystem\n", text("true"), tuple1, reduce, "."))
@@ -49,7 +50,12 @@ func FuzzPickle(f *testing.F) {
 		if err != nil {
 			return
 		}
+		named := map[string]bool{}
 		for _, tensor := range tensors {
+			if named[tensor.Name] {
+				t.Errorf("two tensors are named %q", tensor.Name)
+			}
+			named[tensor.Name] = true
 			size := int64(1)
 			for _, n := range tensor.Shape {
 				size *= int64(n)

@@ -71,10 +71,28 @@ type sequence struct {
 	depth int
 }
 
-// dict keeps its keys in the order of the pickle; a key that is set twice is there twice.
+// dict keeps its keys in the order in which they were first set. As in Python, setting a key again replaces its value. Other
+// keys than texts are not compared, as no state_dict has them.
 type dict struct {
 	keys, values []value
+	texts        map[string]int // positions of the keys that are texts
 	depth        int
+}
+
+// set sets the value of a key.
+func (d *dict) set(key, to value) {
+	text, isText := key.(string)
+	if at, found := d.texts[text]; isText && found {
+		d.values[at] = to
+		return
+	}
+	if isText {
+		if d.texts == nil {
+			d.texts = map[string]int{}
+		}
+		d.texts[text] = len(d.keys)
+	}
+	d.keys, d.values = append(d.keys, key), append(d.values, to)
 }
 
 // name is a global, module and name joined by a dot.
@@ -350,7 +368,7 @@ func (m *machine) set(code byte) error {
 		return errors.New("keys and values are set in what is no dict, or not in pairs")
 	}
 	for i := 0; i < len(items); i += 2 {
-		d.keys, d.values = append(d.keys, items[i]), append(d.values, items[i+1])
+		d.set(items[i], items[i+1])
 	}
 	return deepen(&d.depth, items)
 }

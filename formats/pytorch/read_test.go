@@ -2,6 +2,7 @@ package pytorch
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -195,6 +196,38 @@ func TestReadsULTRA(t *testing.T) {
 		}
 		if first := tensors[0].Name; len(tensors) != 82 || numbers != 168705 || first != "relation_model.layers.0.layer_norm.weight" {
 			t.Errorf("%s: %d tensors of %d numbers, the first is %s; want 82 of 168705", name, len(tensors), numbers, first)
+		}
+	}
+}
+
+// TestKeysSetAgain has dicts whose keys are set twice. Python's keep the position of the first and the value of the last.
+func TestKeysSetAgain(t *testing.T) {
+	t.Parallel()
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	tensor := func(offset int64) []byte {
+		return tensorOf(storageOf("FloatStorage", "0", 4), offset, numbers(1), numbers(1))
+	}
+	twice := join(text("w"), tensor(0), text("v"), tensor(1), text("w"), tensor(2)) // keys and values
+	one := join(text("model"), []byte("}"), text("w"), tensor(3), []byte("s"))
+	for name, pickle := range map[string][]byte{
+		"set at once":      program("}(", twice, "u."),
+		"set in turns":     program("}", text("w"), tensor(0), "s(", text("v"), tensor(1), "u", text("w"), tensor(2), "s."),
+		"ordered dict":     program("ccollections\nOrderedDict\n)R(", twice, "u."),
+		"within the model": program("}", text("model"), "}(", twice, "us."),
+		"two models":       program("}(", one, text("model"), "}(", twice, "uu."),
+		"model of None":    program("}", text("model"), "Ns", text("model"), "}(", twice, "us."),
+	} {
+		tensors, err := load(around(t, pickle))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, tensor := range tensors {
+			got = append(got, fmt.Sprint(tensor.Name, " at ", tensor.stored.offset))
+		}
+		if diff := cmp.Diff([]string{"w at 2", "v at 1"}, got); diff != "" {
+			t.Errorf("%s (-Python +read):\n%s", name, diff)
 		}
 	}
 }

@@ -244,16 +244,12 @@ func (f *File) StateDict(key string) ([]Tensor, error) {
 		return nil, errors.New("it holds no state_dict: save torch.save(model.state_dict(), file)")
 	}
 	where := ""
-	for i, k := range d.keys {
-		if k == key {
-			if d, ok = d.values[i].(*dict); !ok {
-				return nil, fmt.Errorf("its %q is no state_dict", key)
-			}
-			where = fmt.Sprintf("its %q: ", key)
-			break
+	if at, found := d.texts[key]; found {
+		if d, ok = d.values[at].(*dict); !ok {
+			return nil, fmt.Errorf("its %q is no state_dict", key)
 		}
+		where = fmt.Sprintf("its %q: ", key)
 	}
-	seen := map[string]bool{}
 	var tensors []Tensor
 	for i, k := range d.keys {
 		name, isText := k.(string)
@@ -263,10 +259,7 @@ func (f *File) StateDict(key string) ([]Tensor, error) {
 			return nil, fmt.Errorf("%sa key of the state_dict is no text", where)
 		case !isTensor:
 			return nil, fmt.Errorf("%s%.80q is no tensor: save torch.save(model.state_dict(), file)", where, name)
-		case seen[name]:
-			return nil, fmt.Errorf("%stwo tensors are named %.80q", where, name)
 		}
-		seen[name] = true
 		tensors = append(tensors, Tensor{Name: name, Shape: tensor.shape, Type: tensor.storage.kind.name, stored: tensor})
 	}
 	return tensors, nil
