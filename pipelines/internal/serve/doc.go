@@ -3,7 +3,7 @@
 //
 // A request passes through these, and each of them is bounded:
 //
-//	connections   at most so many are open; more wait in the queue of the operating system
+//	connections   at most so many are open; for one more, that which has waited longest for a request is closed
 //	limits        headers, body, names, queries and answers of a request have maximal sizes
 //	admission     a number of queries may be under way; a request beyond it gets status 429 at once
 //	batch         queries that wait and share a source are answered by one propagation (package batch)

@@ -9,11 +9,8 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"tagnet/model"
 	"tagnet/model/budget"
@@ -130,7 +127,7 @@ func (f *flags) open(ctx context.Context) (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
-	return netutil.LimitListener(listener, mostConnections), nil
+	return listener, nil
 }
 
 // load loads the model, after the checks that score makes, and divides the memory.
@@ -194,21 +191,10 @@ func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG)
 	return found, made.Save(ctx, found.Folder, nil)
 }
 
-// The limits of connections.
-const (
-	mostConnections = 512
-	mostHeader      = 32 << 10
-	headerTimeout   = 5 * time.Second
-	bodyTimeout     = 10 * time.Second
-	writeTimeout    = 10 * time.Second // beside --timeout
-	idleTimeout     = time.Minute
-)
-
 // serve serves until ctx is done, and then until the requests under way are answered.
 func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.Listener, s *server) error {
-	busy := connections{open: map[net.Conn]bool{}}
 	h := &http.Server{
-		Handler: s, ConnState: busy.follow, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: s, ConnState: s.connections.follow, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: f.timeout + bodyTimeout + writeTimeout, IdleTimeout: idleTimeout,
 	}
 	ended := make(chan error, 1)
@@ -229,7 +215,7 @@ func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.
 	listener.Close()
 	<-ended // every accepted connection is counted
 	h.SetKeepAlivesEnabled(false)
-	busy.wait(bounded)
+	s.connections.wait(bounded)
 	if err := h.Shutdown(bounded); err != nil {
 		n := s.underWay()
 		h.Close()
@@ -238,37 +224,6 @@ func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.
 	}
 	e.Say("stopped; every request was answered")
 	return nil
-}
-
-// connections are those that are open and not idle.
-type connections struct {
-	mu   sync.Mutex
-	open map[net.Conn]bool
-}
-
-// follow is the ConnState of an http.Server.
-func (c *connections) follow(connection net.Conn, state http.ConnState) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if state == http.StateNew || state == http.StateActive {
-		c.open[connection] = true
-	} else {
-		delete(c.open, connection)
-	}
-}
-
-// wait waits until there is none, or ctx is done.
-func (c *connections) wait(ctx context.Context) {
-	const pause = 5 * time.Millisecond
-	for ctx.Err() == nil {
-		c.mu.Lock()
-		n := len(c.open)
-		c.mu.Unlock()
-		if n == 0 {
-			return
-		}
-		time.Sleep(pause)
-	}
 }
 
 // shownAddress returns the address of a listener as a browser on this machine takes it.

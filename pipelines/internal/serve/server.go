@@ -37,18 +37,19 @@ type settings struct {
 // server answers the requests. Its zero value is not usable.
 type server struct {
 	settings
-	routes     map[string]map[string]route // by path and method
-	guard      *http.CrossOriginProtection
-	admission  *admission
-	batches    *batch.Batcher
-	lookups    chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
-	explaining chan struct{} // holds a value for each request that finds paths
-	measures   *measures
-	relations  []byte // the response of /relations
-	page       page
-	logging    sync.Mutex
-	requests   atomic.Int64 // under way
-	stopping   atomic.Bool
+	routes      map[string]map[string]route // by path and method
+	connections *connections
+	guard       *http.CrossOriginProtection
+	admission   *admission
+	batches     *batch.Batcher
+	lookups     chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
+	explaining  chan struct{} // holds a value for each request that finds paths
+	measures    *measures
+	relations   []byte // the response of /relations
+	page        page
+	logging     sync.Mutex
+	requests    atomic.Int64 // under way
+	stopping    atomic.Bool
 }
 
 // route answers a method of a path.
@@ -60,7 +61,7 @@ type route struct {
 }
 
 func newServer(o settings) (*server, error) {
-	s := &server{settings: o, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection(), lookups: make(chan struct{}, o.threads), explaining: make(chan struct{}, o.threads)}
+	s := &server{settings: o, connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection(), lookups: make(chan struct{}, o.threads), explaining: make(chan struct{}, o.threads)}
 	s.measures = newMeasures(s)
 	s.batches = batch.New(o.threads, s.measures.batch)
 	var err error
@@ -101,6 +102,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.requests.Add(-1)
 	begun := time.Now()
 	of, err := s.find(r)
+	if s.connections.crowded() {
+		err = errCrowded
+	}
 	reply := &response{ResponseWriter: w}
 	w = reply
 	header := w.Header()
@@ -184,6 +188,7 @@ type failure struct {
 	status int
 	allow  string // the header Allow
 	retry  int    // seconds, the header Retry-After
+	close  bool   // the connection, without the rest of the request
 	Text   string `json:"error"`
 	// Closest are names that the graph has instead of an unknown one.
 	Closest []string `json:"closest,omitempty"`
@@ -203,7 +208,11 @@ func (s *server) busy() *failure {
 	return &failure{status: http.StatusTooManyRequests, retry: wait, Text: fmt.Sprintf("%d queries are under way, as many as --queue allows; try again in %d s", s.admission.most, wait)}
 }
 
-// refuse writes the response of an error.
+// errCrowded is the failure of a request beyond mostRequests.
+var errCrowded = &failure{status: http.StatusServiceUnavailable, retry: 1, close: true, Text: fmt.Sprintf("%d connections have requests, as many as are allowed; try again in 1 s", mostRequests)}
+
+// refuse writes the response of an error. It waits only shortly for the rest of the request's body, without which no other
+// request of the connection can be read.
 func (s *server) refuse(w http.ResponseWriter, err error) {
 	var f *failure
 	var unknown *model.UnknownNameError
@@ -236,6 +245,12 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	if w.(*response).status != 0 {
 		return // the answer had begun
 	}
+	grace := refusedTimeout
+	if f.close {
+		w.Header().Set("Connection", "close")
+		grace = 0
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 	if f.allow != "" {
 		w.Header().Set("Allow", f.allow)
 	}
@@ -257,8 +272,9 @@ func writeJSON(w http.ResponseWriter, status int, value any) error {
 	return write(w, status, "application/json", text.Bytes())
 }
 
-// write writes the whole response. It is no error of the server if the client has left.
+// write writes the whole response. It is no error of the server if the client has left, or does not read.
 func write(w http.ResponseWriter, status int, kind string, text []byte) error {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
@@ -272,6 +288,9 @@ type response struct {
 	status int
 	bytes  int
 }
+
+// Unwrap is for http.ResponseController.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // WriteHeader remembers the status.
 func (r *response) WriteHeader(status int) {
