@@ -100,8 +100,11 @@ func TestDescriptionHasTheRoutes(t *testing.T) {
 	s, _ := start(t)
 	var want, got []string
 	for path, operations := range described(t).Paths {
-		for method := range operations {
+		for method, of := range operations {
 			want = append(want, strings.ToUpper(method)+" "+path)
+			if _, ok := of.Responses["403"]; !ok {
+				t.Errorf("%s %s: the response to another site is not described", method, path)
+			}
 		}
 	}
 	for path, methods := range s.routes {

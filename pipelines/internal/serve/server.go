@@ -130,8 +130,8 @@ func (s *server) find(r *http.Request) (route, error) {
 	if s.local && !isLocal(r.Host) {
 		return route{}, &failure{status: http.StatusMisdirectedRequest, Text: fmt.Sprintf("this server is for requests to localhost or 127.0.0.1, not to %q", r.Host)}
 	}
-	if err := s.guard.Check(r); err != nil {
-		return route{}, &failure{status: http.StatusForbidden, Text: "a page of another site must not send this request"}
+	if s.isForeign(r) && !isVisit(r) {
+		return route{}, &failure{status: http.StatusForbidden, Text: "a page of another site must not send this request; link to the page / instead, with the parameters of /answer"}
 	}
 	methods := s.routes[r.URL.Path]
 	if methods == nil {
@@ -149,6 +149,21 @@ func (s *server) find(r *http.Request) (route, error) {
 		allowed += ", " + http.MethodPost
 	}
 	return route{path: r.URL.Path}, &failure{status: http.StatusMethodNotAllowed, allow: allowed, Text: fmt.Sprintf("%s takes %s, not %q", r.URL.Path, allowed, r.Method)}
+}
+
+// isForeign reports whether a page of another site sends a request, by what browsers tell of it. Programs tell nothing. The
+// guard lets every GET pass, as one that changes nothing, but here it computes, so it is checked like a POST.
+func (s *server) isForeign(r *http.Request) bool {
+	asked := *r
+	asked.Method = http.MethodPost
+	return s.guard.Check(&asked) != nil
+}
+
+// isVisit reports whether a browser opens the page in a window, as by a link in a wiki to the answers of a query. The page
+// itself is static. Its script then asks for the answers that its address names, but the visitor sees that, and no other
+// site can do so unseen: a frame, an image or a script is no visit.
+func isVisit(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // isLocal reports whether a Host header names this machine.

@@ -362,6 +362,76 @@ func TestOtherHosts(t *testing.T) {
 	}
 }
 
+// TestOtherSites has requests with what browsers tell of the page that sends them.
+func TestOtherSites(t *testing.T) {
+	t.Parallel()
+	s, address := start(t)
+	get := func(path, site, mode, destination, origin string) int {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": destination, "Origin": origin} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode == http.StatusForbidden {
+			if f := read[failure](t, reply{response.StatusCode, response.Header, string(text)}); !strings.Contains(f.Text, "; link to the page / instead") {
+				t.Errorf("the error is %q", f.Text)
+			}
+		}
+		return response.StatusCode
+	}
+	query := ask("Person 01", "knows")
+	for path := range s.routes {
+		asked := path
+		switch path {
+		case "/answer":
+			asked = query
+		case "/explain":
+			asked = "/explain" + strings.TrimPrefix(query, "/answer") + "&answer=Person+02"
+		}
+		for _, site := range []string{"", "same-origin", "none"} {
+			for _, mode := range []string{"", "navigate", "cors"} {
+				if got := get(asked, site, mode, "document", ""); got != 200 {
+					t.Errorf("%s, site %q, mode %q: status %d", asked, site, mode, got)
+				}
+			}
+		}
+		for _, site := range []string{"cross-site", "same-site"} {
+			for _, destination := range []string{"document", "iframe", "image", ""} {
+				for _, mode := range []string{"navigate", "no-cors", "cors", ""} {
+					want := 403
+					if path == "/" && mode == "navigate" && destination == "document" {
+						want = 200
+					}
+					if got := get(asked, site, mode, destination, ""); got != want {
+						t.Errorf("%s, site %q, mode %q, for %q: status %d, want %d", asked, site, mode, destination, got, want)
+					}
+				}
+			}
+		}
+	}
+	for origin, want := range map[string]int{address: 200, "http://evil.example": 403, "null": 403} { // of a browser that tells no more
+		if got := get(query, "", "", "", origin); got != want {
+			t.Errorf("origin %s: status %d, want %d", origin, got, want)
+		}
+	}
+	if got := get("/"+strings.TrimPrefix(query, "/answer"), "cross-site", "navigate", "document", ""); got != 200 {
+		t.Errorf("a link to the page of an answer: status %d", got)
+	}
+}
+
 // block makes the server's batches wait until release is called, and then continue.
 func block(t testing.TB, s *server) (release func()) {
 	t.Helper()
