@@ -2,6 +2,7 @@ package triples
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -54,24 +55,81 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzReadQueries checks that a query that is read equals the line that was written.
+// FuzzReadQueries checks that a query that is read equals the line that was written, and that every line is a query unless
+// there is an error.
 func FuzzReadQueries(f *testing.F) {
-	for _, text := range []string{"", "a\tr\n", "a\t~r", "a\t~", "~a\t~~r\r\n", "a r", "a\tr\tb"} {
+	for _, text := range []string{"", "a\tr\n", "a\t~r", "a\t~", "~a\t~~r\r\n", "a r", "a\tr\tb", "a\tr\n\n\r\n", "\n\na\tr", "\xff\xfea"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if Packed(text) {
-			t.Skip("packed text is FuzzRead's")
-		}
-		lines := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
-		ReadQueries("q", bytes.NewReader(text), func(line int, source, relation string, inverse bool) error {
-			if inverse {
-				relation = "~" + relation
-			}
-			if want := strings.TrimSuffix(lines[line-1], "\r"); source+"\t"+relation != want {
-				t.Fatalf("line %d %q became %q %q", line, want, source, relation)
-			}
-			return nil
+		checkLines(t, text, func(each func(line int, text string)) error {
+			return ReadQueries("q", bytes.NewReader(text), func(line int, source, relation string, inverse bool) error {
+				for _, name := range []string{source, relation} {
+					if reason, _ := CheckName("name", name); reason != "" {
+						t.Fatalf("line %d: %s", line, reason)
+					}
+				}
+				if inverse {
+					relation = "~" + relation
+				}
+				each(line, source+"\t"+relation)
+				return nil
+			})
 		})
 	})
+}
+
+// FuzzReadNames checks that a name that is read equals the line that was written, and that every line is a name unless
+// there is an error.
+func FuzzReadNames(f *testing.F) {
+	for _, text := range []string{"", "a\nb c\r\n", "\ufeffa\n\n\r\n", "a\n\nb", "0\ta", "~a\n\xff", strings.Repeat("x", MaxName) + "\nx", strings.Repeat("x", MaxName+1), "\xfe\xffa"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		checkLines(t, text, func(each func(line int, text string)) error {
+			return ReadNames("n", bytes.NewReader(text), func(line int, name string) error {
+				if reason, _ := CheckName("name", name); reason != "" {
+					t.Fatalf("line %d: %s", line, reason)
+				}
+				each(line, name)
+				return nil
+			})
+		})
+	})
+}
+
+// checkLines checks that read, which is strict, passes the lines of a text to each, in order, up to its end or the line of
+// the error.
+func checkLines(t *testing.T, text []byte, read func(each func(line int, text string)) error) {
+	if Packed(text) {
+		t.Skip("packed text is FuzzRead's")
+	}
+	written := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
+	for i := range written {
+		written[i] = strings.TrimSuffix(written[i], "\r")
+	}
+	lines := 0
+	err := read(func(line int, text string) {
+		if lines++; line != lines || text != written[line-1] {
+			t.Fatalf("line %d is %q, after %d lines of %q", line, text, lines-1, written)
+		}
+	})
+	var bad BadLine
+	switch {
+	case errors.As(err, &bad):
+		if bad.Line != lines+1 || bad.Reason == "" || bad.Remedy == "" {
+			t.Fatalf("the error after %d lines is %+v", lines, bad)
+		}
+	case err == nil:
+		for _, rest := range written[lines:] {
+			if rest != "" || lines == 0 {
+				t.Fatalf("%d lines were read of %q", lines, written)
+			}
+		}
+	case lines > 0:
+		t.Fatalf("after %d lines: %v", lines, err)
+	}
+	if err != nil && strings.ContainsAny(err.Error(), "\n\r\x1b") {
+		t.Fatalf("the error is %q", err)
+	}
 }

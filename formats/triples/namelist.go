@@ -10,8 +10,12 @@ import (
 func ReadNames(name string, r io.Reader, each func(line int, text string) error) error {
 	return readStrictly(name, "one name", r, func(number int, line []byte) error {
 		reason, remedy := checkText(line)
-		if reason == "" && bytes.IndexByte(line, '\t') >= 0 {
+		switch {
+		case reason != "":
+		case bytes.IndexByte(line, '\t') >= 0:
 			reason, remedy = "a tab", "write one name a line, without ids or other columns"
+		case len(line) > MaxName:
+			reason, remedy = tooLongName("the name", len(line))
 		}
 		if reason != "" {
 			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)}
