@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -361,6 +362,90 @@ func FuzzRead(f *testing.F) {
 		}, func(b triples.BadLine) error { return b })
 		if err != nil || i != len(want) {
 			t.Fatalf("%d of %d facts as text: %v", i, len(want), err)
+		}
+	})
+}
+
+// FuzzReadTable checks for any pairs, such as the types of entities, that what is read are names, one pair a line, and of
+// plain TSV the line itself.
+func FuzzReadTable(f *testing.F) {
+	for _, text := range []string{"", "a\tb\n", "a,b\r\n\"c\n\",\"d\"\"\"\n", "a;b\nc;d", "\ufeffa\tb\tc\n\nd\n", "a\t\n\tb\n\x00\tb", "\xff\xfe", "\x1f\x8b"} {
+		f.Add([]byte(text), false)
+		f.Add([]byte(text), true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, isCSV bool) {
+		format := TSV
+		if isCSV {
+			format = CSV
+		}
+		written, last := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n"), 0
+		next := func(line int) {
+			if line <= last || line > len(written) && !triples.Packed(text) || !isCSV && line != last+1 {
+				t.Fatalf("line %d comes after line %d", line, last)
+			}
+			last = line
+		}
+		err := ReadTable("f", format, bytes.NewReader(text), func(line int, first, second string) error {
+			next(line)
+			for _, name := range []string{first, second} {
+				if reason, _ := triples.CheckName("name", name); reason != "" {
+					t.Fatalf("line %d has %q: %s", line, name, reason)
+				}
+			}
+			if want := first + "\t" + second; !isCSV && !triples.Packed(text) && !strings.HasPrefix(strings.TrimSuffix(written[line-1], "\r")+"\t", want+"\t") {
+				t.Fatalf("line %d %q is read as %q", line, written[line-1], want)
+			}
+			return nil
+		}, func(b triples.BadLine) error {
+			next(b.Line)
+			if b.Reason == "" || b.Remedy == "" || strings.ContainsAny(b.Error(), "\n\x1b") {
+				t.Fatalf("bad line %+v", b)
+			}
+			return nil
+		})
+		if err != nil && strings.ContainsAny(err.Error(), "\n\x1b") {
+			t.Fatalf("the error is %q", err)
+		}
+	})
+}
+
+// FuzzLabels checks for any file of labels that ids have names of their own: those with a label, and those without one of which
+// another id's label is the same.
+func FuzzLabels(f *testing.F) {
+	for _, text := range []string{"Q1\tBerlin\nQ2\tParis\n", "1\tX\n2\tX\n", "1\tA (2)\n2\tA\n3\tA\n", "1\tB\n2\tB (B)\n", "3\na b 0\nb\tb\t1\nc 2\n", "1\n a\t0"} {
+		f.Add(text, false)
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, openKE bool) {
+		read := ReadLabels
+		if openKE {
+			read = ReadNameIDs
+		}
+		l, err := read(t.Context(), put(t, "labels.tsv", text))
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\x1b") {
+				t.Fatalf("the error is %q", err)
+			}
+			return
+		}
+		ids, of := map[string]bool{}, map[string]string{}
+		for id, name := range l.names {
+			ids[id] = true
+			if !strings.HasSuffix(name, ")") { // an id such as "B (B)" may get the name of the id B
+				ids[name] = true
+			}
+		}
+		for id := range ids {
+			name, found := l.Name(id)
+			if other, twice := of[name]; found && (twice || name == "" || !utf8.ValidString(name)) {
+				t.Fatalf("ids %q and %q have the name %q", id, other, name)
+			}
+			if found != (l.Has(id) || !openKE) {
+				t.Fatalf("id %q has the name %q: %v", id, name, found)
+			}
+			if found {
+				of[name] = id
+			}
 		}
 	})
 }

@@ -36,10 +36,11 @@ func (l *Labels) Name(id string) (string, bool) {
 		return "", false
 	}
 	l.Missing++
-	if l.taken[id] { // the label of another id
-		return id + " (" + id + ")", true
+	name := id
+	for l.taken[name] { // the name of another id
+		name += " (" + id + ")"
 	}
-	return id, true
+	return name, true
 }
 
 // Has reports whether an id has a label.
