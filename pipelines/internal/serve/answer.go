@@ -137,53 +137,67 @@ func jsonKind(of reflect.Type) string {
 	return "a string"
 }
 
-// answer answers the query of a request, or its list of queries.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error {
-	single := q.Queries == nil
+// asked are the queries of a request, after its checks.
+type asked struct {
+	queries []model.Query
+	single  bool // one query, without a list
+	k       int
+	key     batchKey // without a source
+}
+
+// check checks a request, and admits its queries.
+func (s *server) check(ctx context.Context, q request) (a asked, err error) {
+	a.single, a.key.onlyNew = q.Queries == nil, q.OnlyNew
 	switch {
-	case single:
+	case a.single:
 		q.Queries = []query{q.query}
 	case q.Source != nil || q.Relation != nil:
-		return invalid("source and relation stand in each of queries, or alone without queries")
+		return a, invalid("source and relation stand in each of queries, or alone without queries")
 	}
-	k, err := checkedCount("k", q.K, usualAnswers, mostAnswers)
+	a.k, err = checkedCount("k", q.K, usualAnswers, mostAnswers)
 	switch {
 	case err != nil:
-		return err
+		return a, err
 	case len(q.Queries) == 0 || len(q.Queries) > mostQueries:
-		return invalid("%d queries: want 1 to %d in a request", len(q.Queries), mostQueries)
-	case !admitRest(r.Context(), len(q.Queries)):
-		return s.busy()
+		return a, invalid("%d queries: want 1 to %d in a request", len(q.Queries), mostQueries)
+	case !admitRest(ctx, len(q.Queries)):
+		return a, s.busy()
 	}
-	key := batchKey{onlyNew: q.OnlyNew}
 	if q.Candidates != nil {
-		kind, ok := strings.CutPrefix(*q.Candidates, "type:")
-		if !ok {
-			return invalid("candidates is %q: want type: and the name of an entity type", *q.Candidates)
+		if a.key.kind, a.key.typed = strings.CutPrefix(*q.Candidates, "type:"); !a.key.typed {
+			return a, invalid("candidates is %q: want type: and the name of an entity type", *q.Candidates)
 		}
-		key.typed, key.kind = true, kind
 	}
-	asked := make([]model.Query, len(q.Queries))
+	a.queries = make([]model.Query, len(q.Queries))
 	for i, one := range q.Queries {
-		if asked[i], err = s.resolve(r.Context(), one); err != nil {
-			if !single {
+		if a.queries[i], err = s.resolve(ctx, one); err != nil {
+			if !a.single {
 				err = fmt.Errorf("query %d: %w", i+1, err)
 			}
-			return err
+			return a, err
 		}
 	}
-	found, err := s.ask(r.Context(), asked, k, key)
+	return a, nil
+}
+
+// answer answers the query of a request, or its list of queries.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error {
+	a, err := s.check(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	response := results{make([]result, len(asked))}
+	found, err := s.ask(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	response := results{make([]result, len(a.queries))}
 	for i, answers := range found {
-		response.Results[i] = result{asked[i].Source, asked[i].Relation, make([]answer, len(answers))}
-		for j, a := range answers {
-			response.Results[i].Answers[j] = shown(a)
+		response.Results[i] = result{a.queries[i].Source, a.queries[i].Relation, make([]answer, len(answers))}
+		for j, one := range answers {
+			response.Results[i].Answers[j] = shown(one)
 		}
 	}
-	if single {
+	if a.single {
 		return writeJSON(w, http.StatusOK, response.Results[0])
 	}
 	return writeJSON(w, http.StatusOK, response)
@@ -204,14 +218,14 @@ func (s *server) resolve(ctx context.Context, q query) (model.Query, error) {
 	case q.Relation == nil:
 		return model.Query{}, errNoRelation
 	}
-	asked := model.Query{Source: *q.Source, Relation: *q.Relation}
+	named := model.Query{Source: *q.Source, Relation: *q.Relation}
 	select {
 	case s.lookups <- struct{}{}:
 		defer func() { <-s.lookups }()
 	case <-ctx.Done():
 		return model.Query{}, context.Cause(ctx)
 	}
-	return asked, s.model.Check(ctx, asked)
+	return named, s.model.Check(ctx, named)
 }
 
 // batchKey is what queries that share a batch have in common: their source, and which answers they want.
@@ -234,16 +248,17 @@ func (key batchKey) options() (list []model.AskOption) {
 }
 
 // ask returns the answers of queries, which it submits all at once.
-func (s *server) ask(ctx context.Context, queries []model.Query, k int, key batchKey) ([][]model.Answer, error) {
+func (s *server) ask(ctx context.Context, a asked) ([][]model.Answer, error) {
+	key := a.key
 	compute := func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
 		return s.model.AskAll(ctx, queries, k, key.options()...)
 	}
-	tickets := make([]batch.Ticket, len(queries))
-	for i, one := range queries {
+	tickets := make([]batch.Ticket, len(a.queries))
+	for i, one := range a.queries {
 		key.source = one.Source
-		tickets[i] = s.batches.Submit(key, one, k, compute)
+		tickets[i] = s.batches.Submit(key, one, a.k, compute)
 	}
-	answers := make([][]model.Answer, len(queries))
+	answers := make([][]model.Answer, len(a.queries))
 	var first error
 	for i, ticket := range tickets { // each is redeemed, also after an error
 		var err error

@@ -36,7 +36,7 @@ type schema struct {
 	AdditionalProperties *bool
 }
 
-func described(t *testing.T) openAPI {
+func described(t testing.TB) openAPI {
 	t.Helper()
 	var d openAPI
 	if err := json.Unmarshal(description, &d); err != nil {
