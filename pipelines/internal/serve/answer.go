@@ -111,7 +111,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) error {
 	case errors.As(err, &large):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &failure{status: http.StatusRequestTimeout, Text: fmt.Sprintf("the body did not arrive within %v", bodyTimeout)}
+		return &failure{status: http.StatusRequestTimeout, close: true, Text: fmt.Sprintf("the body did not arrive within %v", bodyTimeout)}
 	case errors.As(err, &kind) && kind.Field != "":
 		return invalid("%s is %s: want %s", kind.Field, kind.Value, jsonKind(kind.Type))
 	case errors.As(err, &kind):

@@ -503,8 +503,8 @@ func TestSlowBody(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/answer", body))
 	f := read[failure](t, reply{w.Code, w.Header(), w.Body.String()})
-	if w.Code != http.StatusRequestTimeout || f.Text != "the body did not arrive within 10s" {
-		t.Errorf("status %d: %s", w.Code, f.Text)
+	if w.Code != http.StatusRequestTimeout || f.Text != "the body did not arrive within 10s" || w.Header().Get("Connection") != "close" {
+		t.Errorf("status %d, header %v: %s", w.Code, w.Header(), f.Text)
 	}
 }
 
