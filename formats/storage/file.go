@@ -29,13 +29,36 @@ func (f files) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 }
 
 func (f files) OpenRandom(_ context.Context, path string) (RandomReader, error) {
+	// Opening a named pipe waits for its other end, and opening a device may have effects.
+	info, err := os.Stat(path)
+	if err == nil {
+		err = readable(info)
+	}
+	if err != nil {
+		return nil, f.readError(path, err)
+	}
+	return f.open(path, readable)
+}
+
+// OpenStream opens a file, a named pipe or a device.
+func (f files) OpenStream(path string) (io.ReadCloser, error) {
+	return f.open(path, func(info fs.FileInfo) error {
+		if info.IsDir() {
+			return syscall.EISDIR
+		}
+		return nil
+	})
+}
+
+// open opens what passes a check.
+func (f files) open(path string, check func(fs.FileInfo) error) (RandomReader, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, f.readError(path, err)
 	}
 	info, err := file.Stat()
-	if err == nil && info.IsDir() {
-		err = syscall.EISDIR
+	if err == nil {
+		err = check(info)
 	}
 	if err != nil {
 		file.Close()
@@ -76,7 +99,7 @@ func (f files) Exists(_ context.Context, path string) (bool, error) {
 }
 
 func (f files) Remove(_ context.Context, path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("removing %s: it is a folder", f.url(path))
 	}
 	err := os.Remove(path)
@@ -105,15 +128,15 @@ func (f files) RemoveAll(_ context.Context, path string) error {
 	return explain("removing", f.url(path), err)
 }
 
-// removeEmpty removes a folder unless something is in it.
-func (f files) removeEmpty(path string) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+// RemoveEmpty removes a folder unless something is in it. A symbolic link to a folder stays.
+func (f files) RemoveEmpty(path string) {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		_ = os.Remove(path) // fails if something is in it
 	}
 }
 
-// removeEmptyBelow removes the folders below a folder that hold no files, innermost first.
-func (f files) removeEmptyBelow(path string) {
+// RemoveEmptyBelow removes the folders below a folder that hold no files, innermost first.
+func (f files) RemoveEmptyBelow(path string) {
 	var folders []string
 	_ = filepath.WalkDir(filepath.Clean(path)+string(filepath.Separator), func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
@@ -122,7 +145,7 @@ func (f files) removeEmptyBelow(path string) {
 		return nil
 	})
 	for i := len(folders) - 1; i > 0; i-- { // the first is the folder itself
-		f.removeEmpty(folders[i])
+		f.RemoveEmpty(folders[i])
 	}
 }
 
@@ -173,19 +196,23 @@ func (f files) CheckWritable(_ context.Context, path string) error {
 
 // CompareAndSwap holds the advisory lock of the file while it reads and writes it. The system frees
 // that lock however the process ends. Where the file system has no advisory locks, only the
-// creation of an absent file is exclusive.
+// creation of an absent file is exclusive. It writes only what stands at the path itself, not what a
+// symbolic link there leads to.
 func (f files) CompareAndSwap(_ context.Context, path string, old, replacement []byte) (bool, error) {
+	if err := f.checkReplaceable(path); err != nil {
+		return false, err
+	}
 	open := func() (*os.File, error) {
 		if old != nil {
 			return os.OpenFile(path, os.O_RDWR, 0)
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		if err := makeFolder(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
 		return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	file, err := open()
-	for old == nil && errors.Is(err, fs.ErrNotExist) { // removeEmpty was between the two
+	for old == nil && errors.Is(err, fs.ErrNotExist) { // RemoveEmpty was between the two
 		file, err = open()
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) && old != nil {
@@ -206,7 +233,7 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 	if err != nil {
 		return false, f.readError(path, err)
 	}
-	there, err := os.Stat(path)
+	there, err := os.Lstat(path)
 	if err != nil || !os.SameFile(mine, there) || !bytes.Equal(current, old) {
 		return false, nil // removed, or written by another process, before the lock was granted
 	}
@@ -220,6 +247,16 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 		return false, explain("writing", f.url(path), err)
 	}
 	return true, nil
+}
+
+// makeFolder makes a folder and those that lead to it.
+func makeFolder(path string) (err error) {
+	for range 2 { // RemoveEmpty may be between the two steps of the first try
+		if err = os.MkdirAll(path, 0o777); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return errors.New("a symbolic link leads to a folder that does not exist: make that folder, or write elsewhere")
 }
 
 // diskFile is what a writer needs of an open file; tests replace it by a full disk.
@@ -238,11 +275,15 @@ type fileWriter struct {
 }
 
 func (f files) Create(_ context.Context, path string) (Writer, error) {
-	folder, name := filepath.Dir(filepath.Clean(path)), filepath.Base(path)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	final := filepath.Clean(path)
+	folder, name := filepath.Dir(final), filepath.Base(final)
+	if info, err := os.Lstat(final); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("writing %s: a folder of that name is in the way", f.url(path))
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := f.checkReplaceable(final); err != nil {
+		return nil, err
+	}
+	if err := makeFolder(folder); err != nil {
 		return nil, explain("making the folder of", f.url(path), err)
 	}
 	temporary := filepath.Join(folder, fmt.Sprintf("%s%s-%016x", TemporaryPrefix, name, rand.Uint64()))
@@ -250,7 +291,7 @@ func (f files) Create(_ context.Context, path string) (Writer, error) {
 	if err != nil {
 		return nil, explain("writing", f.url(path), err)
 	}
-	return &fileWriter{file: file, temporary: temporary, final: filepath.Clean(path), url: f.url(path)}, nil
+	return &fileWriter{file: file, temporary: temporary, final: final, url: f.url(path)}, nil
 }
 
 func (w *fileWriter) Write(p []byte) (int, error) {

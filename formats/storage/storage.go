@@ -59,6 +59,16 @@ type FileSystem interface {
 	CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (bool, error)
 }
 
+// Local is what a FileSystem also implements if folders exist there without files in them, or if symbolic links, named pipes
+// and devices stand among its files. Its methods do what the functions of this package of the same names do.
+type Local interface {
+	OpenStream(path string) (io.ReadCloser, error)
+	CheckRegular(ctx context.Context, root, path string) error
+	RemoveEmpty(path string)
+	// RemoveEmptyBelow removes the folders below a folder that hold no files.
+	RemoveEmptyBelow(path string)
+}
+
 // registered holds the file system of each URL scheme; "" is the scheme of plain paths.
 var registered = struct {
 	sync.RWMutex
@@ -119,11 +129,25 @@ func schemes() string {
 var missingImport = map[string]string{"gs": `; for gs:// import _ "tagnet/formats/storage/gcs"`}
 
 // Open opens a file for reading from its beginning. An absent file is an error that
-// satisfies errors.Is(err, fs.ErrNotExist), in every scheme.
+// satisfies errors.Is(err, fs.ErrNotExist), in every scheme. What is no regular file, such as a named
+// pipe, is an error too; symbolic links are followed.
 func Open(ctx context.Context, url string) (io.ReadCloser, error) {
 	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return nil, err
+	}
+	return system.Open(ctx, path)
+}
+
+// OpenStream is Open for a file that a user names, which may also be a pipe or a device. It can be read
+// once, and OpenStream waits for the other end of a named pipe.
+func OpenStream(ctx context.Context, url string) (io.ReadCloser, error) {
+	system, path, err := resolve(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	if local, ok := system.(Local); ok {
+		return local.OpenStream(path)
 	}
 	return system.Open(ctx, path)
 }
@@ -153,7 +177,8 @@ func ReadFile(ctx context.Context, url string) ([]byte, error) {
 }
 
 // Create begins to write a file, making the folders that lead to it, and removes what a
-// killed process may have left of the same file. The context must live until Commit.
+// killed process may have left of the same file. The context must live until Commit. A symbolic link of
+// that name, or anything else that is no regular file, is an error.
 func Create(ctx context.Context, url string) (Writer, error) {
 	system, path, err := resolveChange(ctx, url)
 	if err != nil {
@@ -188,7 +213,7 @@ func Exists(ctx context.Context, url string) (bool, error) {
 	return system.Exists(ctx, path)
 }
 
-// Remove removes one file. An absent file is no error.
+// Remove removes one file, of a symbolic link not its target. An absent file is no error.
 func Remove(ctx context.Context, url string) error {
 	system, path, err := resolveChange(ctx, url)
 	if err != nil {
@@ -243,8 +268,8 @@ func Clear(ctx context.Context, folder, except string) error {
 		return err
 	}
 	system, path, err := resolveChange(ctx, folder)
-	if local, ok := system.(files); ok && err == nil {
-		local.removeEmptyBelow(path)
+	if local, ok := system.(Local); ok && err == nil {
+		local.RemoveEmptyBelow(path)
 	}
 	return err
 }
@@ -253,8 +278,8 @@ func Clear(ctx context.Context, folder, except string) error {
 // nothing to do.
 func RemoveEmpty(ctx context.Context, folder string) {
 	system, path, err := resolveChange(ctx, folder)
-	if local, ok := system.(files); ok && err == nil {
-		local.removeEmpty(path)
+	if local, ok := system.(Local); ok && err == nil {
+		local.RemoveEmpty(path)
 	}
 }
 
@@ -282,6 +307,19 @@ func removeBelow(ctx context.Context, folder string, chosen func(url string) boo
 		}
 	}
 	return nil
+}
+
+// CheckRegular returns an error that names what is neither a folder nor a regular file, such as a
+// symbolic link, among a file or folder below root, the folders between the two, and everything in it.
+// Whoever writes there checks first, so that a workspace that came from elsewhere cannot lead it to
+// other files. The path may be absent, and root itself may lie behind symbolic links.
+func CheckRegular(ctx context.Context, root, url string) error {
+	system, path, err := resolve(ctx, url)
+	if local, ok := system.(Local); ok && err == nil {
+		_, root := split(root)
+		err = local.CheckRegular(ctx, root, path)
+	}
+	return err
 }
 
 // CheckWritable reports whether files can be written into a folder, which need not exist. It

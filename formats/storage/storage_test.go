@@ -15,8 +15,8 @@ import (
 
 func TestUnknownSchemes(t *testing.T) {
 	for url, want := range map[string]string{
-		"s3://bucket/f": `s3://bucket/f: unknown scheme "s3"; this program reads and writes plain paths, file://, mem://`,
-		"gs://bucket/f": `unknown scheme "gs"; this program reads and writes plain paths, file://, mem://; for gs:// import _ "tagnet/formats/storage/gcs"`,
+		"s3://bucket/f": `s3://bucket/f: unknown scheme "s3"; this program reads and writes plain paths, file://, mem://, test://`,
+		"gs://bucket/f": `unknown scheme "gs"; this program reads and writes plain paths, file://, mem://, test://; for gs:// import _ "tagnet/formats/storage/gcs"`,
 		"":              `"" is not a path or URL`,
 		"gs://":         `"gs://" is not a path or URL`,
 		"a\x00b":        `is not a path or URL`,

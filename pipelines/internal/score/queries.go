@@ -69,7 +69,7 @@ func readOnce[T any](ctx context.Context, flag, url string, read func(name strin
 			return
 		}
 		var file io.ReadCloser
-		if file, r.err = storage.Open(ctx, url); r.err != nil {
+		if file, r.err = storage.OpenStream(ctx, url); r.err != nil {
 			r.err = &openError{r.err}
 		} else {
 			r.value, r.err = read(url, file)
