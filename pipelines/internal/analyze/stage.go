@@ -58,7 +58,7 @@ func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Man
 	return workspace.Stage{
 		Workspace: w, Name: "analyze", Folder: workspace.AnalysisFolder,
 		Configuration: settings{f.splitList, f.layerList, f.deltaList}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Outputs: []string{statistics.File, statistics.SharesFile},
+		Outputs: []string{statistics.File, statistics.SharesFile}, Beside: []string{w.Report()},
 		Command: w.Command("analyze", "--splits", strings.Join(f.splitList, ","), "--layers", f.layers, "--deltas", f.deltas),
 	}, err
 }

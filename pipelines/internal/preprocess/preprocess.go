@@ -122,6 +122,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	stage := f.stage(e, source)
 	stage.Outputs = f.outputs(source)
+	if f.dataset == "" {
+		stage.Beside = []string{e.Workspace.Path(sampleName)}
+	}
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{f.pipeline(e, source, lock.Lock{})}, nil
 	}, Memory: f.memory, Count: source.rows(), Unit: "rows", Loads: source.loads()})

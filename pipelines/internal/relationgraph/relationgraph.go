@@ -128,13 +128,18 @@ func (t *Table) Loads() []command.Load {
 	return []command.Load{{Step: step, Elements: t.edges, Unit: "edges", Parts: int64(len(t.shards))}}
 }
 
-// Ready returns the Ready of the stage that needs the table: it fails while another run makes the table, before the stage's folder
-// is touched, and calls ready otherwise. A nil Table stands for a stage that needs none.
+// Ready returns the Ready of the stage that needs the table: it fails while another run makes the table, or where storage.CheckRegular
+// does, before the stage's folder is touched, and calls ready otherwise. A nil Table stands for a stage that needs none.
 func (t *Table) Ready(ready func(context.Context) error) func(context.Context) error {
 	if t == nil {
 		return ready
 	}
 	return func(ctx context.Context) error {
+		if !t.current {
+			if err := storage.CheckRegular(ctx, t.e.Workspace.Root(), t.URL()); err != nil {
+				return err
+			}
+		}
 		if !t.current && !t.e.Force {
 			if err := t.stage.CheckFree(ctx); err != nil {
 				return err

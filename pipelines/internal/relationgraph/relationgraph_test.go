@@ -208,6 +208,26 @@ func TestAnotherRunWrites(t *testing.T) {
 	pipelinetest.Succeed(t, p, "--workspace", w, "--force")
 }
 
+// TestLinkedFolder checks that a table behind a symbolic link is read, and that none is made there: the stage that needs it is not
+// ready.
+func TestLinkedFolder(t *testing.T) {
+	w, elsewhere := made(t), filepath.Join(t.TempDir(), "elsewhere")
+	a := &asked{split: "train", memory: budget.Default}
+	pipelinetest.Succeed(t, making(a), "--workspace", w)
+	if err := os.Rename(filepath.Join(w, "relationgraph"), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(w, "relationgraph")); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	pipelinetest.Succeed(t, making(a), "--workspace", w)
+	a.table.current = false
+	err := a.table.Ready(func(context.Context) error { t.Error("it is ready"); return nil })(t.Context())
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(w, "relationgraph")+": it is a symbolic link") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestManyRelations has so many that only pairs are collected.
 func TestManyRelations(t *testing.T) {
 	const relations = ultra.MostRelations/2 + 1

@@ -66,6 +66,9 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 		return "", err
 	}
 	folder := e.Workspace.Report()
+	if err := storage.CheckRegular(ctx, e.Workspace.Root(), folder); err != nil {
+		return "", err
+	}
 	if err := storage.CheckWritable(ctx, folder); err != nil {
 		return "", err
 	}

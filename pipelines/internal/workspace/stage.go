@@ -39,6 +39,8 @@ type Stage struct {
 	// Outputs are the paths below the folder of the files that make it complete: Publish returns an
 	// error if one does not exist. A path that ends in a slash is a folder with files.
 	Outputs []string
+	// Beside are the URLs of the files and folders that the pipeline writes outside Folder.
+	Beside []string
 	// Ready, unless it is nil, is called when the folder has to be made, before it is locked and
 	// anything in it is removed. Its error ends Begin, Replace or Resume.
 	Ready func(ctx context.Context) error
@@ -56,7 +58,8 @@ func (s *Stage) lockFile() string { return storage.Join(s.url(), lock.FileName) 
 // Begin decides what to do before anything is built. It returns true if the folder is complete
 // with exactly this configuration and from these inputs: nothing is left to do. Unless force is
 // true, it returns an *Unusable error if another configuration or other inputs made the folder or
-// a file is damaged, and a *lock.Held error if another run is writing it. Otherwise it takes the folder's lock and removes what an interrupted run left.
+// a file is damaged, a *lock.Held error if another run is writing it, and the error of storage.CheckRegular about what it
+// is going to write. Otherwise it takes the folder's lock and removes what an interrupted run left.
 //
 // A folder without lock file and manifest belongs to somebody else if it has files: an error.
 func (s *Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
@@ -144,8 +147,13 @@ func (s *Stage) complete(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// ready calls Ready for a folder that no other run is writing.
+// ready calls Ready for a folder that no other run is writing and that leads nowhere else.
 func (s *Stage) ready(ctx context.Context, force bool) error {
+	for _, url := range append([]string{s.url()}, s.Beside...) {
+		if err := storage.CheckRegular(ctx, s.Workspace.root, url); err != nil {
+			return err
+		}
+	}
 	if s.Ready == nil {
 		return nil
 	}
