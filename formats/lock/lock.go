@@ -25,6 +25,10 @@ type Owner struct {
 	// on Linux its start in clock ticks since boot, elsewhere empty.
 	Process int    `json:"process"`
 	Started string `json:"process_start,omitempty"`
+	// Boot and Namespace are the boot of the machine and the PID namespace in which the process has its id; empty where the
+	// system does not tell.
+	Boot      string `json:"boot,omitempty"`
+	Namespace string `json:"pid_namespace,omitempty"`
 	// Command is the command line.
 	Command string `json:"command"`
 	// Begun is when the lock was acquired.
@@ -45,10 +49,16 @@ type Held struct {
 	Owner  Owner
 }
 
-// Error names the process, since when it writes, and what to do.
+// Error names the process, since when it writes, what is known of it, and what to do.
 func (h *Held) Error() string {
-	return fmt.Sprintf("%s is being written by process %d on host %s since %s (%s): wait until it ends, or stop it and take over with --force",
-		h.Folder, h.Owner.Process, h.Owner.Host, h.Owner.Begun.Format(time.DateTime+" MST"), h.Owner.Command)
+	o, remedy := h.Owner, "wait until it ends, or stop it and take over with --force"
+	switch o.fate(here(), false) {
+	case otherNamespace:
+		remedy = "it runs or ran in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force if it has ended"
+	case otherBoot:
+		remedy = fmt.Sprintf("it ran before %s was restarted, or runs on another machine of that name; take over with --force if it has ended", o.Host)
+	}
+	return fmt.Sprintf("%s is being written by process %d on host %s since %s (%s): %s", h.Folder, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"), o.Command, remedy)
 }
 
 // Lost is the error of a run whose folder another run took over.
@@ -62,12 +72,11 @@ func (l *Lost) Error() string {
 // Acquire locks a folder for a command. It returns a *Held error if another run holds the lock,
 // unless force is true.
 func Acquire(ctx context.Context, folder, command string, force bool) (Lock, error) {
-	host, _ := os.Hostname()
-	started, _ := processStart(os.Getpid())
-	content, err := json.Marshal(Owner{
-		Host: host, Process: os.Getpid(), Started: started, Command: command,
-		Begun: time.Now().UTC().Truncate(time.Second), Token: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()),
-	})
+	me := here()
+	me.Process, me.Command = os.Getpid(), command
+	me.Started, _ = processStart(me.Process)
+	me.Begun, me.Token = time.Now().UTC().Truncate(time.Second), fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64())
+	content, err := json.Marshal(me)
 	if err != nil {
 		return Lock{}, err
 	}
@@ -77,7 +86,7 @@ func Acquire(ctx context.Context, folder, command string, force bool) (Lock, err
 		if err != nil {
 			return Lock{}, err
 		}
-		if owner := holder(current); owner != nil && !force {
+		if owner := holder(ctx, folder, current); owner != nil && !force {
 			return Lock{}, &Held{Folder: folder, Owner: *owner}
 		}
 		swapped, err := storage.CompareAndSwap(ctx, l.URL, current, content)
@@ -97,7 +106,7 @@ func CheckFree(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	if owner := holder(current); owner != nil {
+	if owner := holder(ctx, folder, current); owner != nil {
 		return &Held{Folder: folder, Owner: *owner}
 	}
 	return nil
@@ -136,14 +145,11 @@ func read(ctx context.Context, url string) ([]byte, error) {
 	return data, nil
 }
 
-// holder returns the owner that a lock file names, or nil if the lock is free. A file that cannot be
+// holder returns the owner that the lock file of a folder names, or nil if the lock is free. A file that cannot be
 // parsed was left by a process that was killed while writing it.
-func holder(content []byte) *Owner {
+func holder(ctx context.Context, folder string, content []byte) *Owner {
 	var owner Owner
-	if json.Unmarshal(content, &owner) != nil || owner.Process == 0 || owner.Ended {
-		return nil
-	}
-	if host, _ := os.Hostname(); owner.Host == host && !alive(owner.Process, owner.Started) {
+	if json.Unmarshal(content, &owner) != nil || owner.Process == 0 || owner.fate(here(), storage.OnDisk(ctx, folder)) == ended {
 		return nil
 	}
 	return &owner

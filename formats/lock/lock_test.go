@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -130,6 +132,40 @@ func TestWhichLocksAreFree(t *testing.T) {
 	host, _ := os.Hostname()
 	me := os.Getpid()
 	start, _ := processStart(me)
+	place := Owner{Host: host, Boot: "this boot", Namespace: "pid:[1]"}
+	at := func(boot, namespace string, process int) Owner {
+		return Owner{Host: host, Boot: boot, Namespace: namespace, Process: process, Started: start}
+	}
+	const dead = 1 << 30
+	for name, c := range map[string]struct {
+		owner  Owner
+		shared fate // where the storage may be shared
+		onDisk fate
+	}{
+		"same namespace":              {at("this boot", "pid:[1]", me), running, running},
+		"same namespace, dead":        {at("this boot", "pid:[1]", dead), ended, ended},
+		"other namespace":             {at("this boot", "pid:[2]", me), otherNamespace, otherNamespace},
+		"other namespace, id is dead": {at("this boot", "pid:[2]", dead), otherNamespace, otherNamespace},
+		"namespace unknown":           {at("this boot", "", dead), otherNamespace, otherNamespace},
+		"other boot":                  {at("other boot", "pid:[1]", me), otherBoot, ended},
+		"other boot, id is dead":      {at("other boot", "pid:[1]", dead), otherBoot, ended},
+		"other boot and namespace":    {at("other boot", "pid:[2]", dead), otherBoot, ended},
+		"boot unknown":                {at("", "pid:[1]", dead), otherBoot, otherBoot},
+		"earlier version":             {at("", "", me), running, running},
+		"earlier version, dead":       {at("", "", dead), ended, ended},
+		"other host, other boot":      {Owner{Host: host + "-other", Boot: "other boot", Namespace: "pid:[1]", Process: dead}, running, running},
+		"ended elsewhere":             {Owner{Host: host, Boot: "other boot", Namespace: "pid:[2]", Process: me, Ended: true}, ended, ended},
+	} {
+		if got := c.owner.fate(place, false); got != c.shared {
+			t.Errorf("%s, storage that may be shared: fate %d, want %d", name, got, c.shared)
+		}
+		if got := c.owner.fate(place, true); got != c.onDisk {
+			t.Errorf("%s, on a disk: fate %d, want %d", name, got, c.onDisk)
+		}
+	}
+	if got := at("this boot", "pid:[1]", dead).fate(Owner{Host: host}, true); got != otherBoot {
+		t.Errorf("where the system does not tell: fate %d, want %d", got, otherBoot)
+	}
 	for name, c := range map[string]struct {
 		owner Owner
 		free  bool
@@ -145,26 +181,35 @@ func TestWhichLocksAreFree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if free := holder(content) == nil; free != c.free {
+		if free := holder(t.Context(), "mem://folder", content) == nil; free != c.free {
 			t.Errorf("%s: free %v, want %v", name, free, c.free)
 		}
 	}
 }
 
-// TestKilledOwner kills a process that holds a lock.
-func TestKilledOwner(t *testing.T) {
+// lockAndWait makes a test the process that locking starts.
+func lockAndWait(t *testing.T) {
 	if folder := os.Getenv("TAGNET_TEST_LOCK_AND_WAIT"); folder != "" {
 		if _, err := Acquire(t.Context(), folder, "child", false); err != nil {
 			t.Fatal(err)
 		}
 		os.Stdout.WriteString("locked\n")
-		select {}
+		io.Copy(io.Discard, os.Stdin) // until the other process closes it or ends
+		os.Exit(0)
 	}
-	folder := t.TempDir()
-	child := exec.Command(os.Args[0], "-test.run=^TestKilledOwner$")
+}
+
+// locking starts a process that locks a folder, and returns when it has.
+func locking(t *testing.T, folder string, command ...string) *exec.Cmd {
+	t.Helper()
+	child := exec.Command(command[0], command[1:]...)
 	child.Env = append(os.Environ(), "TAGNET_TEST_LOCK_AND_WAIT="+folder)
+	child.Stderr = os.Stderr
 	out, err := child.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := child.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := child.Start(); err != nil {
@@ -174,7 +219,132 @@ func TestKilledOwner(t *testing.T) {
 	if _, err := out.Read(line); err != nil || !bytes.Equal(line, []byte("locked\n")) {
 		t.Fatalf("%q, %v", line, err)
 	}
-	_, err = Acquire(t.Context(), folder, "next", false)
+	return child
+}
+
+// TestOtherNamespace finds the lock of a live process in another PID namespace, as that of another container, whose id stands for
+// another process here, or for none.
+func TestOtherNamespace(t *testing.T) {
+	lockAndWait(t)
+	inside := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}
+	if out, err := exec.Command(inside[0], append(inside[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("no other PID namespace can be made here: %v: %s", err, out)
+	}
+	folder := t.TempDir()
+	child := locking(t, folder, append(inside, os.Args[0], "-test.run=^TestOtherNamespace$")...)
+	defer child.Process.Kill()
+	_, err := Acquire(t.Context(), folder, "next", false)
+	if held := new(Held); !errors.As(err, &held) || !strings.Contains(err.Error(), "in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force") {
+		t.Errorf("while the owner lives: %v", err)
+	}
+	if err := CheckFree(t.Context(), folder); !errors.As(err, new(*Held)) {
+		t.Errorf("free: %v", err)
+	}
+	l, err := Acquire(t.Context(), folder, "next", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOtherBoot finds the lock of an earlier boot of this machine, or of another machine with its name. Only on a disk it is free.
+func TestOtherBoot(t *testing.T) {
+	me := here()
+	if me.Boot == "" {
+		t.Skip("this system does not tell its boot")
+	}
+	me.Boot, me.Process, me.Command = "another", os.Getpid(), "train"
+	content, err := json.Marshal(me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, folder := range folders(t) {
+		if err := storage.WriteFile(t.Context(), storage.Join(folder, FileName), content); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Acquire(t.Context(), folder, "next", false)
+		if storage.OnDisk(t.Context(), folder) {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		want := "(train): it ran before " + me.Host + " was restarted, or runs on another machine of that name; take over with --force if it has ended"
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", name, err, want)
+		}
+	}
+}
+
+// TestLockThatIsALink puts a symbolic link in the place of a lock file.
+func TestLockThatIsALink(t *testing.T) {
+	t.Parallel()
+	for _, force := range []bool{false, true} {
+		folder := t.TempDir()
+		precious := filepath.Join(folder, "precious")
+		if err := os.WriteFile(precious, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(precious, filepath.Join(folder, FileName)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+		if _, err := Acquire(t.Context(), folder, "train", force); err == nil || !strings.Contains(err.Error(), FileName+": it is a symbolic link") {
+			t.Errorf("error %v", err)
+		}
+		if text, err := os.ReadFile(precious); string(text) != "x" || err != nil {
+			t.Errorf("its target holds %q, error %v", text, err)
+		}
+	}
+}
+
+// FuzzLockFile reads lock files that anybody may have written.
+func FuzzLockFile(f *testing.F) {
+	for _, seed := range []string{
+		"", "{", "null", `{"host":"a","process":1}`, `{"process":-1,"ended":true}`, `{"host":"a","process":7,"boot":"b","pid_namespace":"pid:[1]","command":"train"}`, `{"process":1e9}`,
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	me := here()
+	f.Fuzz(func(t *testing.T, content []byte, mine bool) {
+		var parsed Owner
+		err := json.Unmarshal(content, &parsed)
+		if mine && err == nil { // few inputs name this host
+			parsed.Host = me.Host
+			content, err = json.Marshal(parsed)
+		}
+		folder := storagetest.Memory(t)
+		if err := storage.WriteFile(t.Context(), storage.Join(folder, FileName), content); err != nil {
+			t.Fatal(err)
+		}
+		owner := holder(t.Context(), folder, content)
+		elsewhere := parsed.Host != me.Host || (parsed.Boot != "" || parsed.Namespace != "") && (parsed.Boot != me.Boot || parsed.Namespace != me.Namespace)
+		switch {
+		case err != nil, parsed.Process == 0, parsed.Ended:
+			if owner != nil {
+				t.Errorf("held by %+v", owner)
+			}
+		case elsewhere && owner == nil:
+			t.Error("the lock of a process that may live is free")
+		}
+		command, failed := LastCommand(t.Context(), folder)
+		if failed != nil || err == nil && command != parsed.Command || err != nil && command != "" {
+			t.Errorf("the command is %q, error %v", command, failed)
+		}
+		if free := CheckFree(t.Context(), folder); (free == nil) != (owner == nil) || free != nil && free.Error() == "" {
+			t.Errorf("CheckFree: %v", free)
+		}
+	})
+}
+
+// TestKilledOwner kills a process that holds a lock.
+func TestKilledOwner(t *testing.T) {
+	lockAndWait(t)
+	folder := t.TempDir()
+	child := locking(t, folder, os.Args[0], "-test.run=^TestKilledOwner$")
+	_, err := Acquire(t.Context(), folder, "next", false)
 	if held := new(Held); !errors.As(err, &held) || held.Owner.Process != child.Process.Pid {
 		t.Errorf("while the owner lives: %v", err)
 	}

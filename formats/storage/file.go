@@ -149,6 +149,9 @@ func (f files) RemoveEmptyBelow(path string) {
 	}
 }
 
+// OnDisk asks the system for the kind of file system.
+func (f files) OnDisk(path string) bool { return onDisk(path) }
+
 func (f files) List(ctx context.Context, path string) ([]string, error) {
 	var urls []string
 	// The trailing separator follows a folder that is a symbolic link.

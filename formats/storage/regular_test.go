@@ -180,6 +180,8 @@ func (l localSystem) CheckRegular(_ context.Context, root, path string) error {
 	return nil
 }
 
+func (l localSystem) OnDisk(path string) bool { return path == "w/a" }
+
 func (l localSystem) RemoveEmpty(path string) { *l.called = append(*l.called, "RemoveEmpty "+path) }
 
 func (l localSystem) RemoveEmptyBelow(path string) {
@@ -203,6 +205,9 @@ func TestLocal(t *testing.T) {
 	}
 	if _, err := storage.OpenStream(ctx, "test://w/a"); err != nil {
 		t.Error(err)
+	}
+	if !storage.OnDisk(ctx, "test://w/a") || storage.OnDisk(ctx, "test://w/b") || storage.OnDisk(ctx, "mem://w/a") || storage.OnDisk(ctx, "/proc") {
+		t.Error("another folder is on a disk")
 	}
 	if want := []string{"RemoveEmptyBelow w/a", "RemoveEmpty w/a", "CheckRegular w w/a", "OpenStream w/a"}; !slices.Equal(called, want) {
 		t.Errorf("called %q, want %q", called, want)

@@ -65,6 +65,7 @@ type Local interface {
 	OpenStream(path string) (io.ReadCloser, error)
 	CheckRegular(ctx context.Context, root, path string) error
 	RemoveEmpty(path string)
+	OnDisk(path string) bool
 	// RemoveEmptyBelow removes the folders below a folder that hold no files.
 	RemoveEmptyBelow(path string)
 }
@@ -320,6 +321,14 @@ func CheckRegular(ctx context.Context, root, url string) error {
 		err = local.CheckRegular(ctx, root, path)
 	}
 	return err
+}
+
+// OnDisk reports whether a folder is known to lie on a disk that one machine at a time mounts: what wrote there before this
+// machine was started has ended.
+func OnDisk(ctx context.Context, url string) bool {
+	system, path, err := resolve(ctx, url)
+	local, ok := system.(Local)
+	return err == nil && ok && local.OnDisk(path)
 }
 
 // CheckWritable reports whether files can be written into a folder, which need not exist. It

@@ -140,8 +140,8 @@ func (s *session) lock(ctx context.Context) (release func() error, err error) {
 	l, err := lock.Acquire(ctx, s.state, commandLine(), false)
 	var held *lock.Held
 	if errors.As(err, &held) {
-		return nil, fmt.Errorf("--state %s is used by process %d on host %s since %s (%s): wait until it ends, or use another --state",
-			s.state, held.Owner.Process, held.Owner.Host, held.Owner.Begun.Format(time.DateTime+" MST"), held.Owner.Command)
+		return nil, fmt.Errorf("--state %s is used by process %d on host %s since %s (%s): wait until it ends, or use another --state; if it has ended, as after a restart, remove %s",
+			s.state, held.Owner.Process, held.Owner.Host, held.Owner.Begun.Format(time.DateTime+" MST"), held.Owner.Command, storage.Join(s.state, lock.FileName))
 	}
 	if err != nil {
 		return nil, err

@@ -1,0 +1,45 @@
+package lock
+
+import (
+	"os"
+	"strings"
+)
+
+// fate is what a process can know of the one that wrote a lock.
+type fate int
+
+const (
+	ended          fate = iota
+	running             // or on another host
+	otherNamespace      // cannot be seen from here
+	otherBoot           // of this machine, or of another one with the same name
+)
+
+// here returns what an Owner says about the place where this process runs.
+func here() Owner {
+	host, _ := os.Hostname()
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // of Linux, as the next one
+	namespace, _ := os.Readlink("/proc/self/ns/pid")
+	return Owner{Host: host, Boot: strings.TrimSpace(string(boot)), Namespace: namespace}
+}
+
+// fate returns that of the process that wrote a lock, as seen from here. onDisk is storage.OnDisk of the folder.
+func (o Owner) fate(here Owner, onDisk bool) fate {
+	told := o.Boot != "" || o.Namespace != ""
+	switch {
+	case o.Ended:
+		return ended
+	case o.Host != here.Host:
+		return running
+	case told && o.Boot != here.Boot:
+		if onDisk && o.Boot != "" && here.Boot != "" {
+			return ended
+		}
+		return otherBoot
+	case told && o.Namespace != here.Namespace:
+		return otherNamespace
+	case alive(o.Process, o.Started):
+		return running
+	}
+	return ended
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package storage
+
+// onDisk is false: it is not known.
+func onDisk(string) bool { return false }
