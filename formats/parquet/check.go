@@ -14,7 +14,7 @@ func checkDirection(direction string) error {
 	return nil
 }
 
-// checkScore accepts infinite scores, which earlier versions wrote.
+// checkScore accepts infinite scores: earlier versions wrote them.
 func checkScore(score float32) error {
 	if score != score {
 		return fmt.Errorf("score is %v, want a number", score)
@@ -24,11 +24,14 @@ func checkScore(score float32) error {
 
 // Check returns an error for ranks that no query has.
 func (r Ranking) Check() error {
-	if !(r.RankMean >= 1 && r.RankMean <= float64(r.RankPessimistic)) {
-		return fmt.Errorf("rank_mean is %v, want 1 to %d", r.RankMean, r.RankPessimistic)
+	if err := check.First(check.Count("query", r.Query), checkDirection(r.Direction), checkScore(r.Score), check.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
+		check.Between("rank_optimistic", r.RankOptimistic, 1, r.RankPessimistic), check.Between("distance", r.Distance, -1, 1<<30)); err != nil {
+		return err
 	}
-	return check.First(check.Count("query", r.Query), checkDirection(r.Direction), checkScore(r.Score), check.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
-		check.Between("rank_optimistic", r.RankOptimistic, 1, r.RankPessimistic), check.Between("distance", r.Distance, -1, 1<<30))
+	if !(r.RankMean >= float64(r.RankOptimistic) && r.RankMean <= float64(r.RankPessimistic)) {
+		return fmt.Errorf("rank_mean is %v, want %d to %d", r.RankMean, r.RankOptimistic, r.RankPessimistic)
+	}
+	return nil
 }
 
 // Check returns an error for an answer that no query has.

@@ -180,5 +180,10 @@ func readRows[R Row](f *columns.File) ([]R, error) {
 		}
 		all = all.Slice(n, all.Len())
 	}
+	for i, row := range rows {
+		if err := row.Check(); err != nil {
+			return nil, fmt.Errorf("row %d: %w", i+1, err)
+		}
+	}
 	return rows, nil
 }

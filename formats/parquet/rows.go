@@ -1,5 +1,7 @@
 package parquet
 
+import "tagnet/formats/check"
+
 // Ranking is the rank of the answer of one query: a row of the table rankings.
 type Ranking struct {
 	// Query is the position of the query in its split, inverse queries included.
@@ -92,6 +94,7 @@ type Share struct {
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
 	Ranking | Prediction | Explanation | MessageCount | Share
+	check.Checked
 	// table returns the name of the table and the version of its columns.
 	table() (name, version string)
 }

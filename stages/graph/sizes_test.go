@@ -14,7 +14,10 @@ import (
 // TestSizesOfLongNames has names of which most compress a hundred times.
 func TestSizesOfLongNames(t *testing.T) {
 	const folder = "mem://sizes/graph"
-	var m manifest.Manifest
+	m := manifest.Manifest{Rows: map[string]int64{"entities": 2000, "edges": 4, "inference_entities": 2000, "inference_edges": 4}}
+	for _, shard := range []string{kg.EdgesFile(0, 1), kg.InferenceEdgesFile(0, 1)} {
+		m.Files = append(m.Files, manifest.File{Name: shard, Size: 1})
+	}
 	length := int64(0)
 	for file, schema := range map[string]string{kg.EntitiesFile: tables.Entities, kg.RelationsFile: tables.Relations, kg.InferenceEntitiesFile: tables.Entities} {
 		w, err := tables.CreateNames(t.Context(), storage.Join(folder, file), schema)
@@ -39,7 +42,7 @@ func TestSizesOfLongNames(t *testing.T) {
 		m.Files = append(m.Files, manifest.File{Name: file, Size: int64(len(data))})
 		length += written
 	}
-	if err := storage.WriteJSON(t.Context(), storage.Join(folder, kg.SummaryFile), Summary{Entities: 2000, Relations: 2000, InferenceGraph: &GraphSummary{Entities: 2000}}); err != nil {
+	if err := storage.WriteJSON(t.Context(), storage.Join(folder, kg.SummaryFile), Summary{Entities: 2000, Relations: 2000, Facts: 2, Edges: 4, InferenceGraph: &GraphSummary{Entities: 2000, Facts: 2, Edges: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	sizes, err := Sizes(t.Context(), folder, m, "test")

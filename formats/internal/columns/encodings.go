@@ -166,9 +166,10 @@ func unpackDifferences(data []byte) (numbers []int64, rest []byte, err error) {
 	if err != nil || count == 0 {
 		return nil, data, err
 	}
-	numbers = append(make([]int64, 0, count), value)
+	total := int(count)
+	numbers = append(make([]int64, 0, min(total, 1<<16)), value)
 	each := int(perBlock / widths)
-	for len(numbers) < cap(numbers) {
+	for len(numbers) < total {
 		least := signed()
 		if err != nil || uint64(len(data)) < widths {
 			return nil, nil, errShort
@@ -176,14 +177,14 @@ func unpackDifferences(data []byte) (numbers []int64, rest []byte, err error) {
 		var bits []byte
 		bits, data = data[:widths], data[widths:]
 		for _, width := range bits {
-			if len(numbers) == cap(numbers) {
+			if len(numbers) == total {
 				break
 			}
 			length := int(width) * each / 8
 			if width > 64 || length > len(data) {
 				return nil, nil, errShort
 			}
-			for i := range min(each, cap(numbers)-len(numbers)) {
+			for i := range min(each, total-len(numbers)) {
 				value += least
 				if width > 0 {
 					value += int64(bitsAt(data[:length], i*int(width), int(width)))

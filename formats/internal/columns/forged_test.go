@@ -87,6 +87,8 @@ func TestForgedPages(t *testing.T) {
 		"a text longer than the page":       {0, same([]byte("\xff\xff\xff\x7fa"), 5, 10, plain)},
 		"pages without rows":                {0, slices.Repeat(same(nil, 5, 0, plain), 100)},
 		"a page unpacked to more":           {compress.Codecs.Zstd, page(100, bomb, 5, 10, plain)},
+		"a page unpacked to less":           {compress.Codecs.Zstd, page(maxPage, bomb, 5, 10, plain)},
+		"a small page of 256 MiB":           {compress.Codecs.Zstd, page(maxPage, text, 5, 10, plain)},
 		"a snappy page unpacked to more":    {compress.Codecs.Snappy, page(100, numbered(1<<32-1), 5, 10, plain)},
 		"no gzip":                           {compress.Codecs.Gzip, page(100, text, 5, 10, plain)},
 		"an unknown compression":            {99, page(100, text, 5, 10, plain)},

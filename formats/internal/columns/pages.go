@@ -103,16 +103,22 @@ func unpack(codec compress.Compression, packed []byte, length int) (content []by
 		}
 		content, err = snappy.Decode(nil, packed)
 	case codec == compress.Codecs.Zstd:
+		if length>>15 > len(packed) { // four bytes are 128 KiB at most
+			return nil, errShort
+		}
 		content, err = zstdDecoder.DecodeAll(packed, make([]byte, 0, length))
 	default:
 		decoder, err := compress.GetCodec(codec)
 		if err != nil {
 			return nil, err
 		}
-		content = make([]byte, length)
-		if _, err := io.ReadFull(decoder.NewReader(bytes.NewReader(packed)), content); err != nil {
+		reader := decoder.NewReader(bytes.NewReader(packed))
+		defer reader.Close()
+		var out bytes.Buffer
+		if _, err := io.CopyN(&out, reader, int64(length)); err != nil {
 			return nil, err
 		}
+		content = out.Bytes()
 	}
 	if err == nil && len(content) != length {
 		err = fmt.Errorf("a page has %d bytes instead of %d", len(content), length)

@@ -142,12 +142,15 @@ func prefixed(data []byte) (content, rest []byte, err error) {
 
 func (v *Values[T]) setDictionary(p page) error {
 	n, encoding := p.numbers["7.1"], parquet.Encoding(p.numbers["7.2"])
-	if v.dictionary != nil || n < 0 || n > maxValues || encoding != parquet.Encodings.Plain && encoding != parquet.Encodings.PlainDict {
+	if v.dictionary != nil || n < 0 || encoding != parquet.Encodings.Plain && encoding != parquet.Encodings.PlainDict {
 		return fmt.Errorf("a second dictionary, or one of %d values encoded as %s", n, encoding)
 	}
 	content, err := unpack(v.codec, p.content, p.length)
 	if err != nil {
 		return err
+	}
+	if n > maxValues || int(n) > len(content)/4 { // a number or text has four bytes at least
+		return errShort
 	}
 	v.dictionary = make([]T, n)
 	return plain[T](content)(v.dictionary)

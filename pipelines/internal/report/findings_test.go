@@ -72,10 +72,11 @@ func madeRankings(queries int, change func(i int, r *parquet.Ranking)) []parquet
 	rows := make([]parquet.Ranking, queries)
 	for i := range rows {
 		rank := int64(1 + 20*math.Pow(random.Float64(), 3))
-		rows[i] = parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Relation: fmt.Sprintf("r%d", i/2%10), RankPessimistic: rank, RankOptimistic: rank, Distance: 2}
+		rows[i] = parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Relation: fmt.Sprintf("r%d", i/2%10), RankPessimistic: rank, RankOptimistic: rank, Candidates: 1000, Distance: 2}
 		if change != nil {
 			change(i, &rows[i])
 		}
+		rows[i].RankOptimistic = min(rows[i].RankOptimistic, rows[i].RankPessimistic)
 		rows[i].RankMean = float64(rows[i].RankPessimistic+rows[i].RankOptimistic) / 2
 	}
 	return rows

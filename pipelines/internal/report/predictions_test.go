@@ -121,7 +121,7 @@ func TestOwnQueries(t *testing.T) {
 	w := workspace.New(root)
 	var rows []parquet.Prediction
 	for i := range 2 * (ownShown + 1) {
-		rows = append(rows, parquet.Prediction{Source: fmt.Sprint("Own ", i/2), Relation: "knows", Direction: "tail", Position: int32(i), Entity: fmt.Sprint("Ada ", i), Known: i == 0})
+		rows = append(rows, parquet.Prediction{Source: fmt.Sprint("Own ", i/2), Relation: "knows", Direction: "tail", Position: int32(i) + 1, Entity: fmt.Sprint("Ada ", i), Known: i == 0})
 	}
 	for i, part := range [][]parquet.Prediction{rows[:2*ownShown-6], rows[2*ownShown-6:]} {
 		if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("queries")+"/predictions", i, 2), part); err != nil {

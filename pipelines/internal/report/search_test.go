@@ -214,7 +214,7 @@ func TestLongNames(t *testing.T) {
 	var rankings []parquet.Ranking
 	var predictions []parquet.Prediction
 	for i := range int64(3) {
-		rankings = append(rankings, parquet.Ranking{Query: i, Direction: "tail", Source: fmt.Sprint(i, long), Relation: long, Answer: long, RankPessimistic: 1 + 20*i, RankOptimistic: 1})
+		rankings = append(rankings, parquet.Ranking{Query: i, Direction: "tail", Source: fmt.Sprint(i, long), Relation: long, Answer: long, RankPessimistic: 1 + 20*i, RankMean: float64(1 + 10*i), RankOptimistic: 1, Candidates: 1 + 20*i})
 		predictions = append(predictions, parquet.Prediction{Query: i, Direction: "tail", Source: fmt.Sprint(i, long), Relation: long, Position: 1, Entity: long + " too"})
 	}
 	if err := os.RemoveAll(w.Evaluation("test") + "/rankings"); err != nil {
