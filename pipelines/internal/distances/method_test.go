@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"
@@ -88,6 +89,11 @@ func TestAutoJoins(t *testing.T) {
 	e := pipelinetest.Environment()
 	e.Workspace = w
 	m.Rows["edges"] = 50_000_000
+	for i, f := range m.Files {
+		if kg.IsEdges(f.Name) {
+			m.Files[i].Size = m.Rows["edges"] // as compressed as they may be
+		}
+	}
 	for memory, want := range map[int64]string{600: join, 4000: worker} {
 		f := &flags{split: "test", method: auto, hops: 3, memory: memory}
 		c, err := f.choose(ctx, e, m, 60)
