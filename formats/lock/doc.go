@@ -11,7 +11,8 @@
 //   - A lock of another boot may be that of this machine before a power cut, whose processes are dead, or of a
 //     live process on another machine: a container takes its host name along, and cloned machines
 //     have one name. It is free where the folder lies on a disk that one machine at a time mounts, because then it was
-//     this machine that restarted. On shared storage it is not free, and takes force after a power cut.
+//     this machine that restarted; a machine that exports the disk needs another host name than those that write through
+//     the export. On shared storage it is not free, and takes force after a power cut.
 //   - Where the system does not tell boot and namespace, or an earlier version of this package wrote the lock, the host name
 //     stands for both.
 //
