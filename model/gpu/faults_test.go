@@ -12,7 +12,7 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/model/gpu/internal/reference"
+	"tagnet/model/gpu/internal/mirror"
 	"tagnet/model/gpu/kernels"
 )
 
@@ -52,7 +52,7 @@ func (l launch) trials() (trials []trial) {
 	return trials
 }
 
-// run launches with the fault and looks for it, once package reference has computed the launch without it.
+// run launches with the fault and looks for it, once package mirror has computed the launch without it.
 func (t trial) run() {
 	err := t.launchWithFault()
 	if err == nil {
@@ -160,7 +160,7 @@ var bounds = map[string]enlarge{
 		return add(b.RelationPieces, d, 1, int(b.RelationCount)+1)
 	},
 	"edges of a row": func(l *launch, d *interpreter.Device) func() {
-		rows := view[reference.Row](view[batch](l.pointer(0), d)[0].Rows, d)
+		rows := view[mirror.Row](view[batch](l.pointer(0), d)[0].Rows, d)
 		by := func(n int32) {
 			for i := range rows {
 				rows[i].End += n
@@ -255,7 +255,7 @@ var needless = map[string]bool{
 	"rank: without barrier 0":         true, // the first of the three sums
 }
 
-// TestPlantedFaults plants faults in the kernels and checks that the interpreter or the comparison with package reference finds them.
+// TestPlantedFaults plants faults in the kernels and checks that the interpreter or the comparison with package mirror finds them.
 // Blocks take all of their elements in turn, so that barriers between the turns matter.
 func TestPlantedFaults(t *testing.T) {
 	t.Parallel()

@@ -8,10 +8,10 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/model/gpu/internal/reference"
+	"tagnet/model/gpu/internal/mirror"
 )
 
-// checkedDevice is an interpreter that compares each launch with package reference: all memory, bit for bit. What nothing has written has
+// checkedDevice is an interpreter that compares each launch with package mirror: all memory, bit for bit. What nothing has written has
 // equal bytes on both sides, so that a value that only one of them writes is found too.
 type checkedDevice struct {
 	*interpreter.Device
@@ -23,7 +23,7 @@ type checkedDevice struct {
 	blocks   int            // the most of a kernel that takes its elements in turn, 0 for as many as the engine starts
 }
 
-// buffered is a buffer as the functions of package reference have it.
+// buffered is a buffer as the functions of package mirror have it.
 type buffered struct {
 	at   device.Pointer
 	data []byte
@@ -77,7 +77,7 @@ func (d *checkedDevice) Free(p device.Pointer) error {
 	return d.Device.Free(p)
 }
 
-// memory returns the bytes from an address to the end of its buffer, as the functions of package reference have them.
+// memory returns the bytes from an address to the end of its buffer, as the functions of package mirror have them.
 func (d *checkedDevice) memory(p device.Pointer) []byte {
 	for _, b := range d.buffers {
 		if p >= b.at && p < b.at.Offset(int64(len(b.data))) {
@@ -122,12 +122,12 @@ func (d *checkedDevice) Launch(k device.Kernel, blocks, threads int, arguments .
 	return d.compare(l, d.Device)
 }
 
-// compute runs the function of a kernel on the memory of package reference.
+// compute runs the function of a kernel on the memory of package mirror.
 func (l launch) compute() {
 	b := l.device.batch(l.pointer(0))
 	compute, ok := functions[l.name]
 	if !ok {
-		panic("package reference has no kernel " + l.name)
+		panic("package mirror has no kernel " + l.name)
 	}
 	compute(b, l)
 }
@@ -148,18 +148,14 @@ func typed[T any](data []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), len(data)/int(unsafe.Sizeof(zero)))
 }
 
-// batch returns the batch at an address, with the memory of package reference.
-func (d *checkedDevice) batch(p device.Pointer) *reference.Batch {
+// batch returns the batch at an address, with the memory of package mirror.
+func (d *checkedDevice) batch(p device.Pointer) *mirror.Batch {
 	from := reflect.ValueOf(typed[batch](d.memory(p))[0])
-	b := &reference.Batch{Dim: d.dim}
+	b := &mirror.Batch{Dim: d.dim}
 	to := reflect.ValueOf(b).Elem()
 	for i := 1; i < to.NumField(); i++ { // all but Dim
 		field := to.Type().Field(i)
-		name := field.Name
-		if tag := field.Tag.Get("kernels"); tag != "" {
-			name = tag
-		}
-		value := from.FieldByName(name)
+		value := from.FieldByName(field.Name)
 		switch field.Type.Kind() {
 		case reflect.Slice:
 			data := d.memory(device.Pointer(value.Uint()))
@@ -178,7 +174,7 @@ func (d *checkedDevice) batch(p device.Pointer) *reference.Batch {
 	return b
 }
 
-// compare compares the memory of a device with that of package reference, after a launch.
+// compare compares the memory of a device with that of package mirror, after a launch.
 func (d *checkedDevice) compare(l launch, with *interpreter.Device) error {
 	for _, b := range d.buffers {
 		data, _, err := with.Buffer(b.at)
@@ -192,7 +188,7 @@ func (d *checkedDevice) compare(l launch, with *interpreter.Device) error {
 	return nil
 }
 
-// difference returns an error that names the first value that differs from that of package reference.
+// difference returns an error that names the first value that differs from that of package mirror.
 func (d *checkedDevice) difference(l launch, want buffered, got []byte) error {
 	names := reflect.ValueOf(typed[batch](d.memory(l.pointer(0)))[0])
 	to := reflect.ValueOf(d.batch(l.pointer(0))).Elem()
@@ -227,58 +223,58 @@ var inTurn = map[string]bool{
 // forRows has the kernels whose first blocks take the rows of heavy entities in turn, and the others those of light ones.
 var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "message_terms": true}
 
-// functions are those of package reference, by kernel.
-var functions = map[string]func(b *reference.Batch, l launch){
-	"search_start":        func(b *reference.Batch, l launch) { b.SearchStart() },
-	"search_first":        func(b *reference.Batch, l launch) { b.SearchFirst() },
-	"search_pack":         func(b *reference.Batch, l launch) { b.SearchPack() },
-	"search_next":         func(b *reference.Batch, l launch) { b.SearchNext(l.integer(1)) },
-	"activate_all":        func(b *reference.Batch, l launch) { b.ActivateAll() },
-	"activate_candidates": func(b *reference.Batch, l launch) { b.ActivateCandidates() },
-	"activate_senders":    func(b *reference.Batch, l launch) { b.ActivateSenders(l.integer(1)) },
-	"rows_count":          func(b *reference.Batch, l launch) { b.RowsCount() },
-	"rows_start":          func(b *reference.Batch, l launch) { b.RowsStart() },
-	"rows_write":          func(b *reference.Batch, l launch) { b.RowsWrite() },
-	"draw_masks":          func(b *reference.Batch, l launch) { b.DrawMasks() },
-	"embed":               func(b *reference.Batch, l launch) { b.Embed() },
-	"arrange":             func(b *reference.Batch, l launch) { b.Arrange() },
-	"mlp_shift":           func(b *reference.Batch, l launch) { b.MLPShift(l.blocks / b.Batch) },
-	"aggregate":           func(b *reference.Batch, l launch) { b.Aggregate(l.integer(1)) },
-	"count_sent":          func(b *reference.Batch, l launch) { b.CountSent() },
-	"score":               func(b *reference.Batch, l launch) { b.Score() },
-	"attend":              func(b *reference.Batch, l launch) { b.Attend() },
-	"loss":                func(b *reference.Batch, l launch) { b.Loss() },
-	"score_backward":      func(b *reference.Batch, l launch) { b.ScoreBackward() },
-	"attend_backward":     func(b *reference.Batch, l launch) { b.AttendBackward() },
-	"mlp_partial":         func(b *reference.Batch, l launch) { b.MLPPartial(l.integer(1) != 0) },
-	"mlp_query":           func(b *reference.Batch, l launch) { b.MLPQuery(l.integer(1) != 0) },
-	"mlp_sum":             func(b *reference.Batch, l launch) { b.MLPSum(l.integer(1) != 0, l.integer(2) != 0) },
-	"mlp_embedding":       func(b *reference.Batch, l launch) { b.MLPEmbedding(l.integer(1) != 0) },
-	"state_gradients":     func(b *reference.Batch, l launch) { b.StateGradients(l.integer(1)) },
-	"message_terms":       func(b *reference.Batch, l launch) { b.MessageTerms(l.integer(1)) },
-	"relation_partial":    func(b *reference.Batch, l launch) { b.RelationPartial(l.integer(1)) },
-	"relation_sum":        func(b *reference.Batch, l launch) { b.RelationSum(l.integer(1)) },
-	"update":              func(b *reference.Batch, l launch) { b.Update(l.integer(1)) },
-	"start_states":        func(b *reference.Batch, l launch) { b.StartStates() },
-	"feature_gradients":   func(b *reference.Batch, l launch) { b.SetFeatureGradients(l.integer(1)) },
-	"weight_partial":      func(b *reference.Batch, l launch) { b.WeightPartial(l.integer(1)) },
-	"weight_sum":          func(b *reference.Batch, l launch) { b.WeightSum(l.integer(1)) },
-	"vector_partial":      func(b *reference.Batch, l launch) { b.VectorPartial(l.integer(1)) },
-	"vector_sum":          func(b *reference.Batch, l launch) { b.VectorSum(l.integer(1)) },
-	"relation_parameters": func(b *reference.Batch, l launch) { b.RelationParameters() },
-	"relation_map":        func(b *reference.Batch, l launch) { b.RelationMap() },
-	"relation_query":      func(b *reference.Batch, l launch) { b.RelationQuery() },
-	"query_gradients":     func(b *reference.Batch, l launch) { b.AddQueryGradients() },
-	"query_parameters":    func(b *reference.Batch, l launch) { b.QueryParameters() },
-	"check_finite":        func(b *reference.Batch, l launch) { b.CheckFinite(l.integer(1)) },
-	"adam": func(b *reference.Batch, l launch) {
+// functions are those of package mirror, by kernel.
+var functions = map[string]func(b *mirror.Batch, l launch){
+	"search_start":        func(b *mirror.Batch, l launch) { b.SearchStart() },
+	"search_first":        func(b *mirror.Batch, l launch) { b.SearchFirst() },
+	"search_pack":         func(b *mirror.Batch, l launch) { b.SearchPack() },
+	"search_next":         func(b *mirror.Batch, l launch) { b.SearchNext(l.integer(1)) },
+	"activate_all":        func(b *mirror.Batch, l launch) { b.ActivateAll() },
+	"activate_candidates": func(b *mirror.Batch, l launch) { b.ActivateCandidates() },
+	"activate_senders":    func(b *mirror.Batch, l launch) { b.ActivateSenders(l.integer(1)) },
+	"rows_count":          func(b *mirror.Batch, l launch) { b.RowsCount() },
+	"rows_start":          func(b *mirror.Batch, l launch) { b.RowsStart() },
+	"rows_write":          func(b *mirror.Batch, l launch) { b.RowsWrite() },
+	"draw_masks":          func(b *mirror.Batch, l launch) { b.DrawMasks() },
+	"embed":               func(b *mirror.Batch, l launch) { b.Embed() },
+	"arrange":             func(b *mirror.Batch, l launch) { b.Arrange() },
+	"mlp_shift":           func(b *mirror.Batch, l launch) { b.MLPShift(l.blocks / b.Batch) },
+	"aggregate":           func(b *mirror.Batch, l launch) { b.Aggregate(l.integer(1)) },
+	"count_sent":          func(b *mirror.Batch, l launch) { b.CountSent() },
+	"score":               func(b *mirror.Batch, l launch) { b.Score() },
+	"attend":              func(b *mirror.Batch, l launch) { b.Attend() },
+	"loss":                func(b *mirror.Batch, l launch) { b.Loss() },
+	"score_backward":      func(b *mirror.Batch, l launch) { b.ScoreBackward() },
+	"attend_backward":     func(b *mirror.Batch, l launch) { b.AttendBackward() },
+	"mlp_partial":         func(b *mirror.Batch, l launch) { b.MLPPartial(l.integer(1) != 0) },
+	"mlp_query":           func(b *mirror.Batch, l launch) { b.MLPQuery(l.integer(1) != 0) },
+	"mlp_sum":             func(b *mirror.Batch, l launch) { b.MLPSum(l.integer(1) != 0, l.integer(2) != 0) },
+	"mlp_embedding":       func(b *mirror.Batch, l launch) { b.MLPEmbedding(l.integer(1) != 0) },
+	"state_gradients":     func(b *mirror.Batch, l launch) { b.StateGradients(l.integer(1)) },
+	"message_terms":       func(b *mirror.Batch, l launch) { b.MessageTerms(l.integer(1)) },
+	"relation_partial":    func(b *mirror.Batch, l launch) { b.RelationPartial(l.integer(1)) },
+	"relation_sum":        func(b *mirror.Batch, l launch) { b.RelationSum(l.integer(1)) },
+	"update":              func(b *mirror.Batch, l launch) { b.Update(l.integer(1)) },
+	"start_states":        func(b *mirror.Batch, l launch) { b.StartStates() },
+	"feature_gradients":   func(b *mirror.Batch, l launch) { b.SetFeatureGradients(l.integer(1)) },
+	"weight_partial":      func(b *mirror.Batch, l launch) { b.WeightPartial(l.integer(1)) },
+	"weight_sum":          func(b *mirror.Batch, l launch) { b.WeightSum(l.integer(1)) },
+	"vector_partial":      func(b *mirror.Batch, l launch) { b.VectorPartial(l.integer(1)) },
+	"vector_sum":          func(b *mirror.Batch, l launch) { b.VectorSum(l.integer(1)) },
+	"relation_parameters": func(b *mirror.Batch, l launch) { b.RelationParameters() },
+	"relation_map":        func(b *mirror.Batch, l launch) { b.RelationMap() },
+	"relation_query":      func(b *mirror.Batch, l launch) { b.RelationQuery() },
+	"query_gradients":     func(b *mirror.Batch, l launch) { b.AddQueryGradients() },
+	"query_parameters":    func(b *mirror.Batch, l launch) { b.QueryParameters() },
+	"check_finite":        func(b *mirror.Batch, l launch) { b.CheckFinite(l.integer(1)) },
+	"adam": func(b *mirror.Batch, l launch) {
 		n, scalar := l.integer(1), func(i int) float32 { return l.arguments[i].(float32) }
 		b.Adam(argument[float32](l, 2)[:n], argument[float32](l, 3)[:n], argument[float32](l, 4)[:n],
-			reference.AdamStep{Decay: scalar(5), OneMinusBeta1: scalar(6), Beta2: scalar(7), OneMinusBeta2: scalar(8), StepSize: scalar(9), Correction: scalar(10), Epsilon: scalar(11)})
+			mirror.AdamStep{Decay: scalar(5), OneMinusBeta1: scalar(6), Beta2: scalar(7), OneMinusBeta2: scalar(8), StepSize: scalar(9), Correction: scalar(10), Epsilon: scalar(11)})
 	},
-	"check_scores": func(b *reference.Batch, l launch) { b.CheckScores(argument[int32](l, 1)) },
-	"rank": func(b *reference.Batch, l launch) {
-		b.Rank(argument[reference.Answer](l, 1)[:l.blocks], argument[int32](l, 2), argument[int32](l, 3), argument[int32](l, 4))
+	"check_scores": func(b *mirror.Batch, l launch) { b.CheckScores(argument[int32](l, 1)) },
+	"rank": func(b *mirror.Batch, l launch) {
+		b.Rank(argument[mirror.Answer](l, 1)[:l.blocks], argument[int32](l, 2), argument[int32](l, 3), argument[int32](l, 4))
 	},
-	"best": func(b *reference.Batch, l launch) { b.Best(l.integer(1), argument[int32](l, 2)) },
+	"best": func(b *mirror.Batch, l launch) { b.Best(l.integer(1), argument[int32](l, 2)) },
 }

@@ -341,7 +341,7 @@ KERNEL(128) relation_partial(const Batch *p, int t) {
 			}
 		}
 		sum = sum_teams(sum);
-		if (lane < LANES) put4(p->relation_partial, (long long)i * LANES + part, sum);
+		if (lane < LANES) put4(p->relation_partials, (long long)i * LANES + part, sum);
 	}
 }
 
@@ -352,7 +352,7 @@ KERNEL(256) relation_sum(const Batch *p, int t) {
 		int b = i / size, r = i % size / DIM, j = i % DIM;
 		float sum = 0;
 		for (int piece = p->relation_pieces[r]; piece < p->relation_pieces[r + 1]; piece++)
-			sum += p->relation_partial[((long long)b * p->pieces + piece) * DIM + j];
+			sum += p->relation_partials[((long long)b * p->pieces + piece) * DIM + j];
 		p->relation_gradients[((long long)b * p->layers + t - 1) * size + r * DIM + j] = sum;
 	}
 }

@@ -54,7 +54,7 @@ KERNEL(256) score(const Batch *p) {
 	for (long long i = (long long)blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
 		int b = i / p->candidate_stride, c = i % p->candidate_stride;
 		if (p->training && c >= p->queries[b].candidates) continue;
-		int v = p->training ? p->candidates[i] : c, distance = p->distances[(long long)b * p->entities + v];
+		int v = p->training ? p->candidate_entities[i] : c, distance = p->distances[(long long)b * p->entities + v];
 		float x[PER], h[UNITS];
 		if (p->specific) {
 #pragma unroll
@@ -82,7 +82,7 @@ KERNEL(256) attend(const Batch *p) {
 	for (long long i = (long long)blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
 		int b = i / p->candidate_stride, c = i % p->candidate_stride;
 		if (p->training && c >= p->queries[b].candidates) continue;
-		int v = p->training ? p->candidates[i] : c, distance = p->distances[(long long)b * p->entities + v];
+		int v = p->training ? p->candidate_entities[i] : c, distance = p->distances[(long long)b * p->entities + v];
 		int last = distance == UNREACHED ? -1 : last_age(p, distance);
 		float x[PER], h[UNITS], final[PER], logit = 0;
 		for (int age = 0; age <= last; age++) {
@@ -201,7 +201,7 @@ KERNEL(256) attend_backward(const Batch *p) {
 	for (long long i = (long long)blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
 		int b = i / p->candidate_stride;
 		if (i % p->candidate_stride >= p->queries[b].candidates) continue;
-		int distance = p->distances[(long long)b * p->entities + p->candidates[i]];
+		int distance = p->distances[(long long)b * p->entities + p->candidate_entities[i]];
 		int last = distance == UNREACHED ? -1 : last_age(p, distance);
 		float final[PER], x[PER], along = 0;
 #pragma unroll

@@ -32,6 +32,7 @@
 
 typedef unsigned char byte;
 typedef unsigned long long word;
+typedef int flag; // 0 or 1
 
 // Query is a query and what leaves its graph.
 struct Query {
@@ -84,7 +85,7 @@ struct Batch {
 	const int *relation_pieces; // [2R + 1]
 
 	const Query *queries;                 // [B]
-	const int *candidates, *multiplicity; // [B, candidate_stride]; the answer first
+	const int *candidate_entities, *multiplicity; // [B, candidate_stride]; the answer first
 
 	const float *parameters;
 	float *gradients; // as parameters
@@ -134,7 +135,7 @@ struct Batch {
 	unsigned *extremes;       // [B, E, 2, PER]: dimensions in which an edge's message is that
 	float *run_sums;          // [B, E, DIM], by slot: what messages of an entity along a relation add to the gradient of its embedding
 	byte *run_layers;         // [B, E], by slot: the layer that this is of; 0: none
-	float *relation_partial;  // [B, pieces, DIM]
+	float *relation_partials; // [B, pieces, DIM]
 	float *relation_gradients; // [B, T, 2R, DIM]
 	float *query_gradients;   // [B, DIM]
 	float *partial;           // of sums over rows
@@ -143,10 +144,11 @@ struct Batch {
 	long long *sent;  // [T, B] messages
 
 	int entities, edges, relation_count, layers, ages, delta, batch, heavy_count;
-	int pieces, candidate_stride, reduction, specific;
-	int training, dependent_relations, bias, degree_messages;
+	int pieces, candidate_stride, reduction;
+	flag specific, training, dependent_relations, bias, degree_messages;
 	int layer_size, linear_at, linear_bias_at, scale_at, shift_at, relation_at, relation_bias_at, degree_at;
-	int query_at, mlp_at, attention_at, accumulate;
+	int query_at, mlp_at, attention_at;
+	flag accumulate;
 	int threshold, parts, live; // live: dimensions of the model, the others are 0; threshold: dropout keeps a dimension where 16 random bits are at least this
 	float keep_scale, temperature, attention_temperature, share;
 };

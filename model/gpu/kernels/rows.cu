@@ -17,7 +17,7 @@ KERNEL(128) activate_candidates(const Batch *p) {
 	long long of = (long long)b * p->entities, count = (long long)p->batch * p->entities;
 	if (threadIdx.x == 0) p->active[of + p->queries[b].source] = 1;
 	for (int c = threadIdx.x; c < p->queries[b].candidates; c += 128) {
-		int v = p->candidates[b * p->candidate_stride + c], distance = p->distances[of + v];
+		int v = p->candidate_entities[b * p->candidate_stride + c], distance = p->distances[of + v];
 		p->slots[of + v] = c + 1;
 		if (distance == UNREACHED) continue;
 		int last = distance + last_age(p, distance), first = p->specific ? distance : last;

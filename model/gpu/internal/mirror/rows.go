@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // ActivateAll activates all updates that the window admits.
 func (p *Batch) ActivateAll() {

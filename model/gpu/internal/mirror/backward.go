@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // collect returns the gradient of an entity's state from the messages that it sends in layer t, over in-edges from begin to end: every
 // edge has its inverse. Teams share the messages of each chunk in their order.

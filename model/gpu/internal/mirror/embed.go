@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // Embed sets the relation embeddings that depend on the query: a row of the map times the query's embedding, in four interleaved sums.
 func (p *Batch) Embed() {

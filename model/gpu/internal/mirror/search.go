@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // SearchStart sets the sources' distances to 0 and all others to unreached.
 func (p *Batch) SearchStart() {

@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // linear returns the output of layer t's linear map for the features of a row: under each scaler a sum over the features in order.
 func (p *Batch) linear(t, i int) []float32 {

@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // evaluate returns the output of an MLP for a state, and sets its hidden units. Each of 32 lanes adds every 32nd unit.
 func (p *Batch) evaluate(at int, shift, x, h []float32) float32 {

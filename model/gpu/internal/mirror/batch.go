@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // Query is the kernels' struct Query, in the same layout.
 type Query struct {
@@ -31,64 +31,6 @@ type Answer struct{ Query, Entity int32 }
 
 // Scale is the kernels' struct Scale: 1 / (degree + 1) and the scalers c and 1 / max(c, 0.01).
 type Scale struct{ Divisor, Up, Down, _ float32 }
-
-// Batch has the fields of the kernels' struct Batch, whose comments give the shapes, and the dimension that they are compiled for. A tag
-// has the kernels' name of a field where that differs.
-type Batch struct {
-	Dim int
-
-	Offsets, Senders, Relations     []int32
-	Links                           []Link
-	Heavy                           []int32
-	Scales                          []Scale
-	PieceBegin                      []int32
-	RelationPieces                  []int32
-	Queries                         []Query
-	CandidateEntities, Multiplicity []int32
-	Parameters, Gradients           []float32
-
-	Distances              []uint8
-	Frontier, Found, Seen  []uint32
-	Active                 []uint8
-	Slots                  []int32
-	Counts, Starts         []int32
-	RowBegin, HeavyEnd     []int32
-	Rows                   []Row
-	RowNumbers, RowDegree  []int32
-	RowAdmitted, RowSent   []int32
-	Masks                  []uint32
-	Dependent              []float32
-	Maps, Transposed       []float32
-	States, Features       []float32
-	Normalized, Deviations []float32
-
-	Shift, Final, Hidden, Scores                 []float32
-	ScoreGradients, HiddenGradients              []float32
-	Attention, Losses                            []float32
-	FinalGradients, Gradient, Linear, Affine     []float32
-	FeatureGradients, DegreeGradients            []float32
-	Boundary, RunSums                            []float32
-	RunLayers                                    []uint8
-	Attained                                     []int32
-	Extremes                                     []uint32
-	RelationPartials                             []float32 `kernels:"RelationPartial"`
-	RelationGradients                            []float32
-	QueryGradients, Partial                      []float32
-	Bad                                          []int32
-	Sent                                         []int64
-	Entities, Edges, RelationCount, Layers, Ages int
-	Delta, Batch, HeavyCount                     int
-	Pieces, CandidateStride, Reduction           int
-	Specific, Training, DependentRelations       bool
-	Bias, DegreeMessages                         bool
-	LayerSize, LinearAt, LinearBiasAt            int
-	ScaleAt, ShiftAt, RelationAt, RelationBiasAt int
-	DegreeAt, QueryAt, MLPAt, AttentionAt        int
-	Accumulate                                   bool
-	Threshold, Parts, Live                       int
-	KeepScale, Temperature, AttentionTemperature float32
-	Share                                        float32
-}
 
 // Reductions, as the kernels number them.
 const (

@@ -1,4 +1,4 @@
-package reference
+package mirror
 
 // scaled returns the gradients of the linear map's outputs of a row before the scalers combine them.
 func (p *Batch) scaled(i int) []float32 {
