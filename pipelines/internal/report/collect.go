@@ -39,13 +39,22 @@ type evidence struct {
 	protocols   []evaluation // by other protocols than the usual one
 	own         []ownAnswers
 	notShown    []string // folders of answers beyond ownFolders
-	searched    []*searchTable
 	search      *search
 	messages    []messages.Summary
 	runs        []*evidence // of the workspace, this one included, if there are several
 	analysis    *statistics.Analysis
 	gaps        map[string][]gap // by section
-	failure     error            // of the first file that is damaged, or whose storage failed
+}
+
+// reader reads a workspace into the evidence.
+type reader struct {
+	*evidence
+	searched []*searchTable
+	failure  error // of the first file that is damaged, or whose storage failed
+}
+
+func newReader(w workspace.Workspace, seed int64) *reader {
+	return &reader{evidence: &evidence{workspace: w, seed: seed, gaps: map[string][]gap{}}}
 }
 
 // The sections of the page: keys of gaps and link targets.
@@ -62,7 +71,7 @@ const (
 // collect reads a workspace. Outputs that are not complete, or that were made from another graph than
 // the present one, have a gap instead. It returns an error if a file is damaged or ctx is cancelled.
 func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence, error) {
-	e := &evidence{workspace: w, seed: seed, gaps: map[string][]gap{}}
+	e := newReader(w, seed)
 	preprocess, analyze := w.Command("preprocess"), w.Command("analyze")
 	if g, err := read[graph.Summary](ctx, e, workspace.GraphFolder, "summary.json", preprocess); err != nil {
 		e.missing(dataSection, "The graph has no summary", preprocess, err)
@@ -94,11 +103,11 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 		return nil, err
 	}
 	e.search, err = newSearch(ctx, e.searched, searchBytes)
-	return e, err
+	return e.evidence, err
 }
 
 // require returns an error unless a folder is complete, undamaged and made from the present inputs.
-func (e *evidence) require(ctx context.Context, folder string, command workspace.Command) error {
+func (e *reader) require(ctx context.Context, folder string, command workspace.Command) error {
 	_, err := e.workspace.Require(ctx, folder, command)
 	e.check(err)
 	return err
@@ -106,14 +115,14 @@ func (e *evidence) require(ctx context.Context, folder string, command workspace
 
 // check notes an error that is not a gap: a file is damaged, or its storage failed, so that nobody knows
 // what the page would show.
-func (e *evidence) check(err error) {
+func (e *reader) check(err error) {
 	if errors.Is(err, manifest.ErrDamaged) || errors.Is(err, storage.ErrUnavailable) {
 		e.failure = cmp.Or(e.failure, err)
 	}
 }
 
 // read decodes a JSON file of a folder that is as require demands.
-func read[T check.Checked](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
+func read[T check.Checked](ctx context.Context, e *reader, folder, file string, command workspace.Command) (value T, err error) {
 	if err := e.require(ctx, folder, command); err != nil {
 		return value, err
 	}
@@ -125,7 +134,7 @@ type content struct{ section, what string }
 
 // readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap in each of the
 // sections, as does a stage without any split.
-func readSplits[T check.Checked](ctx context.Context, e *evidence, folder, file, pipeline string, shown ...content) (all []T) {
+func readSplits[T check.Checked](ctx context.Context, e *reader, folder, file, pipeline string, shown ...content) (all []T) {
 	splits := e.splitsIn(ctx, folder)
 	for _, split := range splits {
 		command := e.workspace.Command(pipeline, "--split", split)
@@ -158,7 +167,7 @@ func (e *evidence) usualSplit() string {
 
 // missing notes a gap: something that does not exist or cannot be read, and the command that makes
 // it, with --force if it has to be overwritten.
-func (e *evidence) missing(section, what string, command workspace.Command, err error) {
+func (e *reader) missing(section, what string, command workspace.Command, err error) {
 	e.check(err)
 	g := gap{What: what, Command: command.String()}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -175,14 +184,14 @@ func (e *evidence) missing(section, what string, command workspace.Command, err 
 }
 
 // missingSplit notes the gaps that an unreadable split leaves.
-func (e *evidence) missingSplit(split string, command workspace.Command, err error, shown ...content) {
+func (e *reader) missingSplit(split string, command workspace.Command, err error, shown ...content) {
 	for _, s := range shown {
 		e.missing(s.section, fmt.Sprintf("The %s of the %s split cannot be shown", s.what, split), command, err)
 	}
 }
 
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
-func (e *evidence) withoutTraining(ctx context.Context) string {
+func (e *reader) withoutTraining(ctx context.Context) string {
 	for _, name := range slices.Concat(workspace.Splits, bundle.Protocols[1:]) {
 		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil && (of.Given != nil || of.From != nil) {
 			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
@@ -191,7 +200,7 @@ func (e *evidence) withoutTraining(ctx context.Context) string {
 	return "There is no trained model"
 }
 
-func (e *evidence) readTraining(ctx context.Context) {
+func (e *reader) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
 	e.check(unfinished)
@@ -233,7 +242,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 
 // splitsIn returns the folders of splits below a folder of the workspace: test first, then valid and
 // train. The answers to a user's own queries are in other folders there.
-func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
+func (e *reader) splitsIn(ctx context.Context, folder string) []string {
 	w := e.workspace
 	urls, err := storage.List(ctx, w.Path(folder))
 	if err != nil {

@@ -37,7 +37,7 @@ type ownAnswers struct {
 func explainedQuery(e parquet.Explanation) query { return query{e.Source, e.Relation, e.Direction} }
 
 // ownTables returns the tables in each folder with answers to the user's own queries.
-func (e *evidence) ownTables(ctx context.Context) map[string]map[string]bool {
+func (e *reader) ownTables(ctx context.Context) map[string]map[string]bool {
 	evaluations := e.workspace.Path(e.workspace.InRun("evaluation"))
 	urls, err := storage.List(ctx, evaluations)
 	e.check(err)
@@ -57,7 +57,7 @@ func (e *evidence) ownTables(ctx context.Context) map[string]map[string]bool {
 
 // readOwnQueries reads the answers to the user's own queries, if there are any, and why they were given, if that was
 // computed. Folders that cannot be used do not count among those that the page shows.
-func (e *evidence) readOwnQueries(ctx context.Context) {
+func (e *reader) readOwnQueries(ctx context.Context) {
 	tables := e.ownTables(ctx)
 	names := byWeight(slices.Collect(maps.Keys(tables)), queriesFolder)
 	var usable []ownAnswers
@@ -91,7 +91,7 @@ func (e *evidence) ownCommand(name string) workspace.Command {
 }
 
 // missingOwn notes the gap of a folder of answers that cannot be used.
-func (e *evidence) missingOwn(name string, err error) {
+func (e *reader) missingOwn(name string, err error) {
 	what := "The answers to your own queries cannot be shown"
 	if name != queriesFolder {
 		what = "The answers in " + e.workspace.EvaluationFolder(name) + " cannot be shown"
@@ -101,7 +101,7 @@ func (e *evidence) missingOwn(name string, err error) {
 
 // checkOwn returns the model of a folder of answers. It returns an error unless the folder is complete and its model is
 // the best checkpoint, with the present calibration if the answers have probabilities.
-func (e *evidence) checkOwn(ctx context.Context, name string) (workspace.Evaluated, error) {
+func (e *reader) checkOwn(ctx context.Context, name string) (workspace.Evaluated, error) {
 	command := e.ownCommand(name)
 	if err := e.require(ctx, e.workspace.EvaluationFolder(name), command); err != nil {
 		return workspace.Evaluated{}, err
@@ -122,7 +122,7 @@ func (e *evidence) checkOwn(ctx context.Context, name string) (workspace.Evaluat
 
 // readOwn reads a folder of answers: all for the search, and for cards those to the first queries of a file, or to the
 // queries with the most promising new answers of all that --relation asks.
-func (e *evidence) readOwn(ctx context.Context, own *ownAnswers, cards int) error {
+func (e *reader) readOwn(ctx context.Context, own *ownAnswers, cards int) error {
 	folder := e.workspace.Evaluation(own.name)
 	title := "your own queries"
 	if own.name != queriesFolder {

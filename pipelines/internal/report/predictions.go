@@ -47,7 +47,7 @@ func everyQuery(query) bool { return true }
 
 // readTables reads the ranks of a split, and the predictions of the queries that the page shows. One part of a table is
 // in memory at a time. All rows of a query are in one part.
-func (e *evidence) readTables(ctx context.Context, v *evaluation) (err error) {
+func (e *reader) readTables(ctx context.Context, v *evaluation) (err error) {
 	folder := e.workspace.Evaluation(v.Split)
 	found := newRanks(e.seed, v.worstRelations())
 	all := newSearchTable("the "+v.Split+" split", storage.Join(folder, evaluate.PredictionsTable), false)

@@ -58,7 +58,7 @@ func (r *ranks) ofDirection(direction string) *ranking.Bootstrap {
 }
 
 // readRanks reads the ranks of a split.
-func (e *evidence) readRanks(ctx context.Context, split string) (*ranks, error) {
+func (e *reader) readRanks(ctx context.Context, split string) (*ranks, error) {
 	r := newRanks(e.seed, nil)
 	return r, parquet.EachPart(ctx, storage.Join(e.workspace.Evaluation(split), evaluate.RankingsTable), func(rows []parquet.Ranking) error {
 		r.add(rows)

@@ -16,17 +16,17 @@ import (
 )
 
 // readRuns reads what the page compares of all runs, if there are several.
-func (e *evidence) readRuns(ctx context.Context) {
+func (e *reader) readRuns(ctx context.Context) {
 	names := e.runNames(ctx)
 	if len(names) < 2 {
 		return
 	}
 	for _, name := range names {
 		if name == e.workspace.Run() {
-			e.runs = append(e.runs, e)
+			e.runs = append(e.runs, e.evidence)
 			continue
 		}
-		other := &evidence{workspace: e.workspace.WithRun(name), seed: e.seed, gaps: map[string][]gap{}}
+		other := newReader(e.workspace.WithRun(name), e.seed)
 		other.readTraining(ctx)
 		other.readMetrics(ctx)
 		if v := other.ofSplit(e.comparedSplit()); v != nil {
@@ -40,12 +40,12 @@ func (e *evidence) readRuns(ctx context.Context) {
 		}
 		other.messages = readSplits[messages.Summary](ctx, other, other.workspace.InRun("messages"), messages.SummaryFile, "messages")
 		e.failure = cmp.Or(e.failure, other.failure)
-		e.runs = append(e.runs, other)
+		e.runs = append(e.runs, other.evidence)
 	}
 }
 
 // runNames returns the runs of the workspace, the default one first.
-func (e *evidence) runNames(ctx context.Context) []string {
+func (e *reader) runNames(ctx context.Context) []string {
 	names, err := e.workspace.Runs(ctx)
 	e.check(err)
 	return byWeight(names, checkpoint.DefaultRun)
