@@ -8,7 +8,7 @@ import (
 
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/engine"
-	"tagnet/pipelines/comparison"
+	"tagnet/model/comparison"
 )
 
 // printPlan prints how far each run is.

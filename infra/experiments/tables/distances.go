@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tagnet/formats/results"
-	"tagnet/pipelines/comparison"
+	"tagnet/model/comparison"
 )
 
 // distanceColumns are the distances of answers, as results name them: those of 6 layers, all of them, and the answers beyond.

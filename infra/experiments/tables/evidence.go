@@ -17,8 +17,8 @@ import (
 	"tagnet/formats/names"
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/plan"
+	"tagnet/model/comparison"
 	"tagnet/model/configuration"
-	"tagnet/pipelines/comparison"
 	"tagnet/stages/statistics"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tagnet/formats/results"
-	"tagnet/pipelines/chart"
-	"tagnet/pipelines/comparison"
+	"tagnet/model/chart"
+	"tagnet/model/comparison"
 	"tagnet/stages/messages"
 	"tagnet/stages/statistics"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/results"
-	"tagnet/pipelines/comparison"
+	"tagnet/model/comparison"
 )
 
 // text builds the page.

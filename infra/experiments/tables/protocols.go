@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tagnet/formats/results"
-	"tagnet/pipelines/comparison"
+	"tagnet/model/comparison"
 	"tagnet/stages/bundle"
 )
 

@@ -4,7 +4,7 @@ import (
 	_ "embed"
 
 	"tagnet/formats/strict"
-	"tagnet/pipelines/comparison"
+	"tagnet/model/comparison"
 )
 
 //go:embed published.json

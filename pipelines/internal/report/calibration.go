@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"tagnet/model/calibration"
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 	"tagnet/stages/evaluate"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
-	"tagnet/pipelines/comparison"
+	"tagnet/model/comparison"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"tagnet/model/checkpoint"
+	"tagnet/model/comparison"
 	"tagnet/model/ranking"
-	"tagnet/pipelines/comparison"
 )
 
 // compose returns the page.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/statistics"

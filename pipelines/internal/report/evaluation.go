@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
+	"tagnet/model/chart"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
-	"tagnet/pipelines/chart"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"

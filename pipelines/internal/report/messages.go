@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"tagnet/model/chart"
 	"tagnet/model/configuration"
-	"tagnet/pipelines/chart"
 	"tagnet/stages/messages"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/names"
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 )
 
 //go:embed page.html

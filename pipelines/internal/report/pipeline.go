@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 	"tagnet/pipelines/internal/command"
 )
 

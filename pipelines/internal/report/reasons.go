@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/model"
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 )
 
 // drawnAnswers is the number of a card's answers whose paths are drawn, drawnPaths that of the paths. listedPaths is the

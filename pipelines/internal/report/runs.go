@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"tagnet/model/checkpoint"
+	"tagnet/model/comparison"
 	"tagnet/model/ranking"
-	"tagnet/pipelines/comparison"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/messages"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 )
 
 // composeTraining returns the section on the loss and the validation metrics.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"tagnet/model"
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 )
 
 // The limits of a request for paths.

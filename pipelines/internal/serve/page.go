@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 )
 
 //go:embed page.html

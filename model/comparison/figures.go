@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 )
 
 // MostSeries is the most groups that a figure shows: four colours, each solid, and dotted with rings.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/results"
-	"tagnet/pipelines/chart"
+	"tagnet/model/chart"
 )
 
 // trained returns a result with a metric's value at each epoch, the last of which is the test metric.
