@@ -21,7 +21,7 @@ func (f *flags) checkBaseRate() error {
 }
 
 // openCalibration reads the calibration of the checkpoint, if there is one for this graph, and sets its base rate.
-func (a *scoring) openCalibration(ctx context.Context) error {
+func (a *opened) openCalibration(ctx context.Context) error {
 	var err error
 	if !a.elsewhere() {
 		a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record)
@@ -43,10 +43,10 @@ func (a *scoring) openCalibration(ctx context.Context) error {
 
 // elsewhere reports whether the checkpoint was trained on a graph with other names, as one of ULTRA may be: probabilities were
 // fitted to the scores of the relations there.
-func (a *scoring) elsewhere() bool { return a.model.Record.Vocabulary.Hash != a.loaded.Vocabulary }
+func (a *opened) elsewhere() bool { return a.model.Record.Vocabulary.Hash != a.loaded.Vocabulary }
 
 // checksum returns that of the calibration, or "" if there is none.
-func (a *scoring) checksum() string {
+func (a *opened) checksum() string {
 	if a.calibration == nil {
 		return ""
 	}
@@ -54,7 +54,7 @@ func (a *scoring) checksum() string {
 }
 
 // calibrationRemedy returns how to get a calibration of the checkpoint, or why there cannot be one.
-func (a *scoring) calibrationRemedy(ctx context.Context) string {
+func (a *opened) calibrationRemedy(ctx context.Context) string {
 	if a.elsewhere() {
 		return " for this graph: it was trained on another"
 	}
@@ -70,7 +70,7 @@ func (a *scoring) calibrationRemedy(ctx context.Context) string {
 }
 
 // sayUncalibrated says why answers have no probabilities.
-func (a *scoring) sayUncalibrated(ctx context.Context) {
+func (a *opened) sayUncalibrated(ctx context.Context) {
 	switch {
 	case a.calibration != nil:
 	case pretrained.IsFile(a.weightsFlags.model):
@@ -85,7 +85,7 @@ func (a *scoring) sayUncalibrated(ctx context.Context) {
 }
 
 // printCalibration prints how well probabilities fit.
-func (a *scoring) printCalibration(ctx context.Context, c *evaluate.Calibration) {
+func (a *opened) printCalibration(ctx context.Context, c *evaluate.Calibration) {
 	if c == nil {
 		a.sayUncalibrated(ctx)
 		return

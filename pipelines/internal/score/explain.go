@@ -155,7 +155,7 @@ func (a *scoring) explain(ctx context.Context, stage *workspace.Stage) error {
 }
 
 // usesDevice reports whether scores are computed on a device, or may be, on the workers of another machine.
-func (a *scoring) usesDevice() bool {
+func (a *opened) usesDevice() bool {
 	if a.device.Mode == device.CPU || !command.Local() {
 		return a.device.Mode != device.CPU
 	}

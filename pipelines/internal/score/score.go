@@ -138,24 +138,25 @@ type recorded struct {
 	Paths int `json:"paths,omitempty"`
 }
 
-// scoring is one run of the command.
-type scoring struct {
+// opened is what a run of the command scores with: the graph, the model and its calibration.
+type opened struct {
 	*flags
-	e      *command.Environment
-	loaded *kg.KG
-	inputs map[string]string
-	model  workspace.Model
-	given  *pretrained.Checkpoint // of --weights or --model, or nil
-	asked  *asking                // nil for a split
-	plan   budget.Plan            // of --memory
+	e           *command.Environment
+	loaded      *kg.KG
+	inputs      map[string]string
+	model       workspace.Model
+	given       *pretrained.Checkpoint   // of --weights or --model, or nil
+	calibration *calibration.Calibration // nil if the checkpoint has none
+	edges       *relationgraph.Table     // between relations, of ULTRA; or nil
+}
 
-	edges *relationgraph.Table // between relations, of ULTRA; or nil
-
-	calibration     *calibration.Calibration // nil if the checkpoint has none
-	explanationPlan budget.Plan              // the same of --explain
-
-	distinct int64 // distinct queries
-	cost     command.Cost
+// scoring is one run of the command: a split is evaluated, or queries are answered.
+type scoring struct {
+	*opened
+	asked                 *asking     // nil for a split
+	plan, explanationPlan budget.Plan // of --memory, and the same of --explain
+	distinct              int64       // distinct queries
+	cost                  command.Cost
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -174,7 +175,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("type:NAME, a file of names, or all", "sources", "candidates"); err != nil {
 		return err
 	}
-	a := &scoring{flags: f, e: e}
+	a := &scoring{opened: &opened{flags: f, e: e}}
 	if err := a.open(ctx); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 }
 
 // open checks the inputs, before anything is written.
-func (a *scoring) open(ctx context.Context) error {
+func (a *opened) open(ctx context.Context) error {
 	var err error
 	if a.loaded, a.inputs, err = a.e.Workspace.OpenGraph(ctx); err != nil {
 		return err
@@ -211,7 +212,7 @@ func (a *scoring) open(ctx context.Context) error {
 }
 
 // openCheckpoint opens the model of --checkpoint and its calibration.
-func (a *scoring) openCheckpoint(ctx context.Context) error {
+func (a *opened) openCheckpoint(ctx context.Context) error {
 	var err error
 	if a.model, err = a.e.Workspace.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
 		return err

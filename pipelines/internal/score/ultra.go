@@ -29,7 +29,7 @@ func (f *ultraFlags) register(set *flag.FlagSet) {
 }
 
 // checkULTRA returns an error for flags that do not fit the model.
-func (a *scoring) checkULTRA() error {
+func (a *opened) checkULTRA() error {
 	switch is := a.model.Record.Configuration.ULTRA(); {
 	case a.radius < 0 || a.radius > ultra.Layers:
 		return command.FlagError("radius", a.radius, fmt.Sprintf("0 to %d", ultra.Layers))
@@ -42,7 +42,7 @@ func (a *scoring) checkULTRA() error {
 }
 
 // openULTRA reads the file of --model.
-func (a *scoring) openULTRA(ctx context.Context) error {
+func (a *opened) openULTRA(ctx context.Context) error {
 	if named := a.weightsFlags.model; strings.HasSuffix(named, ".safetensors") {
 		return command.Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", named)
 	}
@@ -59,7 +59,7 @@ func (a *scoring) openULTRA(ctx context.Context) error {
 }
 
 // openRelations opens the relation graph, if the model needs one.
-func (a *scoring) openRelations(ctx context.Context) error {
+func (a *opened) openRelations(ctx context.Context) error {
 	if !a.model.Record.Configuration.ULTRA() {
 		return nil
 	}

@@ -68,7 +68,7 @@ func (f *weightsFlags) check(e *command.Environment) error {
 }
 
 // openWeights reads the file of --weights.
-func (a *scoring) openWeights(ctx context.Context) error {
+func (a *opened) openWeights(ctx context.Context) error {
 	source := pretrained.Source{
 		Flag: "weights", File: a.weights, Relations: a.relations,
 		Options: nbfnet.Options{Message: a.message, Aggregate: a.aggregate},
@@ -90,7 +90,7 @@ func (a *scoring) openWeights(ctx context.Context) error {
 }
 
 // openModel opens the model of --model.
-func (a *scoring) openModel(ctx context.Context) error {
+func (a *opened) openModel(ctx context.Context) error {
 	if pretrained.IsFile(a.weightsFlags.model) {
 		return a.openULTRA(ctx)
 	}
@@ -107,7 +107,7 @@ func (a *scoring) openModel(ctx context.Context) error {
 }
 
 // take makes the checkpoint of --weights or --model the model of the run, and shows its description.
-func (a *scoring) take(made *pretrained.Checkpoint, description string) {
+func (a *opened) take(made *pretrained.Checkpoint, description string) {
 	a.given, a.model.Record = made, made.Record
 	a.e.Say("%s", description)
 	if made.Notice != "" {
@@ -142,7 +142,7 @@ func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
 
 // nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of
 // --weights or --model and not the other's, instead of all that differs with them.
-func (a *scoring) nameModels(ctx context.Context, err error) error {
+func (a *opened) nameModels(ctx context.Context, err error) error {
 	mismatch := new(workspace.Mismatch)
 	if !errors.As(err, &mismatch) || !slices.ContainsFunc(mismatch.Differences, ofOtherModel) {
 		return err
