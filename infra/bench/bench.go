@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tagnet/infra/internal/program"
+	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device/cuda"
 	"tagnet/model/graph"
@@ -17,7 +18,6 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
-	"tagnet/stages/accelerator"
 	stage "tagnet/stages/graph"
 )
 

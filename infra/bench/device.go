@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/gpu"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
-	"tagnet/stages/accelerator"
 )
 
 // measureOn times a device: steps of training, or scoring of all entities with the best ten.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/verification"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/learn"
 )
 

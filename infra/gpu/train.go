@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/ranking"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"

@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/stages/accelerator"
 )
 
 // TestTrainingOnTheInterpreter trains with the kernels of a CUDA device: the losses are close to those of the CPU, and an

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/model/accelerator/acceleratortest"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
-	"tagnet/stages/accelerator/acceleratortest"
 )
 
 // onDevice returns a training on a device that computes with the kernels that the training would have on the CPU.

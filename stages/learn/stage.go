@@ -5,10 +5,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/optimizer"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/device"
 	"tagnet/model/optimizer"
-	"tagnet/stages/accelerator"
 )
 
 // makeTrainer makes the trainer if there is none: validation frees its memory.

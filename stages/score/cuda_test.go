@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/ranking"
-	"tagnet/stages/accelerator"
 )
 
 // TestScoringOnTheInterpreter ranks with the kernels of a CUDA device and compares with the CPU: all but the last bits of the

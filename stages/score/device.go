@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/gpu"
 	"tagnet/model/ranking"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 )
 

@@ -12,14 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/accelerator"
+	"tagnet/model/accelerator/acceleratortest"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
-	"tagnet/stages/accelerator"
-	"tagnet/stages/accelerator/acceleratortest"
 	"tagnet/stages/bundle"
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
@@ -14,7 +15,6 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 )
 

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/manifest"
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -16,7 +17,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/ranking"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"

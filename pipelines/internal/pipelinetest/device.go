@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/stages/accelerator"
 )
 
 // noDriver is the driver of a machine without one.

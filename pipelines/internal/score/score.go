@@ -10,6 +10,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
@@ -20,7 +21,6 @@ import (
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tagnet/formats/lock"
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/kernel"
 	"tagnet/model/ranking"
@@ -14,7 +15,6 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/relationgraph"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	stage "tagnet/stages/relationgraph"
 	"tagnet/stages/score"

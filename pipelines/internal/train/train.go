@@ -16,6 +16,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -27,7 +28,6 @@ import (
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/accelerator"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )

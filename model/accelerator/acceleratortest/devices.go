@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/gpu"
 	"tagnet/model/graph"
@@ -12,7 +13,6 @@ import (
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
-	"tagnet/stages/accelerator"
 )
 
 // Devices are the devices of an imaginary machine, for one goroutine at a time.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"tagnet/model/accelerator"
+	"tagnet/model/accelerator/acceleratortest"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/stages/accelerator"
-	"tagnet/stages/accelerator/acceleratortest"
 )
 
 // failing returns a function for Devices.Fail by which one operation has an error.
