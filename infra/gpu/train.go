@@ -11,12 +11,12 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
-	"tagnet/stages/score"
 )
 
 // trained is what a run trained.
@@ -193,13 +193,13 @@ func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, nam
 		return err
 	}
 	begun := k.clock.now()
-	model := score.Model{Graph: view.Graph, Configuration: record.Configuration, Parameters: weights}
-	ranker, err := score.New(model, ranking.Selection{}, score.Means{Kernel: kernel.Available()[0], Threads: 1, Device: &selection})
+	model := ranker.Model{Graph: view.Graph, Configuration: record.Configuration, Parameters: weights}
+	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: kernel.Available()[0], Threads: 1, Device: &selection})
 	if err != nil {
 		return err
 	}
-	results, err := ranker.Rank(ctx, &bundle.Bundle{Queries: queries}, nil)
-	if err := errors.Join(err, ranker.Close()); err != nil {
+	results, err := r.Rank(ctx, &ranker.Bundle{Queries: queries}, nil)
+	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
 	gatherer := evaluate.NewGatherer()

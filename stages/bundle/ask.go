@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"tagnet/formats/tables"
+	"tagnet/model/ranker"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )
@@ -113,14 +114,14 @@ func (a asked) source(at int) int32 {
 }
 
 // queries returns the queries [from, to).
-func (a asked) queries(from, to int) []Query {
-	queries, rows := make([]Query, to-from), make([]int64, to-from)
-	answer := []int32{None}
+func (a asked) queries(from, to int) []ranker.Query {
+	queries, rows := make([]ranker.Query, to-from), make([]int64, to-from)
+	answer := []int32{ranker.None}
 	for i := range queries {
 		n := from + i
 		rows[i] = int64(n)
 		source, relation := a.source(n/len(a.relations)), a.relations[n%len(a.relations)]
-		queries[i] = Query{Source: source, Relation: relation, Rows: rows[i : i+1 : i+1], Answers: answer, Known: a.known.Of(source, relation)}
+		queries[i] = ranker.Query{Source: source, Relation: relation, Rows: rows[i : i+1 : i+1], Answers: answer, Known: a.known.Of(source, relation)}
 	}
 	return queries
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/ranker"
 )
 
 // someRows has sources and relations that repeat, in no order.
@@ -53,7 +55,7 @@ func TestCut(t *testing.T) {
 	queries := Group(someRows(500), someKnown)
 	all := len(queries)
 	for name, c := range map[string]struct {
-		queries []Query
+		queries []ranker.Query
 		work    float64
 		best    int
 		want    int // ranges, 0 for as many as the rows demand
@@ -94,57 +96,5 @@ func TestCut(t *testing.T) {
 				t.Errorf("%d ranges, want %d", len(ranges), c.want)
 			}
 		})
-	}
-}
-
-func someBundle() *Bundle {
-	return &Bundle{Number: 7, Queries: []Query{
-		{Source: 3, Relation: 0, Rows: []int64{5, 9}, Answers: []int32{4, 2}, Known: []int32{2, 4, 6}},
-		{Source: 3, Relation: 3, Rows: []int64{0}, Answers: []int32{None}},
-		{Source: 8, Relation: 1, Rows: []int64{1 << 40}, Answers: []int32{0}, Known: []int32{0}},
-	}}
-}
-
-func TestRows(t *testing.T) {
-	t.Parallel()
-	if n := someBundle().Rows(); n != 4 {
-		t.Errorf("%d rows, want 4", n)
-	}
-}
-
-func TestSources(t *testing.T) {
-	t.Parallel()
-	type run struct{ Index, Source, Queries int }
-	var got []run
-	for i, queries := range someBundle().Sources() {
-		got = append(got, run{i, int(queries[0].Source), len(queries)})
-	}
-	if diff := cmp.Diff([]run{{0, 3, 2}, {2, 8, 1}}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestCheck(t *testing.T) {
-	t.Parallel()
-	ok := func() *Bundle {
-		return &Bundle{Queries: []Query{{Source: 3, Relation: 1, Rows: []int64{0}, Answers: []int32{4}, Known: []int32{2, 4}}}}
-	}
-	if err := ok().Check(5, 2); err != nil {
-		t.Error(err)
-	}
-	for name, spoil := range map[string]func(*Query){
-		"source":   func(q *Query) { q.Source = 5 },
-		"negative": func(q *Query) { q.Source = -1 },
-		"relation": func(q *Query) { q.Relation = 2 },
-		"answer":   func(q *Query) { q.Answers[0] = 5 },
-		"lengths":  func(q *Query) { q.Answers = nil },
-		"known":    func(q *Query) { q.Known = []int32{2, 5} },
-		"unsorted": func(q *Query) { q.Known = []int32{4, 2} },
-	} {
-		b := ok()
-		spoil(&b.Queries[0])
-		if err := b.Check(5, 2); err == nil {
-			t.Errorf("%s: no error", name)
-		}
 	}
 }

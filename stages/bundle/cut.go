@@ -6,6 +6,7 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/ranker"
 )
 
 // Row is one row of a split's query table, by id.
@@ -17,7 +18,7 @@ type Row struct {
 
 // Group returns the distinct queries of some rows, ordered by source and relation. known returns the
 // ascending known answers of a query; its slices are shared. Group reorders rows.
-func Group(rows []Row, known func(source, relation int32) []int32) []Query {
+func Group(rows []Row, known func(source, relation int32) []int32) []ranker.Query {
 	slices.SortFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Number, b.Number))
 	})
@@ -26,13 +27,13 @@ func Group(rows []Row, known func(source, relation int32) []int32) []Query {
 	for i, r := range rows {
 		numbers[i], answers[i] = r.Number, r.Answer
 	}
-	var queries []Query
+	var queries []ranker.Query
 	for from := 0; from < len(rows); {
 		first, to := rows[from], from+1
 		for to < len(rows) && rows[to].Source == first.Source && rows[to].Relation == first.Relation {
 			to++
 		}
-		queries = append(queries, Query{
+		queries = append(queries, ranker.Query{
 			Source: first.Source, Relation: first.Relation,
 			Rows: numbers[from:to:to], Answers: answers[from:to:to], Known: known(first.Source, first.Relation),
 		})
@@ -79,7 +80,7 @@ func Count(queries, rows int64, work float64) int64 {
 // Equal numbers of queries stand in for equal work. Of 64 ranges of a test split the largest has
 // 1.01 times the mean number of messages on FB15k-237 and 1.78 times on WN18RR, 3% of all work.
 // Balancing them by messages (1.06 times on WN18RR) takes a search from every source first.
-func Cut(queries []Query, work float64, best int) [][2]int {
+func Cut(queries []ranker.Query, work float64, best int) [][2]int {
 	count := shards(len(queries), work)
 	var ranges [][2]int
 	rows, from := 0, 0

@@ -8,13 +8,14 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
+	"tagnet/model/ranker"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )
 
 // Read returns the distinct queries that the parameters select: those of a split by source and relation, those of a
 // table of queries in its order, so that shards of them are consecutive lines of the user's file.
-func Read(ctx context.Context, p Params) ([]Query, error) {
+func Read(ctx context.Context, p Params) ([]ranker.Query, error) {
 	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return nil, err
@@ -49,13 +50,13 @@ func Read(ctx context.Context, p Params) ([]Query, error) {
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
 		if p.Queries != "" {
-			q.Answer = None
+			q.Answer = ranker.None
 		}
 		rows = append(rows, Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
 	}
 	queries := Group(rows, known.Of)
 	if p.Queries != "" {
-		slices.SortFunc(queries, func(a, b Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+		slices.SortFunc(queries, func(a, b ranker.Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
 	}
 	return queries, nil
 }
@@ -86,10 +87,10 @@ func (p Params) version(ctx context.Context, file string) (version, error) {
 }
 
 // read is Read, once per process: every shard of a split is cut from the same queries.
-func read(ctx context.Context, p Params) ([]Query, error) {
+func read(ctx context.Context, p Params) ([]ranker.Query, error) {
 	v, err := p.version(ctx, p.Queries)
 	if err != nil {
 		return nil, err
 	}
-	return worker.Load(worker.Key{Kind: "queries", URL: p.Graph + " " + p.Split}, v, func() ([]Query, error) { return Read(ctx, p) })
+	return worker.Load(worker.Key{Kind: "queries", URL: p.Graph + " " + p.Split}, v, func() ([]ranker.Query, error) { return Read(ctx, p) })
 }

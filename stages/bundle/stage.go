@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/model/ranker"
 )
 
 func init() {
@@ -80,14 +82,14 @@ func (p Params) cut(ctx context.Context) ([][2]int, error) {
 }
 
 // Sample returns about n of the queries, spread evenly over all.
-func (p Params) Sample(ctx context.Context, n int) ([]Query, error) {
+func (p Params) Sample(ctx context.Context, n int) ([]ranker.Query, error) {
 	if len(p.Ask.Relations) > 0 {
 		asked, err := readAsked(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		total := asked.sourceCount() * len(asked.relations)
-		var queries []Query
+		var queries []ranker.Query
 		for i := range min(n, total) {
 			at := i * total / min(n, total)
 			queries = append(queries, asked.queries(at, at+1)...)
@@ -99,24 +101,24 @@ func (p Params) Sample(ctx context.Context, n int) ([]Query, error) {
 }
 
 // Load returns the bundle of a shard's queries.
-func (p Params) Load(ctx context.Context, s Shard) (*Bundle, error) {
+func (p Params) Load(ctx context.Context, s Shard) (*ranker.Bundle, error) {
 	if len(p.Ask.Relations) > 0 {
 		asked, err := readAsked(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		return &Bundle{Number: s.Number, Queries: asked.queries(s.From, s.To)}, nil
+		return &ranker.Bundle{Number: s.Number, Queries: asked.queries(s.From, s.To)}, nil
 	}
 	queries, err := read(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	queries = slices.Clone(queries[s.From:s.To])
-	slices.SortFunc(queries, func(a, b Query) int {
+	slices.SortFunc(queries, func(a, b ranker.Query) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation))
 	})
 	for i := range queries {
-		queries[i].Sample = Sample{p.Protocol.Negatives(), uint64(p.Seed)}
+		queries[i].Sample = ranker.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}
 	}
-	return &Bundle{Number: s.Number, Queries: queries}, nil
+	return &ranker.Bundle{Number: s.Number, Queries: queries}, nil
 }

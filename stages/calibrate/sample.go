@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"tagnet/model/calibration"
-	"tagnet/stages/score"
+	"tagnet/model/ranker"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 )
 
 // sample returns the candidates of scored queries, of whose answers the known ones stand beside TopK new ones.
-func sample(scored *score.Scored) []calibration.Candidate {
+func sample(scored *ranker.Scored) []calibration.Candidate {
 	var sample []calibration.Candidate
 	for _, q := range scored.Queries {
 		kept := 0

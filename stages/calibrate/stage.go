@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
@@ -55,7 +56,7 @@ type sampleFn struct{ Params Params }
 
 // ProcessElement scores a shard and emits its candidates under one key.
 func (f *sampleFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(int, []byte)) error {
-	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(_ context.Context, scored *score.Scored) error {
+	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(_ context.Context, scored *ranker.Scored) error {
 		element, err := encode(sample(scored))
 		if err != nil {
 			return err

@@ -9,34 +9,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
-	"tagnet/stages/score"
 )
 
 // someScores returns two bundles: four queries, three of them distinct, over entities x, y and z and
 // the base relations likes and knows.
-func someScores() []*score.Scored {
+func someScores() []*ranker.Scored {
 	rank := func(pessimistic, optimistic int64) ranking.Rank {
 		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Candidates: 3}
 	}
-	return []*score.Scored{
-		{Messages: 5, Queries: []score.Query{
-			{Source: 0, Relation: 0, Row: 2, Results: []score.Result{
+	return []*ranker.Scored{
+		{Messages: 5, Queries: []ranker.Ranked{
+			{Source: 0, Relation: 0, Row: 2, Results: []ranker.Result{
 				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
-				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: score.Unreached},
-			}, Best: []score.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
+				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: ranker.Unreached},
+			}, Best: []ranker.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
 		}},
-		{Messages: 7, Queries: []score.Query{
-			{Source: 1, Relation: 2, Row: 0, Results: []score.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
-				Best: []score.Candidate{{Entity: 2, Score: 0, Distance: score.Unreached}}},
-			{Source: 2, Relation: 3, Row: 1, Results: []score.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
+		{Messages: 7, Queries: []ranker.Ranked{
+			{Source: 1, Relation: 2, Row: 0, Results: []ranker.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
+				Best: []ranker.Candidate{{Entity: 2, Score: 0, Distance: ranker.Unreached}}},
+			{Source: 2, Relation: 3, Row: 1, Results: []ranker.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
 		}},
 	}
 }
 
 var someNames = Names{Entities: []string{"x", "y", "z"}, Relations: []string{"likes", "knows"}}
 
-func gather(all ...*score.Scored) *Gatherer {
+func gather(all ...*ranker.Scored) *Gatherer {
 	g := NewGatherer()
 	for _, s := range all {
 		g.Add(s, someNames.Relations)

@@ -4,9 +4,9 @@ import (
 	"strconv"
 
 	"tagnet/formats/check"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
-	"tagnet/stages/score"
 )
 
 // The directions of a query: whether its answer is the tail or the head of a fact.
@@ -77,9 +77,9 @@ type Counts struct {
 	Unreached int64
 }
 
-func (c *Counts) add(r score.Result) {
+func (c *Counts) add(r ranker.Result) {
 	c.Ranks.Add(r.Rank)
-	if r.Distance == score.Unreached {
+	if r.Distance == ranker.Unreached {
 		c.Unreached++
 	}
 }
@@ -117,7 +117,7 @@ func NewGatherer() *Gatherer {
 }
 
 // Add adds a bundle. relations are the names of the base relations.
-func (g *Gatherer) Add(s *score.Scored, relations []string) {
+func (g *Gatherer) Add(s *ranker.Scored, relations []string) {
 	g.Shards++
 	g.Messages += s.Messages
 	for _, q := range s.Queries {
@@ -199,7 +199,7 @@ func summaries(m map[string]*Counts) map[string]Summary {
 }
 
 func distanceKey(distance int32) string {
-	if distance == score.Unreached {
+	if distance == ranker.Unreached {
 		return OutOfReach
 	}
 	return strconv.Itoa(int(distance))

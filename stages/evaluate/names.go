@@ -7,14 +7,14 @@ import (
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/model/calibration"
-	"tagnet/stages/score"
+	"tagnet/model/ranker"
 )
 
 // Names are the names of the entities of the graph that is queried and of the base relations, by id.
 type Names struct{ Entities, Relations []string }
 
 // Rankings returns the rows of a part of rankings: the labelled answers of a bundle's queries.
-func (n Names) Rankings(s *score.Scored) []parquet.Ranking {
+func (n Names) Rankings(s *ranker.Scored) []parquet.Ranking {
 	count := 0
 	for _, q := range s.Queries {
 		count += len(q.Results)
@@ -37,7 +37,7 @@ func (n Names) Rankings(s *score.Scored) []parquet.Ranking {
 
 // Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries. c, which may be nil,
 // gives their probabilities.
-func (n Names) Predictions(s *score.Scored, c *calibration.Calibration) []parquet.Prediction {
+func (n Names) Predictions(s *ranker.Scored, c *calibration.Calibration) []parquet.Prediction {
 	count := 0
 	for _, q := range s.Queries {
 		count += len(q.Best)

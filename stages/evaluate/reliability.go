@@ -2,7 +2,7 @@ package evaluate
 
 import (
 	"tagnet/model/calibration"
-	"tagnet/stages/score"
+	"tagnet/model/ranker"
 
 	"tagnet/formats/check"
 )
@@ -75,7 +75,7 @@ func (c *ReliabilityCounts) merge(other *ReliabilityCounts) {
 }
 
 // AddReliability counts the best candidates of a bundle's queries under a calibration.
-func (g *Gatherer) AddReliability(s *score.Scored, relations []string, c *calibration.Calibration) {
+func (g *Gatherer) AddReliability(s *ranker.Scored, relations []string, c *calibration.Calibration) {
 	if g.Reliability == nil {
 		g.Reliability = map[string]*ReliabilityCounts{}
 	}

@@ -7,19 +7,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/calibration"
-	"tagnet/stages/score"
+	"tagnet/model/ranker"
 )
 
 // manyQueries returns bundles of queries about the relations likes, in both directions, and knows, which has too few. Each
 // has an answer, a known answer of another split, and a candidate that is neither.
-func manyQueries() (bundles []*score.Scored) {
+func manyQueries() (bundles []*ranker.Scored) {
 	for i := range int64(calibration.MinQueries) {
-		s := &score.Scored{}
+		s := &ranker.Scored{}
 		for _, relation := range []int32{0, 2, 1} {
 			if relation == 1 && i == 0 {
 				continue
 			}
-			s.Queries = append(s.Queries, score.Query{Relation: relation, Row: 3*i + int64(relation), Results: []score.Result{{Answer: 1}}, Best: []score.Candidate{
+			s.Queries = append(s.Queries, ranker.Ranked{Relation: relation, Row: 3*i + int64(relation), Results: []ranker.Result{{Answer: 1}}, Best: []ranker.Candidate{
 				{Entity: 2, Score: 9, Known: true}, {Entity: 1, Score: 2 + float32(i%3), Known: true}, {Entity: 0, Score: 1},
 			}})
 		}

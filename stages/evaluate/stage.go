@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
+	"tagnet/model/ranker"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -101,7 +102,7 @@ type shardFn struct{ Params Params }
 
 // ProcessElement scores a shard and writes its parts.
 func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(*Gatherer)) error {
-	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *score.Scored) error {
+	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *ranker.Scored) error {
 		g, err := f.evaluate(ctx, shard, scored)
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit f
 }
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
-func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *score.Scored) (*Gatherer, error) {
+func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *ranker.Scored) (*Gatherer, error) {
 	loaded, err := graph.Load(ctx, f.Params.Queries.Graph)
 	if err != nil {
 		return nil, err
@@ -135,10 +136,10 @@ func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *scor
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's
 // table, a user's in the order of the file.
-func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *score.Scored, names Names, c *calibration.Calibration) error {
+func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *ranker.Scored, names Names, c *calibration.Calibration) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if f.Params.users() {
-		slices.SortFunc(scored.Queries, func(a, b score.Query) int { return cmp.Compare(a.Row, b.Row) })
+		slices.SortFunc(scored.Queries, func(a, b ranker.Ranked) int { return cmp.Compare(a.Row, b.Row) })
 	} else if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err
 	}

@@ -16,6 +16,6 @@
 // where they end.
 //
 // Package model/optimizer chooses the batches (Schedule) and makes the training steps, unless a device
-// does; stages/score ranks the validation queries. A device has copies of the weights and the solver's
+// does; model/ranker ranks the validation queries. A device has copies of the weights and the solver's
 // state: the learner stores them here before it validates or writes a checkpoint.
 package learn

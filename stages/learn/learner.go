@@ -19,11 +19,10 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
-	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/score"
 )
 
 // Run holds the parameters of a training. Data holds its inputs.
@@ -59,7 +58,7 @@ type Data struct {
 	Relations *ultra.RelationGraph
 	Train     optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.
-	Valid *bundle.Bundle
+	Valid *ranker.Bundle
 	// Devices are those of this machine. They may be nil where Run.Device is the CPU.
 	Devices accelerator.Devices
 }
@@ -472,15 +471,15 @@ func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]
 }
 
 // rank ranks the validation queries by a model with some weights.
-func (l *learner) rank(ctx context.Context, weights *parameters.Set[float32]) (*score.Scored, error) {
-	model := score.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: weights, Relations: l.Relations}
-	ranker, err := score.New(model, ranking.Selection{}, score.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
+func (l *learner) rank(ctx context.Context, weights *parameters.Set[float32]) (*ranker.Scored, error) {
+	model := ranker.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: weights, Relations: l.Relations}
+	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
 	if err != nil {
 		return nil, err
 	}
 	done := &tally{report: func(n int64) { l.report(l.progress(n)) }}
-	scored, err := ranker.Rank(ctx, l.Valid, done.add)
-	return scored, errors.Join(err, ranker.Close())
+	scored, err := r.Rank(ctx, l.Valid, done.add)
+	return scored, errors.Join(err, r.Close())
 }
 
 func tensors(stored []safetensors.Tensor) []parameters.Tensor[float32] {

@@ -18,6 +18,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
+	"tagnet/model/ranker"
 	"tagnet/stages/bundle"
 )
 
@@ -61,7 +62,7 @@ func trainingSet(g *graph.Graph, facts []graph.Fact) optimizer.TrainingSet {
 
 // bundleOf returns a bundle with the queries of some facts, in both directions, and the answers of
 // the known facts.
-func bundleOf(g *graph.Graph, facts, known []graph.Fact) *bundle.Bundle {
+func bundleOf(g *graph.Graph, facts, known []graph.Fact) *ranker.Bundle {
 	var rows []bundle.Row
 	for _, f := range facts {
 		n := int64(len(rows))
@@ -75,7 +76,7 @@ func bundleOf(g *graph.Graph, facts, known []graph.Fact) *bundle.Bundle {
 			answers[[2]int32{a[0], a[1]}] = append(answers[[2]int32{a[0], a[1]}], a[2])
 		}
 	}
-	return &bundle.Bundle{Queries: bundle.Group(rows, func(source, relation int32) []int32 {
+	return &ranker.Bundle{Queries: bundle.Group(rows, func(source, relation int32) []int32 {
 		list := slices.Clone(answers[[2]int32{source, relation}])
 		slices.Sort(list)
 		return slices.Compact(list)

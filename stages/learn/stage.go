@@ -9,6 +9,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/optimizer"
+	"tagnet/model/ranker"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
@@ -134,7 +135,7 @@ func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
 		return Data{}, err
 	}
 	valid, err := bundle.Read(ctx, bundle.Params{Graph: folder, Split: "valid", Limit: limit})
-	d.Valid = &bundle.Bundle{Queries: valid}
+	d.Valid = &ranker.Bundle{Queries: valid}
 	return d, err
 }
 

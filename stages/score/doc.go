@@ -1,8 +1,7 @@
 // Package score is the model stage of evaluation: it turns bundles of queries and a checkpoint into
-// scores, filtered ranks and the best candidates. One propagation answers all rows of a
-// (source, relation, ?), and the threads of a worker share the queries of a bundle, or a device
-// answers them in groups. Training validates its epochs with the same Ranker.
+// scores, filtered ranks and the best candidates. A worker process has one ranker of package model/ranker, and the shards
+// of all its DoFns take turns.
 //
-// Results are ids in the order of the bundle. The transform is in stages/evaluate, which calls Rank, adds names and writes
-// the results where they are made: they never cross a barrier.
+// The transform is in stages/evaluate, which calls Shard, adds names and writes the results where they are made: they never
+// cross a barrier.
 package score

@@ -16,6 +16,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
@@ -43,7 +44,7 @@ type Params struct {
 	Best       int
 	Known      ranking.Known
 	Candidates string
-	// RelationGraph is the folder of the relation graph, for ULTRA; see relationgraph.Load. Radius is that of Model.
+	// RelationGraph is the folder of the relation graph, for ULTRA; see relationgraph.Load. Radius is that of ranker.Model.
 	RelationGraph string
 	Radius        int
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
@@ -63,13 +64,13 @@ type Params struct {
 
 // Rank scores a bundle with the ranker of this process, which works on one bundle at a time, with all of its threads.
 // The context is the one that Beam passed to a DoFn.
-func Rank(ctx context.Context, p Params, b *bundle.Bundle) (*Scored, error) {
-	ranker, err := loadRanker(ctx, p)
+func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, error) {
+	r, err := loadRanker(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	var counting sync.Mutex
-	scored, err := ranker.Rank(ctx, b, func(rows int) {
+	scored, err := r.Rank(ctx, b, func(rows int) {
 		counting.Lock()
 		defer counting.Unlock()
 		scoredRows.Inc(ctx, int64(rows))
@@ -87,7 +88,7 @@ func Rank(ctx context.Context, p Params, b *bundle.Bundle) (*Scored, error) {
 
 // Shard scores a shard of queries and passes the result to use, which must not keep it: the memory of the shard is counted
 // until it returns. The context is the one that Beam passed to a DoFn.
-func Shard(ctx context.Context, p Params, queries bundle.Params, shard bundle.Shard, use func(context.Context, *Scored) error) error {
+func Shard(ctx context.Context, p Params, queries bundle.Params, shard bundle.Shard, use func(context.Context, *ranker.Scored) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ type version struct {
 }
 
 // loadRanker returns the process's ranker. There is one at a time.
-func loadRanker(ctx context.Context, p Params) (Ranker, error) {
+func loadRanker(ctx context.Context, p Params) (ranker.Ranker, error) {
 	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return nil, err
@@ -130,18 +131,18 @@ func loadRanker(ctx context.Context, p Params) (Ranker, error) {
 		v.candidates = file.SHA256
 	}
 	v.params.Announce = "" // of this pipeline alone
-	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (Ranker, error) {
+	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (ranker.Ranker, error) {
 		budget.Limit(p.Memory) // as long as the process lives
 		return newRanker(ctx, p, loaded)
 	})
 }
 
-func newRanker(ctx context.Context, p Params, loaded *kg.KG) (Ranker, error) {
+func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, error) {
 	record, weights, err := worker.Weights(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
-	with := Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
+	with := ranker.Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
 	if with.Kernel, err = kernel.Named(p.Kernel); err != nil {
 		return nil, err
 	}
@@ -159,13 +160,13 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (Ranker, error) {
 		}
 		list.Candidates = lists.Candidates
 	}
-	m := Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
+	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
 	if m.Configuration.ULTRA() {
 		if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
 			return nil, err
 		}
 	}
-	return New(m, list, with)
+	return ranker.New(m, list, with)
 }
 
 // announce passes on what this process computes on.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -52,7 +53,7 @@ func TestMergedRanksByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scored, err := score.NewRanker(5, 2, ranking.Selection{}, []score.Worker{byID{}}).Rank(t.Context(), &bundle.Bundle{Queries: queries}, nil)
+		scored, err := ranker.NewRanker(5, 2, ranking.Selection{}, []ranker.Worker{byID{}}).Rank(t.Context(), &ranker.Bundle{Queries: queries}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

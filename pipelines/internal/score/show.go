@@ -9,10 +9,10 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/score"
 )
 
 // print prints the metrics of a split as a table.
@@ -100,7 +100,7 @@ func notes(p parquet.Prediction) string {
 		text += fmt.Sprintf("  probability %.4f", *p.Probability)
 	}
 	switch p.Hops {
-	case score.Unreached:
+	case ranker.Unreached:
 		text += "  unreached"
 	case 1:
 		text += "  1 hop"

@@ -10,6 +10,7 @@ import (
 	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/kernel"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
@@ -17,7 +18,6 @@ import (
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/stages/bundle"
 	stage "tagnet/stages/relationgraph"
-	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
 
@@ -103,12 +103,12 @@ func (a *scoring) sayRadiusLoss(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	model := score.Model{
+	model := ranker.Model{
 		Graph: a.loaded.Of(a.split).Graph, Configuration: a.model.Record.Configuration, Parameters: weights, Relations: relations, Radius: a.radius,
 	}
 	list := ranking.Selection{K: a.best, Known: p.Model.Known, Candidates: a.asked.candidates()}
-	means := score.Means{Kernel: k, Threads: a.plan.Threads, Device: new(accelerator.Selection)}
-	loss, err := score.LossOf(ctx, model, list, means, queries)
+	means := ranker.Means{Kernel: k, Threads: a.plan.Threads, Device: new(accelerator.Selection)}
+	loss, err := ranker.LossOf(ctx, model, list, means, queries)
 	if err != nil {
 		return err
 	}

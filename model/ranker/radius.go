@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
-	"tagnet/stages/bundle"
 )
 
 // RadiusLoss compares what ULTRA answers to some queries within a radius with its exact answers.
@@ -22,7 +21,7 @@ type RadiusLoss struct {
 }
 
 // LossOf answers queries with ULTRA, exactly and within the radius of the model.
-func LossOf(ctx context.Context, m Model, list ranking.Selection, with Means, queries []bundle.Query) (RadiusLoss, error) {
+func LossOf(ctx context.Context, m Model, list ranking.Selection, with Means, queries []Query) (RadiusLoss, error) {
 	loss := RadiusLoss{Queries: len(queries)}
 	var scored [2]*Scored
 	for i, radius := range []int{ultra.Layers, m.Radius} {
@@ -31,7 +30,7 @@ func LossOf(ctx context.Context, m Model, list ranking.Selection, with Means, qu
 		if err != nil {
 			return loss, err
 		}
-		if scored[i], err = ranker.Rank(ctx, &bundle.Bundle{Queries: queries}, nil); err != nil {
+		if scored[i], err = ranker.Rank(ctx, &Bundle{Queries: queries}, nil); err != nil {
 			return loss, err
 		}
 	}

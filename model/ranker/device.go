@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"tagnet/model/accelerator"
 	"tagnet/model/gpu"
 	"tagnet/model/ranking"
-	"tagnet/stages/bundle"
 )
 
 // deviceRanker is a Ranker on a device.
@@ -32,7 +31,7 @@ func newDeviceRanker(entities, relations int, list ranking.Selection, scorer acc
 // enough that an interrupt takes effect within seconds on a small one.
 const groupSize = 512
 
-func (r *deviceRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
+func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
 	if err := b.Check(r.entities, r.relations); err != nil {
 		return nil, err
 	}
@@ -76,13 +75,13 @@ func (r *deviceRanker) Close() error {
 
 // score scores queries with their labelled answers. A device ranks among all entities; answers are ranked among a sample
 // here, by the scores.
-func (r *deviceRanker) score(ctx context.Context, queries []bundle.Query) ([]gpu.Answered, error) {
+func (r *deviceRanker) score(ctx context.Context, queries []Query) ([]gpu.Answered, error) {
 	list := make([]gpu.Query, len(queries))
 	sampled := make([][]ranking.Rank, len(queries))
 	for i, q := range queries {
 		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known}
 		for _, answer := range q.Answers {
-			if answer != bundle.None {
+			if answer != None {
 				list[i].Answers = append(list[i].Answers, answer)
 			}
 		}
@@ -115,10 +114,10 @@ func (r *deviceRanker) score(ctx context.Context, queries []bundle.Query) ([]gpu
 }
 
 // results adds rows and known answers to the results of a query.
-func results(q bundle.Query, a gpu.Answered) Query {
-	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
+func results(q Query, a gpu.Answered) Ranked {
+	out := Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
-		if answer == bundle.None {
+		if answer == None {
 			continue
 		}
 		n := len(out.Results)

@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/ranking"
-	"tagnet/stages/bundle"
 )
 
 // fake scores entity o by -|o - source - relation|, and fails on demand.
@@ -46,14 +45,14 @@ const entities = 20
 
 // someBundle has the queries (source, relation, ?) of sources 0 to 8 and relations 0 to 9, with the
 // answers source + relation, which is best, and 0; 3 is known too.
-func someBundle() *bundle.Bundle {
-	b := &bundle.Bundle{Number: 4}
+func someBundle() *Bundle {
+	b := &Bundle{Number: 4}
 	row := int64(0)
 	for source := range int32(9) {
 		for relation := range int32(10) {
 			known := []int32{0, 3, source + relation}
 			slices.Sort(known)
-			b.Queries = append(b.Queries, bundle.Query{
+			b.Queries = append(b.Queries, Query{
 				Source: source, Relation: relation,
 				Rows: []int64{row, row + 1}, Answers: []int32{source + relation, 0}, Known: slices.Compact(known),
 			})

@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"iter"
@@ -8,13 +8,13 @@ import (
 
 // Scored is a bundle's results, in the bundle's order.
 type Scored struct {
-	Queries []Query
+	Queries []Ranked
 	// Messages is the number of messages that the propagations sent.
 	Messages int64
 }
 
-// Query is a distinct query (Source, Relation, ?) with its results.
-type Query struct {
+// Ranked is a distinct query (Source, Relation, ?) with its results.
+type Ranked struct {
 	Source, Relation int32
 	// Row is the position of its first row in the split's table.
 	Row int64
@@ -25,7 +25,7 @@ type Query struct {
 
 // Compared yields the best candidates that are compared with the labelled answers, and whether each is one of them. Other
 // known answers are left out, as in filtered ranks.
-func (q *Query) Compared() iter.Seq2[Candidate, bool] {
+func (q *Ranked) Compared() iter.Seq2[Candidate, bool] {
 	return func(yield func(Candidate, bool) bool) {
 		answers := make(map[int32]bool, len(q.Results))
 		for _, r := range q.Results {

@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"tagnet/model/parallel"
 	"tagnet/model/ranking"
-	"tagnet/stages/bundle"
 )
 
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
@@ -28,7 +27,7 @@ type Worker interface {
 type Ranker interface {
 	// Rank scores every query of a bundle. done, which may be nil, is called from any thread with the
 	// number of rows that were scored since the last call.
-	Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error)
+	Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error)
 	// Close frees what the ranker holds on a device, after the calls of Rank.
 	Close() error
 }
@@ -70,7 +69,7 @@ const chunkSize = 8
 
 func (r *cpuRanker) Close() error { return nil }
 
-func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
+func (r *cpuRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
 	if err := b.Check(r.entities, r.relations); err != nil {
 		return nil, err
 	}
@@ -82,7 +81,7 @@ func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows i
 			chunks = append(chunks, [2]int{first + from, first + min(from+chunkSize, len(queries))})
 		}
 	}
-	out := &Scored{Queries: make([]Query, len(b.Queries))}
+	out := &Scored{Queries: make([]Ranked, len(b.Queries))}
 	var messages atomic.Int64
 	err := parallel.Try(ctx, len(r.threads), len(chunks), func(ctx context.Context, i, chunk int) error {
 		from, to := chunks[chunk][0], chunks[chunk][1]
@@ -95,7 +94,7 @@ func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows i
 }
 
 // rank scores queries of one source and writes their results to out.
-func (t *thread) rank(ctx context.Context, queries []bundle.Query, out []Query, list ranking.Selection, done func(int)) (sent int64, err error) {
+func (t *thread) rank(ctx context.Context, queries []Query, out []Ranked, list ranking.Selection, done func(int)) (sent int64, err error) {
 	source := queries[0].Source
 	for len(queries) > 0 {
 		together := min(len(t.scores), len(queries))
@@ -120,10 +119,10 @@ func (t *thread) rank(ctx context.Context, queries []bundle.Query, out []Query, 
 
 // results ranks a query's labelled answers by the scores of all entities, and keeps the selected
 // candidates.
-func (t *thread) results(q bundle.Query, scores []float32, list ranking.Selection) Query {
-	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
+func (t *thread) results(q Query, scores []float32, list ranking.Selection) Ranked {
+	out := Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
-		if answer == bundle.None {
+		if answer == None {
 			continue
 		}
 		out.Results = append(out.Results, Result{
@@ -141,14 +140,14 @@ func (t *thread) results(q bundle.Query, scores []float32, list ranking.Selectio
 }
 
 // rankOf ranks an answer of a query by the scores of all entities.
-func rankOf(q bundle.Query, answer int32, scores []float32) ranking.Rank {
+func rankOf(q Query, answer int32, scores []float32) ranking.Rank {
 	if q.Sample.Negatives > 0 {
 		return ranking.Among(scores, answer, q.Negatives(answer, len(scores)))
 	}
 	return ranking.Filtered(scores, answer, q.Known)
 }
 
-func isKnown(q bundle.Query, entity int32) bool {
+func isKnown(q Query, entity int32) bool {
 	_, known := slices.BinarySearch(q.Known, entity)
 	return known
 }

@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
-	"tagnet/stages/bundle"
 )
 
 // smallModel returns a model over a random graph of 60 entities, of which the last 10 have no edges.
@@ -42,18 +41,18 @@ func smallModel(t *testing.T) Model {
 
 // manyQueries returns a bundle of more queries than a device is given at a time, every third one with a row
 // that has no labelled answer.
-func manyQueries(m Model) *bundle.Bundle {
+func manyQueries(m Model) *Bundle {
 	random := rand.New(rand.NewPCG(2, 2))
-	b := &bundle.Bundle{Number: 7}
+	b := &Bundle{Number: 7}
 	row := int64(0)
 	for i := range 2*groupSize + 9 {
-		q := bundle.Query{Source: int32(i / 20), Relation: int32(i % 6)}
+		q := Query{Source: int32(i / 20), Relation: int32(i % 6)}
 		for range 1 + i%2 {
 			q.Rows, q.Answers = append(q.Rows, row), append(q.Answers, random.Int32N(60))
 			row++
 		}
 		if i%3 == 0 {
-			q.Answers[0] = bundle.None
+			q.Answers[0] = None
 		}
 		for range 4 {
 			q.Known = append(q.Known, random.Int32N(60))
@@ -66,7 +65,7 @@ func manyQueries(m Model) *bundle.Bundle {
 }
 
 // rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
-func rankOn(t *testing.T, ctx context.Context, m Model, devices accelerator.Devices, mode device.Mode, b *bundle.Bundle, list ranking.Selection) (*Scored, int, []string, error) {
+func rankOn(t *testing.T, ctx context.Context, m Model, devices accelerator.Devices, mode device.Mode, b *Bundle, list ranking.Selection) (*Scored, int, []string, error) {
 	t.Helper()
 	k, err := kernel.Named("portable")
 	if err != nil {
@@ -114,13 +113,13 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 		compareRankers(t, m, b, list)
 	}
 	for i := range b.Queries {
-		b.Queries[i].Sample = bundle.Sample{Negatives: 9, Seed: 4}
+		b.Queries[i].Sample = Sample{Negatives: 9, Seed: 4}
 	}
 	compareRankers(t, m, b, ranking.Selection{K: 3})
 }
 
 // compareRankers ranks on a device and on the CPU.
-func compareRankers(t *testing.T, m Model, b *bundle.Bundle, list ranking.Selection) {
+func compareRankers(t *testing.T, m Model, b *Bundle, list ranking.Selection) {
 	t.Helper()
 	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
 	if err != nil {
@@ -208,7 +207,7 @@ func TestDeviceRankFails(t *testing.T) {
 		t.Errorf("interrupted: %d rows, %v", done, err)
 	}
 
-	broken, one := smallModel(t), &bundle.Bundle{Queries: b.Queries[1:2]}
+	broken, one := smallModel(t), &Bundle{Queries: b.Queries[1:2]}
 	bias := broken.Parameters.Data("mlp.2.bias")
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		bias[0] = float32(bad)

@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
-	"tagnet/stages/bundle"
 )
 
 // ultraRanker is a Ranker of ULTRA on the processor. It scores the queries of a bundle by their base relation, since these share
@@ -40,13 +39,13 @@ func newULTRARanker(entities, relations int, list ranking.Selection, m *ultra.Mo
 
 func (r *ultraRanker) Close() error { return nil }
 
-func (r *ultraRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
+func (r *ultraRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
 	if err := b.Check(r.entities, r.relations); err != nil {
 		return nil, err
 	}
 	r.busy.Lock()
 	defer r.busy.Unlock()
-	out := &Scored{Queries: make([]Query, len(b.Queries))}
+	out := &Scored{Queries: make([]Ranked, len(b.Queries))}
 	var messages atomic.Int64
 	for base, chunks := range r.byBase(b.Queries) {
 		var err error
@@ -74,7 +73,7 @@ func (r *ultraRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows
 
 // byBase yields the base relations of queries, ascending, and the positions of its queries: those of one source together, which
 // share a search.
-func (r *ultraRanker) byBase(queries []bundle.Query) func(yield func(base int32, chunks [][]int) bool) {
+func (r *ultraRanker) byBase(queries []Query) func(yield func(base int32, chunks [][]int) bool) {
 	baseOf := func(at int) int32 { return queries[at].Relation % int32(r.relations/2) }
 	order := make([]int, len(queries))
 	for i := range order {

@@ -1,4 +1,4 @@
-package score
+package ranker
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
-	"tagnet/stages/bundle"
 )
 
 // Model is a trained model over a graph.
@@ -106,7 +105,7 @@ func (r *ranker) fallBack(err error) bool {
 	return true
 }
 
-func (r *ranker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
+func (r *ranker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
 	r.busy.Lock()
 	defer r.busy.Unlock()
 	if done == nil {
