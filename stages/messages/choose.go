@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
@@ -93,7 +94,7 @@ func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, em
 		return err
 	}
 	rows, total := f.Params.sumChoices(all, f.view.Entities)
-	if err := parquet.Write(f.Params.Lock.Guard(ctx), f.Params.part(AStarTable, shard), rows); err != nil {
+	if err := parquet.Write(f.Params.Lock.Guard(ctx), f.Params.part(counts.AStarTable, shard), rows); err != nil {
 		return err
 	}
 	emit(total)

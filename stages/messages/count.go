@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
@@ -112,7 +113,7 @@ func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emi
 		return err
 	}
 	rows, total := f.Params.sum(all, f.entities)
-	if err := parquet.Write(f.Params.Lock.Guard(ctx), f.Params.part(CountsTable, shard), rows); err != nil {
+	if err := parquet.Write(f.Params.Lock.Guard(ctx), f.Params.part(counts.CountsTable, shard), rows); err != nil {
 		return err
 	}
 	emit(total)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
 	"tagnet/model/kg"
 	"tagnet/model/messages"
@@ -76,16 +77,16 @@ func (f *writeFn) Setup(ctx context.Context) error {
 // ProcessElement receives the sums of all shards, when all parts are written, and emits the URL of the summary.
 func (f *writeFn) ProcessElement(ctx context.Context, all sums, emit func(string)) error {
 	p := f.Params
-	summary := Summary{Split: p.Split, Queries: all.Queries, Edges: f.view.Graph.Edges(), Remove: p.Remove}
+	summary := counts.Summary{Split: p.Split, Queries: all.Queries, Edges: f.view.Graph.Edges(), Remove: p.Remove}
 	at := 0
 	for layers, delta := range p.each {
-		summary.add(layers, delta, all.Counts[at:at+layers])
+		addTo(&summary, layers, delta, all.Counts[at:at+layers])
 		at += layers
 	}
 	if p.Model != nil {
 		summary.AStar = p.choices(all)
 	}
-	url := storage.Join(p.Folder, SummaryFile)
+	url := storage.Join(p.Folder, counts.SummaryFile)
 	if err := storage.WriteJSON(p.Lock.Guard(ctx), url, summary); err != nil {
 		return err
 	}
@@ -94,15 +95,34 @@ func (f *writeFn) ProcessElement(ctx context.Context, all sums, emit func(string
 }
 
 // choices returns the sums of a model's choices.
-func (p CountParams) choices(all sums) *AStar {
+func (p CountParams) choices(all sums) *counts.AStar {
 	c := p.Model.Configuration
-	sum := &AStar{Checkpoint: p.Model.Checkpoint, Policy: c.Policy, Layers: c.Layers, Delta: c.Delta, NBFNet: all.Edges}
+	sum := &counts.AStar{Checkpoint: p.Model.Checkpoint, Policy: c.Policy, Layers: c.Layers, Delta: c.Delta, NBFNet: all.Edges}
 	for i := range c.Layers {
-		layer := AStarLayer{Layer: i + 1, AStar: all.Chosen[i], Kept: all.Kept[i]}
+		layer := counts.AStarLayer{Layer: i + 1, AStar: all.Chosen[i], Kept: all.Kept[i]}
 		sum.ByLayer = append(sum.ByLayer, layer)
 		sum.AStar += layer.AStar
 		sum.Kept += layer.Kept
 	}
-	sum.Decrease, sum.DecreaseOfAStar = decrease(sum.Kept, sum.NBFNet), decrease(sum.Kept, sum.AStar)
+	sum.Decrease, sum.DecreaseOfAStar = counts.Decrease(sum.Kept, sum.NBFNet), counts.Decrease(sum.Kept, sum.AStar)
 	return sum
+}
+
+func totals(c messages.Counts) counts.Totals {
+	return counts.Totals{NBFNet: c.Edges, Kept: c.Kept, KeptEmpty: c.KeptEmpty, PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant}
+}
+
+// addTo adds the sums of the layers of a configuration.
+func addTo(s *counts.Summary, layers, delta int, sums []messages.Counts) {
+	var all messages.Counts
+	for i, sum := range sums {
+		all = all.Plus(sum)
+		s.ByLayer = append(s.ByLayer, counts.LayerSum{Layers: layers, Delta: delta, Layer: i + 1, Totals: totals(sum)})
+	}
+	mean := func(sum int64) float64 { return float64(sum) / float64(max(1, s.Queries)) }
+	s.Configurations = append(s.Configurations, counts.Configuration{
+		Layers: layers, Delta: delta, Totals: totals(all),
+		Decrease: counts.Decrease(all.Kept, all.Edges), DecreaseWithoutEmpty: counts.Decrease(all.Kept-all.KeptEmpty, all.Edges),
+		NBFNetPerQuery: mean(all.Edges), KeptPerQuery: mean(all.Kept),
+	})
 }

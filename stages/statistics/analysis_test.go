@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/formats/tables"
-	"tagnet/stages/messages"
 )
 
 // edgesOf returns edges that enter entity i degrees[i] times.
@@ -30,7 +31,7 @@ func TestDegreesOfShards(t *testing.T) {
 	for range 40 {
 		degrees = append(degrees, random.IntN(1<<random.IntN(9)))
 	}
-	want := Degrees{Graph: Training, ByPower: make([]int64, 12)}
+	want := Degrees{Graph: analysis.Training, ByPower: make([]int64, 12)}
 	for _, n := range degrees {
 		want.Edges += int64(n)
 		want.Most = max(want.Most, int64(n))
@@ -39,9 +40,9 @@ func TestDegreesOfShards(t *testing.T) {
 		}
 	}
 	for cut := range len(degrees) + 1 {
-		got := Degrees{Graph: Training}
+		got := Degrees{Graph: analysis.Training}
 		for _, shard := range [][]int{degrees[:cut], degrees[cut:]} {
-			one := Degrees{Graph: Training}
+			one := Degrees{Graph: analysis.Training}
 			one.count(edgesOf(shard...))
 			got.plus(one)
 		}
@@ -73,15 +74,15 @@ func TestDegreesOfShards(t *testing.T) {
 }
 
 func TestGraphWithoutEdges(t *testing.T) {
-	g, err := Degrees{Graph: Inference}.of(3, 0, 0, 0)
-	if want := []Degree{{0, 0, 3, 1}}; err != nil || !slices.Equal(g.Degrees, want) {
+	g, err := Degrees{Graph: analysis.Inference}.of(3, 0, 0, 0)
+	if want := []analysis.Degree{{Entities: 3, Share: 1}}; err != nil || !slices.Equal(g.Degrees, want) {
 		t.Errorf("%+v, %v", g, err)
 	}
 }
 
 // TestTablesThatContradictTheSummary checks that shards which disagree with the summary are an error.
 func TestTablesThatContradictTheSummary(t *testing.T) {
-	d := Degrees{Graph: Training}
+	d := Degrees{Graph: analysis.Training}
 	d.count(edgesOf(2, 1, 3))
 	for _, of := range [][2]int64{{3, 8}, {2, 6}} {
 		if _, err := d.of(of[0], of[1]/2, of[1], 1); err == nil || !strings.Contains(err.Error(), "training graph's tables") {
@@ -92,21 +93,21 @@ func TestTablesThatContradictTheSummary(t *testing.T) {
 
 // TestMessagesOf checks the shares of counts, and that a configuration without its layers is an error.
 func TestMessagesOf(t *testing.T) {
-	s := messages.Summary{
-		Configurations: []messages.Configuration{
-			{Layers: 2, Delta: 0, Totals: messages.Totals{NBFNet: 16, Kept: 16}},
-			{Layers: 2, Delta: 1, Totals: messages.Totals{NBFNet: 16, Kept: 6, KeptEmpty: 2, PrunedEmpty: 4, PrunedRedundant: 6}},
+	s := counts.Summary{
+		Configurations: []counts.Configuration{
+			{Layers: 2, Delta: 0, Totals: counts.Totals{NBFNet: 16, Kept: 16}},
+			{Layers: 2, Delta: 1, Totals: counts.Totals{NBFNet: 16, Kept: 6, KeptEmpty: 2, PrunedEmpty: 4, PrunedRedundant: 6}},
 		},
-		ByLayer: []messages.LayerSum{
-			{Layers: 2, Delta: 0, Layer: 1, Totals: messages.Totals{NBFNet: 8, Kept: 8}}, {Layers: 2, Delta: 0, Layer: 2, Totals: messages.Totals{NBFNet: 8, Kept: 8}},
-			{Layers: 2, Delta: 1, Layer: 1, Totals: messages.Totals{NBFNet: 8, Kept: 4, KeptEmpty: 2, PrunedEmpty: 4}}, {Layers: 2, Delta: 1, Layer: 2, Totals: messages.Totals{NBFNet: 8, Kept: 2, PrunedRedundant: 6}},
+		ByLayer: []counts.LayerSum{
+			{Layers: 2, Delta: 0, Layer: 1, Totals: counts.Totals{NBFNet: 8, Kept: 8}}, {Layers: 2, Delta: 0, Layer: 2, Totals: counts.Totals{NBFNet: 8, Kept: 8}},
+			{Layers: 2, Delta: 1, Layer: 1, Totals: counts.Totals{NBFNet: 8, Kept: 4, KeptEmpty: 2, PrunedEmpty: 4}}, {Layers: 2, Delta: 1, Layer: 2, Totals: counts.Totals{NBFNet: 8, Kept: 2, PrunedRedundant: 6}},
 		},
 	}
 	m, err := messagesOf(s, 2, 1)
-	if err != nil || m.Shares != (Shares{0.25, 0.125, 0.25, 0.375}) || m.PrunedEmptyShare != 0.4 || m.PrunedRedundantShare != 0.6 {
+	if err != nil || m.Shares != (analysis.Shares{Sent: 0.25, KeptEmpty: 0.125, PrunedEmpty: 0.25, PrunedRedundant: 0.375}) || m.PrunedEmptyShare != 0.4 || m.PrunedRedundantShare != 0.6 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if len(m.ByLayer) != 2 || m.ByLayer[0].Shares != (Shares{0.25, 0.25, 0.5, 0}) || m.ByLayer[1].Shares != (Shares{0.25, 0, 0, 0.75}) {
+	if len(m.ByLayer) != 2 || m.ByLayer[0].Shares != (analysis.Shares{Sent: 0.25, KeptEmpty: 0.25, PrunedEmpty: 0.5, PrunedRedundant: 0}) || m.ByLayer[1].Shares != (analysis.Shares{Sent: 0.25, KeptEmpty: 0, PrunedEmpty: 0, PrunedRedundant: 0.75}) {
 		t.Errorf("%+v", m.ByLayer)
 	}
 	if m, err = messagesOf(s, 2, 0); err != nil || m.PrunedEmptyShare != 0 || m.PrunedRedundantShare != 0 {
@@ -122,10 +123,10 @@ func TestMessagesOf(t *testing.T) {
 }
 
 func TestDistancesInOrder(t *testing.T) {
-	s := Split{ByDistance: map[string]AtDistance{}}
+	s := analysis.Split{ByDistance: map[string]analysis.AtDistance{}}
 	want := []string{"0", "1", "2", "9", "10", "11", "unreached"}
 	for _, at := range want {
-		s.ByDistance[at] = AtDistance{}
+		s.ByDistance[at] = analysis.AtDistance{}
 	}
 	if got := s.Distances(); !slices.Equal(got, want) {
 		t.Errorf("%v", got)

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math/bits"
 
+	"tagnet/formats/analysis"
 	"tagnet/formats/tables"
 )
 
 // Degrees counts the edges that enter the entities of some shards of a graph.
 type Degrees struct {
-	// Graph is Training or Inference.
+	// Graph is Training or analysis.Inference.
 	Graph string
 	// Edges is the number of edges, Most the largest number of edges of an entity.
 	Edges, Most int64
@@ -55,8 +56,8 @@ func (d *Degrees) plus(other Degrees) {
 
 // of returns the analysis of a graph, given the degrees of all of its shards and the sizes in its
 // summary. It returns an error if they disagree.
-func (d Degrees) of(entities, facts, edges int64, meanDegree float64) (Graph, error) {
-	g := Graph{Entities: entities, Facts: facts, Edges: edges, MeanDegree: meanDegree, MostEdges: d.Most}
+func (d Degrees) of(entities, facts, edges int64, meanDegree float64) (analysis.Graph, error) {
+	g := analysis.Graph{Entities: entities, Facts: facts, Edges: edges, MeanDegree: meanDegree, MostEdges: d.Most}
 	without := entities
 	for _, n := range d.ByPower {
 		without -= n
@@ -65,10 +66,10 @@ func (d Degrees) of(entities, facts, edges int64, meanDegree float64) (Graph, er
 		return g, fmt.Errorf("the %s graph's tables have %d edges that enter %d entities, its summary has %d edges and %d entities: run preprocess --force",
 			d.Graph, d.Edges, entities-without, edges, entities)
 	}
-	g.Degrees = []Degree{{From: 0, To: 0, Entities: without, Share: share(without, entities)}}
+	g.Degrees = []analysis.Degree{{From: 0, To: 0, Entities: without, Share: analysis.Share(without, entities)}}
 	for power := 1; power < len(d.ByPower); power++ {
 		n := d.ByPower[power]
-		g.Degrees = append(g.Degrees, Degree{From: 1 << (power - 1), To: 1<<power - 1, Entities: n, Share: share(n, entities)})
+		g.Degrees = append(g.Degrees, analysis.Degree{From: 1 << (power - 1), To: 1<<power - 1, Entities: n, Share: analysis.Share(n, entities)})
 	}
 	return g, nil
 }

@@ -16,7 +16,7 @@ var shardsCounted = worker.NewCounter("analysis", "shards_counted")
 
 // EdgeShard is a file of edges. It has all edges that enter an entity, or none of them.
 type EdgeShard struct {
-	// Graph is Training or Inference, URL the location of the file.
+	// Graph is Training or analysis.Inference, URL the location of the file.
 	Graph, URL string
 }
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strconv"
 
+	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/stages/distances"
 	"tagnet/stages/graph"
-	"tagnet/stages/messages"
 )
 
 // writeFn writes both files.
@@ -18,23 +18,23 @@ type writeFn struct{ Params Params }
 // ProcessElement receives the degrees of all shards.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*Degrees) bool, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	all := map[string]*Degrees{Training: {Graph: Training}, Inference: {Graph: Inference}}
+	all := map[string]*Degrees{analysis.Training: {Graph: analysis.Training}, analysis.Inference: {Graph: analysis.Inference}}
 	var d Degrees
 	for shards(&d) {
 		sum := all[d.Graph]
 		if sum == nil {
-			return fmt.Errorf("degrees of graph %q: want %s or %s", d.Graph, Training, Inference)
+			return fmt.Errorf("degrees of graph %q: want %s or %s", d.Graph, analysis.Training, analysis.Inference)
 		}
 		sum.plus(d)
 	}
-	a, err := f.Params.gather(ctx, *all[Training], *all[Inference])
+	a, err := f.Params.gather(ctx, *all[analysis.Training], *all[analysis.Inference])
 	if err != nil {
 		return err
 	}
-	if err := parquet.Write(ctx, storage.Join(f.Params.Folder, SharesFile), a.rows()); err != nil {
+	if err := parquet.Write(ctx, storage.Join(f.Params.Folder, analysis.SharesFile), a.Rows()); err != nil {
 		return err
 	}
-	url := storage.Join(f.Params.Folder, File)
+	url := storage.Join(f.Params.Folder, analysis.File)
 	if err := storage.WriteJSON(ctx, url, a); err != nil {
 		return err
 	}
@@ -43,12 +43,12 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*Degree
 }
 
 // gather combines the degrees with the summaries of the other stages.
-func (p Params) gather(ctx context.Context, training, inference Degrees) (Analysis, error) {
+func (p Params) gather(ctx context.Context, training, inference Degrees) (analysis.Analysis, error) {
 	s, err := graph.ReadSummary(ctx, p.Graph)
 	if err != nil {
-		return Analysis{}, err
+		return analysis.Analysis{}, err
 	}
-	a := Analysis{Dataset: s.Dataset, Inference: s.Inference, Relations: s.Relations, Splits: map[string]Split{}}
+	a := analysis.Analysis{Dataset: s.Dataset, Inference: s.Inference, Relations: s.Relations, Splits: map[string]analysis.Split{}}
 	if a.Graph, err = training.of(s.Entities, s.Facts, s.Edges, s.MeanDegree); err != nil {
 		return a, err
 	}
@@ -60,14 +60,14 @@ func (p Params) gather(ctx context.Context, training, inference Degrees) (Analys
 		a.InferenceGraph = &g
 	}
 	for _, c := range p.Splits {
-		split := Split{Graph: Training}
+		split := analysis.Split{Graph: analysis.Training}
 		if c.Split == "test" && a.InferenceGraph != nil {
-			split.Graph = Inference
+			split.Graph = analysis.Inference
 		}
-		if err := split.distances(ctx, c.Distances); err != nil {
+		if err := addDistances(ctx, &split, c.Distances); err != nil {
 			return a, err
 		}
-		if err := split.messages(ctx, c.Messages, p.Layers, p.Deltas); err != nil {
+		if err := addMessages(ctx, &split, c.Messages, p.Layers, p.Deltas); err != nil {
 			return a, err
 		}
 		a.Splits[c.Split] = split
@@ -75,15 +75,15 @@ func (p Params) gather(ctx context.Context, training, inference Degrees) (Analys
 	return a, nil
 }
 
-// distances adds the distribution of a distances/SPLIT folder.
-func (s *Split) distances(ctx context.Context, folder string) error {
-	d, err := distances.ReadDistribution(ctx, folder)
+// addDistances adds the distribution of a distances/SPLIT folder.
+func addDistances(ctx context.Context, s *analysis.Split, folder string) error {
+	d, err := counts.ReadDistribution(ctx, folder)
 	if err != nil {
 		return err
 	}
-	s.Queries, s.ByDistance = d.Queries, map[string]AtDistance{}
+	s.Queries, s.ByDistance = d.Queries, map[string]analysis.AtDistance{}
 	for at, n := range d.ByDistance {
-		s.ByDistance[at] = AtDistance{Queries: n, Share: share(n, d.Queries)}
+		s.ByDistance[at] = analysis.AtDistance{Queries: n, Share: analysis.Share(n, d.Queries)}
 		if hops, err := strconv.Atoi(at); err == nil {
 			s.MaxHops = max(s.MaxHops, hops)
 		}
@@ -91,9 +91,9 @@ func (s *Split) distances(ctx context.Context, folder string) error {
 	return nil
 }
 
-// messages adds the counts of a messages/SPLIT folder for the given layers and deltas.
-func (s *Split) messages(ctx context.Context, folder string, layers, deltas []int) error {
-	summary, err := messages.ReadSummary(ctx, folder)
+// addMessages adds the counts of a messages/SPLIT folder for the given layers and deltas.
+func addMessages(ctx context.Context, s *analysis.Split, folder string, layers, deltas []int) error {
+	summary, err := counts.ReadSummary(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *Split) messages(ctx context.Context, folder string, layers, deltas []in
 		for _, d := range deltas {
 			m, err := messagesOf(summary, l, d)
 			if err != nil {
-				return fmt.Errorf("reading %s: %w", storage.Join(folder, messages.SummaryFile), err)
+				return fmt.Errorf("reading %s: %w", storage.Join(folder, counts.SummaryFile), err)
 			}
 			s.Messages = append(s.Messages, m)
 		}
@@ -114,20 +114,20 @@ func (s *Split) messages(ctx context.Context, folder string, layers, deltas []in
 }
 
 // messagesOf returns the counts of a number of layers and a delta, with their shares.
-func messagesOf(summary messages.Summary, layers, delta int) (Messages, error) {
+func messagesOf(summary counts.Summary, layers, delta int) (analysis.Messages, error) {
 	for _, c := range summary.Configurations {
 		if c.Layers != layers || c.Delta != delta {
 			continue
 		}
 		pruned := c.PrunedEmpty + c.PrunedRedundant
-		m := Messages{
+		m := analysis.Messages{
 			Configuration:    c,
 			Shares:           sharesOf(c.Totals),
-			PrunedEmptyShare: share(c.PrunedEmpty, pruned), PrunedRedundantShare: share(c.PrunedRedundant, pruned),
+			PrunedEmptyShare: analysis.Share(c.PrunedEmpty, pruned), PrunedRedundantShare: analysis.Share(c.PrunedRedundant, pruned),
 		}
 		for _, l := range summary.ByLayer {
 			if l.Layers == layers && l.Delta == delta {
-				m.ByLayer = append(m.ByLayer, Layer{l, sharesOf(l.Totals)})
+				m.ByLayer = append(m.ByLayer, analysis.Layer{LayerSum: l, Shares: sharesOf(l.Totals)})
 			}
 		}
 		if len(m.ByLayer) != layers {
@@ -135,12 +135,12 @@ func messagesOf(summary messages.Summary, layers, delta int) (Messages, error) {
 		}
 		return m, nil
 	}
-	return Messages{}, fmt.Errorf("no counts of %d layers and delta %d", layers, delta)
+	return analysis.Messages{}, fmt.Errorf("no counts of %d layers and delta %d", layers, delta)
 }
 
-func sharesOf(t messages.Totals) Shares {
-	return Shares{
-		Sent: share(t.Kept-t.KeptEmpty, t.NBFNet), KeptEmpty: share(t.KeptEmpty, t.NBFNet),
-		PrunedEmpty: share(t.PrunedEmpty, t.NBFNet), PrunedRedundant: share(t.PrunedRedundant, t.NBFNet),
+func sharesOf(t counts.Totals) analysis.Shares {
+	return analysis.Shares{
+		Sent: analysis.Share(t.Kept-t.KeptEmpty, t.NBFNet), KeptEmpty: analysis.Share(t.KeptEmpty, t.NBFNet),
+		PrunedEmpty: analysis.Share(t.PrunedEmpty, t.NBFNet), PrunedRedundant: analysis.Share(t.PrunedRedundant, t.NBFNet),
 	}
 }

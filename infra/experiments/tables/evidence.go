@@ -14,12 +14,12 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/analysis"
 	"tagnet/formats/names"
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/model/comparison"
 	"tagnet/model/configuration"
-	"tagnet/stages/statistics"
 )
 
 // paperFile is the experiments file of the paper's tables.
@@ -36,7 +36,7 @@ type evidence struct {
 	notes  map[string]string
 	trials []string
 	// counts are the message counts and distances of datasets.
-	counts map[string]statistics.Analysis
+	counts map[string]analysis.Analysis
 	// figures are filled by page: the drawn files by name.
 	figures map[string][]byte
 }
@@ -54,7 +54,7 @@ type cell struct {
 
 // read reads everything below the folder.
 func read(ctx context.Context, folder string) (*evidence, error) {
-	e := &evidence{folder: filepath.ToSlash(folder), cells: map[string]*cell{}, counts: map[string]statistics.Analysis{}, figures: map[string][]byte{}}
+	e := &evidence{folder: filepath.ToSlash(folder), cells: map[string]*cell{}, counts: map[string]analysis.Analysis{}, figures: map[string][]byte{}}
 	var err error
 	if e.published, err = readPublished(); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func read(ctx context.Context, folder string) (*evidence, error) {
 		return nil, err
 	}
 	for _, file := range counted {
-		var a statistics.Analysis
+		var a analysis.Analysis
 		text, err := os.ReadFile(file)
 		if err == nil {
 			err = json.Unmarshal(text, &a)

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/formats/results"
 	"tagnet/model/chart"
 	"tagnet/model/comparison"
-	"tagnet/stages/messages"
-	"tagnet/stages/statistics"
 )
 
 // figure draws a file and returns the markup that shows it.
@@ -100,13 +100,13 @@ func (e *evidence) curves(t *text) {
 const layers = 6
 
 // configurationOf returns the counts of a split with the paper's layers and a delta.
-func configurationOf(a statistics.Analysis, split string, delta int) (messages.Configuration, bool) {
+func configurationOf(a analysis.Analysis, split string, delta int) (counts.Configuration, bool) {
 	for _, m := range a.Splits[split].Messages {
 		if m.Layers == layers && m.Delta == delta {
 			return m.Configuration, true
 		}
 	}
-	return messages.Configuration{}, false
+	return counts.Configuration{}, false
 }
 
 // messages adds the counts and distances, which need no training.

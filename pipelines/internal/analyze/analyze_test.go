@@ -13,15 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/distances"
-	"tagnet/stages/messages"
-	"tagnet/stages/statistics"
 )
 
 // TestAnalysisEqualsBruteForce compares every number with counting from the text files alone,
@@ -38,7 +37,7 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 				arguments = append(arguments, "--inference", inference)
 			}
 			pipelinetest.Succeed(t, Pipeline(), arguments...)
-			a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
+			a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,9 +64,9 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[string]int{statistics.Training: 1}
+			want := map[string]int{analysis.Training: 1}
 			if inductive {
-				want[statistics.Inference] = 1
+				want[analysis.Inference] = 1
 			}
 			got := map[string]int{}
 			for _, shard := range Shards("graph", m) {
@@ -81,9 +80,9 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 }
 
 // compareSources compares with the files that the analysis was made from.
-func compareSources(t *testing.T, workspace, split string, got statistics.Split) {
+func compareSources(t *testing.T, workspace, split string, got analysis.Split) {
 	t.Helper()
-	d, err := distances.ReadDistribution(t.Context(), filepath.Join(workspace, "distances", split))
+	d, err := counts.ReadDistribution(t.Context(), filepath.Join(workspace, "distances", split))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func compareSources(t *testing.T, workspace, split string, got statistics.Split)
 			t.Errorf("%s: %d queries at %s, want %d", split, got.ByDistance[at].Queries, at, n)
 		}
 	}
-	s, err := messages.ReadSummary(t.Context(), filepath.Join(workspace, "runs/main/messages", split))
+	s, err := counts.ReadSummary(t.Context(), filepath.Join(workspace, "runs/main/messages", split))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,9 +110,9 @@ func compareSources(t *testing.T, workspace, split string, got statistics.Split)
 
 // compareRows holds that the shares of each whole add up to 1, and that the rows of messages
 // are those of the JSON.
-func compareRows(t *testing.T, workspace string, a statistics.Analysis) {
+func compareRows(t *testing.T, workspace string, a analysis.Analysis) {
 	t.Helper()
-	rows, err := parquet.Read[parquet.Share](t.Context(), filepath.Join(workspace, "analysis", statistics.SharesFile))
+	rows, err := parquet.Read[parquet.Share](t.Context(), filepath.Join(workspace, "analysis", analysis.SharesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +196,7 @@ func TestAgain(t *testing.T) {
 	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--layers", "2", "--deltas", "1", "--splits", "test"); code != 0 || strings.Count(out, "is complete") != 2 || !strings.Contains(out, "no --dataset: analysing the graph in") {
 		t.Errorf("one split: exit %d, %s", code, out)
 	}
-	a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
+	a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
 	if err != nil || len(a.Splits) != 1 || len(a.Splits["test"].Messages) != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -215,7 +214,7 @@ func TestInterrupted(t *testing.T) {
 	folder, workspace := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), t.TempDir()
 	arguments := []string{"--workspace", workspace, "--dataset", folder, "--layers", "2", "--deltas", "0", "--splits", "valid"}
 	pipelinetest.Succeed(t, Pipeline(), arguments...)
-	path := filepath.Join(workspace, "analysis", statistics.File)
+	path := filepath.Join(workspace, "analysis", analysis.File)
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +237,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := messages.ReadSummary(t.Context(), w.Messages("test"))
+	s, err := counts.ReadSummary(t.Context(), w.Messages("test"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +246,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Write(t, filepath.Join(root, "runs/main/messages", "test", messages.SummaryFile), string(text))
+	pipelinetest.Write(t, filepath.Join(root, "runs/main/messages", "test", counts.SummaryFile), string(text))
 	pipelinetest.Remove(t, filepath.Join(root, "runs/main/messages", "test", manifest.FileName))
 	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: w.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
 	if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), m.Rows)); err != nil {
@@ -268,11 +267,11 @@ func TestSample(t *testing.T) {
 			t.Errorf("%q is not said: %s", want, out)
 		}
 	}
-	a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
+	a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareSplit(t, readPlain(t, filepath.Join(workspace, "sample")), "valid", statistics.Split{
+	compareSplit(t, readPlain(t, filepath.Join(workspace, "sample")), "valid", analysis.Split{
 		Queries: a.Splits["valid"].Queries, ByDistance: a.Splits["valid"].ByDistance, Remove: "none",
 	})
 	page, err := os.ReadFile(filepath.Join(workspace, "report", "index.html"))

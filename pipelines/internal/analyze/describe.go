@@ -4,52 +4,52 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/formats/analysis"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/statistics"
 )
 
 // describe prints the analysis, the output files and the next commands. made and page report whether
 // this run wrote the analysis and the report.
 func (f *flags) describe(ctx context.Context, e *command.Environment, made, page bool) error {
 	folder := e.Workspace.Analysis()
-	a, err := statistics.Read(ctx, folder)
+	a, err := analysis.Read(ctx, folder)
 	if err != nil {
 		return err
 	}
 	e.Say("")
 	e.Say("%s", named(a))
-	describeGraph(e, statistics.Training, a.Graph)
+	describeGraph(e, analysis.Training, a.Graph)
 	if a.InferenceGraph != nil {
-		describeGraph(e, statistics.Inference, *a.InferenceGraph)
+		describeGraph(e, analysis.Inference, *a.InferenceGraph)
 	}
 	f.describeDistances(e, a)
 	for _, layers := range f.layerList {
 		f.describeMessages(e, a, layers)
 	}
 	e.Say("")
-	e.Outputs(made, storage.Join(folder, statistics.File), storage.Join(folder, statistics.SharesFile))
+	e.Outputs(made, storage.Join(folder, analysis.File), storage.Join(folder, analysis.SharesFile))
 	e.Outputs(page, pageURL(e.Workspace))
 	e.Next(e.Workspace.Command("report", "--open"), e.Workspace.Command("train"))
 	return nil
 }
 
-func named(a statistics.Analysis) string {
+func named(a analysis.Analysis) string {
 	if a.Inference == "" {
 		return a.Dataset
 	}
 	return a.Dataset + ", test queries on " + a.Inference
 }
 
-func describeGraph(e *command.Environment, name string, g statistics.Graph) {
+func describeGraph(e *command.Environment, name string, g analysis.Graph) {
 	e.Say("  %s graph: %s entities, %s facts, %.1f facts per entity; at most %s edges at an entity",
 		name, progress.Count(g.Entities), progress.Count(g.Facts), g.MeanDegree, progress.Count(g.MostEdges))
 }
 
 // describeDistances prints a row for each split and a column for each distance of any split.
-func (f *flags) describeDistances(e *command.Environment, a statistics.Analysis) {
-	all := statistics.Split{ByDistance: map[string]statistics.AtDistance{}}
+func (f *flags) describeDistances(e *command.Environment, a analysis.Analysis) {
+	all := analysis.Split{ByDistance: map[string]analysis.AtDistance{}}
 	for _, split := range a.Splits {
 		for at, d := range split.ByDistance {
 			all.ByDistance[at] = d
@@ -81,7 +81,7 @@ func (f *flags) describeDistances(e *command.Environment, a statistics.Analysis)
 }
 
 // describeMessages prints a row for each split and delta.
-func (f *flags) describeMessages(e *command.Environment, a statistics.Analysis, layers int) {
+func (f *flags) describeMessages(e *command.Environment, a analysis.Analysis, layers int) {
 	e.Say("")
 	e.Say("  messages a query, %d layers", layers)
 	e.Say("  %-6s %6s %12s %12s %8s %12s %8s %12s %8s   %s", "split", "delta", "sent", "of all", "saved", "of not empty", "saved", "kept", "saved", "pruned: empty, redundant")

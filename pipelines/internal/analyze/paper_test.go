@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/analysis"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/statistics"
 )
 
 // TestWhatThePaperSays compares with the paper's tables on mean degree, distances and pruned
@@ -33,7 +33,7 @@ func TestWhatThePaperSays(t *testing.T) {
 		t.Run(test.dataset, func(t *testing.T) {
 			workspace := t.TempDir()
 			pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, test.dataset), "--splits", "test", "--deltas", test.delta)
-			a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
+			a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,10 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"testing"
-
-	"tagnet/stages/messages"
-	"tagnet/stages/statistics"
 )
 
 // fact is a line of a text file.
@@ -85,7 +84,7 @@ func hopsFrom(edges []edge, source string) map[string]int {
 }
 
 // compareGraph compares the size and the degrees.
-func compareGraph(t *testing.T, p *plain, got statistics.Graph) {
+func compareGraph(t *testing.T, p *plain, got analysis.Graph) {
 	t.Helper()
 	degree := map[string]int64{}
 	for _, e := range p.edges {
@@ -116,7 +115,7 @@ func compareGraph(t *testing.T, p *plain, got statistics.Graph) {
 }
 
 // compareSplit compares the distances, and every count of messages, layer by layer.
-func compareSplit(t *testing.T, p *plain, split string, got statistics.Split) {
+func compareSplit(t *testing.T, p *plain, split string, got analysis.Split) {
 	t.Helper()
 	var queries []edge
 	for _, f := range p.splits[split] {
@@ -159,8 +158,8 @@ func compareSplit(t *testing.T, p *plain, split string, got statistics.Split) {
 }
 
 // count counts the messages of a layer, edge by edge, as model.md defines them.
-func (p *plain) count(queries []edge, withoutOwn bool, layers, delta, layer int) messages.LayerSum {
-	sum := messages.LayerSum{Layers: layers, Delta: delta, Layer: layer}
+func (p *plain) count(queries []edge, withoutOwn bool, layers, delta, layer int) counts.LayerSum {
+	sum := counts.LayerSum{Layers: layers, Delta: delta, Layer: layer}
 	for _, q := range queries {
 		edges := p.edges
 		if withoutOwn {

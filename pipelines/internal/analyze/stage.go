@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/analysis"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
@@ -58,7 +59,7 @@ func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Man
 	return workspace.Stage{
 		Workspace: w, Name: "analyze", Folder: workspace.AnalysisFolder,
 		Configuration: settings{f.splitList, f.layerList, f.deltaList}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Outputs: []string{statistics.File, statistics.SharesFile}, Beside: []string{w.Report()},
+		Outputs: []string{analysis.File, analysis.SharesFile}, Beside: []string{w.Report()},
 		Command: w.Command("analyze", "--splits", strings.Join(f.splitList, ","), "--layers", f.layers, "--deltas", f.deltas),
 	}, err
 }
@@ -87,11 +88,11 @@ func Shards(folder string, m manifest.Manifest) []statistics.EdgeShard {
 	training := map[string]bool{}
 	for _, f := range kg.EdgeFiles(m, "train") {
 		training[f.Name] = true
-		shards = append(shards, statistics.EdgeShard{Graph: statistics.Training, URL: storage.Join(folder, f.Name)})
+		shards = append(shards, statistics.EdgeShard{Graph: analysis.Training, URL: storage.Join(folder, f.Name)})
 	}
 	for _, f := range kg.EdgeFiles(m, "test") {
 		if !training[f.Name] {
-			shards = append(shards, statistics.EdgeShard{Graph: statistics.Inference, URL: storage.Join(folder, f.Name)})
+			shards = append(shards, statistics.EdgeShard{Graph: analysis.Inference, URL: storage.Join(folder, f.Name)})
 		}
 	}
 	return shards

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"slices"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/workspace"
-	counts "tagnet/stages/messages"
 )
 
 // leastHops is the smallest depth of the search for distances, the default of the pipeline distances.

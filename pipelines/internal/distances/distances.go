@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
@@ -95,7 +96,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: e.Again(), Outputs: []string{distances.DistributionFile},
+		Command: e.Again(), Outputs: []string{counts.DistributionFile},
 	}
 	// This process does not load the graph, and the workers of a join do not either.
 	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
@@ -147,7 +148,7 @@ func everyEntity(entities int) []int32 {
 // wrote them.
 func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Distances(f.split)
-	d, err := distances.ReadDistribution(ctx, folder)
+	d, err := counts.ReadDistribution(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 		e.Say("  (training removes each query's own edge, which makes its answer farther)")
 	}
 	e.Say("")
-	e.Outputs(made, folder, storage.Join(folder, distances.DistributionFile))
+	e.Outputs(made, folder, storage.Join(folder, counts.DistributionFile))
 	switch f.split {
 	case "train":
 		e.NextSteps(ctx, e.TrainStep())
@@ -172,7 +173,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 }
 
 // show prints one distance and its share.
-func show(e *command.Environment, at string, d distances.Distribution, always bool) {
+func show(e *command.Environment, at string, d counts.Distribution, always bool) {
 	if n := d.ByDistance[at]; n > 0 || always {
 		e.Say("  %9s %12s %6.2f%%", at, progress.Count(n), 100*float64(n)/float64(max(1, d.Queries)))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
@@ -71,7 +72,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 	}
 	searcher := search.NewSearcher(g)
 	want, got := make([]uint8, g.Entities), make([]uint8, g.Entities)
-	rows, counts := 0, map[string]int64{"1": 0, "2": 0, "3": 0, "4": 0, "unreached": 0}
+	rows, byDistance := 0, map[string]int64{"1": 0, "2": 0, "3": 0, "4": 0, "unreached": 0}
 	for source := range int32(g.Entities) {
 		ofSource := distances.QueriesOf(queries, source)
 		packed, found := read[source]
@@ -92,18 +93,18 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 			if want[q.Answer] == search.Unreached {
 				at = "unreached"
 			}
-			counts[at]++
+			byDistance[at]++
 		}
 	}
 	if rows == 0 || len(read) != rows {
 		t.Errorf("%d rows, want %d", len(read), rows)
 	}
-	d, err := distances.ReadDistribution(ctx, folder)
+	d, err := counts.ReadDistribution(ctx, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Split != split || d.Queries != int64(len(queries)) || fmt.Sprint(d.ByDistance) != fmt.Sprint(counts) {
-		t.Errorf("distribution %+v, want %d queries, %v", d, len(queries), counts)
+	if d.Split != split || d.Queries != int64(len(queries)) || fmt.Sprint(d.ByDistance) != fmt.Sprint(byDistance) {
+		t.Errorf("distribution %+v, want %d queries, %v", d, len(queries), byDistance)
 	}
 }
 

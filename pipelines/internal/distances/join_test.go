@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
@@ -89,7 +90,7 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			if err := searchByJoin(context.Background(), pipelinetest.Environment(), sources, params, test.perPipeline); err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"distances-00000-of-00001.arrow", distances.DistributionFile} {
+			for _, name := range []string{"distances-00000-of-00001.arrow", counts.DistributionFile} {
 				want, err := os.ReadFile(filepath.Join(root, "worker", name))
 				if err != nil {
 					t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
@@ -107,7 +108,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 	t.Helper()
 	ctx := context.Background()
 	searcher, row := search.NewSearcher(g), make([]uint8, g.Entities)
-	d := distances.Distribution{Split: "test", ByDistance: map[string]int64{"unreached": 0}}
+	d := counts.Distribution{Split: "test", ByDistance: map[string]int64{"unreached": 0}}
 	for hop := 1; hop <= s.params.Hops; hop++ {
 		d.ByDistance[strconv.Itoa(hop)] = 0
 	}
@@ -143,7 +144,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.want[distances.DistributionFile] = append(text, '\n')
+	s.want[counts.DistributionFile] = append(text, '\n')
 }
 
 // check searches by a join and compares every file.
@@ -250,7 +251,7 @@ func TestJoinOfDamagedEdges(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), url) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("the error is %v, want %s and %q", err, url, test.says)
 			}
-			if there, _ := storage.Exists(ctx, storage.Join(s.params.Folder, distances.DistributionFile)); there {
+			if there, _ := storage.Exists(ctx, storage.Join(s.params.Folder, counts.DistributionFile)); there {
 				t.Error("a distribution is written")
 			}
 		})

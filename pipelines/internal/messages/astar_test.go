@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
@@ -15,7 +16,6 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/graph"
-	"tagnet/stages/messages"
 )
 
 // trained returns a workspace with a small model of a policy.
@@ -40,7 +40,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 				t.Errorf("of the choices of a finished training is said: %s", out)
 			}
 			ctx, folder := context.Background(), filepath.Join(workspace, "runs/main/messages", "test")
-			s, err := messages.ReadSummary(ctx, folder)
+			s, err := counts.ReadSummary(ctx, folder)
 			if err != nil || s.AStar == nil {
 				t.Fatalf("%+v, %v", s, err)
 			}
@@ -52,7 +52,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 			if (got.Kept == got.AStar) != (policy == configuration.PolicyAStar) {
 				t.Errorf("%d of %d are sent", got.Kept, got.AStar)
 			}
-			rows, err := rowsOf(ctx, filepath.Join(folder, messages.AStarTable))
+			rows, err := rowsOf(ctx, filepath.Join(folder, counts.AStarTable))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestChoicesOfUnfinishedTraining(t *testing.T) {
 	}
 }
 
-func choices(t *testing.T, workspace string) (sum messages.AStar) {
+func choices(t *testing.T, workspace string) (sum counts.AStar) {
 	t.Helper()
 	ctx := context.Background()
 	loaded, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))

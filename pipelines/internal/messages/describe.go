@@ -4,17 +4,17 @@ import (
 	"context"
 	"strconv"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/messages"
 )
 
 // finish prints the counts, the output files and the next command. made reports whether this run wrote
 // them.
 func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Messages(f.split)
-	s, err := messages.ReadSummary(ctx, folder)
+	s, err := counts.ReadSummary(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -32,20 +32,20 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 		describeChoices(e, *s.AStar)
 	}
 	e.Say("")
-	tables := []string{storage.Join(folder, messages.CountsTable)}
+	tables := []string{storage.Join(folder, counts.CountsTable)}
 	if s.AStar != nil {
-		tables = append(tables, storage.Join(folder, messages.AStarTable))
+		tables = append(tables, storage.Join(folder, counts.AStarTable))
 	}
 	if err := e.Tables(ctx, made, tables...); err != nil {
 		return err
 	}
-	e.Outputs(made, storage.Join(folder, messages.SummaryFile))
+	e.Outputs(made, storage.Join(folder, counts.SummaryFile))
 	e.Next(e.Workspace.Command("report"))
 	return nil
 }
 
 // describeChoices prints the choices of a model of A*Net by layer.
-func describeChoices(e *command.Environment, a messages.AStar) {
+func describeChoices(e *command.Environment, a counts.AStar) {
 	e.Say("")
 	e.Say("checkpoint %s: policy %s, %d layers, delta %d", a.Checkpoint, a.Policy, a.Layers, a.Delta)
 	e.Say("  %6s %20s %20s %18s", "layer", "chosen by A*Net", "sent", "fewer")

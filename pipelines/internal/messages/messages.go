@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
@@ -126,9 +127,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Workspace: w, Name: "messages", Folder: w.MessagesFolder(f.split),
 		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
 	}
-	stage.Outputs = []string{messages.CountsTable + "/", messages.SummaryFile}
+	stage.Outputs = []string{counts.CountsTable + "/", counts.SummaryFile}
 	if model != nil {
-		stage.Outputs = append(stage.Outputs, messages.AStarTable+"/")
+		stage.Outputs = append(stage.Outputs, counts.AStarTable+"/")
 	}
 	sources := distances.Sources(queries)
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.

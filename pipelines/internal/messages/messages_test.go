@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
@@ -41,7 +42,7 @@ func prepared(t *testing.T, inductive bool) string {
 }
 
 // want counts edge by edge, query by query.
-func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string) messages.Configuration {
+func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string) counts.Configuration {
 	t.Helper()
 	queries, err := l.Queries(context.Background(), split)
 	if err != nil {
@@ -49,7 +50,7 @@ func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string
 	}
 	g := l.Of(split).Graph
 	searcher, distances := search.NewSearcher(g), make([]uint8, g.Entities)
-	c := messages.Configuration{Layers: layers, Delta: delta}
+	c := counts.Configuration{Layers: layers, Delta: delta}
 	for _, q := range queries {
 		removal := modelgraph.Removal{
 			Active: remove != configuration.RemoveNone, OneHop: remove == configuration.RemoveOneHop,
@@ -121,7 +122,7 @@ func check(t *testing.T, workspace, split, remove string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := messages.ReadSummary(ctx, folder)
+	s, err := counts.ReadSummary(ctx, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +133,11 @@ func check(t *testing.T, workspace, split, remove string) {
 	if s.Split != split || s.Queries != int64(len(queries)) || s.Edges != l.Of(split).Graph.Edges() || s.Remove != remove || len(s.Configurations) != 8 {
 		t.Fatalf("summary %+v", s)
 	}
-	rows, err := rowsOf(ctx, filepath.Join(folder, messages.CountsTable))
+	rows, err := rowsOf(ctx, filepath.Join(folder, counts.CountsTable))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromRows := map[[2]int]messages.Configuration{}
+	fromRows := map[[2]int]counts.Configuration{}
 	for _, r := range rows {
 		if s.Remove != configuration.RemoveNone { // the row is a sum over its queries
 			r.Queries = 1
@@ -203,7 +204,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	// Both comparisons stand side by side: with all messages, and with those that are not empty.
-	s, err := messages.ReadSummary(context.Background(), folder)
+	s, err := counts.ReadSummary(context.Background(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func TestAgain(t *testing.T) {
 	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, lock.FileName)); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, messages.CountsTable), 0, 1), "half")
+	pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, counts.CountsTable), 0, 1), "half")
 	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 }
@@ -240,7 +241,7 @@ func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 	}
 	sorted := func(folder string) []parquet.MessageCount {
 		t.Helper()
-		rows, err := rowsOf(t.Context(), filepath.Join(folder, messages.CountsTable))
+		rows, err := rowsOf(t.Context(), filepath.Join(folder, counts.CountsTable))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +262,7 @@ func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 		if diff := gocmp.Diff(sorted(whole), sorted(folder)); diff != "" {
 			t.Errorf("%d sources a shard:\n%s", perShard, diff)
 		}
-		pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, messages.CountsTable), 1, of), "what a killed worker left")
+		pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, counts.CountsTable), 1, of), "what a killed worker left")
 		pipelinetest.Same(t, count(folder, perShard, 1), want)
 	}
 }
@@ -272,12 +273,12 @@ func TestCountsOfRealData(t *testing.T) {
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("the datasets are not at %s", data)
 	}
-	count := func(t *testing.T, dataset string) messages.Summary {
+	count := func(t *testing.T, dataset string) counts.Summary {
 		t.Helper()
 		workspace := t.TempDir()
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset))
 		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
-		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "test"))
+		s, err := counts.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "test"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +288,7 @@ func TestCountsOfRealData(t *testing.T) {
 		s := count(t, "wn18rr")
 		c := s.Configurations[3]
 		c.Decrease, c.DecreaseWithoutEmpty, c.KeptPerQuery, c.NBFNetPerQuery = 0, 0, 0, 0
-		want := messages.Configuration{Layers: 6, Delta: 3, Totals: messages.Totals{
+		want := counts.Configuration{Layers: 6, Delta: 3, Totals: counts.Totals{
 			NBFNet: 6531381360, Kept: 503419063, KeptEmpty: 268014235, PrunedEmpty: 6023025425, PrunedRedundant: 4936872,
 		}}
 		if s.Queries != 6268 || s.Edges != 173670 || c != want {
@@ -314,7 +315,7 @@ func TestTrainingOfThePaper(t *testing.T) {
 		workspace := t.TempDir()
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", data)
 		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", "train", "--remove", remove)
-		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "train"))
+		s, err := counts.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "train"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,18 +10,17 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/analysis"
 	"tagnet/formats/check"
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
-	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
-	"tagnet/stages/messages"
-	"tagnet/stages/statistics"
 )
 
 // evidence is the content of a workspace that the page shows. What could not be read is nil or
@@ -30,7 +29,7 @@ type evidence struct {
 	workspace   workspace.Workspace
 	seed        int64 // of the bootstraps
 	graph       *graph.Summary
-	distances   []distances.Distribution
+	distances   []counts.Distribution
 	epochs      []learn.Epoch
 	best        string
 	checkpoint  *checkpoint.Record
@@ -40,9 +39,9 @@ type evidence struct {
 	own         []ownAnswers
 	notShown    []string // folders of answers beyond ownFolders
 	search      *search
-	messages    []messages.Summary
+	messages    []counts.Summary
 	runs        []*evidence // of the workspace, this one included, if there are several
-	analysis    *statistics.Analysis
+	analysis    *analysis.Analysis
 	gaps        map[string][]gap // by section
 }
 
@@ -78,14 +77,14 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 	} else {
 		e.graph = &g
 	}
-	e.distances = readSplits[distances.Distribution](ctx, e, "distances", "distribution.json", "distances", content{dataSection, "distances"})
+	e.distances = readSplits[counts.Distribution](ctx, e, "distances", "distribution.json", "distances", content{dataSection, "distances"})
 	e.readTraining(ctx)
 	e.readEvaluations(ctx)
 	e.readProtocols(ctx)
 	e.readOwnQueries(ctx)
-	e.messages = readSplits[messages.Summary](ctx, e, w.InRun("messages"), "summary.json", "messages", content{messagesSection, "message counts"})
+	e.messages = readSplits[counts.Summary](ctx, e, w.InRun("messages"), "summary.json", "messages", content{messagesSection, "message counts"})
 	for _, m := range e.messages {
-		slices.SortStableFunc(m.Configurations, func(a, b messages.Configuration) int {
+		slices.SortStableFunc(m.Configurations, func(a, b counts.Configuration) int {
 			return cmp.Or(a.Layers-b.Layers, a.Delta-b.Delta)
 		})
 	}
@@ -93,7 +92,7 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 	there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName))
 	e.check(err)
 	if err == nil && there {
-		if a, err := read[statistics.Analysis](ctx, e, workspace.AnalysisFolder, statistics.File, analyze); err != nil {
+		if a, err := read[analysis.Analysis](ctx, e, workspace.AnalysisFolder, analysis.File, analyze); err != nil {
 			e.missing(dataSection, "The degrees of the graph cannot be shown", analyze, err)
 		} else {
 			e.analysis = &a

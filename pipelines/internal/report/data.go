@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/model/chart"
-	"tagnet/stages/distances"
 	"tagnet/stages/graph"
-	"tagnet/stages/statistics"
 )
 
 // composeData returns the section on the graph and the distances of its answers.
@@ -78,7 +78,7 @@ func splitTable(g *graph.Summary) table {
 }
 
 // farthest returns the distances of some splits up to the last one that occurs.
-func farthest(splits []distances.Distribution) []string {
+func farthest(splits []counts.Distribution) []string {
 	sum := map[string]int64{}
 	for _, d := range splits {
 		for name, n := range d.ByDistance {
@@ -95,8 +95,8 @@ func farthest(splits []distances.Distribution) []string {
 // distanceFigure draws the share of each split's queries at each distance. It leaves out train if
 // there are others: the graph contains the fact of a training query, so that its answer is one edge
 // away.
-func distanceFigure(splits []distances.Distribution) figure {
-	shown := slices.DeleteFunc(slices.Clone(splits), func(d distances.Distribution) bool { return d.Split == "train" })
+func distanceFigure(splits []counts.Distribution) figure {
+	shown := slices.DeleteFunc(slices.Clone(splits), func(d counts.Distribution) bool { return d.Split == "train" })
 	if len(shown) == 0 {
 		shown = splits
 	}
@@ -129,7 +129,7 @@ func queriesBar(value float64, queries int64) chart.Bar {
 }
 
 // distanceTable returns a table of the queries at each distance.
-func distanceTable(splits []distances.Distribution) table {
+func distanceTable(splits []counts.Distribution) table {
 	t := table{Title: "Distances of the answers, in numbers", Head: []string{"Edges"},
 		Note: "Queries by the number of edges from source to answer. A training query has its own fact in the graph here, which training removes."}
 	for _, d := range splits {
@@ -159,20 +159,20 @@ func splitColour(split string) int {
 }
 
 // degreeFigure draws the distribution of in-degrees.
-func degreeFigure(a statistics.Analysis) figure {
+func degreeFigure(a analysis.Analysis) figure {
 	c := chart.Bars{Label: "edges", X: chart.Axis{Label: "entities", Format: wholePercent, Most: 1}, Format: percent,
-		Series: []chart.Key{{Name: statistics.Training + " graph"}}}
-	graphs, caption := []statistics.Graph{a.Graph}, ""
+		Series: []chart.Key{{Name: analysis.Training + " graph"}}}
+	graphs, caption := []analysis.Graph{a.Graph}, ""
 	if a.InferenceGraph != nil {
 		graphs = append(graphs, *a.InferenceGraph)
-		c.Series = append(c.Series, chart.Key{Name: statistics.Inference + " graph", Colour: 1})
+		c.Series = append(c.Series, chart.Key{Name: analysis.Inference + " graph", Colour: 1})
 		caption = fmt.Sprintf(" in the training graph and %s in the inference graph", count(a.InferenceGraph.MostEdges))
 	}
-	longest := slices.MaxFunc(graphs, func(x, y statistics.Graph) int { return len(x.Degrees) - len(y.Degrees) })
+	longest := slices.MaxFunc(graphs, func(x, y analysis.Graph) int { return len(x.Degrees) - len(y.Degrees) })
 	for i, d := range longest.Degrees {
 		row, entities := chart.Row{Name: d.Name()}, int64(0)
 		for _, g := range graphs {
-			var of statistics.Degree
+			var of analysis.Degree
 			if i < len(g.Degrees) {
 				of = g.Degrees[i]
 			}

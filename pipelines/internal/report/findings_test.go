@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/messages"
 )
 
 // evaluationOf returns the evaluation whose metrics are those of the given ranks.
@@ -143,7 +143,7 @@ func TestFindings(t *testing.T) {
 				e.evaluations = []evaluation{evaluationOf(test.rows)}
 			}
 			if test.counted {
-				e.messages = []messages.Summary{{Configurations: []messages.Configuration{{Layers: 6, Totals: messages.Totals{NBFNet: 1000, Kept: 300, KeptEmpty: 100, PrunedEmpty: 650, PrunedRedundant: 50}}}}}
+				e.messages = []counts.Summary{{Configurations: []counts.Configuration{{Layers: 6, Totals: counts.Totals{NBFNet: 1000, Kept: 300, KeptEmpty: 100, PrunedEmpty: 650, PrunedRedundant: 50}}}}}
 			}
 			got := e.findings()
 			if len(got) != len(test.want) {
@@ -188,7 +188,7 @@ func TestUnreachedAnswersOfWeights(t *testing.T) {
 			r.Distance = -1
 		}
 	}))
-	counted := messages.Summary{Split: "test", Configurations: []messages.Configuration{{Layers: 6, Delta: 2}}}
+	counted := counts.Summary{Split: "test", Configurations: []counts.Configuration{{Layers: 6, Delta: 2}}}
 	for name, c := range map[string]struct {
 		of   workspace.Evaluated
 		says bool
@@ -198,7 +198,7 @@ func TestUnreachedAnswersOfWeights(t *testing.T) {
 		"a checkpoint from a file": {workspace.Evaluated{From: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
 	} {
 		v.of = c.of
-		e := &evidence{evaluations: []evaluation{v}, messages: []messages.Summary{counted}}
+		e := &evidence{evaluations: []evaluation{v}, messages: []counts.Summary{counted}}
 		if got := strings.Join(e.findings(), " "); strings.Contains(got, "cannot be found") != c.says {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/calibration"
@@ -17,12 +19,9 @@ import (
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
-	"tagnet/stages/distances"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
-	"tagnet/stages/messages"
-	"tagnet/stages/statistics"
 )
 
 // hostile is a name that would become part of the page if it were not escaped.
@@ -123,13 +122,13 @@ func (f fixture) all() {
 // test split's, and degrees.
 func (f fixture) analysis() {
 	for split, queries := range map[string]int64{"valid": 35070, "train": 544230} {
-		f.write("distances/"+split+"/distribution.json", distances.Distribution{Split: split, Queries: queries,
+		f.write("distances/"+split+"/distribution.json", counts.Distribution{Split: split, Queries: queries,
 			ByDistance: map[string]int64{"1": queries / 4, "2": queries - queries/4, "unreached": 0}})
-		f.write("runs/main/messages/"+split+"/summary.json", messages.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []messages.Configuration{
-			{Layers: 6, Delta: 2, Totals: messages.Totals{NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15}, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
+		f.write("runs/main/messages/"+split+"/summary.json", counts.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []counts.Configuration{
+			{Layers: 6, Delta: 2, Totals: counts.Totals{NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15}, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
 	}
-	a := statistics.Analysis{Dataset: "fb15k-237", Graph: statistics.Graph{Entities: 14541, MostEdges: 8642}}
-	for _, d := range []statistics.Degree{{To: 0, Entities: 36}, {From: 1, To: 1, Entities: 1000}, {From: 2, To: 3, Entities: 5000}, {From: 4096, To: 8191, Entities: 2}} {
+	a := analysis.Analysis{Dataset: "fb15k-237", Graph: analysis.Graph{Entities: 14541, MostEdges: 8642}}
+	for _, d := range []analysis.Degree{{To: 0, Entities: 36}, {From: 1, To: 1, Entities: 1000}, {From: 2, To: 3, Entities: 5000}, {From: 4096, To: 8191, Entities: 2}} {
 		d.Share = float64(d.Entities) / 14541
 		a.Degrees = append(a.Degrees, d)
 	}
@@ -139,7 +138,7 @@ func (f fixture) analysis() {
 func (f fixture) graph() {
 	f.write("graph/summary.json", graph.Summary{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, Edges: 544230, MeanDegree: 18.7,
 		Queries: map[string]int64{"train": 544230, "valid": 35070, "test": 40932}, Distinct: map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
-	f.write("distances/test/distribution.json", distances.Distribution{Split: "test", Queries: 40932,
+	f.write("distances/test/distribution.json", counts.Distribution{Split: "test", Queries: 40932,
 		ByDistance: map[string]int64{"1": 40, "2": 29911, "3": 10871, "4": 100, "10": 1, "unreached": 9}})
 }
 
@@ -190,18 +189,18 @@ func (f fixture) calibration() *evaluate.Calibration {
 }
 
 func (f fixture) messages() {
-	m := messages.Summary{Split: "test", Queries: 40932, Edges: 544230}
+	m := counts.Summary{Split: "test", Queries: 40932, Edges: 544230}
 	for delta, saved := range []float64{0.88, 0.72, 0.5012, 0.34, 0.21, 0.1} {
 		whole := int64(6) * 544230 * 40932
 		kept := int64(float64(whole) * (1 - saved))
 		empty := kept / 3
 		pruned := whole - kept
-		m.Configurations = append(m.Configurations, messages.Configuration{Layers: 6, Delta: delta,
-			Totals:   messages.Totals{NBFNet: whole, Kept: kept, KeptEmpty: empty, PrunedEmpty: pruned / 2, PrunedRedundant: pruned - pruned/2},
+		m.Configurations = append(m.Configurations, counts.Configuration{Layers: 6, Delta: delta,
+			Totals:   counts.Totals{NBFNet: whole, Kept: kept, KeptEmpty: empty, PrunedEmpty: pruned / 2, PrunedRedundant: pruned - pruned/2},
 			Decrease: saved, DecreaseWithoutEmpty: 1 - float64(kept-empty)/float64(whole)})
 	}
 	for layer := range int64(6) {
-		m.ByLayer = append(m.ByLayer, messages.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1, Totals: messages.Totals{NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200}})
+		m.ByLayer = append(m.ByLayer, counts.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1, Totals: counts.Totals{NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200}})
 	}
 	f.write("runs/main/messages/test/summary.json", m)
 }

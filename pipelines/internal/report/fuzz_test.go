@@ -4,15 +4,14 @@ import (
 	"context"
 	"testing"
 
+	"tagnet/formats/analysis"
 	"tagnet/formats/check"
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/distances"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
-	"tagnet/stages/messages"
-	"tagnet/stages/statistics"
 )
 
 // summaries are the JSON files of a workspace that a page shows, each with what reads it into the evidence.
@@ -22,22 +21,22 @@ var summaries = []struct {
 }{
 	{"graph/summary.json", func(e *evidence, url string) error { return set[graph.Summary](url, &e.graph) }},
 	{"distances/test/distribution.json", func(e *evidence, url string) error {
-		var d *distances.Distribution
+		var d *counts.Distribution
 		err := set(url, &d)
 		if err == nil {
-			e.distances = []distances.Distribution{*d}
+			e.distances = []counts.Distribution{*d}
 		}
 		return err
 	}},
 	{"runs/main/messages/test/summary.json", func(e *evidence, url string) error {
-		var m *messages.Summary
+		var m *counts.Summary
 		err := set(url, &m)
 		if err == nil {
-			e.messages = []messages.Summary{*m}
+			e.messages = []counts.Summary{*m}
 		}
 		return err
 	}},
-	{"analysis/analysis.json", func(e *evidence, url string) error { return set[statistics.Analysis](url, &e.analysis) }},
+	{"analysis/analysis.json", func(e *evidence, url string) error { return set[analysis.Analysis](url, &e.analysis) }},
 	{"runs/main/checkpoints/epoch-012.json", func(e *evidence, url string) error { return set[checkpoint.Record](url, &e.checkpoint) }},
 	{"runs/main/evaluation/test/metrics.json", func(e *evidence, url string) error {
 		var m *evaluate.Metrics

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"tagnet/formats/counts"
 	"tagnet/model/chart"
 	"tagnet/model/configuration"
-	"tagnet/stages/messages"
 )
 
 // composeMessages returns the section on the messages that propagation sends and that truncation
@@ -29,9 +29,9 @@ func (e *evidence) composeMessages() section {
 	if e.unreachedDiffer() {
 		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every entity in every layer."}, s.Lead...)
 	}
-	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m messages.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
+	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m counts.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
 	s.Figures = []figure{savedFigure(splits, c.Layers), deltaFigure(m, c.Layers)}
-	byLayer := slices.DeleteFunc(slices.Clone(m.ByLayer), func(one messages.LayerSum) bool { return one.Layers != c.Layers || one.Delta != c.Delta })
+	byLayer := slices.DeleteFunc(slices.Clone(m.ByLayer), func(one counts.LayerSum) bool { return one.Layers != c.Layers || one.Delta != c.Delta })
 	if len(byLayer) > 0 {
 		s.Figures = append(s.Figures, layersFigure(m.Split, c, byLayer))
 	}
@@ -54,7 +54,7 @@ func (e *evidence) harmless() string {
 
 // chosen returns the configuration of the best checkpoint, or the default one, if it was counted, else
 // the one with the most layers and, of those, the middle delta.
-func (e *evidence) chosen(m messages.Summary) messages.Configuration {
+func (e *evidence) chosen(m counts.Summary) counts.Configuration {
 	wanted := configuration.Default()
 	if e.checkpoint != nil {
 		wanted = e.checkpoint.Configuration
@@ -69,8 +69,8 @@ func (e *evidence) chosen(m messages.Summary) messages.Configuration {
 }
 
 // ofLayers returns the configurations with the given number of layers, by delta.
-func ofLayers(m messages.Summary, layers int) []messages.Configuration {
-	return slices.DeleteFunc(slices.Clone(m.Configurations), func(c messages.Configuration) bool { return c.Layers != layers })
+func ofLayers(m counts.Summary, layers int) []counts.Configuration {
+	return slices.DeleteFunc(slices.Clone(m.Configurations), func(c counts.Configuration) bool { return c.Layers != layers })
 }
 
 // byDelta returns a chart of shares by delta, without lines.
@@ -79,7 +79,7 @@ func byDelta(label string) chart.Lines {
 }
 
 // points returns a share of each configuration by its delta.
-func points(configurations []messages.Configuration, share func(messages.Configuration) float64) (all []chart.Point) {
+func points(configurations []counts.Configuration, share func(counts.Configuration) float64) (all []chart.Point) {
 	for _, c := range configurations {
 		all = append(all, chart.Point{X: float64(c.Delta), Y: share(c)})
 	}
@@ -88,12 +88,12 @@ func points(configurations []messages.Configuration, share func(messages.Configu
 
 // mark returns the radius of the points of the i-th split: larger for those drawn first, so that
 // all are visible where lines coincide.
-func mark(i int, splits []messages.Summary) float64 {
+func mark(i int, splits []counts.Summary) float64 {
 	return 2.8 + 1.8*float64(len(splits)-1-i)
 }
 
 // savedFigure draws the share of messages saved by delta, of all and of those not empty, of one split or several.
-func savedFigure(splits []messages.Summary, layers int) figure {
+func savedFigure(splits []counts.Summary, layers int) figure {
 	c := byDelta("messages saved")
 	caption := fmt.Sprintf("By %d layers with truncation: of one message along each edge in each layer, and of those that are not empty.", layers)
 	if len(splits) > 1 {
@@ -107,19 +107,19 @@ func savedFigure(splits []messages.Summary, layers int) figure {
 			notEmpty = chart.Series{Key: chart.Key{Colour: colour}, Mark: all.Mark, Dashed: true}
 		}
 		counted := ofLayers(m, layers)
-		all.Points = points(counted, func(c messages.Configuration) float64 { share, _ := c.Saved(); return share })
-		notEmpty.Points = points(counted, func(c messages.Configuration) float64 { _, share := c.Saved(); return share })
+		all.Points = points(counted, func(c counts.Configuration) float64 { share, _ := c.Saved(); return share })
+		notEmpty.Points = points(counted, func(c counts.Configuration) float64 { _, share := c.Saved(); return share })
 		c.Series = append(c.Series, all, notEmpty)
 	}
 	return newFigure("messages-saved", "Messages saved by delta", caption, c)
 }
 
 // prunedFigure draws the share of the pruned messages that are empty, by delta.
-func prunedFigure(splits []messages.Summary, layers int) figure {
+func prunedFigure(splits []counts.Summary, layers int) figure {
 	c := byDelta("empty, of the pruned")
 	for i, m := range splits {
 		c.Series = append(c.Series, chart.Series{Key: chart.Key{Name: m.Split, Colour: splitColour(m.Split)}, Mark: mark(i, splits),
-			Points: points(ofLayers(m, layers), messages.Configuration.PrunedEmptyShare)})
+			Points: points(ofLayers(m, layers), counts.Configuration.PrunedEmptyShare)})
 	}
 	return newFigure("messages-pruned", "Pruned messages", fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
 		plural(int64(layers), "layer", "layers")), c)
@@ -133,7 +133,7 @@ func outcomes(label, of string) chart.Bars {
 }
 
 // outcome returns a row of such a chart.
-func outcome(name int, t messages.Totals) chart.Row {
+func outcome(name int, t counts.Totals) chart.Row {
 	row := chart.Row{Name: strconv.Itoa(name)}
 	for _, n := range []int64{t.Sent(), t.KeptEmpty, t.PrunedRedundant, t.PrunedEmpty} {
 		share := float64(n) / float64(max(1, t.NBFNet))
@@ -143,7 +143,7 @@ func outcome(name int, t messages.Totals) chart.Row {
 }
 
 // deltaFigure draws the outcomes for messages, by delta.
-func deltaFigure(m messages.Summary, layers int) figure {
+func deltaFigure(m counts.Summary, layers int) figure {
 	c := outcomes("delta", "messages without truncation")
 	for _, one := range ofLayers(m, layers) {
 		c.Rows = append(c.Rows, outcome(one.Delta, one.Totals))
@@ -152,7 +152,7 @@ func deltaFigure(m messages.Summary, layers int) figure {
 }
 
 // layersFigure draws the outcomes for messages in each layer of a configuration.
-func layersFigure(split string, of messages.Configuration, byLayer []messages.LayerSum) figure {
+func layersFigure(split string, of counts.Configuration, byLayer []counts.LayerSum) figure {
 	c := outcomes("layer", "messages of the layer without truncation")
 	for _, one := range byLayer {
 		c.Rows = append(c.Rows, outcome(one.Layer, one.Totals))
@@ -162,7 +162,7 @@ func layersFigure(split string, of messages.Configuration, byLayer []messages.La
 }
 
 // messageTable returns a table with a row for each split, number of layers and delta.
-func messageTable(splits []messages.Summary) table {
+func messageTable(splits []counts.Summary) table {
 	t := table{Title: "Messages per query", Head: []string{"Split", "Layers", "Delta", "Sent", "Of all", "Saved", "Of not empty", "Saved", "Kept", "Saved"},
 		Note: "Means over the queries of each split. All: one message along each edge in each layer. Kept includes empty messages; the paper compares it with all."}
 	for _, m := range splits {
@@ -178,7 +178,7 @@ func messageTable(splits []messages.Summary) table {
 }
 
 // choicesTable returns a table of the messages that an A*Net model chose and that the window kept.
-func choicesTable(m messages.Summary) table {
+func choicesTable(m counts.Summary) table {
 	c := m.AStar
 	t := table{Title: "Messages chosen by A*Net", Head: []string{"Layer", "Untruncated", "Chosen", "Sent", "Saved of the chosen"},
 		Note: fmt.Sprintf("Messages per query with %s and policy %s. A*Net chooses which entities send along which edges; a window prunes some of these messages.", c.Checkpoint, c.Policy)}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
@@ -19,7 +20,6 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"
-	"tagnet/stages/messages"
 )
 
 // run makes the page of a workspace and returns it with the output.
@@ -159,7 +159,7 @@ func TestGaps(t *testing.T) {
 			f.training()
 			f.writeText("runs/main/training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep")
 		}, []string{"training.jsonl:2"}, nil},
-		{"no configurations", func(f fixture) { f.write("runs/main/messages/test/summary.json", messages.Summary{Split: "test"}) }, []string{"Messages"}, nil},
+		{"no configurations", func(f fixture) { f.write("runs/main/messages/test/summary.json", counts.Summary{Split: "test"}) }, []string{"Messages"}, nil},
 		{"one epoch, no validation", func(f fixture) { f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch"}, []string{"NaN"}},
 		{"no queries", func(f fixture) { f.write("runs/main/evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 queries"}, []string{"NaN"}},
 	} {
@@ -273,10 +273,10 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 func TestChoicesOfAStar(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}
-	f.write("runs/main/messages/test/summary.json", messages.Summary{Split: "test", Queries: 10, Edges: 1000,
-		Configurations: []messages.Configuration{{Layers: 2, Delta: 1, Totals: messages.Totals{NBFNet: 20000, Kept: 9000}, Decrease: 0.55, DecreaseWithoutEmpty: 0.55}},
-		AStar: &messages.AStar{Checkpoint: "epoch-003", Policy: "window+astar", Layers: 2, Delta: 1, NBFNet: 20000, AStar: 4000, Kept: 3000, Decrease: 0.85, DecreaseOfAStar: 0.25,
-			ByLayer: []messages.AStarLayer{{Layer: 1, AStar: 1000, Kept: 1000}, {Layer: 2, AStar: 3000, Kept: 2000}}}})
+	f.write("runs/main/messages/test/summary.json", counts.Summary{Split: "test", Queries: 10, Edges: 1000,
+		Configurations: []counts.Configuration{{Layers: 2, Delta: 1, Totals: counts.Totals{NBFNet: 20000, Kept: 9000}, Decrease: 0.55, DecreaseWithoutEmpty: 0.55}},
+		AStar: &counts.AStar{Checkpoint: "epoch-003", Policy: "window+astar", Layers: 2, Delta: 1, NBFNet: 20000, AStar: 4000, Kept: 3000, Decrease: 0.85, DecreaseOfAStar: 0.25,
+			ByLayer: []counts.AStarLayer{{Layer: 1, AStar: 1000, Kept: 1000}, {Layer: 2, AStar: 3000, Kept: 2000}}}})
 	page, _ := run(t, root)
 	for _, want := range []string{"Messages chosen by A*Net", "25.0%", "33.3%", "85.0%", "policy window&#43;astar"} {
 		if !strings.Contains(page, want) {

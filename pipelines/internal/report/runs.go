@@ -8,11 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"tagnet/formats/counts"
 	"tagnet/model/checkpoint"
 	"tagnet/model/comparison"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/messages"
 )
 
 // readRuns reads what the page compares of all runs, if there are several.
@@ -38,7 +38,7 @@ func (e *reader) readRuns(ctx context.Context) {
 			e.missing(runsSection, fmt.Sprintf("The run %s has no metrics of its best checkpoint on the %s split", name, e.comparedSplit()),
 				other.workspace.Command("score", "--split", e.comparedSplit()), nil)
 		}
-		other.messages = readSplits[messages.Summary](ctx, other, other.workspace.InRun("messages"), messages.SummaryFile, "messages")
+		other.messages = readSplits[counts.Summary](ctx, other, other.workspace.InRun("messages"), counts.SummaryFile, "messages")
 		e.failure = cmp.Or(e.failure, other.failure)
 		e.runs = append(e.runs, other.evidence)
 	}

@@ -3,9 +3,9 @@ package workspace
 import (
 	"context"
 
+	"tagnet/formats/counts"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
-	"tagnet/stages/messages"
 )
 
 // ScoreSeconds returns about how many seconds of a core it takes to score so many queries of a split, by the formula and
@@ -24,7 +24,7 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 	}
 	kept, bound := float64(c.Layers)*edges, c.Policy != configuration.PolicyFull
 	if c.Policy == configuration.PolicyWindow && w.Complete(ctx, w.MessagesFolder(split)) {
-		if counted, err := messages.ReadSummary(ctx, w.Messages(split)); err == nil {
+		if counted, err := counts.ReadSummary(ctx, w.Messages(split)); err == nil {
 			for _, of := range counted.Configurations {
 				if of.Layers == c.Layers && of.Delta == c.Delta {
 					kept, bound = of.KeptPerQuery, false

@@ -4,11 +4,11 @@ import (
 	"math"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
-	"tagnet/stages/messages"
 )
 
 // TestScoreSeconds takes the figures of FB15k-237 in infra/dataflow/README.md.
@@ -21,8 +21,8 @@ func TestScoreSeconds(t *testing.T) {
 		t.Error("without messages/ it is no bound")
 	}
 	folder := w.Messages("test")
-	kept := messages.Configuration{Layers: c.Layers, Delta: c.Delta, KeptPerQuery: 1.085e6}
-	if err := storage.WriteJSON(t.Context(), storage.Join(folder, messages.SummaryFile), messages.Summary{Configurations: []messages.Configuration{kept}}); err != nil {
+	kept := counts.Configuration{Layers: c.Layers, Delta: c.Delta, KeptPerQuery: 1.085e6}
+	if err := storage.WriteJSON(t.Context(), storage.Join(folder, counts.SummaryFile), counts.Summary{Configurations: []counts.Configuration{kept}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := manifest.Write(t.Context(), folder, manifest.Manifest{}); err != nil {

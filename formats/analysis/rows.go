@@ -1,4 +1,4 @@
-package statistics
+package analysis
 
 import (
 	"cmp"
@@ -8,19 +8,17 @@ import (
 	"slices"
 	"strconv"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
-	"tagnet/model/kg"
-	"tagnet/stages/messages"
 )
 
-// rows returns the rows of analysis.parquet: those of the graphs, then those of the splits in the
-// order of kg.Splits.
-func (a Analysis) rows() []parquet.Share {
+// Rows returns the rows of analysis.parquet: those of the graphs, then those of the splits.
+func (a Analysis) Rows() []parquet.Share {
 	rows := a.Graph.rows(Training)
 	if a.InferenceGraph != nil {
 		rows = append(rows, a.InferenceGraph.rows(Inference)...)
 	}
-	for _, name := range kg.Splits {
+	for _, name := range []string{"train", "valid", "test"} {
 		if split, ok := a.Splits[name]; ok {
 			rows = append(rows, split.rows(name)...)
 		}
@@ -53,7 +51,7 @@ func (s Split) rows(name string) []parquet.Share {
 		d := s.ByDistance[at]
 		rows = append(rows, parquet.Share{Graph: s.Graph, Split: name, What: "distance", Part: at, Layers: -1, Layer: -1, Delta: -1, Count: d.Queries, Share: d.Share})
 	}
-	add := func(m Messages, layer int, t messages.Totals, shares Shares) {
+	add := func(m Messages, layer int, t counts.Totals, shares Shares) {
 		row := parquet.Share{Graph: s.Graph, Split: name, What: "message", Layers: int32(m.Layers), Layer: int32(layer), Delta: int32(m.Delta)}
 		for _, part := range []struct {
 			name  string

@@ -1,12 +1,12 @@
-package statistics
+package analysis
 
 import (
 	"context"
 	"math"
 
 	"tagnet/formats/check"
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
-	"tagnet/stages/messages"
 )
 
 // The files of analysis/.
@@ -76,7 +76,7 @@ type Split struct {
 	// Messages are the counts for each number of layers with each delta.
 	Messages []Messages `json:"messages"`
 	// AStar has the choices of a model of A*Net, if messages were counted with a checkpoint.
-	AStar *messages.AStar `json:"astar,omitempty"`
+	AStar *counts.AStar `json:"astar,omitempty"`
 }
 
 // AtDistance counts the queries whose answers have the same distance.
@@ -88,7 +88,7 @@ type AtDistance struct {
 
 // Messages is the counts of messages with a number of layers and a delta.
 type Messages struct {
-	messages.Configuration
+	counts.Configuration
 	// Shares are fractions of NBFNet, the messages of all layers.
 	Shares Shares `json:"shares"`
 	// PrunedEmptyShare and PrunedRedundantShare are fractions of the pruned messages; both are 0 if
@@ -101,8 +101,8 @@ type Messages struct {
 
 // Layer is the counts of the messages of a layer.
 type Layer struct {
-	messages.LayerSum
-	// Shares are fractions of the layer's messages.
+	counts.LayerSum
+	// Shares are fractions of the layer's counts.
 	Shares Shares `json:"shares"`
 }
 
@@ -167,8 +167,8 @@ func (s Shares) Check() error {
 	return check.First(check.Share("sent", s.Sent), check.Share("kept_empty", s.KeptEmpty), check.Share("pruned_empty", s.PrunedEmpty), check.Share("pruned_redundant", s.PrunedRedundant))
 }
 
-// share returns n as a fraction of whole, 0 if whole is 0.
-func share(n, whole int64) float64 { return float64(n) / float64(max(1, whole)) }
+// Share returns n as a fraction of whole, 0 if whole is 0.
+func Share(n, whole int64) float64 { return float64(n) / float64(max(1, whole)) }
 
 // Read reads analysis.json of an analysis/ folder.
 func Read(ctx context.Context, folder string) (Analysis, error) {

@@ -1,11 +1,10 @@
-package messages
+package counts
 
 import (
 	"context"
 
 	"tagnet/formats/check"
 	"tagnet/formats/storage"
-	"tagnet/model/messages"
 )
 
 // The outputs in messages/SPLIT: tables, which are folders of parts, and a file.
@@ -54,7 +53,7 @@ func (t Totals) NotEmpty() int64 { return t.Sent() + t.PrunedRedundant }
 // Saved returns which fraction of NBFNet, and which of NotEmpty, is not sent. A propagation that sends a message along
 // every edge in every layer saves the first, one that skips unreached senders the second.
 func (t Totals) Saved() (ofAll, ofNotEmpty float64) {
-	return decrease(t.Sent(), t.NBFNet), decrease(t.Sent(), t.NotEmpty())
+	return Decrease(t.Sent(), t.NBFNet), Decrease(t.Sent(), t.NotEmpty())
 }
 
 // PrunedEmptyShare returns the share of the pruned messages that are empty, NaN if none is pruned.
@@ -149,29 +148,10 @@ func (l AStarLayer) Check() error {
 	return check.First(check.Count("layer", l.Layer), check.Count("astar", l.AStar), check.Between("kept", l.Kept, 0, l.AStar))
 }
 
-func totals(c messages.Counts) Totals {
-	return Totals{NBFNet: c.Edges, Kept: c.Kept, KeptEmpty: c.KeptEmpty, PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant}
-}
-
-// add adds the sums of the layers of a configuration.
-func (s *Summary) add(layers, delta int, sums []messages.Counts) {
-	var all messages.Counts
-	for i, sum := range sums {
-		all = all.Plus(sum)
-		s.ByLayer = append(s.ByLayer, LayerSum{Layers: layers, Delta: delta, Layer: i + 1, Totals: totals(sum)})
-	}
-	mean := func(sum int64) float64 { return float64(sum) / float64(max(1, s.Queries)) }
-	s.Configurations = append(s.Configurations, Configuration{
-		Layers: layers, Delta: delta, Totals: totals(all),
-		Decrease: decrease(all.Kept, all.Edges), DecreaseWithoutEmpty: decrease(all.Kept-all.KeptEmpty, all.Edges),
-		NBFNetPerQuery: mean(all.Edges), KeptPerQuery: mean(all.Kept),
-	})
-}
-
-// decrease returns the fraction of all messages that is not sent.
-func decrease(sent, all int64) float64 { return 1 - float64(sent)/float64(max(1, all)) }
-
 // ReadSummary reads summary.json of a messages/SPLIT folder.
 func ReadSummary(ctx context.Context, folder string) (Summary, error) {
 	return storage.ReadJSON[Summary](ctx, storage.Join(folder, SummaryFile))
 }
+
+// Decrease returns the fraction of all messages that is not sent.
+func Decrease(sent, all int64) float64 { return 1 - float64(sent)/float64(max(1, all)) }
