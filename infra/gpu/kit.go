@@ -10,6 +10,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/verification"
+	"tagnet/model/training"
 	"tagnet/stages/learn"
 )
 
@@ -20,7 +21,7 @@ type kit struct {
 	clock         clock
 	print         func(format string, arguments ...any)
 	device        device.Device
-	data          learn.Data
+	data          training.Data
 	measured      measured
 }
 
@@ -31,7 +32,7 @@ type measured struct {
 	Verified []string          `json:"verified,omitempty"`
 	Training *timing           `json:"training,omitempty"`
 	Scoring  *timing           `json:"scoring,omitempty"`
-	Epochs   []learn.Epoch     `json:"epochs,omitempty"`
+	Epochs   []training.Epoch  `json:"epochs,omitempty"`
 	// Trained describes the training of this run, Scored the metrics on the split that it scored.
 	Trained *trained `json:"trained,omitempty"`
 	Scored  *scored  `json:"scored,omitempty"`

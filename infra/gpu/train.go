@@ -13,10 +13,10 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
+	"tagnet/model/training"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn"
 )
 
 // trained is what a run trained.
@@ -44,7 +44,7 @@ func (k *kit) train(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	t := &training{
+	t := &trainer{
 		kit: k, folder: checkpoint.Folder(filepath.Join(work, checkpoint.FolderName)), history: filepath.Join(work, historyFile),
 		to: archive{k.out, largestPart},
 	}
@@ -68,8 +68,8 @@ func (k *kit) train(ctx context.Context) error {
 	return t.score(context.WithoutCancel(ctx))
 }
 
-// training is the part of a run that trains.
-type training struct {
+// trainer is the part of a run that trains.
+type trainer struct {
 	*kit
 	folder  checkpoint.Folder
 	history string
@@ -77,16 +77,16 @@ type training struct {
 	packed  string // name of the checkpoint in the archive
 	begun   time.Time
 	said    time.Time
-	last    learn.Progress
+	last    training.Progress
 	failure error // of packing
 	cancel  context.CancelCauseFunc
 }
 
-func (t *training) run(ctx context.Context) (complete bool, err error) {
+func (t *trainer) run(ctx context.Context) (complete bool, err error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.cancel, t.begun, t.said = cancel, t.clock.now(), t.clock.now()
-	record, err := learn.Train(inner, learn.Run{
+	record, err := training.Train(inner, training.Run{
 		Checkpoints: string(t.folder), History: t.history,
 		Configuration: t.configuration, Seed: t.seed, Validation: checkpoint.Validation{Every: 1},
 		Every:  time.Duration(t.checkpointMinutes * float64(time.Minute)),
@@ -109,7 +109,7 @@ func (t *training) run(ctx context.Context) (complete bool, err error) {
 }
 
 // update shows the progress, packs a new checkpoint, and ends a training whose time is over.
-func (t *training) update(p learn.Progress) {
+func (t *trainer) update(p training.Progress) {
 	t.last = p
 	switch {
 	case p.Resumed != "":
@@ -137,7 +137,7 @@ func (t *training) update(p learn.Progress) {
 }
 
 // epoch shows and records a finished epoch.
-func (t *training) epoch(p learn.Progress) {
+func (t *trainer) epoch(p training.Progress) {
 	e := p.Finished
 	t.measured.Epochs = append(t.measured.Epochs, *e)
 	if e.Valid == nil {
@@ -153,7 +153,7 @@ func (t *training) epoch(p learn.Progress) {
 }
 
 // pack replaces the checkpoint in the output folder by the newest.
-func (t *training) pack(ctx context.Context) error {
+func (t *trainer) pack(ctx context.Context) error {
 	name, err := t.to.pack(ctx, t.folder, t.history)
 	if err == nil {
 		t.packed = name
@@ -162,7 +162,7 @@ func (t *training) pack(ctx context.Context) error {
 }
 
 // score scores with the best checkpoint, or with the last one before an epoch is finished.
-func (t *training) score(ctx context.Context) error {
+func (t *trainer) score(ctx context.Context) error {
 	name := "best"
 	if _, err := t.folder.Best(ctx); errors.Is(err, checkpoint.ErrNone) {
 		name = "last"

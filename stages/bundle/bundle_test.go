@@ -3,56 +3,24 @@ package bundle
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/ranker"
 )
 
-// someRows has sources and relations that repeat, in no order.
-func someRows(n int) []Row {
+// someQueries returns 155 queries with one to six rows each.
+func someQueries() []ranker.Query {
 	rng := rand.New(rand.NewPCG(1, 2))
-	rows := make([]Row, n)
-	for i := range rows {
-		rows[i] = Row{Number: int64(i), Source: int32(rng.IntN(40)), Relation: int32(rng.IntN(4)), Answer: int32(rng.IntN(100))}
+	queries := make([]ranker.Query, 155)
+	for i := range queries {
+		queries[i].Rows = make([]int64, 1+rng.IntN(6))
 	}
-	return rows
-}
-
-func someKnown(source, relation int32) []int32 {
-	return make([]int32, (source*7+relation)%20)
-}
-
-func TestGroupKeepsEveryRowOnce(t *testing.T) {
-	t.Parallel()
-	rows := someRows(500)
-	queries := Group(slices.Clone(rows), someKnown)
-	var got []Row
-	for i, q := range queries {
-		if i > 0 && !(queries[i-1].Source < q.Source || queries[i-1].Source == q.Source && queries[i-1].Relation < q.Relation) {
-			t.Errorf("query %d is out of order or repeated", i)
-		}
-		if len(q.Known) != len(someKnown(q.Source, q.Relation)) {
-			t.Errorf("query %d has %d known answers", i, len(q.Known))
-		}
-		for j, number := range q.Rows {
-			if j > 0 && q.Rows[j-1] >= number {
-				t.Errorf("query %d has row %d after row %d", i, number, q.Rows[j-1])
-			}
-			got = append(got, Row{number, q.Source, q.Relation, q.Answers[j]})
-		}
-	}
-	slices.SortFunc(got, func(a, b Row) int { return int(a.Number - b.Number) })
-	if diff := cmp.Diff(rows, got); diff != "" {
-		t.Error(diff)
-	}
+	return queries
 }
 
 func TestCut(t *testing.T) {
 	t.Parallel()
-	queries := Group(someRows(500), someKnown)
+	queries := someQueries()
 	all := len(queries)
 	for name, c := range map[string]struct {
 		queries []ranker.Query

@@ -41,7 +41,7 @@ func Read(ctx context.Context, p Params) ([]ranker.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]Row, 0, len(table))
+	rows := make([]ranker.Row, 0, len(table))
 	for i, q := range table {
 		if n := int64(len(table)); p.Limit > 0 && p.Limit < n && int64(i)*p.Limit%n >= p.Limit {
 			continue // every n/Limit-th row is taken
@@ -52,9 +52,9 @@ func Read(ctx context.Context, p Params) ([]ranker.Query, error) {
 		if p.Queries != "" {
 			q.Answer = ranker.None
 		}
-		rows = append(rows, Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
+		rows = append(rows, ranker.Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
 	}
-	queries := Group(rows, known.Of)
+	queries := ranker.Group(rows, known.Of)
 	if p.Queries != "" {
 		slices.SortFunc(queries, func(a, b ranker.Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
 	}

@@ -1,21 +1,5 @@
-// Package learn is the model stage of training: one DoFn call trains all epochs of a model, in
-// parallel over the queries of a batch. It decides when the model is validated and when a checkpoint
-// is written: often enough that a training which was interrupted or killed at any moment resumes and
-// ends with the same bytes.
+// Package learn is the model stage of training: one DoFn call trains all epochs of a model by package model/training.
 //
-// Rounds trains one model by several workers instead. A round deals the next batches of the epoch to n
-// shards, each of which makes K steps from the same checkpoint and writes a checkpoint of its own; the
-// mean of these is the round's checkpoint, from which the next round starts. For n = 2 and K = 2, the
-// first epoch of 7 batches has the rounds
-//
-//	batches  shard 0  shard 1  solver's steps  checkpoint
-//	0 to 3   0, 2     1, 3     2               step-00000002
-//	4 to 6   4, 6     5        4               step-00000004, then validated as epoch-001
-//
-// A client runs several of these tasks in one Beam pipeline (Plan), and the next pipeline continues
-// where they end.
-//
-// Package model/optimizer chooses the batches (Schedule) and makes the training steps, unless a device
-// does; model/ranker ranks the validation queries. A device has copies of the weights and the solver's
-// state: the learner stores them here before it validates or writes a checkpoint.
+// Rounds trains one model by several workers instead. A client runs several of the tasks of a training.Plan in one Beam
+// pipeline, and the next pipeline continues where they end.
 package learn

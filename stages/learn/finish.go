@@ -2,10 +2,10 @@ package learn
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"tagnet/model/budget"
+	"tagnet/model/training"
 	"tagnet/stages/worker"
 )
 
@@ -13,7 +13,7 @@ import (
 // last round, and writes the epoch's checkpoint and its line of training.jsonl.
 type finishFn struct {
 	Params Params
-	Task   Task
+	Task   training.Task
 }
 
 // ProcessElement ends the epoch, unless that was done before, and emits when it ended. Its input, when
@@ -45,7 +45,7 @@ func (f *finishFn) finish(ctx context.Context, session *Session) error {
 		return err
 	}
 	validated := int64(0)
-	l := newLearner(run, data, func(p Progress) {
+	return training.FinishEpoch(validation, run, data, f.Task, func(p training.Progress) {
 		if p.Resumed != "" { // it was reported when the training was
 			return
 		}
@@ -53,24 +53,4 @@ func (f *finishFn) finish(ctx context.Context, session *Session) error {
 		validated = max(validated, p.Validated)
 		session.tell(p)
 	})
-	return l.endEpoch(run.Lock.Guard(validation), f.Task)
-}
-
-// endEpoch ends the epoch of a task, all of whose rounds are done.
-func (l *learner) endEpoch(ctx context.Context, t Task) error {
-	if done, err := passed(ctx, l.folder, t); done || err != nil {
-		return err
-	}
-	if err := l.initialize(); err != nil {
-		return err
-	}
-	if err := l.resume(ctx); err != nil {
-		return err
-	}
-	if l.record.Name() != t.From.Checkpoint {
-		return fmt.Errorf("the newest checkpoint of %s is %s, want %s, the last of epoch %d; every worker must see this folder",
-			l.folder, l.record.Name(), t.From.Checkpoint, t.From.Epoch)
-	}
-	l.begin()
-	return l.finishEpoch(ctx)
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/model/training"
 )
 
 func init() {
@@ -17,7 +19,7 @@ func init() {
 	beam.RegisterDoFn(&beginFn{})
 }
 
-// Rounds trains one model by several workers: the tasks of a Plan, one after the other. A round is a
+// Rounds trains one model by several workers: the tasks of a training.Plan, one after the other. A round is a
 // Reshuffle of its shards, a ParDo that trains each of them, and a CombineFn that averages them. Elements
 // are numbers: weights and moments pass through the checkpoints of a shared folder, since Beam's
 // runners are slow with elements of some megabytes. It returns PCollection<int64>, when the last task
@@ -26,11 +28,11 @@ func init() {
 // The checkpoints depend on the number of workers and of local steps, and neither on the runner nor on
 // how many of its processes take the shards. Every function may run again, also when the training is
 // farther already: it takes what it finds. So a worker that is killed costs the shard that it trained.
-func Rounds(s beam.Scope, p Params, tasks []Task) beam.PCollection {
+func Rounds(s beam.Scope, p Params, tasks []training.Task) beam.PCollection {
 	s = s.Scope("learn.Rounds")
 	done := beam.ParDo(s, &beginFn{Begun: time.Now().UnixNano()}, beam.Impulse(s))
 	for _, t := range tasks {
-		if t.endsEpoch() {
+		if t.EndsEpoch() {
 			done = beam.ParDo(s, &finishFn{Params: p, Task: t}, done)
 			continue
 		}

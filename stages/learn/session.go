@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"tagnet/model/training"
 	"tagnet/stages/worker"
 )
 
@@ -13,7 +14,7 @@ type Session struct {
 	// ID is for Params.Session.
 	ID string
 
-	report  func(Progress)
+	report  func(training.Progress)
 	stopped context.Context
 	stop    context.CancelFunc
 	release func()
@@ -29,7 +30,7 @@ type Session struct {
 
 // NewSession returns a session that reports the progress of a training to a function, which may be
 // nil and is not called concurrently. Close ends it.
-func NewSession(report func(Progress)) *Session {
+func NewSession(report func(training.Progress)) *Session {
 	s := &Session{report: report}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	s.ID, s.release = worker.Register(s)
@@ -65,7 +66,7 @@ func (s *Session) setErr(err error) {
 }
 
 // tell reports progress, unless the session is closed.
-func (s *Session) tell(p Progress) {
+func (s *Session) tell(p training.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.report != nil {
@@ -75,7 +76,7 @@ func (s *Session) tell(p Progress) {
 
 // tellShard reports progress with what the shards of this process have trained in the epoch: that of
 // earlier calls, and so many more queries and the sum of their losses.
-func (s *Session) tellShard(p Progress, queries int64, loss float64) {
+func (s *Session) tellShard(p training.Progress, queries int64, loss float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.epoch != p.Epoch {

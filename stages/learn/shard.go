@@ -2,14 +2,10 @@ package learn
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 
 	"tagnet/model/budget"
-	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	"tagnet/model/optimizer"
+	"tagnet/model/training"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )
@@ -35,7 +31,7 @@ func (f *dealFn) ProcessElement(begun int64, emit func(Shard)) {
 // shardFn trains a shard and writes its checkpoint.
 type shardFn struct {
 	Params Params
-	Task   Task
+	Task   training.Task
 }
 
 // ProcessElement trains a shard, unless that was done before.
@@ -53,32 +49,32 @@ func (f *shardFn) ProcessElement(ctx context.Context, s Shard, emit func(Shard))
 func (f *shardFn) train(ctx context.Context, session *Session, shard int) error {
 	run := f.Params.Run
 	budget.Limit(run.Memory) // until the process ends
-	training, leave := session.join(ctx)
+	joined, leave := session.join(ctx)
 	defer leave()
-	training, exit, err := worker.Enter(training, 1) // a shard uses all threads
+	joined, exit, err := worker.Enter(joined, 1) // a shard uses all threads
 	if err != nil {
 		return err
 	}
 	defer exit()
-	l, err := cachedLearner(training, f.Params)
+	w, err := cachedWorker(joined, f.Params)
 	if err != nil {
 		return err
 	}
-	return l.trainShard(run.Lock.Guard(training), f.Task, shard, func(queries int64, loss float64) {
+	return w.Train(joined, run, f.Task, shard, func(p training.Progress, queries int64, loss float64) {
 		trainedQueries.Inc(ctx, queries)
-		session.tellShard(l.progress(0), queries, loss)
+		session.tellShard(p, queries, loss)
 	})
 }
 
-// learnerKind is the kind of the learner that a process keeps between rounds: its buffers and its
+// trainerKind is the kind of the training.Worker that a process keeps between rounds: its buffers and its
 // training set take longer to make than a short round.
-const learnerKind = "learner"
+const trainerKind = "learner"
 
 // Forget frees what a process keeps between the rounds of a training.
-func Forget() { worker.Forget(learnerKind) }
+func Forget() { worker.Forget(trainerKind) }
 
-// cachedLearner returns the learner of this process. Only one shard at a time uses it.
-func cachedLearner(ctx context.Context, p Params) (*learner, error) {
+// cachedWorker returns the worker of this process. Only one shard at a time uses it.
+func cachedWorker(ctx context.Context, p Params) (*training.Worker, error) {
 	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return nil, err
@@ -90,99 +86,11 @@ func cachedLearner(ctx context.Context, p Params) (*learner, error) {
 		replicas      [2]int
 	}
 	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Replicas, p.Run.MostReplicas}}
-	l, err := worker.Load(worker.Key{Kind: learnerKind, URL: p.Graph}, v, func() (*learner, error) {
+	return worker.Load(worker.Key{Kind: trainerKind, URL: p.Graph}, v, func() (*training.Worker, error) {
 		data, err := p.readTraining(ctx)
 		if err != nil {
 			return nil, err
 		}
-		l := newLearner(p.Run, data, nil)
-		if err := l.initialize(); err != nil {
-			return nil, err
-		}
-		return l, l.makeTrainer()
+		return training.NewWorker(p.Run, data)
 	})
-	if err != nil {
-		return nil, err
-	}
-	l.Run, l.folder = p.Run, checkpoint.Folder(p.Run.Checkpoints)
-	return l, nil
-}
-
-// trainShard makes the steps of a shard from the checkpoint of the task, and writes its result. It
-// does nothing if the result exists, or the training is farther. When ctx is cancelled it returns the
-// cause and writes nothing. It calls trained with the number of queries that were trained since the
-// last call, and the sum of their losses.
-func (l *learner) trainShard(ctx context.Context, t Task, shard int, trained func(queries int64, loss float64)) error {
-	l.epoch = t.Round.Epoch
-	own, name := t.result(l.folder, shard)
-	result, err := own.State(ctx, name)
-	damaged := new(checkpoint.DamagedError)
-	switch {
-	case err == nil && l.sameRun(result.Record) == nil:
-		trained(result.Record.Partial.Queries, result.Record.Partial.Loss)
-		return nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &damaged):
-		return err
-	}
-	done, err := l.start(ctx, t)
-	if done || err != nil {
-		return err
-	}
-	if err := l.makeSteps(ctx, t.Round.Shard(shard), trained); err != nil {
-		return err
-	}
-	r, err := l.newRecord()
-	if err != nil {
-		return err
-	}
-	r.Partial = &l.partial
-	weights, state := l.stored()
-	if err := own.Save(context.WithoutCancel(ctx), r, weights, state); err != nil {
-		return fmt.Errorf("saving the result of a round: %w", err)
-	}
-	return nil
-}
-
-// start restores the checkpoint from which a round starts. It returns true if the training is farther
-// than the round.
-func (l *learner) start(ctx context.Context, t Task) (done bool, err error) {
-	state, err := l.folder.State(ctx, t.From.Checkpoint)
-	if missing := errors.Is(err, fs.ErrNotExist); missing || t.From.Batch == 0 { // the checkpoint of an epoch is kept
-		done, failed := passed(ctx, l.folder, t)
-		if failed != nil || done {
-			return done, failed
-		}
-		if missing {
-			return false, fmt.Errorf("reading %s of %s, from which a round starts: %w; every worker must see this folder", t.From.Checkpoint, l.folder, err)
-		}
-	}
-	if err != nil {
-		return false, err
-	}
-	if err := l.sameRun(state.Record); err != nil {
-		return false, err
-	}
-	if err := l.restore(state); err != nil {
-		return false, err
-	}
-	l.epoch = t.Round.Epoch
-	return false, nil
-}
-
-// makeSteps makes the steps of some batches of the epoch.
-func (l *learner) makeSteps(ctx context.Context, indices []int, trained func(queries int64, loss float64)) error {
-	l.partial = checkpoint.Partial{}
-	l.solver.LearningRate = l.learningRate()
-	batches := optimizer.Schedule(l.Train.Facts, l.Configuration, uint64(l.Seed), l.epoch)
-	for _, index := range indices {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		before := l.partial
-		if err := l.trainBatch(batches, index); err != nil {
-			return err
-		}
-		trained(l.partial.Queries-before.Queries, l.partial.Loss-before.Loss)
-	}
-	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
-	"tagnet/model/optimizer"
 	"tagnet/model/ranker"
+	"tagnet/model/training"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
@@ -32,7 +32,8 @@ type Params struct {
 	Graph string
 	// RelationGraph is the URL of the folder of its relation graph, for ULTRA; see relationgraph.Load.
 	RelationGraph string
-	Run           Run
+	// Run is the training.
+	Run training.Run
 	// Session is the ID of a Session of the process that starts the pipeline. Optional.
 	Session string
 }
@@ -70,22 +71,35 @@ func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(int, s
 
 func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Record, error) {
 	budget.Limit(f.Params.Run.Memory) // until the process ends
-	training, leave := session.join(ctx)
+	joined, leave := session.join(ctx)
 	defer leave()
-	data, err := f.Params.read(training)
+	data, err := f.Params.read(joined)
 	if err != nil {
 		return checkpoint.Record{}, err
 	}
 	data.Devices = accelerator.Process
-	var last Progress
-	return Train(training, f.Params.Run, data, func(p Progress) {
+	var last training.Progress
+	return training.Train(joined, f.Params.Run, data, func(p training.Progress) {
 		if p.Epoch != last.Epoch {
-			last = Progress{Queries: p.Queries} // queries of earlier runs are not counted
+			last = training.Progress{Queries: p.Queries} // queries of earlier runs are not counted
 		}
 		trainedQueries.Inc(ctx, p.Queries-last.Queries)
 		validatedQueries.Inc(ctx, max(0, p.Validated-last.Validated))
 		last = p
 		session.tell(p)
+	})
+}
+
+// Open opens a training by several workers as training.Open does. It reports the checkpoint from which it resumes to the
+// session.
+func Open(ctx context.Context, p Params) (training.Position, error) {
+	data, err := p.readTraining(ctx)
+	if err != nil {
+		return training.Position{}, err
+	}
+	session := p.session()
+	return training.Open(ctx, p.Run, data, func(progress training.Progress) {
+		session.tellShard(progress, progress.Queries, progress.Loss*float64(progress.Queries))
 	})
 }
 
@@ -98,25 +112,25 @@ func learnedFn(_ int, names func(*string) bool, emit func(string)) {
 }
 
 // read reads the inputs of a training.
-func (p Params) read(ctx context.Context) (Data, error) {
+func (p Params) read(ctx context.Context) (training.Data, error) {
 	d, err := ReadData(ctx, p.Graph, p.Run.Validation.Limit)
 	if err != nil {
-		return Data{}, err
+		return training.Data{}, err
 	}
 	return d, p.readRelations(ctx, &d)
 }
 
 // readTraining is read without the validation queries.
-func (p Params) readTraining(ctx context.Context) (Data, error) {
+func (p Params) readTraining(ctx context.Context) (training.Data, error) {
 	d, err := readTraining(ctx, p.Graph)
 	if err != nil {
-		return Data{}, err
+		return training.Data{}, err
 	}
 	return d, p.readRelations(ctx, &d)
 }
 
 // readRelations reads the relation graph if the model needs it.
-func (p Params) readRelations(ctx context.Context, d *Data) error {
+func (p Params) readRelations(ctx context.Context, d *training.Data) error {
 	if !p.Run.Configuration.ULTRA() {
 		return nil
 	}
@@ -129,10 +143,10 @@ func (p Params) readRelations(ctx context.Context, d *Data) error {
 
 // ReadData reads the inputs of a training from a graph's folder, with at most limit validation
 // queries (0 is all). It does not read a relation graph.
-func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
+func ReadData(ctx context.Context, folder string, limit int64) (training.Data, error) {
 	d, err := readTraining(ctx, folder)
 	if err != nil {
-		return Data{}, err
+		return training.Data{}, err
 	}
 	valid, err := bundle.Read(ctx, bundle.Params{Graph: folder, Split: "valid", Limit: limit})
 	d.Valid = &ranker.Bundle{Queries: valid}
@@ -140,18 +154,10 @@ func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
 }
 
 // readTraining is ReadData without the validation queries.
-func readTraining(ctx context.Context, folder string) (Data, error) {
+func readTraining(ctx context.Context, folder string) (training.Data, error) {
 	loaded, err := graph.Load(ctx, folder)
 	if err != nil {
-		return Data{}, err
+		return training.Data{}, err
 	}
-	d := Data{
-		Graph: loaded.Train.Graph,
-		Vocabulary: checkpoint.Vocabulary{
-			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
-			Graph: loaded.Manifest.Checksum,
-		},
-	}
-	d.Train, err = optimizer.NewTrainingSet(ctx, loaded)
-	return d, err
+	return training.NewData(ctx, loaded)
 }

@@ -17,10 +17,10 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
+	"tagnet/model/training"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn"
 )
 
 // evidence is the content of a workspace that the page shows. What could not be read is nil or
@@ -30,7 +30,7 @@ type evidence struct {
 	seed        int64 // of the bootstraps
 	graph       *graph.Summary
 	distances   []counts.Distribution
-	epochs      []learn.Epoch
+	epochs      []training.Epoch
 	best        string
 	checkpoint  *checkpoint.Record
 	toGo        int // configured epochs of a training that is not finished, else 0
@@ -209,7 +209,7 @@ func (e *reader) readTraining(ctx context.Context) {
 		e.missing(trainingSection, "The model was trained on another graph than the present one", train.With("--force"), nil)
 		return
 	}
-	if e.epochs, err = learn.ReadHistory(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
+	if e.epochs, err = training.ReadHistory(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
 		err = fs.ErrNotExist
 	}
 	switch {

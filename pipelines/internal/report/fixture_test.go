@@ -17,11 +17,11 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
+	"tagnet/model/training"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn"
 )
 
 // hostile is a name that would become part of the page if it were not escaped.
@@ -147,7 +147,7 @@ func (f fixture) training() {
 	for i := 1; i <= 12; i++ {
 		v := summaryOf(35070, 0.2+0.2*(1-math.Exp(-float64(i)/3)))
 		valid := checkpoint.Valid{Queries: v.Queries, Tied: v.Tied, Pessimistic: v.Pessimistic, Mean: v.Mean, Optimistic: v.Optimistic}
-		line, err := json.Marshal(learn.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
+		line, err := json.Marshal(training.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func BuildCalibration(p calibrate.Params) *beam.Pipeline {
 }
 
 // calibrationParams returns the parameters of the calibration of the best checkpoint.
-func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
+func (t *trainer) calibrationParams(held lock.Lock) calibrate.Params {
 	w := t.e.Workspace
 	return calibrate.NewParams(score.Params{
 		Graph: w.Graph(), RelationGraph: t.edges.URL(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
@@ -40,7 +40,7 @@ func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
 
 // uncalibrated reports whether the best checkpoint has no calibration that can be read, although there are validation
 // queries to fit one to.
-func (t *training) uncalibrated(ctx context.Context) (bool, error) {
+func (t *trainer) uncalibrated(ctx context.Context) (bool, error) {
 	if !t.validates {
 		return false, nil
 	}
@@ -53,7 +53,7 @@ func (t *training) uncalibrated(ctx context.Context) (bool, error) {
 }
 
 // fitted returns the calibration of a checkpoint, or nil if it has none that can be read.
-func (t *training) fitted(ctx context.Context, r checkpoint.Record) (*calibration.Calibration, error) {
+func (t *trainer) fitted(ctx context.Context, r checkpoint.Record) (*calibration.Calibration, error) {
 	c, err := t.folder.Calibration(ctx, r)
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
 		return nil, nil
@@ -63,7 +63,7 @@ func (t *training) fitted(ctx context.Context, r checkpoint.Record) (*calibratio
 
 // refit returns the error of complete checkpoints. If it is about the calibration, its remedy is to fit that again, not to
 // train all epochs again.
-func (t *training) refit(ctx context.Context, err error) error {
+func (t *trainer) refit(ctx context.Context, err error) error {
 	if unusable, mismatch := new(workspace.Unusable), new(workspace.Mismatch); !errors.As(err, &unusable) || errors.As(err, &mismatch) {
 		return err
 	}
@@ -86,7 +86,7 @@ func (t *training) refit(ctx context.Context, err error) error {
 
 // calibrate fits probabilities to the scores of the best checkpoint, unless that is done or there are no validation
 // queries.
-func (t *training) calibrate(ctx context.Context) error {
+func (t *trainer) calibrate(ctx context.Context) error {
 	missing, err := t.uncalibrated(ctx)
 	if err != nil || !missing {
 		return err
@@ -112,7 +112,7 @@ func (t *training) calibrate(ctx context.Context) error {
 
 // showCalibration prints what the probabilities of the best checkpoint presume, or how to get some. It returns the
 // calibration's URL, or "" without one.
-func (t *training) showCalibration(ctx context.Context, best checkpoint.Record) (string, error) {
+func (t *trainer) showCalibration(ctx context.Context, best checkpoint.Record) (string, error) {
 	if !t.validates {
 		return "", nil
 	}

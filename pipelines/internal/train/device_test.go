@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/training"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/learn"
 )
 
 // TestDevice trains on a device, resumes on the CPU and then on the device again. Each run says so, and training.jsonl
@@ -23,7 +23,7 @@ func TestDevice(t *testing.T) {
 		if code != 0 || !strings.Contains(stderr, says) || strings.Contains(stderr, not) {
 			t.Errorf("%q: %d, %s; want %q and not %q", flags, code, stderr, says, not)
 		}
-		history, err := learn.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+		history, err := training.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 		if err != nil || len(history) == 0 {
 			t.Fatalf("%d lines, %v", len(history), err)
 		}

@@ -6,9 +6,9 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
+	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/learn"
 )
 
 // display shows a training: one bar over the queries of all epochs, and a line per epoch.
@@ -19,11 +19,11 @@ type display struct {
 
 	mu   sync.Mutex
 	bar  *progress.Bar
-	last learn.Progress
+	last training.Progress
 }
 
 // update shows the progress of the training.
-func (d *display) update(p learn.Progress) {
+func (d *display) update(p training.Progress) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = p
@@ -63,7 +63,7 @@ func flagOf(kernelOrDevice string) string {
 }
 
 // epoch prints the line of a finished epoch.
-func (d *display) epoch(p learn.Progress) {
+func (d *display) epoch(p training.Progress) {
 	e := p.Finished
 	if e.Valid == nil {
 		d.e.Progress.Print("epoch %d of %d: loss %.4f, %.1fs", e.Epoch, p.Epochs, e.Loss, e.Seconds)

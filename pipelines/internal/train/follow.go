@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"tagnet/stages/learn"
+	"tagnet/model/training"
 )
 
 // followEvery is how often follow reads the folder.
@@ -13,9 +13,9 @@ const followEvery = 5 * time.Second
 
 // follow shows the progress of a training on other machines, which this process sees only by its files,
 // until the returned function is called.
-func (t *training) follow(ctx context.Context, facts int64, show *display) (stop func()) {
+func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	epochs, _ := learn.ReadHistory(ctx, t.e.Workspace.TrainingLog())
+	epochs, _ := training.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	shown := len(epochs) // of an earlier run
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -37,9 +37,9 @@ func (t *training) follow(ctx context.Context, facts int64, show *display) (stop
 
 // showFiles shows the lines of training.jsonl after those that were shown, and the newest checkpoint. It
 // returns the number of lines. What cannot be read now is shown next time.
-func (t *training) showFiles(ctx context.Context, facts int64, shown int, show *display) int {
-	p := learn.Progress{Epochs: t.configuration.Epochs, Facts: facts}
-	epochs, err := learn.ReadHistory(ctx, t.e.Workspace.TrainingLog())
+func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *display) int {
+	p := training.Progress{Epochs: t.configuration.Epochs, Facts: facts}
+	epochs, err := training.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	if err != nil {
 		return shown
 	}

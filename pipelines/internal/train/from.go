@@ -142,7 +142,7 @@ func (o *origin) over(loaded *kg.KG, c configuration.Configuration) error {
 }
 
 // writeOrigin writes the weights of --from as the checkpoint before the first step, from which the training resumes.
-func (t *training) writeOrigin(ctx context.Context) error {
+func (t *trainer) writeOrigin(ctx context.Context) error {
 	o := t.origin
 	if o.weights == nil {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/calibrate"
@@ -17,8 +18,8 @@ func TestGraph(t *testing.T) {
 	command.InitBeam()
 	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, Build(learn.Params{})))
 	pipelinetest.Golden(t, "calibration", pipelinetest.Graph(t, BuildCalibration(calibrate.NewParams(score.Params{}, 0, 0, lock.Lock{}))))
-	run := learn.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
+	run := training.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
 	facts := make([]graph.Fact, 3*run.Configuration.BatchSize)
-	tasks := learn.Plan(run, facts, learn.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round
+	tasks := training.Plan(run, facts, training.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round
 	pipelinetest.Golden(t, "rounds", pipelinetest.Graph(t, BuildRounds(learn.Params{Run: run}, tasks)))
 }

@@ -10,9 +10,9 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
+	"tagnet/model/training"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/learn"
 )
 
 // configure decides the hyperparameters: those of the preset with the flags that were given. The weights of
@@ -77,7 +77,7 @@ func openPreset(ctx context.Context, preset string) (configuration.Configuration
 // resumed on another machine ends with the same bytes, unless a flag or the environment names one or this
 // machine lacks it.
 func (f *flags) continueKernel(ctx context.Context, e *command.Environment) {
-	epochs, err := learn.ReadHistory(ctx, e.Workspace.TrainingLog())
+	epochs, err := training.ReadHistory(ctx, e.Workspace.TrainingLog())
 	if err != nil || len(epochs) == 0 || f.kernel != "" {
 		return
 	}

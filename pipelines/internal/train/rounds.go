@@ -10,6 +10,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/graph"
 	"tagnet/model/kg"
+	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/learn"
 	"tagnet/stages/worker"
@@ -22,7 +23,7 @@ import (
 const tasksPerJob = 24
 
 // BuildRounds returns the Beam pipeline of some tasks of a training by several workers.
-func BuildRounds(p learn.Params, tasks []learn.Task) *beam.Pipeline {
+func BuildRounds(p learn.Params, tasks []training.Task) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	learn.Rounds(s, p, tasks)
 	return pipeline
@@ -43,7 +44,7 @@ func (f *flags) checkDevice() error {
 
 // firstJob returns the Beam pipeline with which a training by several workers begins or resumes, for
 // --dry_run.
-func (t *training) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
+func (t *trainer) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 	queries, err := t.loaded.Queries(ctx, "train")
 	if err != nil {
 		return nil, err
@@ -56,11 +57,11 @@ func (t *training) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 		newest = checkpoint.Record{}
 	}
 	p := t.params("")
-	return []*beam.Pipeline{BuildRounds(p, learn.Plan(p.Run, kg.Facts(queries), learn.PositionAt(newest), tasksPerJob))}, nil
+	return []*beam.Pipeline{BuildRounds(p, training.Plan(p.Run, kg.Facts(queries), training.PositionAt(newest), tasksPerJob))}, nil
 }
 
 // runRounds runs the Beam pipelines of a training by several workers, one after the other.
-func (t *training) runRounds(ctx context.Context, p learn.Params, facts []graph.Fact) error {
+func (t *trainer) runRounds(ctx context.Context, p learn.Params, facts []graph.Fact) error {
 	worker.Start()
 	defer learn.Forget()
 	t.e.Progress.Print("computing on the CPU: %d workers, rounds of %d steps each", t.rounds.Workers, t.rounds.LocalSteps)
@@ -69,9 +70,9 @@ func (t *training) runRounds(ctx context.Context, p learn.Params, facts []graph.
 		return err
 	}
 	for {
-		tasks := learn.Plan(p.Run, facts, at, tasksPerJob)
+		tasks := training.Plan(p.Run, facts, at, tasksPerJob)
 		if len(tasks) == 0 {
-			return learn.Close(ctx, p.Run)
+			return training.Close(ctx, p.Run)
 		}
 		if _, err := t.e.RunBeam(ctx, BuildRounds(p, tasks)); err != nil {
 			worker.Stop() // other shards of this process may still be training

@@ -23,6 +23,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
+	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
@@ -111,8 +112,8 @@ type recorded struct {
 	Origin     *checkpoint.Origin    `json:"from,omitempty"`
 }
 
-// training is one run of the command.
-type training struct {
+// trainer is one run of the command.
+type trainer struct {
 	*flags
 	e      *command.Environment
 	loaded *kg.KG
@@ -172,7 +173,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 }
 
 // open reads the graph and divides the memory. It writes nothing.
-func (f *flags) open(ctx context.Context, e *command.Environment) (*training, error) {
+func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, error) {
 	loaded, inputs, err := e.Workspace.OpenGraph(ctx)
 	if err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.replicas); err != nil {
 		return nil, err
 	}
-	t := &training{
+	t := &trainer{
 		flags: f, e: e, loaded: loaded, edges: edges, validates: len(valid) > 0, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
@@ -232,7 +233,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 }
 
 // jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the calibration.
-func (t *training) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
+func (t *trainer) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 	before, err := t.edges.Jobs()
 	if err != nil {
 		return nil, err
@@ -248,7 +249,7 @@ func (t *training) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 }
 
 // loads returns what the steps work on: that which trains, in an epoch.
-func (t *training) loads(queries int64) []command.Load {
+func (t *trainer) loads(queries int64) []command.Load {
 	step, batch := "learn.learn", int64(t.configuration.BatchSize)
 	if t.rounds.Workers > 1 {
 		step = "learn.shard"
@@ -276,7 +277,7 @@ const (
 
 // plan decides what to do with existing checkpoints. It changes nothing; only --force without
 // --resume removes checkpoints. With --resume, --force takes over the lock of another run.
-func (t *training) plan(ctx context.Context) (plan, error) {
+func (t *trainer) plan(ctx context.Context) (plan, error) {
 	_, err := manifest.Read(ctx, string(t.folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
 	if t.e.Force && !t.resume {
@@ -336,7 +337,7 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 
 // resumeNothing returns an error if --resume alone is given and a run with other flags was interrupted before its first
 // checkpoint: there are no flags to take, and it would train with the defaults. Otherwise it says that the training starts from the beginning.
-func (t *training) resumeNothing(ctx context.Context) error {
+func (t *trainer) resumeNothing(ctx context.Context) error {
 	before, err := lock.LastCommand(ctx, string(t.folder))
 	if err != nil {
 		return err
@@ -350,7 +351,7 @@ func (t *training) resumeNothing(ctx context.Context) error {
 }
 
 // resumed returns the command line that resumes this run, without the flags that --resume takes from the checkpoint.
-func (t *training) resumed() workspace.Command {
+func (t *trainer) resumed() workspace.Command {
 	without := []string{"resume", "preset", "from", "relations", "seed", "validate_every", "valid_limit", "workers", "local_steps"}
 	for _, f := range t.fields {
 		without = append(without, f.Name)
@@ -359,7 +360,7 @@ func (t *training) resumed() workspace.Command {
 }
 
 // prepare creates or cleans the folder of checkpoints as a plan says.
-func (t *training) prepare(ctx context.Context, p plan) error {
+func (t *trainer) prepare(ctx context.Context, p plan) error {
 	switch p {
 	case resume, calibrateOnly:
 		return t.stage.Resume(ctx, t.e.Force)
@@ -390,7 +391,7 @@ func keepCheckpoints(err error) error {
 
 // sameRun returns an error that lists the differences if a checkpoint was written by a run with
 // other parameters.
-func (t *training) sameRun(records []checkpoint.Record) error {
+func (t *trainer) sameRun(records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
 		there, here := recorded{r.Configuration, r.Rounds, r.Validation, r.Origin}, recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
 		there.Epochs = max(r.Epoch, t.configuration.Epochs) // may be extended
@@ -430,7 +431,7 @@ func differences(there, here any) ([]string, error) {
 
 // train runs the Beam pipeline. After an interrupt it waits until the training has written a
 // checkpoint.
-func (t *training) train(ctx context.Context) error {
+func (t *trainer) train(ctx context.Context) error {
 	show := &display{e: t.e, pretrained: t.origin.recorded != nil}
 	defer show.end()
 	session := learn.NewSession(show.update)
@@ -461,7 +462,7 @@ func (t *training) train(ctx context.Context) error {
 	defer release()
 	err := t.runJobs(running, t.params(session.ID), show)
 	if ctx.Err() == nil {
-		if err != nil && learn.Diverged(session.Err()) {
+		if err != nil && training.Diverged(session.Err()) {
 			return command.Diverged(err)
 		}
 		return err
@@ -473,11 +474,11 @@ func (t *training) train(ctx context.Context) error {
 
 // params returns the parameters of the stage, for the lock that the stage holds. session is the id of a
 // learn.Session.
-func (t *training) params(session string) learn.Params {
+func (t *trainer) params(session string) learn.Params {
 	w := t.e.Workspace
 	return learn.Params{
 		Graph: w.Graph(), RelationGraph: t.edges.URL(), Session: session,
-		Run: learn.Run{
+		Run: training.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
 			Every:    time.Duration(t.minutes * float64(time.Minute)),
@@ -491,7 +492,7 @@ func (t *training) params(session string) learn.Params {
 const grace = 10 * time.Second
 
 // runJobs runs the Beam pipeline of one worker, or those of several.
-func (t *training) runJobs(ctx context.Context, p learn.Params, show *display) error {
+func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) error {
 	queries, err := t.loaded.Queries(ctx, "train")
 	if err != nil {
 		return err
@@ -516,7 +517,7 @@ func Build(p learn.Params) *beam.Pipeline {
 
 // reportInterrupt says where an interrupted training resumes, and whether its last checkpoint could
 // not be written. err is the error with which it ended.
-func (t *training) reportInterrupt(ctx context.Context, err error) {
+func (t *trainer) reportInterrupt(ctx context.Context, err error) {
 	records, _, unread := t.folder.Records(context.WithoutCancel(ctx))
 	switch {
 	case unread != nil:
@@ -534,7 +535,7 @@ func (t *training) reportInterrupt(ctx context.Context, err error) {
 
 // publish marks the checkpoints complete, unless another run has written to their folder
 // meanwhile.
-func (t *training) publish(ctx context.Context) error {
+func (t *trainer) publish(ctx context.Context) error {
 	records, _, err := t.folder.Records(ctx)
 	if err != nil {
 		return err
@@ -555,7 +556,7 @@ func (t *training) publish(ctx context.Context) error {
 }
 
 // summarize prints the best epoch, the outputs, whether this run made them, and the next command.
-func (t *training) summarize(ctx context.Context, made bool) error {
+func (t *trainer) summarize(ctx context.Context, made bool) error {
 	e, w := t.e, t.e.Workspace
 	best, err := t.folder.Record(ctx, "best")
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/training"
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/serve"
-	"tagnet/stages/learn"
 )
 
 // ultraWeights returns a file of drawn weights of ULTRA.
@@ -41,7 +41,7 @@ func TestTrainULTRA(t *testing.T) {
 	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "calibrated on") {
 		t.Errorf("output:\n%s", out)
 	}
-	history, err := learn.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+	history, err := training.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package learn
+package training
 
 import (
 	"context"
@@ -29,10 +29,10 @@ func roundsRun(folder string, workers, localSteps int) Run {
 	return run
 }
 
-// start returns the position of a run, as Open does.
+// start returns the position of a run.
 func start(t testing.TB, run Run, data Data) Position {
 	t.Helper()
-	at, err := open(t.Context(), newLearner(run, data, nil))
+	at, err := Open(t.Context(), run, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,15 +41,14 @@ func start(t testing.TB, run Run, data Data) Position {
 
 // perform does what the functions of a task do, the shards in the given order.
 func perform(ctx context.Context, run Run, data Data, task Task, order func([]int)) error {
-	if task.endsEpoch() {
-		return newLearner(run, data, nil).endEpoch(ctx, task)
+	if task.EndsEpoch() {
+		return FinishEpoch(ctx, run, data, task, nil)
 	}
-	l := newLearner(run, data, nil)
-	if err := errors.Join(l.initialize(), l.makeTrainer()); err != nil {
+	w, err := NewWorker(run, data)
+	if err != nil {
 		return err
 	}
-	average := &averageFn{Params: Params{Run: run}, Task: task}
-	a := average.CreateAccumulator()
+	begun := time.Now()
 	indices := make([]int, task.Round.Workers)
 	for i := range indices {
 		indices[i] = i
@@ -58,13 +57,11 @@ func perform(ctx context.Context, run Run, data Data, task Task, order func([]in
 		order(indices)
 	}
 	for _, i := range indices {
-		if err := l.trainShard(ctx, task, i, func(int64, float64) {}); err != nil {
+		if err := w.Train(ctx, run, task, i, func(Progress, int64, float64) {}); err != nil {
 			return err
 		}
-		a = average.AddInput(a, Shard{Index: i, Begun: time.Now().UnixNano()})
 	}
-	_, err := average.ExtractOutput(a)
-	return err
+	return Average(ctx, run, task, task.Round.Workers, begun)
 }
 
 // trainRounds trains a whole run by rounds.
@@ -210,13 +207,13 @@ func TestInterruptedRounds(t *testing.T) {
 		task := tasks[0]
 		before := contents(t, broken.Checkpoints)
 		for i := range task.Round.Workers {
-			l := newLearner(broken, data, nil)
-			if err := errors.Join(l.initialize(), l.makeTrainer()); err != nil {
+			l, err := NewWorker(broken, data)
+			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			steps := 0
-			err := l.trainShard(ctx, task, i, func(int64, float64) {
+			err = l.trainShard(ctx, task, i, func(int64, float64) {
 				steps++
 				cancel() // the shard is interrupted after one step, unless that is its last
 			})
@@ -254,8 +251,8 @@ func TestFinishedShardsAreNotTrainedAgain(t *testing.T) {
 		func(data []byte) []byte { return data[:len(data)/2] },
 		func(data []byte) []byte { data[len(data)-1] ^= 1; return data },
 	} {
-		l := newLearner(run, data, nil)
-		if err := errors.Join(l.initialize(), l.makeTrainer()); err != nil {
+		l, err := NewWorker(run, data)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := l.trainShard(t.Context(), task, 0, func(int64, float64) {}); err != nil {
@@ -294,11 +291,11 @@ func TestTasksRunAgain(t *testing.T) {
 		want := contents(t, run.Checkpoints)
 		for _, earlier := range tasks[:i+1] {
 			for shard := range earlier.Round.Workers {
-				l := newLearner(run, data, nil)
-				if err := errors.Join(l.initialize(), l.makeTrainer()); err != nil {
+				l, err := NewWorker(run, data)
+				if err != nil {
 					t.Fatal(err)
 				}
-				err := l.trainShard(t.Context(), earlier, shard, func(int64, float64) {
+				err = l.trainShard(t.Context(), earlier, shard, func(int64, float64) {
 					t.Errorf("after %s, shard %d from %s is trained again", task.To().Checkpoint, shard, earlier.From.Checkpoint)
 				})
 				if err != nil {
@@ -321,32 +318,6 @@ func TestRoundWithoutItsStart(t *testing.T) {
 		if err := perform(t.Context(), run, data, task, nil); err == nil || !strings.Contains(err.Error(), task.From.Checkpoint) || !strings.Contains(err.Error(), "every worker must see this folder") {
 			t.Errorf("error %v", err)
 		}
-	}
-}
-
-func TestMergeShards(t *testing.T) {
-	t.Parallel()
-	f := &averageFn{}
-	add := func(a shards, indices ...int) shards {
-		for _, i := range indices {
-			a = f.AddInput(a, Shard{Index: i, Begun: int64(100 - i)})
-		}
-		return a
-	}
-	want := shards{Indices: []int{0, 1, 2, 3}, Begun: 97}
-	for name, got := range map[string]shards{
-		"in order": add(shards{}, 0, 1, 2, 3),
-		"reversed": add(shards{}, 3, 2, 1, 0),
-		"twice":    add(shards{}, 1, 3, 0, 1, 2, 3),
-		"merged":   f.MergeAccumulators(add(shards{}, 3, 1), add(f.CreateAccumulator(), 2, 0)),
-		"empty":    f.MergeAccumulators(f.MergeAccumulators(shards{}, add(shards{}, 2, 0, 3)), f.MergeAccumulators(add(shards{}, 1), shards{})),
-	} {
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-	if _, err := f.ExtractOutput(shards{}); err == nil {
-		t.Error("a round without checkpoints: no error")
 	}
 }
 
@@ -379,7 +350,7 @@ func TestRoundsOfAnotherRunAreRefused(t *testing.T) {
 	for _, rounds := range []configuration.Rounds{{}, {Workers: 4, LocalSteps: 2}, {Workers: 2, LocalSteps: 1}} {
 		other := run
 		other.Rounds = rounds
-		if _, err := open(t.Context(), newLearner(other, data, nil)); err == nil || !strings.Contains(err.Error(), "another configuration") {
+		if _, err := Open(t.Context(), other, data, nil); err == nil || !strings.Contains(err.Error(), "another configuration") {
 			t.Errorf("%+v: error %v", rounds, err)
 		}
 	}
@@ -393,14 +364,14 @@ func TestLostLockEndsRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasks := Plan(run, data.Train.Facts, start(t, run, data), math.MaxInt)
-	if err := perform(run.Lock.Guard(t.Context()), run, data, tasks[0], nil); err != nil {
+	if err := perform(t.Context(), run, data, tasks[0], nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := lock.Acquire(t.Context(), run.Checkpoints, "train --force", true); err != nil {
 		t.Fatal(err)
 	}
 	left := contents(t, run.Checkpoints)
-	err = perform(run.Lock.Guard(t.Context()), run, data, tasks[1], nil)
+	err = perform(t.Context(), run, data, tasks[1], nil)
 	if lost := new(lock.Lost); !errors.As(err, &lost) {
 		t.Errorf("error %v, want that the lock is lost", err)
 	}

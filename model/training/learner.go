@@ -1,4 +1,4 @@
-package learn
+package training
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
-	"tagnet/stages/evaluate"
 )
 
 // Run holds the parameters of a training. Data holds its inputs.
@@ -35,7 +35,7 @@ type Run struct {
 	Configuration configuration.Configuration
 	Seed          int64
 	Validation    checkpoint.Validation
-	// Rounds divides the training among several workers; see Rounds, the transform. Train wants it zero.
+	// Rounds divides the training among several workers; see Plan. Train wants it zero.
 	Rounds configuration.Rounds
 	// Every is the longest time between checkpoints.
 	Every time.Duration
@@ -61,6 +61,20 @@ type Data struct {
 	Valid *ranker.Bundle
 	// Devices are those of this machine. They may be nil where Run.Device is the CPU.
 	Devices accelerator.Devices
+}
+
+// NewData returns the inputs of a training on a graph, without validation queries, devices and a relation graph.
+func NewData(ctx context.Context, loaded *kg.KG) (Data, error) {
+	d := Data{
+		Graph: loaded.Train.Graph,
+		Vocabulary: checkpoint.Vocabulary{
+			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
+			Graph: loaded.Manifest.Checksum,
+		},
+	}
+	var err error
+	d.Train, err = optimizer.NewTrainingSet(ctx, loaded)
+	return d, err
 }
 
 // learner is a running training.
@@ -462,11 +476,15 @@ func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]
 	if err != nil {
 		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
 	}
-	gatherer := evaluate.NewGatherer()
-	gatherer.Add(scored, l.Vocabulary.Relations)
-	s := gatherer.Summary()
+	var ranks ranking.Accumulator
+	for _, q := range scored.Queries {
+		for _, r := range q.Results {
+			ranks.Add(r.Rank)
+		}
+	}
 	return &checkpoint.Valid{
-		Queries: s.Queries, Tied: s.Tied, Pessimistic: s.Pessimistic, Mean: s.Mean, Optimistic: s.Optimistic,
+		Queries: ranks.Queries, Tied: ranks.TiedShare(),
+		Pessimistic: ranks.Pessimistic.Metrics(), Mean: ranks.Mean.Metrics(), Optimistic: ranks.Optimistic.Metrics(),
 	}, nil
 }
 

@@ -1,4 +1,4 @@
-package learn
+package training
 
 import (
 	"bytes"
@@ -19,7 +19,6 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/ranker"
-	"tagnet/stages/bundle"
 )
 
 // toy is a ring of entities: next points to the next one, back to the one before, and skip is next
@@ -63,12 +62,12 @@ func trainingSet(g *graph.Graph, facts []graph.Fact) optimizer.TrainingSet {
 // bundleOf returns a bundle with the queries of some facts, in both directions, and the answers of
 // the known facts.
 func bundleOf(g *graph.Graph, facts, known []graph.Fact) *ranker.Bundle {
-	var rows []bundle.Row
+	var rows []ranker.Row
 	for _, f := range facts {
 		n := int64(len(rows))
 		rows = append(rows,
-			bundle.Row{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
-			bundle.Row{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
+			ranker.Row{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
+			ranker.Row{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
 	}
 	answers := map[[2]int32][]int32{}
 	for _, f := range known {
@@ -76,7 +75,7 @@ func bundleOf(g *graph.Graph, facts, known []graph.Fact) *ranker.Bundle {
 			answers[[2]int32{a[0], a[1]}] = append(answers[[2]int32{a[0], a[1]}], a[2])
 		}
 	}
-	return &ranker.Bundle{Queries: bundle.Group(rows, func(source, relation int32) []int32 {
+	return &ranker.Bundle{Queries: ranker.Group(rows, func(source, relation int32) []int32 {
 		list := slices.Clone(answers[[2]int32{source, relation}])
 		slices.Sort(list)
 		return slices.Compact(list)
@@ -302,23 +301,6 @@ func TestLostLockEndsTraining(t *testing.T) {
 		if history, err := ReadHistory(t.Context(), run.History); err != nil || len(history) != 1 {
 			t.Errorf("%d lines of history, want that of epoch 1: %v", len(history), err)
 		}
-	}
-}
-
-// An interrupt may come before the runner has started the training.
-func TestStopBeforeTheTrainingStarts(t *testing.T) {
-	t.Parallel()
-	for _, early := range []bool{true, false} {
-		session := NewSession(nil)
-		if early {
-			session.Stop()
-		}
-		ctx, leave := session.join(t.Context())
-		if stopped := ctx.Err() != nil; stopped != early {
-			t.Errorf("stopped %v, want %v", stopped, early)
-		}
-		leave()
-		session.Close()
 	}
 }
 

@@ -1,7 +1,8 @@
-package learn
+package training
 
 import (
 	"context"
+	"fmt"
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/graph"
@@ -38,12 +39,13 @@ type Task struct {
 	Round optimizer.Round
 }
 
-func (t Task) endsEpoch() bool { return t.Round.Batches == 0 }
+// EndsEpoch reports whether the task is the end of an epoch.
+func (t Task) EndsEpoch() bool { return t.Round.Batches == 0 }
 
 // To returns the position after the task.
 func (t Task) To() Position {
 	to := t.From
-	if t.endsEpoch() {
+	if t.EndsEpoch() {
 		to.Checkpoint = checkpoint.EpochName(to.Epoch)
 		to.Epoch, to.Batch = to.Epoch+1, 0
 		return to
@@ -82,20 +84,9 @@ func Plan(run Run, facts []graph.Fact, at Position, limit int) []Task {
 
 // Open prepares the folder of a training by several workers, and returns where it continues: after
 // the newest complete checkpoint, or at one of the initial weights, which it writes. It reports the
-// checkpoint from which a training resumes to the session.
-func Open(ctx context.Context, p Params) (Position, error) {
-	data, err := p.readTraining(ctx)
-	if err != nil {
-		return Position{}, err
-	}
-	session := p.session()
-	l := newLearner(p.Run, data, func(progress Progress) {
-		session.tellShard(progress, progress.Queries, progress.Loss*float64(progress.Queries))
-	})
-	return open(ctx, l)
-}
-
-func open(ctx context.Context, l *learner) (Position, error) {
+// checkpoint from which a training resumes.
+func Open(ctx context.Context, run Run, data Data, report func(Progress)) (Position, error) {
+	l := newLearner(run, data, report)
 	ctx = l.Lock.Guard(ctx)
 	if err := l.Lock.Check(ctx); err != nil {
 		return Position{}, err
@@ -123,7 +114,7 @@ func passed(ctx context.Context, folder checkpoint.Folder, t Task) (bool, error)
 		return false, err
 	}
 	last := records[len(records)-1]
-	if t.endsEpoch() {
+	if t.EndsEpoch() {
 		return last.Epoch > t.From.Epoch || last.Epoch == t.From.Epoch && last.Partial == nil, nil
 	}
 	return last.Step >= t.To().Step, nil
@@ -132,4 +123,29 @@ func passed(ctx context.Context, folder checkpoint.Folder, t Task) (bool, error)
 // Close removes what a training by several workers keeps beside its checkpoints, after its last epoch.
 func Close(ctx context.Context, run Run) error {
 	return checkpoint.Folder(run.Checkpoints).RemoveShards(run.Lock.Guard(ctx))
+}
+
+// FinishEpoch ends the epoch of a task, all of whose rounds are done, unless that was done before: it validates the average
+// of the last round, and writes the epoch's checkpoint and its line of training.jsonl.
+func FinishEpoch(ctx context.Context, run Run, data Data, t Task, report func(Progress)) error {
+	return newLearner(run, data, report).endEpoch(run.Lock.Guard(ctx), t)
+}
+
+// endEpoch ends the epoch of a task, all of whose rounds are done.
+func (l *learner) endEpoch(ctx context.Context, t Task) error {
+	if done, err := passed(ctx, l.folder, t); done || err != nil {
+		return err
+	}
+	if err := l.initialize(); err != nil {
+		return err
+	}
+	if err := l.resume(ctx); err != nil {
+		return err
+	}
+	if l.record.Name() != t.From.Checkpoint {
+		return fmt.Errorf("the newest checkpoint of %s is %s, want %s, the last of epoch %d; every worker must see this folder",
+			l.folder, l.record.Name(), t.From.Checkpoint, t.From.Epoch)
+	}
+	l.begin()
+	return l.finishEpoch(ctx)
 }
