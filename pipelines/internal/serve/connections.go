@@ -17,12 +17,14 @@ const (
 	headerTimeout   = 5 * time.Second
 	bodyTimeout     = 10 * time.Second
 	refusedTimeout  = time.Second      // for the rest of the body of a request that is refused
+	waitingTimeout  = time.Second / 4  // for a request, while another client waits for a connection
 	writeTimeout    = 10 * time.Second // for a response, beside --timeout
 	idleTimeout     = time.Minute
 )
 
-// connections are the open connections of an http.Server, at most mostConnections. A new client never waits for one that
-// sends nothing: where it is one too many, the connection that has waited longest for a request is closed.
+// connections are the open connections of an http.Server, at most mostConnections. Where a new one is one too many, the
+// connection that has waited longest for a request is closed, once it has waited for waitingTimeout: of many clients that
+// come at the same time, none is cut off before its request is read, and none waits longer for one that sends nothing.
 type connections struct {
 	mu   sync.Mutex
 	open map[net.Conn]connection
@@ -35,8 +37,14 @@ type connection struct {
 	since time.Time
 }
 
-// follow is the ConnState of an http.Server.
+// follow is the ConnState of an http.Server, which accepts no other connection while it is called with a new one.
 func (c *connections) follow(changed net.Conn, state http.ConnState) {
+	if state == http.StateNew {
+		const pause = time.Millisecond
+		for begun := time.Now(); c.full() && time.Since(begun) < waitingTimeout; {
+			time.Sleep(pause)
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if state == http.StateClosed || state == http.StateHijacked {
@@ -50,14 +58,30 @@ func (c *connections) follow(changed net.Conn, state http.ConnState) {
 	if len(c.open) <= mostConnections {
 		return
 	}
-	var longest net.Conn
+	longest := c.longest()
+	delete(c.open, longest)
+	longest.Close()
+}
+
+// longest returns the connection that has waited longest for a request, nil if all have one. The caller holds mu.
+func (c *connections) longest() (longest net.Conn) {
 	for other, of := range c.open {
 		if of.state != http.StateActive && (longest == nil || of.since.Before(c.open[longest].since)) {
 			longest = other
 		}
 	}
-	delete(c.open, longest)
-	longest.Close()
+	return longest
+}
+
+// full reports whether there is no connection for a new client, and none that has waited for waitingTimeout.
+func (c *connections) full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) < mostConnections {
+		return false
+	}
+	longest := c.longest()
+	return longest == nil || time.Since(c.open[longest].since) < waitingTimeout
 }
 
 // count returns the number of connections in any of some states.

@@ -58,6 +58,36 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
+// TestBurst has more clients at once than connections. Each of them gets a response.
+func TestBurst(t *testing.T) {
+	p := launch(t, trained(t))
+	const clients = 2 * mostConnections
+	failed := make(chan error, clients)
+	begin := make(chan struct{})
+	for range clients {
+		go func() {
+			<-begin
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+			response, err := client.Post(p.url+"/answer", "application/json", strings.NewReader("{}")) // not sent again, as a GET would be
+			if err == nil {
+				response.Body.Close()
+			}
+			failed <- err
+		}()
+	}
+	close(begin)
+	lost := 0
+	var last error
+	for range clients {
+		if err := <-failed; err != nil {
+			lost, last = lost+1, err
+		}
+	}
+	if lost > 0 {
+		t.Errorf("%d of %d clients got no response: %v", lost, clients, last)
+	}
+}
+
 // TestLongestWaitingIsClosed has one connection too many, twice: no active connection is closed for it, and no young one.
 func TestLongestWaitingIsClosed(t *testing.T) {
 	t.Parallel()
