@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // genericNames lists folder names that do not describe the contents.
@@ -141,8 +142,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// link matches a relative Markdown link or picture.
-var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)|src(?:set)?="([^":]+)"`)
+// link matches the target and the anchor of a relative Markdown link or picture.
+var link = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)|src(?:set)?="([^":]+)"`)
 
 func TestLinksOfReadmesLeadSomewhere(t *testing.T) {
 	top, files := tracked(t)
@@ -152,13 +153,70 @@ func TestLinksOfReadmesLeadSomewhere(t *testing.T) {
 		}
 		text, err := os.ReadFile(filepath.Join(top, file))
 		if err != nil {
-			t.Fatal(err)
+			continue // removed, but not yet committed
 		}
 		for _, match := range link.FindAllStringSubmatch(string(text), -1) {
-			target := match[1] + match[3]
-			if _, err := os.Stat(filepath.Join(top, filepath.Dir(file), target)); err != nil {
-				t.Errorf("%s: %s", file, fmt.Sprintf("the target of the link %s does not exist", target))
+			target, anchor := match[1]+match[3], strings.TrimPrefix(match[2], "#")
+			path := filepath.Join(top, filepath.Dir(file), target)
+			if target == "" {
+				path = filepath.Join(top, file)
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: the target of the link %s does not exist", file, target)
+				continue
+			}
+			if anchor == "" {
+				continue
+			}
+			page, err := os.ReadFile(path)
+			if err != nil {
+				t.Errorf("%s: the link %s#%s has an anchor, and no page: %v", file, target, anchor, err)
+			} else if !slices.Contains(anchors(string(page)), anchor) {
+				t.Errorf("%s: %s#%s: no such heading", file, target, anchor)
 			}
 		}
+	}
+}
+
+// anchors returns the anchors that GitHub gives the headings of a Markdown text: lower case, hyphens for
+// spaces, without punctuation; a heading that occurs again gets a number.
+func anchors(text string) []string {
+	var list []string
+	seen := map[string]int{}
+	fenced := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		title := strings.TrimLeft(line, "#")
+		if level := len(line) - len(title); fenced || level == 0 || level > 6 || title[0] != ' ' {
+			continue
+		}
+		anchor := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, linked.ReplaceAllString(strings.TrimSpace(title), "$1"))
+		n := seen[anchor]
+		if seen[anchor]++; n > 0 {
+			anchor = fmt.Sprintf("%s-%d", anchor, n)
+		}
+		list = append(list, anchor)
+	}
+	return list
+}
+
+// linked matches a link, of which a heading's anchor has the text alone.
+var linked = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+func TestAnchors(t *testing.T) {
+	text := "# Head, loss: `x`\n## [A\\*Net](a.md)\n#no heading\n```\n# code\n```\n## A-b c_d\n## A-b c_d\n"
+	want := []string{"head-loss-x", "anet", "a-b-c_d", "a-b-c_d-1"}
+	if got := anchors(text); !slices.Equal(got, want) {
+		t.Errorf("anchors %q, want %q", got, want)
 	}
 }
