@@ -56,7 +56,7 @@ lint: ## formatting, vet (on arm64 too), staticcheck and the repository's own ru
 GOLDEN = analyze distances messages preprocess quickstart relationgraph score train
 
 .PHONY: golden
-golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md
+golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md and pipelines/*/README.md
 	$(GO) test -run 'TestGraphs?$$|TestReference' $(GOLDEN:%=./pipelines/internal/%) -update_golden
 
 # Static and without symbols, so that a worker starts on any Linux and is quick to copy. The same source gives the same bytes.

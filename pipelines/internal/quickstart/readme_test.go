@@ -17,23 +17,24 @@ import (
 	"tagnet/pipelines/internal/serve"
 )
 
-// block matches a table of flags in the reference of the commands.
+// block matches the table of flags in the page of a command.
 var block = regexp.MustCompile(`(?s)(<!-- flags: (\w+) -->\n)(.*?)(<!-- end -->)`)
 
 // bounds matches the range of a number.
 var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less) than \d`)
 
-// TestReferenceListsEveryFlag compares the tables of flags in pipelines/README.md with the flags of
-// the commands, each of which has a heading in -h and, if it is a number, a range. With -update_golden it rewrites the tables.
+// TestReferenceListsEveryFlag compares the table of flags in the page of each command, and that of the shared flags in
+// pipelines/README.md, with the flags, each of which has a heading in -h and, if it is a number, a range. With
+// -update_golden it rewrites the tables.
 func TestReferenceListsEveryFlag(t *testing.T) {
 	shared := command.Pipeline{Name: "shared"}
-	tables := map[string]string{shared.Name: table(shared.OwnFlags(), nil)}
+	pages := []page{{"README.md", shared.Name, table(shared.OwnFlags(), nil)}}
 	list := []command.Pipeline{analyze.Pipeline(), serve.Pipeline()}
 	for _, s := range steps() {
 		list = append(list, s.pipeline)
 	}
 	for _, p := range list {
-		tables[p.Name] = table(p.OwnFlags(), shared.OwnFlags())
+		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(p.OwnFlags(), shared.OwnFlags())})
 		if none := p.Ungrouped(); len(none) > 0 {
 			t.Errorf("%s -h has no heading for --%s; groups in package command takes them", p.Name, strings.Join(none, ", --"))
 		}
@@ -43,24 +44,29 @@ func TestReferenceListsEveryFlag(t *testing.T) {
 			}
 		})
 	}
-	path := filepath.Join("..", "..", "README.md")
-	got := pipelinetest.Read(t, path)
-	want := block.ReplaceAllStringFunc(got, func(text string) string {
-		found := block.FindStringSubmatch(text)
-		rows, ok := tables[found[2]]
-		if !ok {
-			t.Errorf("a table of the flags of %s, which is no command", found[2])
-		}
-		delete(tables, found[2])
-		return found[1] + rows + found[4]
-	})
-	for name := range tables {
-		t.Errorf("no table of the flags of %s", name)
+	for _, page := range pages {
+		page.compare(t)
 	}
+}
+
+// page is a file below pipelines/ with a table of the flags of a command.
+type page struct{ path, command, rows string }
+
+// compare checks that the page has the table, once, and no other.
+func (p page) compare(t *testing.T) {
+	t.Helper()
+	path := filepath.Join("..", "..", p.path)
+	got := pipelinetest.Read(t, path)
+	found := block.FindAllStringSubmatch(got, -1)
+	if len(found) != 1 || found[0][2] != p.command {
+		t.Errorf("pipelines/%s: want one table of flags, between <!-- flags: %s --> and <!-- end -->", p.path, p.command)
+		return
+	}
+	want := strings.Replace(got, found[0][0], found[0][1]+p.rows+found[0][4], 1)
 	if pipelinetest.Update() {
 		pipelinetest.Write(t, path, want)
 	} else if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("pipelines/README.md (-want +got), go test -run %s -update_golden rewrites it:\n%s", t.Name(), diff)
+		t.Errorf("pipelines/%s (-want +got), make golden rewrites it:\n%s", p.path, diff)
 	}
 }
 

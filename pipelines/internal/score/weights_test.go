@@ -219,17 +219,17 @@ func TestWeightsRefused(t *testing.T) {
 	}
 }
 
-// readmeLines returns the lines of Python in pipelines/README.md that write a checkpoint for NBFNet-PyG.
+// readmeLines returns the lines of Python in pipelines/score/weights.md that write a checkpoint for NBFNet-PyG.
 func readmeLines(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../score/weights.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(text), "```python\n")
 	lines, _, ended := strings.Cut(rest, "```\n")
 	if !found || !ended || !strings.Contains(lines, "load_file(") {
-		t.Fatal("pipelines/README.md has no lines of Python that load a checkpoint")
+		t.Fatal("pipelines/score/weights.md has no lines of Python that load a checkpoint")
 	}
 	return lines
 }
@@ -250,7 +250,7 @@ scores = [make.scores(model.state_dict(), given["facts"], s, q, c["layers"], c["
 json.dump(scores, open("scores.json", "w"))
 `
 
-// TestWeightsForNBFNet runs the lines of README on a trained model: the modules of NBFNet take what they write, and
+// TestWeightsForNBFNet runs the lines of weights.md on a trained model: the modules of NBFNet take what they write, and
 // score with it as this model does; and score --weights reads it.
 func TestWeightsForNBFNet(t *testing.T) {
 	here, err := filepath.Abs(nbfnetFolder)
