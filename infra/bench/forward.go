@@ -31,7 +31,7 @@ func (b *bench) drawQueries() (out []sourceQueries, relations []int32) {
 // measureForward times propagations with their searches.
 func (b *bench) measureForward(ctx context.Context) (result, error) {
 	queries, relations := b.drawQueries()
-	b.weights.Embed(b.kernel, relations)
+	b.weights.Relations.Prepare(relations)
 	if b.configuration.HasBackground() {
 		b.background = propagation.NewBackground(propagation.New(b.graph, b.configuration, b.kernel))
 		if err := b.background.Forward(ctx, b.weights, nil, false); err != nil {

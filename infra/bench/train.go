@@ -75,7 +75,7 @@ func (b *bench) measureTraining(ctx context.Context) (result, error) {
 	for _, q := range queries {
 		relations = append(relations, q.Relation)
 	}
-	b.weights.Embed(b.kernel, relations)
+	b.weights.Relations.Prepare(relations)
 	workers := b.workers(len(queries))
 	for _, w := range workers {
 		if w.trainer, err = newTrainer(ctx, w); err != nil {

@@ -121,7 +121,7 @@ func (w *Worker) edges(ctx context.Context, q Query, answer int32) (score float6
 	p.Candidates(query.Candidates, w.states, valid[:])
 	size := int(valid[0]) * e.configuration.Dim
 	clear(w.gradient)
-	score = e.scorer.score(w.states[:size], e.weights.Query(q.Relation), w.gradient[:size])
+	score = e.scorer.score(w.states[:size], e.weights.Relations.Query(q.Relation), w.gradient[:size])
 	layers, err = p.EdgeGradients(ctx, answer, w.gradient, w.gradients, keep)
 	return score, layers, err
 }

@@ -125,7 +125,7 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 		w.propagator.Priorities(scores)
 		return nil
 	}
-	w.embedding = s.weights.Query(relation)
+	w.embedding = s.weights.Relations.Query(relation)
 	w.score.prepare(s.kernel, s.score, w.embedding)
 	if s.attention != nil {
 		w.attention.prepare(s.kernel, s.attention, w.embedding)

@@ -132,7 +132,7 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	for i, e := range examples {
 		t.relations[i] = e.Relation
 	}
-	t.weights.Embed(t.kernel, t.relations[:len(examples)])
+	t.weights.Relations.Prepare(t.relations[:len(examples)])
 	if err := t.propagateBackground(examples, seed); err != nil {
 		return Result{}, err
 	}

@@ -302,7 +302,7 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
 		x.gradient, x.residual = a.stateGradients[layer.first*d:(layer.first+n)*d], a.residualGradient
-		x.setGradients(a.weightedGradients, &into.layers[t], into)
+		x.setGradients(a.weightedGradients, t, into)
 		x.gradients.Previous = a.keptGradient
 	}
 	p.backward(&p.update, &into.layers[t])

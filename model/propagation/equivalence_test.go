@@ -101,7 +101,7 @@ func TestSharedStatesHaveTheSameGradients(t *testing.T) {
 				near(t, "states", candidatesOf(shared, candidates), candidatesOf(alone, candidates))
 				near(t, "query", got.Query, want.Query)
 				for l := range got.layers {
-					near(t, "relations", got.layers[l].relation, want.layers[l].relation)
+					near(t, "relations", got.Tables[l], want.Tables[l])
 					for i := range got.layers[l].maps {
 						near(t, "maps", got.layers[l].maps[i], want.layers[l].maps[i])
 					}

@@ -118,7 +118,7 @@ func (p *Propagator) backwardFar(into *Gradients) {
 	})
 	group := p.farUpdate()
 	group.gradient = f.gradients
-	group.setGradients(p.gradients.all, &into.layers[0], into)
+	group.setGradients(p.gradients.all, 0, into)
 	p.backward(&p.update, &into.layers[0])
 }
 

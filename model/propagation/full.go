@@ -181,13 +181,12 @@ func (p *Propagator) backwardFull(into *Gradients) {
 }
 
 func (p *Propagator) backwardFullLayer(t int, into *Gradients) {
-	layer := &into.layers[t-1]
 	p.fullUpdate(t)
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
 		x.gradient, x.residual = p.gradients.each[t], p.gradients.each[t-1]
-		x.setGradients(p.gradients.all, layer, into)
+		x.setGradients(p.gradients.all, t-1, into)
 		x.gradients.Previous = p.gradients.each[t-1]
 	}
-	p.backward(&p.update, layer)
+	p.backward(&p.update, &into.layers[t-1])
 }

@@ -1,24 +1,23 @@
 package propagation
 
-import "tagnet/model/configuration"
+import (
+	"tagnet/model/configuration"
+	"tagnet/model/relations"
+)
 
 // Gradients are the gradients of the propagation's parameters for one query. Each query of a batch
 // has its own, and Sum adds them in the order of the queries, so that no bit of the result depends on
 // which worker took which query.
 //
-// Where relation embeddings are a linear map of the query's embedding, they hold the gradient of the
-// relation embeddings; Sum derives those of the map, and through it of the query's embedding, for a
+// Of what the source of relations gives they hold the gradients of the source's outputs; Sum derives those of its parameters for a
 // whole batch. Memory: about 4 · layers · dim · (2R + width) bytes, width 15 dim for PNA.
 type Gradients struct {
-	// Query is the gradient of the query's embedding, [dim], except through the relation
-	// embeddings. A head adds its own.
-	Query    []float32
+	relations.Gradient
 	layers   []layerGradients
 	priority *priorityGradients
 }
 
 type layerGradients struct {
-	relation []float32 // [2R, dim]
 	// maps are the gradients of the linear map by scaler, [width, dim] each. For the previous state,
 	// the first dim rows, only those under the first scaler are used.
 	maps   [3][]float32
@@ -29,12 +28,11 @@ type layerGradients struct {
 }
 
 // NewGradients returns zeros for a model of configuration c over a number of relations, 2R.
-func NewGradients(c configuration.Configuration, relations int) *Gradients {
+func NewGradients(c configuration.Configuration, relationCount int) *Gradients {
 	d := c.Dim
-	g := &Gradients{Query: make([]float32, d), layers: make([]layerGradients, c.Layers)}
+	g := &Gradients{Gradient: relations.NewGradient(c, relationCount), layers: make([]layerGradients, c.Layers)}
 	for t := range g.layers {
 		layer := &g.layers[t]
-		layer.relation = make([]float32, relations*d)
 		width, scalers := 2*d, 1
 		if c.Aggregate == configuration.AggregatePNA {
 			width, scalers = 5*d, 3
@@ -57,10 +55,9 @@ func NewGradients(c configuration.Configuration, relations int) *Gradients {
 
 // zero clears g for another query.
 func (g *Gradients) zero() {
-	clear(g.Query)
+	g.Clear()
 	for t := range g.layers {
 		layer := &g.layers[t]
-		clear(layer.relation)
 		for _, matrix := range layer.maps {
 			clear(matrix)
 		}

@@ -102,10 +102,9 @@ func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kerne
 	p := &Propagator{
 		graph: g, configuration: c, kernel: k,
 		message: messageOf(c.Message), reduction: reductionOf(c.Aggregate),
-		dropout:    newDropout(c.Dropout),
-		embeddings: newEmbeddings(c),
-		layout:     window.NewLayout(g, k, shared),
-		firstRows:  make([]int, c.Layers+1),
+		dropout:   newDropout(c.Dropout),
+		layout:    window.NewLayout(g, k, shared),
+		firstRows: make([]int, c.Layers+1),
 	}
 	if c.Prioritized() {
 		p.astar = newAStar(p)
@@ -209,8 +208,8 @@ func canceled(ctx context.Context) error {
 }
 
 func (p *Propagator) check(w *Weights, q Query) error {
-	if w.configuration != p.configuration || w.relations != p.graph.RelationCount() {
-		return fmt.Errorf("propagating: the weights belong to another configuration or number of relations (%d, want %d)", w.relations, p.graph.RelationCount())
+	if w.configuration != p.configuration || w.relationCount != p.graph.RelationCount() {
+		return fmt.Errorf("propagating: the weights belong to another configuration or number of relations (%d, want %d)", w.relationCount, p.graph.RelationCount())
 	}
 	if p.graph.Edges() > maxEdges || p.graph.Entities > maxEntities {
 		return fmt.Errorf("propagating: a graph of %d edges and %d entities is too large: want at most %d and %d", p.graph.Edges(), p.graph.Entities, maxEdges, maxEntities)
@@ -219,8 +218,8 @@ func (p *Propagator) check(w *Weights, q Query) error {
 		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, p.graph.Entities-1)
 	}
 	for _, relation := range p.relations {
-		if relation < 0 || int(relation) >= w.relations {
-			return fmt.Errorf("propagating: relation %d is out of range 0..%d", relation, w.relations-1)
+		if relation < 0 || int(relation) >= w.relationCount {
+			return fmt.Errorf("propagating: relation %d is out of range 0..%d", relation, w.relationCount-1)
 		}
 	}
 	if q.ShareStates && (!p.windowed() || p.configuration.Dropout > 0) {

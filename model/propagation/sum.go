@@ -10,33 +10,25 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 )
 
 // summation holds the buffers of Sum.
 type summation struct {
-	layers     []layerSums
-	embeddings []float32 // of the queries, [batch, dim]
-	// embeddingGradients are those of the queries' embeddings through each block of each layer's
-	// relation map, [layers, blocks, batch, dim].
-	embeddingGradients []float32
-	workers            []sumWorker
+	layers    []layerSums
+	relations []relations.Gradient // of the batch
+	workers   []sumWorker
 }
 
 // layerSums are the sums of a layer's gradients, nil where the model has no such parameter.
 type layerSums struct {
-	weight, bias, scale, shift, degree  []float32
-	relation, relationMap, relationBias []float32
+	weight, bias, scale, shift, degree []float32
 }
 
 type sumWorker struct {
-	stacked    []float32    // a block of the queries' relation gradients, [batch, block]
 	total      []float32    // of a layer's linear map under one scaler, [width, dim]
 	transposed [3][]float32 // the same by scaler, [dim, width]
 }
-
-// sumBlock is how many of a layer's 2R dim relation gradients are summed and mapped at a time. Like
-// embedBlock it fits a cache and is no power of two.
-const sumBlock = 1008
 
 // Sum sets the gradients of the propagation's parameters in into to the sum over a batch, in the order
 // of its queries, and leaves those of the head's parameters alone. queries holds the relation of each
@@ -49,53 +41,20 @@ func Sum(k kernel.Kernel, w *Weights, batch []*Gradients, queries []int32, into 
 	if len(batch) == 0 {
 		return errors.New("summing gradients: the batch has no queries")
 	}
-	d, s := w.configuration.Dim, &w.summation
+	s := &w.summation
 	s.attach(len(w.layers), into)
-	s.embeddings = s.embeddings[:0]
-	query := into.Data("query.weight")
-	clear(query)
-	for i, g := range batch {
-		s.embeddings = append(s.embeddings, w.Query(queries[i])...)
-		k.Add(query[int(queries[i])*d:int(queries[i]+1)*d], g.Query)
-	}
 	if w.priority != nil {
 		sumPriorities(k, batch, into)
 	}
-	w.sumLayers(k, batch)
-	if !w.configuration.Dependent {
-		return nil
-	}
-	total := s.embeddingGradients[:len(batch)*d]
-	for rest := s.embeddingGradients[len(total):]; len(rest) > 0; rest = rest[len(total):] { // in the order of layers and blocks
-		k.Add(total, rest[:len(total)])
-	}
-	for i, relation := range queries {
-		k.Add(query[int(relation)*d:int(relation+1)*d], total[i*d:(i+1)*d])
-	}
-	return nil
-}
-
-// sumLayers sums the gradients of all layers: one task for each layer's linear map and vectors, and
-// one for each block of its relations.
-func (w *Weights) sumLayers(k kernel.Kernel, batch []*Gradients) {
-	s, size, perBlock := &w.summation, w.relations*w.configuration.Dim, len(batch)*w.configuration.Dim
-	if !w.configuration.Dependent {
-		perBlock = 0
-	}
-	blocks := (size + sumBlock - 1) / sumBlock
-	s.embeddingGradients = buffer.Resize(s.embeddingGradients, len(w.layers)*blocks*perBlock)
-	tasks := len(w.layers) * (1 + blocks)
-	workers := min(runtime.GOMAXPROCS(0), tasks)
+	workers := min(runtime.GOMAXPROCS(0), len(w.layers))
 	s.workers = buffer.Extend(s.workers, workers)
-	parallel.Workers(workers, tasks, func(worker, task int) {
-		t, block := task/(1+blocks), task%(1+blocks)-1
-		if block < 0 {
-			w.sumLayer(k, &s.workers[worker], t, batch)
-			return
-		}
-		lo := block * sumBlock
-		w.sumRelations(k, &s.workers[worker], t, lo, min(lo+sumBlock, size), batch, s.embeddingGradients[(t*blocks+block)*perBlock:][:perBlock])
-	})
+	parallel.Workers(workers, len(w.layers), func(worker, t int) { w.sumLayer(k, &s.workers[worker], t, batch) })
+	s.relations = s.relations[:0]
+	for _, g := range batch {
+		s.relations = append(s.relations, g.Gradient)
+	}
+	w.Relations.Backward(queries, s.relations, into)
+	return nil
 }
 
 // attach looks up the tensors of each layer's sums.
@@ -106,9 +65,7 @@ func (s *summation) attach(layers int, into *parameters.Set[float32]) {
 		s.layers[i] = layerSums{
 			weight: into.Layer(t, "linear.weight"), bias: into.Layer(t, "linear.bias"),
 			scale: into.Layer(t, "layer_norm.weight"), shift: into.Layer(t, "layer_norm.bias"),
-			degree:      into.Layer(t, "degree"),
-			relation:    into.Layer(t, "relation.weight"),
-			relationMap: into.Layer(t, "relation_linear.weight"), relationBias: into.Layer(t, "relation_linear.bias"),
+			degree: into.Layer(t, "degree"),
 		}
 	}
 }
@@ -168,27 +125,4 @@ func (w *Weights) setLinear(weight []float32, gradient *[3][]float32) {
 			}
 		}
 	}
-}
-
-// sumRelations sums gradients lo to hi of a layer's relation embeddings. Where these depend on the
-// query, it sums the gradients of the map that yields them, and sets embeddingGradients, [batch, dim],
-// to those of the queries' embeddings through these outputs of the map. Each is one matrix product for
-// the batch, which adds the queries in order.
-func (w *Weights) sumRelations(k kernel.Kernel, worker *sumWorker, t, lo, hi int, batch []*Gradients, embeddingGradients []float32) {
-	into, d, n := &w.summation.layers[t], w.configuration.Dim, hi-lo
-	if into.relation != nil {
-		clear(into.relation[lo:hi])
-		for _, query := range batch {
-			k.Add(into.relation[lo:hi], query.layers[t].relation[lo:hi])
-		}
-		return
-	}
-	worker.stacked = buffer.Resize(worker.stacked, len(batch)*n)
-	clear(into.relationBias[lo:hi])
-	for i, query := range batch {
-		k.Add(into.relationBias[lo:hi], query.layers[t].relation[lo:hi])
-		copy(worker.stacked[i*n:(i+1)*n], query.layers[t].relation[lo:hi])
-	}
-	k.MultiplyTransposed(into.relationMap[lo*d:hi*d], worker.stacked, w.summation.embeddings, len(batch), n, d, false)
-	k.Multiply(embeddingGradients, worker.stacked, w.layers[t].relationMap[lo*d:hi*d], len(batch), n, d, false)
 }

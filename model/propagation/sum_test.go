@@ -15,7 +15,7 @@ import (
 )
 
 // batch has random gradients to sum, of a model whose relation embeddings take several blocks of Sum
-// and of Embed, the last of them shorter.
+// and of Prepare, the last of them shorter.
 type batch struct {
 	weights   *Weights
 	set, into *parameters.Set[float32]
@@ -53,9 +53,12 @@ func newBatch(t testing.TB, c configuration.Configuration, count int) *batch {
 	for range count {
 		gradients := NewGradients(c, g.RelationCount())
 		quarter(rng, gradients.Query)
+		for _, table := range gradients.Tables {
+			quarter(rng, table)
+		}
 		for i := range gradients.layers {
 			l := &gradients.layers[i]
-			for _, data := range [][]float32{l.relation, l.maps[0], l.maps[1], l.maps[2], l.bias, l.scale, l.shift, l.degree} {
+			for _, data := range [][]float32{l.maps[0], l.maps[1], l.maps[2], l.bias, l.scale, l.shift, l.degree} {
 				quarter(rng, data)
 			}
 		}
@@ -69,7 +72,7 @@ func newBatch(t testing.TB, c configuration.Configuration, count int) *batch {
 // want returns the sum by its definition: entry by entry, query by query, in float64.
 func (b *batch) want() *parameters.Set[float64] {
 	c := b.weights.configuration
-	d, relations := c.Dim, b.weights.relations
+	d, relations := c.Dim, b.weights.relationCount
 	want := parameters.NewSet[float64](parameters.Layout(c, relations))
 	plus := func(into []float64, from []float32) {
 		for i, v := range from {
@@ -96,12 +99,12 @@ func (b *batch) want() *parameters.Set[float64] {
 				}
 			}
 			if !c.Dependent {
-				plus(want.Layer(t+1, "relation.weight"), g.relation)
+				plus(want.Layer(t+1, "relation.weight"), gradients.Tables[t])
 				continue
 			}
-			plus(want.Layer(t+1, "relation_linear.bias"), g.relation)
+			plus(want.Layer(t+1, "relation_linear.bias"), gradients.Tables[t])
 			by, stored, embedding := want.Layer(t+1, "relation_linear.weight"), b.set.Layer(t+1, "relation_linear.weight"), b.set.Data("query.weight")[q*d:]
-			for out, v := range g.relation {
+			for out, v := range gradients.Tables[t] {
 				for in := range d {
 					by[out*d+in] += float64(v) * float64(embedding[in])
 					queryGradient[in] += float64(v) * float64(stored[out*d+in])
@@ -130,6 +133,7 @@ func TestSum(t *testing.T) {
 			for _, count := range []int{1, 2, 5, 19} {
 				t.Run(fmt.Sprintf("%s/%s/%d", name, k.Name(), count), func(t *testing.T) {
 					b := newBatch(t, c, count)
+					b.weights.Relations.Load(k, b.set)
 					want := b.want()
 					for range 2 { // again, in another order: the buffers hold the first's numbers
 						slices.Reverse(b.batch)
@@ -158,8 +162,8 @@ func TestSumOnAnyNumberOfThreads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(63, 64))
 	for _, gradients := range b.batch {
 		for t := range gradients.layers {
-			for i := range gradients.layers[t].relation {
-				gradients.layers[t].relation[i] = float32(rng.NormFloat64())
+			for i := range gradients.Tables[t] {
+				gradients.Tables[t][i] = float32(rng.NormFloat64())
 			}
 			for _, matrix := range gradients.layers[t].maps {
 				for i := range matrix {
@@ -200,85 +204,17 @@ func TestSumRefusesAnotherNumberOfQueries(t *testing.T) {
 	}
 }
 
-// Embed must equal what a query computes for itself, bit for bit, for training and for scoring.
-func TestEmbed(t *testing.T) {
-	t.Parallel()
-	c := sumCases()["dependent"]
-	b := newBatch(t, c, 3)
-	rng := rand.New(rand.NewPCG(65, 66))
-	for _, tensor := range b.set.Tensors {
-		for i := range tensor.Data {
-			tensor.Data[i] = float32(rng.NormFloat64())
-		}
-	}
-	g, err := graph.New(40, b.weights.relations/2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	idle := NewWeights(g, c, false)
-	if err := idle.Load(kernel.Available()[0], b.set); err != nil {
-		t.Fatal(err)
-	}
-	size := b.weights.relations * c.Dim
-	for _, k := range kernel.Available() {
-		for _, queries := range [][]int32{{5}, {1, 1, 139, 7, -1, 140}, {3, 2, 1, 0, 9, 8, 4, 100, 101}} {
-			b.weights.batch.forget()
-			var alone [][]float32
-			for _, q := range queries {
-				for t := range c.Layers {
-					if q >= 0 && int(q) < b.weights.relations {
-						alone = append(alone, slices.Clone(b.weights.relationEmbeddings(k, t, q, make([]float32, size))))
-					}
-				}
-			}
-			b.weights.Embed(k, queries)
-			at := 0
-			for _, q := range queries {
-				for layer := range c.Layers {
-					if q < 0 || int(q) >= b.weights.relations {
-						continue
-					}
-					embedded := b.weights.relationEmbeddings(k, layer, q, nil)
-					if !slices.Equal(embedded, alone[at]) {
-						t.Fatalf("%s, queries %v: relation %d, layer %d differs from the query's own", k.Name(), queries, q, layer)
-					}
-					if !slices.Equal(embedded, idle.relationEmbeddings(k, layer, q, make([]float32, size))) {
-						t.Fatalf("%s, queries %v: relation %d, layer %d differs from that of weights not for training", k.Name(), queries, q, layer)
-					}
-					wantEmbedding(t, b.set, layer, q, c.Dim, embedded)
-					at++
-				}
-			}
-		}
-	}
-}
-
-// wantEmbedding compares with the definition, W q + b, in float64.
-func wantEmbedding(t *testing.T, set *parameters.Set[float32], layer int, q int32, d int, got []float32) {
-	t.Helper()
-	weight, bias, query := set.Layer(layer+1, "relation_linear.weight"), set.Layer(layer+1, "relation_linear.bias"), set.Data("query.weight")[int(q)*d:]
-	for i, g := range got {
-		want := float64(bias[i])
-		for j := range d {
-			want += float64(weight[i*d+j]) * float64(query[j])
-		}
-		if !(math.Abs(float64(g)-want) <= 1e-4) {
-			t.Fatalf("relation %d, layer %d: [%d] = %g, want %g", q, layer, i, g, want)
-		}
-	}
-}
-
-// Load, Embed and Sum must reuse their buffers. They allocate the names by which parameters are looked
+// Load, Prepare and Sum must reuse their buffers. They allocate the names by which parameters are looked
 // up. On one thread, since it varies which of several first needs a buffer.
 func TestBatchesDoNotAllocateBuffers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b := newBatch(t, sumCases()["dependent"], 9)
 	k := kernel.Available()[len(kernel.Available())-1]
 	step := func() {
-		if err := b.weights.Load(kernel.Available()[0], b.set); err != nil {
+		if err := b.weights.Load(k, b.set); err != nil {
 			t.Fatal(err)
 		}
-		b.weights.Embed(k, b.queries)
+		b.weights.Relations.Prepare(b.queries)
 		if err := Sum(k, b.weights, b.batch, b.queries, b.into); err != nil {
 			t.Fatal(err)
 		}
@@ -303,12 +239,13 @@ func BenchmarkSum(b *testing.B) {
 			batch := newBatch(b, c, count)
 			bytes := 0
 			for _, gradients := range batch.batch {
-				for _, l := range gradients.layers {
-					bytes += 4 * (len(l.relation) + len(l.maps[0]) + len(l.maps[1]) + len(l.maps[2]))
+				for t, l := range gradients.layers {
+					bytes += 4 * (len(gradients.Tables[t]) + len(l.maps[0]) + len(l.maps[1]) + len(l.maps[2]))
 				}
 			}
 			b.SetBytes(int64(bytes))
 			k := kernel.Available()[len(kernel.Available())-1]
+			batch.weights.Relations.Load(k, batch.set)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := Sum(k, batch.weights, batch.batch, batch.queries, batch.into); err != nil {
@@ -316,15 +253,5 @@ func BenchmarkSum(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-func BenchmarkEmbed(b *testing.B) {
-	batch := newBatch(b, configuration.Default(), 16)
-	k := kernel.Available()[len(kernel.Available())-1]
-	b.SetBytes(4 * int64(batch.weights.configuration.Layers*len(batch.set.Layer(1, "relation_linear.weight"))))
-	b.ReportAllocs()
-	for b.Loop() {
-		batch.weights.Embed(k, batch.queries)
 	}
 }

@@ -36,13 +36,13 @@ type receiverGroup struct {
 }
 
 // setGradients sets where the gradients of the group's senders and embeddings go.
-func (x *receiverGroup) setGradients(states []float32, layer *layerGradients, into *Gradients) {
-	x.gradients = kernel.Gradients{States: states, RelationEmbeddings: layer.relation}
+func (x *receiverGroup) setGradients(states []float32, layer int, into *Gradients) {
+	x.gradients = kernel.Gradients{States: states, RelationEmbeddings: into.Tables[layer]}
 	if x.receivers.Initial != nil {
 		x.gradients.Initial = into.Query
 	}
 	if x.receivers.DegreeMessage != nil {
-		x.gradients.DegreeMessage = layer.degree
+		x.gradients.DegreeMessage = into.layers[layer].degree
 	}
 }
 

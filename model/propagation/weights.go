@@ -11,21 +11,22 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 )
 
 // Weights are a model's parameters laid out for propagation: linear maps transposed, and split by
 // PNA's three scalers. They are loaded once per step of the optimizer and shared, read-only, by all
 // propagators.
 type Weights struct {
+	// Relations is the source of what messages are multiplied by, and of the states that queries start with.
+	Relations     relations.Source
 	configuration configuration.Configuration
-	relations     int // 2R
+	relationCount int // 2R
 	training      bool
 	frequent      []bool       // by degree: enough entities have it for a folded matrix
 	scalers       [2][]float32 // by degree: PNA's second and third
 	layers        []layerWeights
-	query         []float32 // [2R, dim]
 	priority      *priorityWeights
-	batch         batchEmbeddings
 	summation     summation
 }
 
@@ -38,21 +39,17 @@ type layerWeights struct {
 	bias       []float32    // [dim] or nil, as the next two
 	scale      []float32
 	shift      []float32
-	degree     []float32 // [dim] or nil
-	relation   []float32 // [2R, dim], where relation embeddings do not depend on the query
-	// relationLanes and degreeLanes are relation (not for training) and degree with every row
-	// repeated for two lanes.
-	relationLanes, degreeLanes []float32
-
-	relationMap        []float32 // [2R dim, dim], where they do
-	relationTransposed []float32 // each relation's rows of it transposed, [2R, dim, dim]; not for training, see Embed
-	relationBias       []float32 // [2R dim]
+	// degree is repeated for two lanes, [2, dim]; empty without degree messages.
+	degree []float32
 }
 
 // NewWeights returns weights for a model of configuration c over g, to be filled by Load.
 // Only weights made for training serve a propagator's Backward.
 func NewWeights(g *graph.Graph, c configuration.Configuration, training bool) *Weights {
-	w := &Weights{configuration: c, relations: g.RelationCount(), training: training, layers: make([]layerWeights, c.Layers)}
+	w := &Weights{
+		Relations: relations.New(g, c, training), configuration: c, relationCount: g.RelationCount(), training: training,
+		layers: make([]layerWeights, c.Layers),
+	}
 	if c.Aggregate == configuration.AggregatePNA {
 		w.scaleDegrees(g)
 	}
@@ -96,13 +93,12 @@ func (w *Weights) scaler(degree int32, k int) float32 { return w.scalers[k-1][de
 
 // Load lays out p. It returns an error if p does not fit the configuration.
 func (w *Weights) Load(k kernel.Kernel, p *parameters.Set[float32]) error {
-	for _, shape := range parameters.Layout(w.configuration, w.relations) {
+	for _, shape := range parameters.Layout(w.configuration, w.relationCount) {
 		if data := p.Data(shape.Name); len(data) != shape.Size() {
 			return fmt.Errorf("loading weights: %s has %d values: the configuration wants shape %v", shape.Name, len(data), shape.Shape)
 		}
 	}
-	w.batch.forget()
-	w.query = p.Data("query.weight")
+	w.Relations.Load(k, p)
 	parallel.Workers(runtime.GOMAXPROCS(0), len(w.layers), func(_, t int) { w.loadLayer(k, t, p) })
 	if w.configuration.Prioritized() {
 		w.priority = loadPriority(k, w.configuration.Dim, p, w.priority)
@@ -114,21 +110,9 @@ func (w *Weights) loadLayer(k kernel.Kernel, t int, p *parameters.Set[float32]) 
 	layer, d := &w.layers[t], w.configuration.Dim
 	layer.bias = p.Layer(t+1, "linear.bias")
 	layer.scale, layer.shift = p.Layer(t+1, "layer_norm.weight"), p.Layer(t+1, "layer_norm.bias")
-	layer.degree = p.Layer(t+1, "degree")
-	layer.relation = p.Layer(t+1, "relation.weight")
-	layer.relationMap = p.Layer(t+1, "relation_linear.weight")
-	layer.relationBias = p.Layer(t+1, "relation_linear.bias")
-	if layer.relationMap != nil && !w.training {
-		layer.relationTransposed = buffer.Resize(layer.relationTransposed, len(layer.relationMap))
-		for i := 0; i < len(layer.relationMap); i += d * d {
-			k.Transpose(layer.relationTransposed[i:i+d*d], layer.relationMap[i:i+d*d], d, d)
-		}
-	}
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
-	layer.degreeLanes = inBothLanes(layer.degreeLanes, layer.degree, d)
-	if !w.training {
-		layer.relationLanes = inBothLanes(layer.relationLanes, layer.relation, d)
-	}
+	degree := p.Layer(t+1, "degree")
+	layer.degree = append(append(layer.degree[:0], degree...), degree...)
 	if w.training {
 		for scaler, matrix := range layer.maps {
 			if matrix != nil {
@@ -182,10 +166,4 @@ func (w *Weights) scalerCount() int {
 		return 3
 	}
 	return 1
-}
-
-// Query returns the embedding of a query relation, [dim]. The slice is a view.
-func (w *Weights) Query(relation int32) []float32 {
-	d := w.configuration.Dim
-	return w.query[int(relation)*d : int(relation+1)*d]
 }

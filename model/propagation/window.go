@@ -183,8 +183,8 @@ func (p *Propagator) receivers(layer int) kernel.Receivers {
 		Senders: p.layout.Senders, States: p.states.all,
 		RelationEmbeddings: p.embeddings.relations[layer], MeanFactor: p.divisor,
 	}
-	if degree := p.embeddings.degrees[layer]; degree != nil {
-		r.DegreeMessage, r.Copies = degree, p.copies
+	if p.configuration.DegreeMessages {
+		r.DegreeMessage, r.Copies = p.weights.layers[layer].degree[:p.rowLength()], p.copies
 	}
 	return r
 }
@@ -226,19 +226,18 @@ func (p *Propagator) backwardWindow(into *Gradients) {
 }
 
 func (p *Propagator) backwardWindowLayer(t int, into *Gradients) {
-	layer := &into.layers[t-1]
 	p.windowUpdate(t)
 	for i := range p.update.groups {
-		p.windowGradients(&p.update.groups[i], layer, into)
+		p.windowGradients(&p.update.groups[i], t-1, into)
 	}
 	if p.sharesStates() {
 		p.addDuplicates(t)
 	}
-	p.backward(&p.update, layer)
+	p.backward(&p.update, &into.layers[t-1])
 }
 
 // windowGradients sets where a group's gradients are read and written.
-func (p *Propagator) windowGradients(x *receiverGroup, layer *layerGradients, into *Gradients) {
+func (p *Propagator) windowGradients(x *receiverGroup, layer int, into *Gradients) {
 	x.gradient = p.gradients.each[x.age]
 	x.setGradients(p.gradients.all, layer, into)
 	if x.age > 0 {

@@ -1,0 +1,23 @@
+package relations
+
+import "tagnet/model/internal/buffer"
+
+// Buffers are those of a propagator, for tables that a source makes for its queries alone.
+type Buffers struct {
+	tables    [][]float32 // by layer, views
+	own, both [][]float32 // of one query, and of two side by side
+}
+
+// resize makes room for a number of layers.
+func (b *Buffers) resize(layers int) {
+	b.tables, b.own, b.both = buffer.Extend(b.tables, layers), buffer.Extend(b.own, layers), buffer.Extend(b.both, layers)
+}
+
+// interleave copies rows of d entries into one lane of a layer's rows of two lanes.
+func (b *Buffers) interleave(t int, one []float32, lane, d int) {
+	both := buffer.Resize(b.both[t], 2*len(one))
+	b.both[t] = both
+	for i := 0; i < len(one); i += d {
+		copy(both[2*i+lane*d:2*i+(lane+1)*d], one[i:i+d])
+	}
+}
