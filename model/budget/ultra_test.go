@@ -10,6 +10,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 )
@@ -39,7 +40,7 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 	}
 	before := live()
 	p := parameters.Initialize(ultra.Layout(), 1)
-	relations := ultra.RelationGraphOf(g)
+	relations := relations.GraphOf(g)
 	m := ultra.New(p, g, relations, k)
 	b, w, scores := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers), make([]float32, g.Entities)
 	for i := range 8 {

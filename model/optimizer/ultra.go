@@ -14,6 +14,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 )
 
@@ -41,7 +42,7 @@ type ULTRATrainer struct {
 
 // NewULTRA returns a trainer of p, which it changes in place. relations is the relation graph of g. Each batch is shared by
 // replicas workers; their number changes no result.
-func NewULTRA(g *graph.Graph, relations *ultra.RelationGraph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, replicas int, k kernel.Kernel) (*ULTRATrainer, error) {
+func NewULTRA(g *graph.Graph, relations *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, replicas int, k kernel.Kernel) (*ULTRATrainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,7 +16,7 @@ func trainULTRA(t *testing.T, c configuration.Configuration, replicas int, batch
 	t.Helper()
 	g, _ := family(t)
 	p := parameters.Initialize(ultra.Layout(), 3)
-	trainer, err := NewULTRA(g, ultra.RelationGraphOf(g), c, p, NewSolver(c, g.RelationCount(), fastest), replicas, fastest)
+	trainer, err := NewULTRA(g, relations.GraphOf(g), c, p, NewSolver(c, g.RelationCount(), fastest), replicas, fastest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 )
 
@@ -24,7 +25,7 @@ type Model struct {
 	Parameters    *parameters.Set[float32]
 	// Relations are the edges between the graph's relations, which ULTRA needs. Radius is how far from a source it changes
 	// states; 0 is as far as it has layers, which is exact.
-	Relations *ultra.RelationGraph
+	Relations *relations.Graph
 	Radius    int
 }
 

@@ -22,7 +22,7 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 )
 
 // Run holds the parameters of a training. Data holds its inputs.
@@ -55,7 +55,7 @@ type Data struct {
 	Graph      *graph.Graph
 	Vocabulary checkpoint.Vocabulary
 	// Relations are the edges between the graph's relations, for ULTRA.
-	Relations *ultra.RelationGraph
+	Relations *relations.Graph
 	Train     optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *ranker.Bundle

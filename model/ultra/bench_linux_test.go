@@ -10,6 +10,7 @@ import (
 
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 )
@@ -25,7 +26,7 @@ func BenchmarkQuery(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m := ultra.New(ultratest.Drawn(1), d.graph, ultra.RelationGraphOf(d.graph), k)
+			m := ultra.New(ultratest.Drawn(1), d.graph, relations.GraphOf(d.graph), k)
 			w, plain, scores := m.Worker(ultra.Layers), m.Plain(), make([]float32, d.graph.Entities)
 			queries, byBase := d.queries(), map[int32][]query{}
 			for _, q := range queries {
@@ -71,7 +72,7 @@ func BenchmarkTraining(b *testing.B) {
 			}
 			c := ultra.Configuration()
 			c.StrictNegatives = false
-			trainer, err := optimizer.NewULTRA(g, ultra.RelationGraphOf(g), c, ultratest.Drawn(1), optimizer.NewSolver(c, g.RelationCount(), k), 1, k)
+			trainer, err := optimizer.NewULTRA(g, relations.GraphOf(g), c, ultratest.Drawn(1), optimizer.NewSolver(c, g.RelationCount(), k), 1, k)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
 	"tagnet/model/ultra/ultratest"
@@ -95,7 +96,7 @@ func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(p, d.graph, ultra.RelationGraphOf(d.graph), k)
+	m := ultra.New(p, d.graph, relations.GraphOf(d.graph), k)
 	w, scores := m.Worker(radius), make([]float32, d.graph.Entities)
 	var ranks ranking.Accumulator
 	var base *ultra.Base

@@ -2,7 +2,7 @@
 // published weights, none of which belongs to an entity or a relation, answers queries on any graph.
 //
 // The model has two parts. In the relation graph, relations are nodes, with an edge wherever an entity is on a side of both
-// (RelationGraph). For a query of a base relation, six layers of messages between relations, which start from ones at that relation,
+// (relations.Graph). For a query of a base relation, six layers of messages between relations, which start from ones at that relation,
 // give every relation a state. These states take the place of learned embeddings: six tables of messages are projected from them,
 // and the state of the query's relation is the source's first state. Then six layers of messages between entities give the final
 // states, which are scored. Package internal/reference says the same in float64 and plain loops, and is the specification.
@@ -45,7 +45,7 @@
 //
 // # Using it
 //
-//	m := ultra.New(parameters, graph, ultra.RelationGraphOf(graph), kernel)
+//	m := ultra.New(parameters, graph, relations.GraphOf(graph), kernel)
 //	worker := m.Worker(ultra.Layers)                 // one for each goroutine
 //	for each base relation:
 //		base, err = m.Base(ctx, relation, threads, base) // all workers read it

@@ -51,15 +51,3 @@ func (p *Plain) Scores(b *Base, source, relation int32, scores []float32) {
 
 // Whole reports whether the last query was propagated with whole states.
 func (w *Worker) Whole() bool { return w.whole }
-
-// Summed returns the edges in the order in which the kernels sum them.
-func (g *RelationGraph) Summed() (edges []Edge) {
-	s := g.senders()
-	for a := range int32(g.relations) {
-		begin, end := s.Range(a, 3)
-		for i := begin; i < end; i++ {
-			edges = append(edges, Edge{uint8(s.Relations[i]), a, s.Rows[i]})
-		}
-	}
-	return edges
-}

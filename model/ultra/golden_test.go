@@ -7,6 +7,7 @@ import (
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
 	"tagnet/model/ultra/ultratest"
@@ -31,7 +32,7 @@ func TestGoldenFloat32(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, g := c.Parameters(t), c.Graph(t)
-			relations := ultra.RelationGraphOf(g)
+			relations := relations.GraphOf(g)
 			edges := map[string][][2]int32{}
 			for e := range relations.All {
 				of := golden.Types[e.Type]

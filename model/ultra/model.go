@@ -4,6 +4,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 	"tagnet/model/window"
 )
 
@@ -20,8 +21,8 @@ type Model struct {
 }
 
 // New returns the model with parameters p, which have the layout of Layout, over g, whose relation graph is given.
-func New(p *parameters.Set[float32], g *graph.Graph, relations *RelationGraph, k kernel.Kernel) *Model {
-	m := &Model{graph: g, kernel: k, weights: newWeights(k, p), relations: relations.senders(), layout: window.NewLayout(g, k, nil)}
+func New(p *parameters.Set[float32], g *graph.Graph, between *relations.Graph, k kernel.Kernel) *Model {
+	m := &Model{graph: g, kernel: k, weights: newWeights(k, p), relations: between.Senders(), layout: window.NewLayout(g, k, nil)}
 	m.layout.FillAll(graph.Removal{})
 	m.layout.All() // lists the rows, which are then only read
 	return m

@@ -17,11 +17,10 @@ const (
 	Layers = 6
 )
 
-// Names of the model's parts, and the number of types of edges between relations, of which each has a row of weights in a layer.
+// Names of the model's parts.
 const (
 	relationPart = parameters.RelationPart
 	entityPart   = parameters.EntityPart
-	types        = parameters.RelationTypes
 )
 
 // Configuration returns the configuration of the model, and the hyperparameters to train it further with: those of the paper's

@@ -15,6 +15,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 	"tagnet/model/search"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/reference"
@@ -30,15 +31,15 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		seen := map[bool]int{}
 		for i := range 4 {
-			entities, relations := 20+rng.IntN(40), 1+rng.IntN(4)
-			g := compare.RandomGraph(t, rng, entities, relations, entities*[]int{1, 6}[i%2]/2)
+			entities, count := 20+rng.IntN(40), 1+rng.IntN(4)
+			g := compare.RandomGraph(t, rng, entities, count, entities*[]int{1, 6}[i%2]/2)
 			edges := reference.RelationGraph(g)
-			m := ultra.New(small, g, ultra.RelationGraphOf(g), k)
+			m := ultra.New(small, g, relations.GraphOf(g), k)
 			var b *ultra.Base
 			distances := make([]uint8, entities)
 			for _, radius := range []int{ultra.Layers, rng.IntN(ultra.Layers)} {
 				w := m.Worker(radius)
-				base := int32(rng.IntN(relations))
+				base := int32(rng.IntN(count))
 				b = ultratest.Base(t, m, base, 1+rng.IntN(3), b)
 				states := reference.RelationStates(wide, edges, g.RelationCount(), base)[ultra.Layers]
 				tables := reference.Tables(wide, states)
@@ -99,7 +100,7 @@ func TestRadiusWhereMostIsNear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(small, g, ultra.RelationGraphOf(g), k)
+	m := ultra.New(small, g, relations.GraphOf(g), k)
 	b, scores := ultratest.Base(t, m, 0, 1, nil), make([]float32, entities)
 	states := reference.RelationStates(wide, reference.RelationGraph(g), g.RelationCount(), 0)[ultra.Layers]
 	tables, query := reference.Tables(wide, states), states[:ultra.Dim]
@@ -122,7 +123,7 @@ func TestRefusesOtherQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(ultratest.Drawn(3), g, ultra.RelationGraphOf(g), k)
+	m := ultra.New(ultratest.Drawn(3), g, relations.GraphOf(g), k)
 	b, w := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers)
 	for what, c := range map[string]struct{ source, relation, scores int32 }{
 		"another base relation": {0, 1, 9}, "the inverse of another": {0, 3, 9}, "no relation": {0, -1, 9},
@@ -144,7 +145,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 	}
 	p := ultratest.Drawn(3)
 	p.Data("entity_model.mlp.2.bias")[0] = float32(math.Inf(1))
-	m := ultra.New(p, g, ultra.RelationGraphOf(g), k)
+	m := ultra.New(p, g, relations.GraphOf(g), k)
 	err = m.Worker(ultra.Layers).Scores(t.Context(), ultratest.Base(t, m, 0, 1, nil), 4, 2, make([]float32, 9))
 	if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
 		t.Errorf("infinite scores: %v", err)
@@ -159,7 +160,7 @@ func TestScoringIsCanceled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(ultratest.Drawn(3), g, ultra.RelationGraphOf(g), k)
+	m := ultra.New(ultratest.Drawn(3), g, relations.GraphOf(g), k)
 	if _, err := m.Base(compare.Ending(t.Context(), 2), 0, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a base relation: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/reference"
 	"tagnet/model/ultra/ultratest"
@@ -31,7 +32,7 @@ func TestEdgesOfTheRelationGraph(t *testing.T) {
 			// The relations of the training graph that an inference graph lacks have no edges.
 			g := read(t, folder).graph
 			var got [2][4]int
-			for e := range ultra.RelationGraphOf(g).All {
+			for e := range relations.GraphOf(g).All {
 				got[0][e.Type]++
 				if e.Receiver == e.Sender {
 					got[1][e.Type]++
@@ -52,22 +53,22 @@ func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 	for range 10 {
 		g := compare.RandomGraph(t, rng, 1+rng.IntN(20), 1+rng.IntN(80), rng.IntN(50))
 		of := reference.RelationGraph(g)
-		var want []ultra.Edge
+		var want []relations.Edge
 		for kind, edges := range of {
 			for _, e := range edges {
-				want = append(want, ultra.Edge{Type: uint8(kind), Receiver: e[0], Sender: e[1]})
+				want = append(want, relations.Edge{Type: uint8(kind), Receiver: e[0], Sender: e[1]})
 			}
 		}
-		relations := ultra.RelationGraphOf(g)
-		if diff := cmp.Diff(want, slices.Collect(relations.All)); diff != "" {
+		between := relations.GraphOf(g)
+		if diff := cmp.Diff(want, slices.Collect(between.All)); diff != "" {
 			t.Fatalf("edges (-want +got):\n%s", diff)
 		}
-		if relations.Edges() != int64(len(want)) || relations.Relations() != g.RelationCount() {
-			t.Errorf("%d edges between %d relations, want %d and %d", relations.Edges(), relations.Relations(), len(want), g.RelationCount())
+		if between.Edges() != int64(len(want)) || between.Relations() != g.RelationCount() {
+			t.Errorf("%d edges between %d relations, want %d and %d", between.Edges(), between.Relations(), len(want), g.RelationCount())
 		}
 		// The order of sums: by receiver, then type, then sender.
-		slices.SortStableFunc(want, func(a, b ultra.Edge) int { return order.Compare(a.Receiver, b.Receiver) })
-		if diff := cmp.Diff(want, relations.Summed()); diff != "" {
+		slices.SortStableFunc(want, func(a, b relations.Edge) int { return order.Compare(a.Receiver, b.Receiver) })
+		if diff := cmp.Diff(want, summed(between)); diff != "" {
 			t.Fatalf("edges as the kernels sum them (-want +got):\n%s", diff)
 		}
 	}
@@ -79,7 +80,7 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		const entities, workers = 400, 3 // some blocks of rows
 		g := compare.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
-		m := ultra.New(ultratest.Drawn(5), g, ultra.RelationGraphOf(g), k)
+		m := ultra.New(ultratest.Drawn(5), g, relations.GraphOf(g), k)
 		one, several := ultratest.Base(t, m, 1, 1, nil), ultratest.Base(t, m, 1, workers, nil)
 		if diff := cmp.Diff(m.Ground(one), m.Ground(several)); diff != "" {
 			t.Fatalf("ground states depend on the number of threads (-one +several):\n%s", diff)
@@ -104,4 +105,16 @@ func TestThreadsChangeNoBit(t *testing.T) {
 			}
 		}
 	})
+}
+
+// summed returns the edges in the order in which the kernels sum them.
+func summed(g *relations.Graph) (edges []relations.Edge) {
+	s := g.Senders()
+	for a := range int32(g.Relations()) {
+		begin, end := s.Range(a, 3)
+		for i := begin; i < end; i++ {
+			edges = append(edges, relations.Edge{Type: uint8(s.Relations[i]), Receiver: a, Sender: s.Rows[i]})
+		}
+	}
+	return edges
 }

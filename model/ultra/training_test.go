@@ -12,6 +12,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/reference"
 	"tagnet/model/ultra/ultratest"
@@ -66,7 +67,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 				}
 			}
 			p, solver := ultratest.Drawn(7), optimizer.NewSolver(c, g.RelationCount(), k)
-			trainer, err := optimizer.NewULTRA(g, ultra.RelationGraphOf(g), c, p, solver, 1, k)
+			trainer, err := optimizer.NewULTRA(g, relations.GraphOf(g), c, p, solver, 1, k)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/model/budget"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 	"tagnet/stages/worker"
 )
 
@@ -40,13 +40,13 @@ func init() {
 	beam.RegisterDoFn(&meetFn{})
 	beam.RegisterDoFn(&writeFn{})
 	beam.RegisterType(reflect.TypeFor[*mergeFn]())
-	beam.RegisterCoder(reflect.TypeFor[*ultra.Meetings](), encode, decode)
+	beam.RegisterCoder(reflect.TypeFor[*relations.Meetings](), encode, decode)
 }
 
-func encode(m *ultra.Meetings) ([]byte, error) { return m.MarshalBinary() }
+func encode(m *relations.Meetings) ([]byte, error) { return m.MarshalBinary() }
 
-func decode(encoded []byte) (*ultra.Meetings, error) {
-	m := &ultra.Meetings{}
+func decode(encoded []byte) (*relations.Meetings, error) {
+	m := &relations.Meetings{}
 	return m, m.UnmarshalBinary(encoded)
 }
 
@@ -57,13 +57,13 @@ type meetFn struct{ Params Params }
 func (f *meetFn) Setup() { budget.Limit(f.Params.Memory) }
 
 // ProcessElement emits the meetings of the relations that leave the entities of a shard.
-func (f *meetFn) ProcessElement(ctx context.Context, shard Shard, emit func(*ultra.Meetings)) error {
+func (f *meetFn) ProcessElement(ctx context.Context, shard Shard, emit func(*relations.Meetings)) error {
 	ctx, leave, err := worker.Enter(ctx, budget.MeetingShards)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	m := ultra.NewMeetings(f.Params.BaseRelations)
+	m := relations.NewMeetings(f.Params.BaseRelations)
 	if err := shard.eachEntity(ctx, f.Params.BaseRelations, m.Add); err != nil {
 		return err
 	}
@@ -75,15 +75,17 @@ func (f *meetFn) ProcessElement(ctx context.Context, shard Shard, emit func(*ult
 type mergeFn struct{ BaseRelations int }
 
 // CreateAccumulator returns meetings of which there are none.
-func (f *mergeFn) CreateAccumulator() *ultra.Meetings { return ultra.NewMeetings(f.BaseRelations) }
+func (f *mergeFn) CreateAccumulator() *relations.Meetings {
+	return relations.NewMeetings(f.BaseRelations)
+}
 
 // AddInput adds those of a shard.
-func (f *mergeFn) AddInput(m, shard *ultra.Meetings) (*ultra.Meetings, error) {
+func (f *mergeFn) AddInput(m, shard *relations.Meetings) (*relations.Meetings, error) {
 	return m, m.Merge(shard)
 }
 
 // MergeAccumulators adds the meetings of b to a.
-func (f *mergeFn) MergeAccumulators(a, b *ultra.Meetings) (*ultra.Meetings, error) {
+func (f *mergeFn) MergeAccumulators(a, b *relations.Meetings) (*relations.Meetings, error) {
 	return a, a.Merge(b)
 }
 
@@ -91,6 +93,6 @@ func (f *mergeFn) MergeAccumulators(a, b *ultra.Meetings) (*ultra.Meetings, erro
 type writeFn struct{ Params Params }
 
 // ProcessElement receives the meetings of all entities and emits the URL of the table.
-func (f *writeFn) ProcessElement(ctx context.Context, m *ultra.Meetings, emit func(string)) error {
+func (f *writeFn) ProcessElement(ctx context.Context, m *relations.Meetings, emit func(string)) error {
 	return f.Params.write(ctx, m.Graph(), emit)
 }

@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 	"tagnet/stages/worker"
 )
 
@@ -153,7 +153,7 @@ func (f *mergePairsFn) ProcessElement(ctx context.Context, _ int, spills func(*e
 	for s := (externalsort.Spill{}); spills(&s); {
 		all = append(all, s)
 	}
-	pairs, last := ultra.NewPairs(f.Params.BaseRelations), externalsort.Row{-1}
+	pairs, last := relations.NewPairs(f.Params.BaseRelations), externalsort.Row{-1}
 	err = externalsort.MergeRows(ctx, all, f.Params.spill("pairs"), func(r externalsort.Row, _ int) error {
 		if r == last {
 			return nil

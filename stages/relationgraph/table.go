@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 	"tagnet/stages/worker"
 )
 
@@ -16,7 +16,7 @@ import (
 const TableFile = "edges.arrow"
 
 // write writes the table and emits its URL.
-func (p Params) write(ctx context.Context, g *ultra.RelationGraph, emit func(string)) error {
+func (p Params) write(ctx context.Context, g *relations.Graph, emit func(string)) error {
 	ctx = p.Lock.Guard(ctx)
 	url := storage.Join(p.Folder, TableFile)
 	w, err := tables.CreateRelationGraph(ctx, url, g.Relations())
@@ -38,15 +38,15 @@ func (p Params) write(ctx context.Context, g *ultra.RelationGraph, emit func(str
 
 // Read reads a table of edges between the relations, with inverses, of a graph with so many base relations. It verifies that they
 // are the edges of a relation graph. Errors name the file and the row.
-func Read(ctx context.Context, url string, baseRelations int) (*ultra.RelationGraph, error) {
-	r := ultra.NewReader(baseRelations)
+func Read(ctx context.Context, url string, baseRelations int) (*relations.Graph, error) {
+	r := relations.NewReader(baseRelations)
 	start := func(relations int) error {
 		if relations != 2*baseRelations {
 			return fmt.Errorf("it is about %d relations, the graph has %d with inverses", relations, 2*baseRelations)
 		}
 		return nil
 	}
-	err := tables.EachRelationEdge(ctx, url, start, func(e tables.RelationEdge) error { return r.Add(ultra.Edge(e)) })
+	err := tables.EachRelationEdge(ctx, url, start, func(e tables.RelationEdge) error { return r.Add(relations.Edge(e)) })
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func Read(ctx context.Context, url string, baseRelations int) (*ultra.RelationGr
 
 // Load reads the relation graph in a folder of a workspace, once per process and version of the folder. It must have been made from
 // the graph that is loaded.
-func Load(ctx context.Context, folder string, loaded *kg.KG) (*ultra.RelationGraph, error) {
+func Load(ctx context.Context, folder string, loaded *kg.KG) (*relations.Graph, error) {
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func Load(ctx context.Context, folder string, loaded *kg.KG) (*ultra.RelationGra
 	if m.Inputs[kg.Folder] != loaded.Manifest.Checksum {
 		return nil, fmt.Errorf("%s was made from another version of the graph: does another run write to the same workspace? Run again", folder)
 	}
-	return worker.Load(worker.Key{Kind: "relation graph", URL: folder}, m.Checksum, func() (*ultra.RelationGraph, error) {
+	return worker.Load(worker.Key{Kind: "relation graph", URL: folder}, m.Checksum, func() (*relations.Graph, error) {
 		return Read(ctx, storage.Join(folder, TableFile), len(loaded.Relations))
 	})
 }

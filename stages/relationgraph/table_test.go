@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"tagnet/formats/tables"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 )
 
 // edgesOf returns the edges of the relation graph in which 0 and 1 of two base relations leave one entity, and both enter another.
 func edgesOf(t *testing.T) (edges []tables.RelationEdge) {
 	t.Helper()
-	m := ultra.NewMeetings(2)
+	m := relations.NewMeetings(2)
 	for _, leaving := range [][]int32{{0, 1}, {2, 3}} {
 		if err := m.Add(leaving); err != nil {
 			t.Fatal(err)

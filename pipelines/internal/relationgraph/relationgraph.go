@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"
@@ -65,7 +65,7 @@ func Open(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map
 		return nil, err
 	}
 	const counting = 8 * budget.MiB // of memory, before the work begins
-	t.between = ultra.CountEdges(loaded.Of(split).Graph, counting)
+	t.between = relations.CountEdges(loaded.Of(split).Graph, counting)
 	t.stage.Ready = e.Ready(command.Work{Jobs: t.Jobs, Memory: memory, Count: t.edges, Unit: "edges", Loads: t.Loads()})
 	return t, nil
 }
@@ -78,7 +78,7 @@ func (t *Table) divide(ctx context.Context, split string) error {
 	}
 	meetings, pairs := budget.Meet(sizes), budget.MeetInPairs(sizes)
 	least := meetings.Least(1)
-	if 2*t.params.BaseRelations <= ultra.MostRelations && (least <= t.params.Memory || least <= pairs.Least(1)) {
+	if 2*t.params.BaseRelations <= relations.MostRelations && (least <= t.params.Memory || least <= pairs.Least(1)) {
 		_, err := t.e.Plan(meetings, t.memory, 1)
 		return err
 	}
@@ -183,7 +183,7 @@ func (t *Table) build(ctx context.Context) error {
 }
 
 // run runs the Beam pipeline and reads the table that it wrote.
-func (t *Table) run(ctx context.Context) (*ultra.RelationGraph, error) {
+func (t *Table) run(ctx context.Context) (*relations.Graph, error) {
 	bar := t.e.Progress.Begin("relation graph", t.edges, "edges")
 	defer bar.End()
 	defer bar.Follow(ctx, relationgraph.EdgesCounter)()

@@ -14,7 +14,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -55,7 +55,7 @@ func making(a *asked) command.Pipeline {
 		if err != nil {
 			return err
 		}
-		if diff := cmp.Diff(ultra.RelationGraphOf(loaded.Of(a.split).Graph), g, cmp.AllowUnexported(ultra.RelationGraph{})); diff != "" {
+		if diff := cmp.Diff(relations.GraphOf(loaded.Of(a.split).Graph), g, cmp.AllowUnexported(relations.Graph{})); diff != "" {
 			e.Say("the table's graph differs (-want +got):\n%s", diff)
 		}
 		e.Say("%s", a.table.URL())
@@ -230,7 +230,7 @@ func TestLinkedFolder(t *testing.T) {
 
 // TestManyRelations has so many that only pairs are collected.
 func TestManyRelations(t *testing.T) {
-	const relations = ultra.MostRelations/2 + 1
+	const relations = relations.MostRelations/2 + 1
 	var train strings.Builder
 	for r := range relations {
 		fmt.Fprintf(&train, "e%d\tr%d\te%d\n", r%5000, r, (r+1)%5000)

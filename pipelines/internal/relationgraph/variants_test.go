@@ -20,7 +20,7 @@ import (
 	"tagnet/formats/storage/gcs/gcstest"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/relationgraph"
@@ -81,7 +81,7 @@ func table(t *testing.T, shards []relationgraph.Shard, base int, byPairs bool) s
 // check compares the tables of a graph, made in both ways from one shard and from several, with the relation graph.
 func check(t *testing.T, g *graph.Graph) {
 	t.Helper()
-	want := ultra.RelationGraphOf(g)
+	want := relations.GraphOf(g)
 	one := table(t, written(t, g, 1), g.BaseRelations, false)
 	several := written(t, g, 3)
 	reversed := slices.Clone(several)
@@ -101,7 +101,7 @@ func check(t *testing.T, g *graph.Graph) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(ultra.RelationGraph{})); diff != "" {
+	if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(relations.Graph{})); diff != "" {
 		t.Errorf("relation graph (-want +got):\n%s", diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -63,7 +64,7 @@ func TestULTRA(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := loaded.Train.Graph
-	m := ultra.New(ultratest.Drawn(3), g, ultra.RelationGraphOf(g), k)
+	m := ultra.New(ultratest.Drawn(3), g, relations.GraphOf(g), k)
 	worker, scores := m.Worker(ultra.Layers), make([]float32, g.Entities)
 	entity := map[string]int32{}
 	for id, name := range loaded.Train.Entities {

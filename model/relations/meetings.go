@@ -1,4 +1,4 @@
-package ultra
+package relations
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 )
 
 // Meetings are the pairs of relations, inverse ones included, with an entity that is a head of both, as 2R rows of 2R bits: what
-// a RelationGraph is collected in where there are few relations. In whatever order entities are added and Meetings merged, the
+// a Graph is collected in where there are few relations. In whatever order entities are added and Meetings merged, the
 // result is the same.
 type Meetings struct {
 	relations int // 2R
@@ -63,12 +63,12 @@ func (m *Meetings) Merge(other *Meetings) error {
 }
 
 // Graph returns the relation graph.
-func (m *Meetings) Graph() *RelationGraph {
+func (m *Meetings) Graph() *Graph {
 	n := 0
 	for _, word := range m.bits {
 		n += bits.OnesCount64(word)
 	}
-	g := newRelationGraph(m.relations, n)
+	g := newGraph(m.relations, n)
 	for a := range int32(m.relations) {
 		for i, word := range m.row(a) {
 			for ; word != 0; word &= word - 1 {

@@ -1,4 +1,4 @@
-package ultra
+package relations
 
 import (
 	"fmt"
@@ -7,9 +7,13 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/parameters"
 )
 
-// RelationGraph is the graph whose nodes are the 2R relations of a knowledge graph, inverse ones included. It keeps which
+// types is the number of types of edges.
+const types = parameters.RelationTypes
+
+// Graph is the graph whose nodes are the 2R relations of a knowledge graph, inverse ones included. It keeps which
 // relations meet, that is, share a head, since the tails of a relation are the heads of its inverse. An edge leads from a sender b
 // to a receiver a and is of type
 //
@@ -19,8 +23,8 @@ import (
 //	3  th  where tails of a are heads of b     inverse a meets b
 //
 // however many entities they share. A relation with a fact meets itself; the others have no edges. So hh and tt are symmetric, th
-// is ht turned round, and all types have as many edges. A RelationGraph takes 4 bytes for four edges.
-type RelationGraph struct {
+// is ht turned round, and all types have as many edges. A Graph takes 4 bytes for four edges.
+type Graph struct {
 	relations int     // 2R
 	offsets   []int   // of the rows of meets, [2R + 1]
 	meets     []int32 // for each relation those that it meets, ascending
@@ -40,28 +44,28 @@ func (e Edge) String() string {
 	return fmt.Sprintf("%s edge from relation %d to %d", edgeTypes[e.Type], e.Sender, e.Receiver)
 }
 
-// RelationGraphOf returns the relation graph of a graph. It takes 4 R*R bits meanwhile; the Beam stage relationgraph does without.
-func RelationGraphOf(g *graph.Graph) *RelationGraph { return MeetingsOf(g).Graph() }
+// GraphOf returns the relation graph of a graph. It takes 4 R*R bits meanwhile; the Beam stage relationgraph does without.
+func GraphOf(g *graph.Graph) *Graph { return MeetingsOf(g).Graph() }
 
-// newRelationGraph returns a graph without rows, and memory for so many meetings.
-func newRelationGraph(relations, meetings int) *RelationGraph {
-	return &RelationGraph{relations: relations, offsets: append(make([]int, 0, relations+1), 0), meets: make([]int32, 0, meetings)}
+// newGraph returns a graph without rows, and memory for so many meetings.
+func newGraph(relations, meetings int) *Graph {
+	return &Graph{relations: relations, offsets: append(make([]int, 0, relations+1), 0), meets: make([]int32, 0, meetings)}
 }
 
 // endRow ends the row of the next relation.
-func (g *RelationGraph) endRow() { g.offsets = append(g.offsets, len(g.meets)) }
+func (g *Graph) endRow() { g.offsets = append(g.offsets, len(g.meets)) }
 
 // Relations returns the number of nodes, 2R.
-func (g *RelationGraph) Relations() int { return g.relations }
+func (g *Graph) Relations() int { return g.relations }
 
 // Edges returns the number of edges of all types.
-func (g *RelationGraph) Edges() int64 { return types * int64(len(g.meets)) }
+func (g *Graph) Edges() int64 { return types * int64(len(g.meets)) }
 
 // row returns the relations that a relation meets, ascending.
-func (g *RelationGraph) row(a int32) []int32 { return g.meets[g.offsets[a]:g.offsets[a+1]] }
+func (g *Graph) row(a int32) []int32 { return g.meets[g.offsets[a]:g.offsets[a+1]] }
 
 // inverse returns the inverse of a relation.
-func (g *RelationGraph) inverse(a int32) int32 {
+func (g *Graph) inverse(a int32) int32 {
 	if base := int32(g.relations / 2); a < base {
 		return a + base
 	} else {
@@ -70,7 +74,7 @@ func (g *RelationGraph) inverse(a int32) int32 {
 }
 
 // AppendSenders appends the senders of the edges of a type to a receiver, ascending.
-func (g *RelationGraph) AppendSenders(to []int32, kind uint8, receiver int32) []int32 {
+func (g *Graph) AppendSenders(to []int32, kind uint8, receiver int32) []int32 {
 	side := receiver
 	if kind == 1 || kind == 3 { // tails of the receiver
 		side = g.inverse(receiver)
@@ -92,7 +96,7 @@ func (g *RelationGraph) AppendSenders(to []int32, kind uint8, receiver int32) []
 }
 
 // All yields all edges by type, receiver and sender.
-func (g *RelationGraph) All(yield func(Edge) bool) {
+func (g *Graph) All(yield func(Edge) bool) {
 	c := cursor{graph: g}
 	for e, ok := c.next(); ok; e, ok = c.next() {
 		if !yield(e) {
@@ -103,7 +107,7 @@ func (g *RelationGraph) All(yield func(Edge) bool) {
 
 // cursor walks through all edges by type, receiver and sender.
 type cursor struct {
-	graph   *RelationGraph
+	graph   *Graph
 	senders []int32 // of the previous list of a type and receiver
 	read    int     // of these
 	list    int     // the next one
@@ -123,9 +127,9 @@ func (c *cursor) next() (Edge, bool) {
 	return Edge{uint8(last / n), int32(last % n), c.senders[c.read-1]}, true
 }
 
-// senders returns the edges as the kernels take them: by receiver, then type, then sender, which is the order of sums. All are of
+// Senders returns the edges as the kernels take them: by receiver, then type, then sender, which is the order of sums. All are of
 // the kernels' first kind.
-func (g *RelationGraph) senders() (s kernel.Senders) {
+func (g *Graph) Senders() (s kernel.Senders) {
 	s.Rows, s.Relations = make([]int32, 0, g.Edges()), make([]int32, 0, g.Edges())
 	s.Offsets = append(make([]int32, 0, 3*g.relations+1), 0)
 	for a := range int32(g.relations) {
@@ -145,6 +149,6 @@ func (g *RelationGraph) senders() (s kernel.Senders) {
 const mostMeetings = math.MaxInt32 / types
 
 // tooMany returns the error of a relation graph that is too large for the kernels.
-func (g *RelationGraph) tooMany() error {
+func (g *Graph) tooMany() error {
 	return fmt.Errorf("the relation graph of %d relations has more than %d edges, the most that can be propagated along", g.relations, types*mostMeetings)
 }

@@ -1,16 +1,16 @@
-package ultra
+package relations
 
 import "fmt"
 
-// Pairs collects a RelationGraph from pairs of relations that meet, in order, where there are too many relations for Meetings.
+// Pairs collects a Graph from pairs of relations that meet, in order, where there are too many relations for Meetings.
 type Pairs struct {
-	graph *RelationGraph // its rows have only relations that are not less than their own
-	a     int32          // the row that pairs are added to
+	graph *Graph // its rows have only relations that are not less than their own
+	a     int32  // the row that pairs are added to
 }
 
 // NewPairs returns the pairs of R base relations.
 func NewPairs(baseRelations int) *Pairs {
-	return &Pairs{graph: newRelationGraph(2*baseRelations, 0)}
+	return &Pairs{graph: newGraph(2*baseRelations, 0)}
 }
 
 // Add records that relations a <= b meet. Pairs come in increasing order, each once.
@@ -34,7 +34,7 @@ func (p *Pairs) Add(a, b int32) error {
 }
 
 // Graph returns the relation graph. The pairs cannot be used any more.
-func (p *Pairs) Graph() (*RelationGraph, error) {
+func (p *Pairs) Graph() (*Graph, error) {
 	half := p.graph
 	for len(half.offsets) <= half.relations {
 		half.endRow()
@@ -54,7 +54,7 @@ func (p *Pairs) Graph() (*RelationGraph, error) {
 	if n > mostMeetings {
 		return nil, half.tooMany()
 	}
-	g := &RelationGraph{relations: half.relations, offsets: make([]int, half.relations+1), meets: make([]int32, n)}
+	g := &Graph{relations: half.relations, offsets: make([]int, half.relations+1), meets: make([]int32, n)}
 	for a, size := range sizes {
 		g.offsets[a+1] = g.offsets[a] + size
 	}
@@ -74,10 +74,10 @@ func (p *Pairs) Graph() (*RelationGraph, error) {
 	return g, err
 }
 
-// Reader collects a RelationGraph from all of its edges, and verifies that it is one: three quarters of the edges follow from the
+// Reader collects a Graph from all of its edges, and verifies that it is one: three quarters of the edges follow from the
 // others.
 type Reader struct {
-	graph *RelationGraph
+	graph *Graph
 	rows  int    // edges so far
 	row   int32  // of the graph, that hh edges are added to
 	rest  cursor // over the edges of the other types, once those of hh are complete
@@ -85,7 +85,7 @@ type Reader struct {
 
 // NewReader returns a reader of the edges between the relations, with inverses, of R base relations.
 func NewReader(baseRelations int) *Reader {
-	return &Reader{graph: newRelationGraph(2*baseRelations, 0)}
+	return &Reader{graph: newGraph(2*baseRelations, 0)}
 }
 
 // Add adds an edge. Edges come by type, receiver and sender, without repetitions. The error says of which row, counted from 0, and why
@@ -152,7 +152,7 @@ func (r *Reader) complete(kind uint8) error {
 }
 
 // Graph returns the relation graph when all edges are added.
-func (r *Reader) Graph() (*RelationGraph, error) {
+func (r *Reader) Graph() (*Graph, error) {
 	if err := r.complete(types); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (r *Reader) Graph() (*RelationGraph, error) {
 
 // check returns an error unless relations that meet do so in both directions, and each that meets another meets itself, as its
 // inverse does. With the error it returns the index of a hh edge.
-func (g *RelationGraph) check() (int, error) {
+func (g *Graph) check() (int, error) {
 	// In increasing order of a, the row of each b gives its relations in its own order.
 	next := make([]int, g.relations)
 	copy(next, g.offsets)

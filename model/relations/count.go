@@ -1,4 +1,4 @@
-package ultra
+package relations
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package ultra_test
+package relations_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/checksum"
 	"tagnet/model/graph"
 	compare "tagnet/model/internal/golden"
-	"tagnet/model/ultra"
+	"tagnet/model/relations"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,12 +20,12 @@ func TestMeetingsMerge(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 10 {
-		relations := 1 + rng.IntN(80) // more than a word
-		g := compare.RandomGraph(t, rng, 30, relations, 60)
-		want := ultra.MeetingsOf(g)
-		merged, shards := ultra.NewMeetings(relations), make([]*ultra.Meetings, 3)
+		count := 1 + rng.IntN(80) // more than a word
+		g := compare.RandomGraph(t, rng, 30, count, 60)
+		want := relations.MeetingsOf(g)
+		merged, shards := relations.NewMeetings(count), make([]*relations.Meetings, 3)
 		for i := range shards {
-			shards[i] = ultra.NewMeetings(relations)
+			shards[i] = relations.NewMeetings(count)
 		}
 		for _, u := range rng.Perm(g.Entities) {
 			var leaving []int32
@@ -42,14 +42,14 @@ func TestMeetingsMerge(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(want, merged, cmp.AllowUnexported(ultra.Meetings{})); diff != "" {
+		if diff := cmp.Diff(want, merged, cmp.AllowUnexported(relations.Meetings{})); diff != "" {
 			t.Errorf("merged meetings differ from the graph's (-want +got):\n%s", diff)
 		}
 	}
-	if err := ultra.NewMeetings(2).Add([]int32{1, 4}); err == nil {
+	if err := relations.NewMeetings(2).Add([]int32{1, 4}); err == nil {
 		t.Error("relation 4 of 4 is added")
 	}
-	if err := ultra.NewMeetings(2).Merge(ultra.NewMeetings(3)); err == nil {
+	if err := relations.NewMeetings(2).Merge(relations.NewMeetings(3)); err == nil {
 		t.Error("meetings of other relations are merged")
 	}
 }
@@ -57,13 +57,13 @@ func TestMeetingsMerge(t *testing.T) {
 func TestCountEdges(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 1))
-	for _, relations := range []int{1, 3, 32, 33, 100} {
+	for _, count := range []int{1, 3, 32, 33, 100} {
 		for _, facts := range []int{0, 5, 400} {
-			g := compare.RandomGraph(t, rng, 30, relations, facts)
-			want := ultra.RelationGraphOf(g).Edges()
+			g := compare.RandomGraph(t, rng, 30, count, facts)
+			want := relations.GraphOf(g).Edges()
 			for _, bytes := range []int64{0, 100, 1 << 20} { // a row at a time, a few, all
-				if got := ultra.CountEdges(g, bytes); got != want {
-					t.Errorf("%d relations, %d facts, %d bytes: %d edges, want %d", relations, facts, bytes, got, want)
+				if got := relations.CountEdges(g, bytes); got != want {
+					t.Errorf("%d relations, %d facts, %d bytes: %d edges, want %d", count, facts, bytes, got, want)
 				}
 			}
 		}
@@ -74,22 +74,22 @@ func TestCountEdges(t *testing.T) {
 func TestMeetingsAreEncoded(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(8, 3))
-	for _, relations := range []int{0, 1, 3, 32, 33, 100} {
+	for _, count := range []int{0, 1, 3, 32, 33, 100} {
 		for _, facts := range []int{0, 5, 400} {
-			want := ultra.NewMeetings(relations)
-			if relations > 0 {
-				want = ultra.MeetingsOf(compare.RandomGraph(t, rng, 30, relations, facts))
+			want := relations.NewMeetings(count)
+			if count > 0 {
+				want = relations.MeetingsOf(compare.RandomGraph(t, rng, 30, count, facts))
 			}
 			encoded, err := want.MarshalBinary()
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := ultra.NewMeetings(7) // which decoding replaces
+			got := relations.NewMeetings(7) // which decoding replaces
 			if err := got.UnmarshalBinary(encoded); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(ultra.Meetings{})); diff != "" {
-				t.Errorf("%d relations: decoded meetings differ (-want +got):\n%s", relations, diff)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(relations.Meetings{})); diff != "" {
+				t.Errorf("%d relations: decoded meetings differ (-want +got):\n%s", count, diff)
 			}
 			for n := range encoded {
 				if got.UnmarshalBinary(encoded[:n]) == nil {
@@ -118,7 +118,7 @@ func TestForgedMeetingsAreRefused(t *testing.T) {
 	word := func(w uint64) []byte { return binary.LittleEndian.AppendUint64(nil, w) }
 	for what, encoded := range map[string][]byte{
 		"an odd number of relations": {3},
-		"too many relations":         binary.AppendUvarint(nil, ultra.MostRelations+2),
+		"too many relations":         binary.AppendUvarint(nil, relations.MostRelations+2),
 		"a word beyond the last":     slices.Concat([]byte{2, 2}, word(1)),
 		"far beyond the last":        slices.Concat([]byte{2}, binary.AppendUvarint(nil, 1<<63), word(1)),
 		"one word too many":          slices.Concat([]byte{2, 1}, word(1), []byte{0}, word(1)),
@@ -127,11 +127,11 @@ func TestForgedMeetingsAreRefused(t *testing.T) {
 		"a relation beyond":          slices.Concat([]byte{2, 0}, word(4)),
 		"an endless number":          bytes.Repeat([]byte{0x80}, 11),
 	} {
-		if err := new(ultra.Meetings).UnmarshalBinary(withChecksum(encoded)); err == nil {
+		if err := new(relations.Meetings).UnmarshalBinary(withChecksum(encoded)); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if err := new(ultra.Meetings).UnmarshalBinary(withChecksum(slices.Concat([]byte{2, 0}, word(3), []byte{0}, word(3)))); err != nil {
+	if err := new(relations.Meetings).UnmarshalBinary(withChecksum(slices.Concat([]byte{2, 0}, word(3), []byte{0}, word(3)))); err != nil {
 		t.Errorf("the encoding of two relations that meet: %v", err)
 	}
 }
@@ -143,13 +143,13 @@ func FuzzMeetings(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	encoded, err := ultra.MeetingsOf(g).MarshalBinary()
+	encoded, err := relations.MeetingsOf(g).MarshalBinary()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(encoded[:len(encoded)-4])
 	f.Fuzz(func(t *testing.T, encoded []byte) {
-		var m, again ultra.Meetings
+		var m, again relations.Meetings
 		if m.UnmarshalBinary(withChecksum(encoded)) != nil {
 			return
 		}
