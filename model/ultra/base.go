@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tagnet/model/internal/buffer"
+	"tagnet/model/internal/stack"
 	"tagnet/model/parallel"
 )
 
@@ -63,7 +64,7 @@ func (b *Base) state(relation int32) []float32 { return rowOf(b.relations, relat
 func (m *Model) relationStates(b *Base, buffers *buffers) {
 	n := m.graph.RelationCount()
 	initial := make([]float32, Dim)
-	fillRows(initial, []float32{1})
+	stack.FillRows(initial, []float32{1})
 	x, next := buffer.Cleared(b.relations, n*Dim), buffer.Resize(b.crossed, n*Dim)
 	copy(rowOf(x, b.relation), initial)
 	rows := make([]int32, n)
@@ -71,15 +72,15 @@ func (m *Model) relationStates(b *Base, buffers *buffers) {
 		rows[r] = int32(r)
 	}
 	for t := range Layers {
-		r := receivers(m.relations, x, m.weights.types[t])
+		r := stack.Receivers(Dim, m.relations, x, m.weights.types[t])
 		r.Previous = x
-		u := update{layer: &m.weights.relations[t], receivers: r, output: next}
+		u := stack.Update{Layer: &m.weights.relations[t], Receivers: r, Output: next}
 		for _, others := range [][]int32{rows[:b.relation], rows[b.relation+1:]} {
-			u.receivers.Rows = others
-			buffers.run(m.kernel, u)
+			u.Receivers.Rows = others
+			buffers.Run(m.kernel, u)
 		}
-		u.receivers.Rows, u.receivers.Initial = rows[b.relation:b.relation+1], initial
-		buffers.run(m.kernel, u)
+		u.Receivers.Rows, u.Receivers.Initial = rows[b.relation:b.relation+1], initial
+		buffers.Run(m.kernel, u)
 		x, next = next, x
 	}
 	b.relations, b.crossed = x, next
@@ -95,9 +96,9 @@ func (m *Model) tables(b *Base) {
 	for t := range b.tables {
 		b.tables[t] = buffer.Resize(b.tables[t], n*Dim)
 		first, second := &m.weights.projections[t][0], &m.weights.projections[t][1]
-		first.apply(m.kernel, hidden, crossed, n)
+		first.Apply(m.kernel, hidden, crossed, n)
 		m.kernel.ReLU(hidden, hidden)
-		second.apply(m.kernel, b.tables[t], hidden, n)
+		second.Apply(m.kernel, b.tables[t], hidden, n)
 	}
 }
 
@@ -110,13 +111,13 @@ func (m *Model) groundStates(ctx context.Context, b *Base, workers []*buffers) e
 			return context.Cause(ctx)
 		}
 		b.shared[t] = buffer.Resize(b.shared[t], size)
-		r := receivers(m.layout.Senders, x, b.tables[t])
+		r := stack.Receivers(Dim, m.layout.Senders, x, b.tables[t])
 		r.Previous = x
-		u := update{layer: &m.weights.entities[t], receivers: r, output: next, keep: b.shared[t]}
+		u := stack.Update{Layer: &m.weights.entities[t], Receivers: r, Output: next, Keep: b.shared[t]}
 		m.blocks(workers, func(buffers *buffers, rows []int32) {
 			u := u
-			u.receivers.Rows = rows
-			buffers.run(m.kernel, u)
+			u.Receivers.Rows = rows
+			buffers.Run(m.kernel, u)
 		})
 		x, next = next, x
 		if t+1 == middleLayer {
@@ -130,22 +131,22 @@ func (m *Model) groundStates(ctx context.Context, b *Base, workers []*buffers) e
 // updateAll updates all entities in layer t, from states x to next, [V, 64] each, by rank. source is the rank of the entity whose
 // boundary is query.
 func (m *Model) updateAll(b *Base, t int, source int32, query, x, next []float32, buffers *buffers) {
-	rows, r := m.layout.All(), receivers(m.layout.Senders, x, b.tables[t-1])
+	rows, r := m.layout.All(), stack.Receivers(Dim, m.layout.Senders, x, b.tables[t-1])
 	r.Previous = x
-	u := update{layer: &m.weights.entities[t-1], receivers: r, output: next}
+	u := stack.Update{Layer: &m.weights.entities[t-1], Receivers: r, Output: next}
 	for _, others := range [][]int32{rows[:source], rows[source+1:]} {
-		u.receivers.Rows = others
-		buffers.run(m.kernel, u)
+		u.Receivers.Rows = others
+		buffers.Run(m.kernel, u)
 	}
-	u.receivers.Rows, u.receivers.Initial = rows[source:source+1], query
-	buffers.run(m.kernel, u)
+	u.Receivers.Rows, u.Receivers.Initial = rows[source:source+1], query
+	buffers.Run(m.kernel, u)
 }
 
 // blocks calls do for blocks of consecutive rows of all entities, on a thread for each worker.
 func (m *Model) blocks(workers []*buffers, do func(buffers *buffers, rows []int32)) {
 	rows := m.layout.All()
-	parallel.Workers(len(workers), (len(rows)+blockRows-1)/blockRows, func(worker, block int) {
-		do(workers[worker], rows[block*blockRows:min(len(rows), (block+1)*blockRows)])
+	parallel.Workers(len(workers), (len(rows)+stack.BlockRows-1)/stack.BlockRows, func(worker, block int) {
+		do(workers[worker], rows[block*stack.BlockRows:min(len(rows), (block+1)*stack.BlockRows)])
 	})
 }
 
@@ -165,13 +166,27 @@ func (m *Model) groundScores(b *Base, direction int, workers []*buffers) {
 	})
 }
 
+// headRows is the number of rows that are scored at a time: their buffers stay in the first-level cache.
+const headRows = 48
+
+// buffers are those of a worker.
+type buffers struct {
+	*stack.Buffers
+	hidden []float32 // of the head, [headRows, 128]
+	values []float32 // [headRows]
+}
+
+func newBuffers() *buffers {
+	return &buffers{stack.NewBuffers(Dim), make([]float32, headRows*2*Dim), make([]float32, headRows)}
+}
+
 // score sets the scores of entities with the given final states, [n, 64].
 func (b *buffers) score(m *Model, shift, states []float32, entities []int32, scores []float32) {
 	h := &m.weights.head
 	for first := 0; first*Dim < len(states); first += headRows {
 		n := min(headRows, len(states)/Dim-first)
 		hidden, values := b.hidden[:n*2*Dim], b.values[:n]
-		fillRows(hidden, shift)
+		stack.FillRows(hidden, shift)
 		m.kernel.Multiply(hidden, states[first*Dim:], h.state, n, Dim, 2*Dim, true)
 		m.kernel.Score(values, hidden, h.output, h.last)
 		for i, value := range values {
@@ -179,3 +194,6 @@ func (b *buffers) score(m *Model, shift, states []float32, entities []int32, sco
 		}
 	}
 }
+
+// rowOf returns a view of a row of 64.
+func rowOf(table []float32, row int32) []float32 { return stack.Row(table, Dim, row) }

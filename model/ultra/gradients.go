@@ -3,6 +3,7 @@ package ultra
 import (
 	"fmt"
 
+	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
@@ -14,29 +15,21 @@ type Gradients struct {
 	// Set has the gradients in the layout of the parameters. A Propagator leaves those of the score function alone.
 	Set *parameters.Set[float32]
 
-	relations, entities [Layers]layerGradients
-	types               [Layers][]float32         // [4, 64]
-	projections         [Layers][2]affineGradient // of the map from a relation's state, and of the one after it
+	relations, entities [Layers]stack.LayerGradients
+	types               [Layers][]float32             // [4, 64]
+	projections         [Layers][2]stack.MapGradients // of the map from a relation's state, and of the one after it
 }
-
-// affineGradient is that of a linear map, [outputs, inputs], and its bias.
-type affineGradient struct{ weight, bias []float32 }
 
 // NewGradients returns zeros.
 func NewGradients() *Gradients {
 	g := &Gradients{Set: parameters.NewSet[float32](Layout())}
-	layer := func(name string) layerGradients {
-		of := func(tensor string) []float32 { return g.Set.Data(name + tensor) }
-		return layerGradients{of("linear.weight"), of("linear.bias"), of("layer_norm.weight"), of("layer_norm.bias")}
-	}
 	for t := range Layers {
 		name := fmt.Sprintf(relationPart+"layers.%d.", t)
-		g.relations[t], g.types[t] = layer(name), g.Set.Data(name+"relation.weight")
+		g.relations[t], g.types[t] = stack.NewLayerGradients(g.Set, name), g.Set.Data(name+"relation.weight")
 		name = fmt.Sprintf(entityPart+"layers.%d.", t)
-		g.entities[t] = layer(name)
+		g.entities[t] = stack.NewLayerGradients(g.Set, name)
 		for i := range g.projections[t] {
-			of := fmt.Sprintf("%srelation_projection.%d.", name, 2*i)
-			g.projections[t][i] = affineGradient{g.Set.Data(of + "weight"), g.Set.Data(of + "bias")}
+			g.projections[t][i] = stack.NewMapGradients(g.Set, fmt.Sprintf("%srelation_projection.%d", name, 2*i))
 		}
 	}
 	return g

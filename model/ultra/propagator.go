@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tagnet/model/graph"
+	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/window"
@@ -30,7 +31,7 @@ type Propagator struct {
 	layout  *window.Layout
 	base    Base // of which only the relations' states and the tables are in use
 
-	relations, entities stack
+	relations, entities *stack.Stack
 	marks               []uint8 // of findNeeded, by row
 	sent                int64
 
@@ -44,26 +45,23 @@ type Propagator struct {
 // Propagator returns a propagator over the model's graph.
 func (m *Model) Propagator() *Propagator {
 	n := m.graph.RelationCount()
-	shared := newBuffers()
-	shared.backward = newBackwardBuffers()
+	shared := stack.NewBuffers(Dim)
 	p := &Propagator{
 		model: m, layout: window.NewLayout(m.graph, m.kernel, m.layout), marks: make([]uint8, m.graph.Entities),
-		relations: stack{kernel: m.kernel, senders: m.relations, buffers: shared},
-		entities:  stack{kernel: m.kernel, buffers: shared},
+		relations: stack.New(m.kernel, m.relations, n, Dim, Layers, shared),
+		entities:  stack.New(m.kernel, kernel.Senders{}, m.graph.Entities, Dim, Layers, shared),
 		byTable:   make([]float32, n*Dim), byCrossed: make([]float32, n*Dim), hidden: make([]float32, n*Dim), byHidden: make([]float32, n*Dim),
 		byInitial: make([]float32, Dim),
 	}
-	p.relations.resize(n)
-	p.entities.resize(m.graph.Entities)
 	all := make([]int32, n)
 	for r := range all {
 		all[r] = int32(r)
 	}
 	for t := 1; t <= Layers; t++ {
-		p.relations.needed[t] = all
+		p.relations.Needed[t] = all
 	}
-	p.relations.near = all
-	p.base.relations, p.base.crossed = p.relations.states[Layers], make([]float32, n*Dim)
+	p.relations.Near = all
+	p.base.relations, p.base.crossed = p.relations.States(Layers), make([]float32, n*Dim)
 	return p
 }
 
@@ -80,10 +78,10 @@ func (p *Propagator) Relations(relation int32) []float32 {
 	}
 	p.weights, p.base.relation = m.weights, base
 	ones := make([]float32, Dim)
-	fillRows(ones, []float32{1})
-	p.relations.start(base, ones)
+	stack.FillRows(ones, []float32{1})
+	p.relations.Start(base, ones)
 	for t := 1; t <= Layers; t++ {
-		p.relations.forward(t, &m.weights.relations[t-1], m.weights.types[t-1])
+		p.relations.Forward(t, &m.weights.relations[t-1], m.weights.types[t-1])
 	}
 	m.tables(&p.base)
 	return p.base.state(relation)
@@ -97,12 +95,12 @@ func (p *Propagator) Forward(q TrainingQuery) error {
 	}
 	p.query = q
 	p.layout.FillAll(q.Removal)
-	e := &p.entities
-	e.senders = p.layout.Senders
-	e.start(p.layout.Row(q.Source), p.base.state(q.Relation))
+	e := p.entities
+	e.Senders = p.layout.Senders
+	e.Start(p.layout.Row(q.Source), p.base.state(q.Relation))
 	p.findNeeded(q.Candidates)
 	for t := 1; t <= Layers; t++ {
-		e.forward(t, &m.weights.entities[t-1], p.base.tables[t-1])
+		e.Forward(t, &m.weights.entities[t-1], p.base.tables[t-1])
 	}
 	return nil
 }
@@ -110,23 +108,23 @@ func (p *Propagator) Forward(q TrainingQuery) error {
 // findNeeded lists the rows whose states the final states of candidates depend on, by layer, and counts their messages.
 func (p *Propagator) findNeeded(candidates []int32) {
 	const needed, withSenders = 1, 2
-	e := &p.entities
+	e := p.entities
 	clear(p.marks)
 	for _, entity := range candidates {
 		p.marks[p.layout.Row(entity)] = needed
 	}
 	p.sent = 0
 	for t := Layers; t >= 1; t-- {
-		e.needed[t] = e.needed[t][:0]
+		e.Needed[t] = e.Needed[t][:0]
 		for row, mark := range p.marks {
 			if mark != 0 {
-				e.needed[t] = append(e.needed[t], int32(row))
+				e.Needed[t] = append(e.Needed[t], int32(row))
 			}
 		}
 		if t == 1 {
 			break
 		}
-		for _, row := range e.needed[t] {
+		for _, row := range e.Needed[t] {
 			senders := p.sendersOf(row)
 			p.sent += int64(len(senders))
 			if p.marks[row] == withSenders {
@@ -144,28 +142,28 @@ func (p *Propagator) findNeeded(candidates []int32) {
 // findFar splits the rows of layer 1 into those that the source sends to, and the source, and the others.
 func (p *Propagator) findFar() {
 	const reached = 3
-	e := &p.entities
-	p.marks[e.source] = reached
-	for _, row := range p.sendersOf(e.source) { // each edge has an inverse
+	e := p.entities
+	p.marks[e.Source()] = reached
+	for _, row := range p.sendersOf(e.Source()) { // each edge has an inverse
 		p.marks[row] = reached
 	}
-	e.near, e.far = e.near[:0], e.far[:0]
-	for _, row := range e.needed[1] {
+	e.Near, e.Far = e.Near[:0], e.Far[:0]
+	for _, row := range e.Needed[1] {
 		if p.marks[row] != reached {
-			e.far = append(e.far, row)
-			if len(e.far) > 1 {
+			e.Far = append(e.Far, row)
+			if len(e.Far) > 1 {
 				continue
 			}
 		}
-		e.near = append(e.near, row)
+		e.Near = append(e.Near, row)
 		p.sent += int64(len(p.sendersOf(row)))
 	}
 }
 
 // sendersOf returns the rows that send to a row.
 func (p *Propagator) sendersOf(row int32) []int32 {
-	begin, end := p.entities.senders.Range(row, 1)
-	return p.entities.senders.Rows[begin:end]
+	begin, end := p.entities.Senders.Range(row, 1)
+	return p.entities.Senders.Rows[begin:end]
 }
 
 // Sent returns the number of messages that the last Forward sent.
@@ -174,7 +172,7 @@ func (p *Propagator) Sent() int64 { return p.sent }
 // Candidates sets states, [n, 64], to the final states of entities.
 func (p *Propagator) Candidates(entities []int32, states []float32) {
 	for i, entity := range entities {
-		copy(rowOf(states, int32(i)), rowOf(p.entities.states[Layers], p.layout.Row(entity)))
+		copy(rowOf(states, int32(i)), rowOf(p.entities.States(Layers), p.layout.Row(entity)))
 	}
 }
 
@@ -184,8 +182,8 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, g *Gradients
 	if p.query.Candidates == nil {
 		return errors.New("propagating backward before forward")
 	}
-	m, e := p.model, &p.entities
-	by := e.beginBackward()
+	m, e := p.model, p.entities
+	by := e.BeginBackward()
 	for i, entity := range entities {
 		m.kernel.Add(rowOf(by, p.layout.Row(entity)), rowOf(gradient, int32(i)))
 	}
@@ -193,47 +191,35 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, g *Gradients
 	clear(p.byCrossed)
 	for t := Layers; t >= 1; t-- {
 		clear(p.byTable)
-		e.backward(t, &m.weights.entities[t-1], &g.entities[t-1], p.base.tables[t-1], p.byTable, p.byInitial)
+		e.Backward(t, &m.weights.entities[t-1], &g.entities[t-1], p.base.tables[t-1], p.byTable, p.byInitial)
 		p.tableBackward(&m.weights.projections[t-1], &g.projections[t-1])
 	}
 	copy(query, p.byInitial)
-	m.kernel.Add(query, rowOf(e.gradients[0], e.source))
+	m.kernel.Add(query, e.SourceGradient())
 	return nil
 }
 
 // tableBackward propagates the gradient of a layer's table to the relations' states.
-func (p *Propagator) tableBackward(maps *[2]affineMap, into *[2]affineGradient) {
+func (p *Propagator) tableBackward(maps *[2]stack.Map, into *[2]stack.MapGradients) {
 	k, n := p.model.kernel, p.model.graph.RelationCount()
 	first, second := &maps[0], &maps[1]
-	first.apply(k, p.hidden, p.base.crossed, n)
+	first.Apply(k, p.hidden, p.base.crossed, n)
 	k.ReLU(p.hidden, p.hidden)
-	second.backward(k, &into[1], p.hidden, p.byTable, p.byHidden, false)
+	second.Backward(k, &into[1], p.hidden, p.byTable, p.byHidden, false)
 	k.ReLUBackward(p.byHidden, p.hidden, p.byHidden)
-	first.backward(k, &into[0], p.base.crossed, p.byHidden, p.byCrossed, true)
-}
-
-// backward propagates the gradient of the map's outputs, [n, outputs], to its parameters, to which it adds, and to its inputs x,
-// [n, inputs], which it sets or adds to.
-func (m *affineMap) backward(k kernel.Kernel, into *affineGradient, x, by, byX []float32, add bool) {
-	outputs := len(m.bias)
-	n, inputs := len(by)/outputs, len(m.stored)/outputs
-	k.MultiplyTransposed(into.weight, by, x, n, outputs, inputs, true)
-	for i := range n {
-		k.Add(into.bias, by[i*outputs:(i+1)*outputs])
-	}
-	k.Multiply(byX, by, m.stored, n, outputs, inputs, add)
+	first.Backward(k, &into[0], p.base.crossed, p.byHidden, p.byCrossed, true)
 }
 
 // BackwardRelations propagates the gradient of the relations' states, that of the last Backward and that of the state of the
 // query's relation, through the relations' layers. It adds to g.
 func (p *Propagator) BackwardRelations(query []float32, g *Gradients) {
-	m, s := p.model, &p.relations
-	by := s.beginBackward()
+	m, s := p.model, p.relations
+	by := s.BeginBackward()
 	for r := range int32(m.graph.RelationCount()) {
 		copy(rowOf(by, m.inverse(r)), rowOf(p.byCrossed, r))
 	}
 	m.kernel.Add(rowOf(by, p.query.Relation), query)
 	for t := Layers; t >= 1; t-- {
-		s.backward(t, &m.weights.relations[t-1], &g.relations[t-1], m.weights.types[t-1], g.types[t-1], p.byInitial) // that of the boundary, which is constant, is not used
+		s.Backward(t, &m.weights.relations[t-1], &g.relations[t-1], m.weights.types[t-1], g.types[t-1], p.byInitial) // that of the boundary, which is constant, is not used
 	}
 }

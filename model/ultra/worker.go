@@ -6,6 +6,7 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/internal/buffer"
+	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/ranking"
 	"tagnet/model/window"
@@ -160,7 +161,7 @@ func (w *Worker) updateAll(b *Base, t int, query []float32) {
 func (w *Worker) updateRows(b *Base, t, from, to int, initial []float32) {
 	l := w.layout
 	rows := l.All()[l.Levels[from]:l.Levels[to]]
-	r := receivers(l.Senders, w.states, b.tables[t-1])
+	r := stack.Receivers(Dim, l.Senders, w.states, b.tables[t-1])
 	r.Rows, r.Kinds, r.Initial = rows, min(t-from, 2)+1, initial
 	if from < t {
 		r.Previous = w.states
@@ -168,8 +169,8 @@ func (w *Worker) updateRows(b *Base, t, from, to int, initial []float32) {
 	for level := from; level < to; level++ {
 		w.sent += l.Messages(level, r.Kinds)
 	}
-	w.buffers.run(w.model.kernel, update{
-		layer: &w.model.weights.entities[t-1], receivers: r, output: w.next, shared: b.shared[t-1], ranks: l.Ranks(),
+	w.buffers.Run(w.model.kernel, stack.Update{
+		Layer: &w.model.weights.entities[t-1], Receivers: r, Output: w.next, Shared: b.shared[t-1], Ranks: l.Ranks(),
 	})
 }
 

@@ -1,0 +1,138 @@
+package stack
+
+import "tagnet/model/kernel"
+
+// BlockRows is the number of rows that are updated at a time: their buffers stay in the second-level cache.
+const BlockRows = 128
+
+// Buffers are those of a worker.
+type Buffers struct {
+	dim      int
+	features []float32 // of receivers: state and sum of messages, [BlockRows, 2 dim]
+	linear   []float32 // [BlockRows, dim]
+	index    []int32   // 0, 1, 2, ..
+	backward *backwardBuffers
+
+	// What is passed to the kernel, which would be allocated for each call otherwise.
+	receivers kernel.Receivers
+	update    kernel.NodeUpdate
+}
+
+// NewBuffers returns buffers for states of dim dimensions.
+func NewBuffers(dim int) *Buffers {
+	b := &Buffers{dim: dim, features: make([]float32, BlockRows*2*dim), linear: make([]float32, BlockRows*dim), index: make([]int32, BlockRows)}
+	for i := range b.index {
+		b.index[i] = int32(i)
+	}
+	return b
+}
+
+// Receivers describes the sums of messages to the kernel, except for their rows.
+func Receivers(dim int, senders kernel.Senders, states, table []float32) kernel.Receivers {
+	return kernel.Receivers{
+		Dim: dim, Message: kernel.DistMult, Reduction: kernel.Sum, Senders: senders, Kinds: 1, States: states, RelationEmbeddings: table,
+	}
+}
+
+// Update describes the update of consecutive rows by a layer.
+type Update struct {
+	*Layer
+	// Receivers has the rows and the messages. Its Previous are the states that the update adds to, or nil for zeros.
+	Receivers kernel.Receivers
+	Output    []float32
+	// Keep, if not nil, receives the linear map's output without its bias, in the rows of Output.
+	Keep []float32
+	// Shared, if not nil, has the linear map's outputs for the ground states, and Ranks the row of Shared for each row: then the
+	// states are differences to the ground states.
+	Shared []float32
+	Ranks  []int32
+}
+
+// Run computes the update block by block.
+func (b *Buffers) Run(k kernel.Kernel, u Update) {
+	b.prepare(u)
+	rows := u.Receivers.Rows
+	for len(rows) > 0 {
+		n := min(BlockRows, len(rows))
+		b.block(k, &u, rows[:n])
+		rows = rows[n:]
+	}
+}
+
+func (b *Buffers) prepare(u Update) {
+	b.receivers = u.Receivers
+	b.update = kernel.NodeUpdate{Dim: b.dim, Bias: u.Bias, Scale: u.Scale, Shift: u.Shift, Residual: u.Receivers.Previous, Output: u.Output}
+}
+
+func (b *Buffers) block(k kernel.Kernel, u *Update, rows []int32) {
+	n, d, first := len(rows), b.dim, int(rows[0])
+	linear := b.linear[:n*d]
+	b.receivers.Rows, b.receivers.FeatureRows = rows, b.index[:n]
+	k.Aggregate(&b.receivers, b.features)
+	if u.Receivers.Previous == nil {
+		k.MultiplyRows(linear, b.features[d:], 2*d, u.Matrix[d*d:], n, d, d, false)
+	} else {
+		k.Multiply(linear, b.features, u.Matrix, n, 2*d, d, false)
+	}
+	if u.Keep != nil {
+		copy(u.Keep[first*d:], linear)
+	}
+	b.update.Rows, b.update.LinearRows, b.update.Linear = rows, b.index[:n], linear
+	if u.Shared == nil {
+		k.Normalize(&b.update)
+		return
+	}
+	k.NormalizeDifference(&b.update, u.Shared, u.Ranks[first:first+n])
+}
+
+// backwardBuffers are those of blocks of a backward pass, which only training needs.
+type backwardBuffers struct {
+	deviations []float32 // 1 / standard deviation of the linear map's output, [BlockRows]
+	linear     []float32 // gradient of the linear map's output, [BlockRows, dim]
+	features   []float32 // gradient of its input, [BlockRows, 2 dim]
+
+	// What is passed to the kernel.
+	update    kernel.NodeUpdateGradients
+	gradients kernel.Gradients
+}
+
+func newBackwardBuffers(dim int) *backwardBuffers {
+	return &backwardBuffers{
+		deviations: make([]float32, BlockRows), linear: make([]float32, BlockRows*dim), features: make([]float32, BlockRows*2*dim),
+	}
+}
+
+// runBackward propagates the gradient of an update's output, by row, to its inputs. It computes the update again.
+func (b *Buffers) runBackward(k kernel.Kernel, u Update, gradient []float32, into *LayerGradients, to kernel.Gradients) {
+	if b.backward == nil {
+		b.backward = newBackwardBuffers(b.dim)
+	}
+	b.backward.gradients = to
+	b.backward.update = kernel.NodeUpdateGradients{Linear: b.backward.linear, Bias: into.Bias, Scale: into.Scale, Shift: into.Shift}
+	b.prepare(u)
+	b.update.InverseDeviation = b.backward.deviations
+	rows := u.Receivers.Rows
+	for len(rows) > 0 {
+		n := min(BlockRows, len(rows))
+		b.block(k, &u, rows[:n])
+		b.blockBackward(k, &u, gradient, into, rows[:n])
+		rows = rows[n:]
+	}
+}
+
+func (b *Buffers) blockBackward(k kernel.Kernel, u *Update, gradient []float32, into *LayerGradients, rows []int32) {
+	n, d, w := len(rows), b.dim, b.backward
+	linear, features := w.linear[:n*d], w.features[:n*2*d]
+	k.NormalizeBackward(&b.update, gradient, &w.update)
+	k.MultiplyTransposed(into.Weight, linear, b.features, n, d, 2*d, true)
+	k.Multiply(features, linear, u.Stored, n, d, 2*d, false)
+	for _, row := range rows { // the residual
+		k.Add(Row(w.gradients.Previous, d, row), Row(gradient, d, row))
+	}
+	k.AggregateBackward(&b.receivers, b.features, features, &w.gradients)
+}
+
+// Row returns a view of a row of dim entries.
+func Row(table []float32, dim int, row int32) []float32 {
+	return table[int(row)*dim : (int(row)+1)*dim]
+}
