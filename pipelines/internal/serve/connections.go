@@ -17,7 +17,7 @@ const (
 	headerTimeout   = 5 * time.Second
 	bodyTimeout     = 10 * time.Second
 	refusedTimeout  = time.Second      // for the rest of the body of a request that is refused
-	waitingTimeout  = time.Second / 4  // for a request, while another client waits for a connection
+	waitingTimeout  = time.Second      // for a request, while another client waits for a connection
 	writeTimeout    = 10 * time.Second // for a response, beside --timeout
 	idleTimeout     = time.Minute
 )
