@@ -1,14 +1,15 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"tagnet/formats/tables"
-	"tagnet/model/parallel"
+	"tagnet/model/explanation"
+	"tagnet/model/inference"
+	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 )
 
@@ -67,7 +68,7 @@ func (m *Model) selection(ctx context.Context, k int, options []AskOption) (rank
 	for _, option := range options {
 		option(&a)
 	}
-	s := ranking.Selection{K: min(k, len(m.view.Entities)), Known: a.known}
+	s := ranking.Selection{K: k, Known: a.known}
 	if a.kind != nil {
 		var err error
 		s.Candidates, err = m.view.OfType(ctx, *a.kind)
@@ -98,9 +99,6 @@ func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOptio
 	return answers[0], nil
 }
 
-// chunk is the most queries of a source that a worker takes at once, so that hubs are shared between workers.
-const chunk = 8
-
 // AskAll returns the k best answers of each query, in the order of the queries. It answers the queries of a
 // source together and uses all workers; the answers equal those of Ask. If a name is unknown, no query is
 // answered. It checks ctx before each chunk of queries.
@@ -112,92 +110,51 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]tables.Query, len(queries))
-	order := make([]int, len(queries))
+	rows := make([]ranker.Row, len(queries))
 	for i, q := range queries {
-		var err error
-		if ids[i], err = m.ids(ctx, q); err != nil {
+		ids, err := m.ids(ctx, q)
+		if err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
-		order[i] = i
+		rows[i] = ranker.Row{Number: int64(i), Source: ids.Source, Relation: ids.Relation, Answer: ranker.None}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ids[a].Source, ids[b].Source) })
-	var chunks [][]int // indices of queries that share a source
-	for len(order) > 0 {
-		n := 1
-		for n < min(chunk, len(order)) && ids[order[n]].Source == ids[order[0]].Source {
-			n++
-		}
-		chunks = append(chunks, order[:n])
-		order = order[n:]
-	}
-	answers := make([][]Answer, len(queries))
-	err = parallel.Try(ctx, cap(m.idle), len(chunks), func(ctx context.Context, _, task int) error {
-		w, err := m.acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { m.idle <- w }()
-		return m.answer(ctx, w, ids, chunks[task], list, answers)
-	})
+	asked := ranker.Bundle{Queries: ranker.Group(rows, m.known.Of)}
+	ranked, err := m.workers.Rank(ctx, &asked, list, nil)
 	if err != nil {
 		return nil, err
+	}
+	answers := make([][]Answer, len(queries))
+	for i, q := range asked.Queries {
+		for _, row := range q.Rows {
+			for _, c := range ranked.Queries[i].Best {
+				answers[row] = append(answers[row], m.named(q.Relation, c))
+			}
+		}
 	}
 	return answers, nil
 }
 
-// acquire returns a worker that is not in use. It makes one only if all that are made are in use.
-func (m *Model) acquire(ctx context.Context) (*worker, error) {
-	select {
-	case w := <-m.idle:
-		return w, nil
-	default:
-	}
-	select {
-	case w := <-m.idle:
-		return w, nil
-	case <-m.unmade:
-		entities := m.view.Graph.Entities
-		return &worker{Worker: m.inference.Worker(), scores: [][]float32{make([]float32, entities), make([]float32, entities)}}, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+// worker answers queries, with buffers of its own.
+type worker struct {
+	*inference.Worker
+	model   *Model
+	explain *explanation.Worker // nil until it explains
 }
 
-// answer answers the queries ids[i], for each i of a chunk, into answers[i].
-func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk []int, list ranking.Selection, answers [][]Answer) error {
-	source := ids[chunk[0]].Source
-	for len(chunk) > 0 {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		together := chunk[:min(len(w.scores), len(chunk))]
-		chunk = chunk[len(together):]
-		relations := make([]int32, len(together))
-		for j, i := range together {
-			relations[j] = ids[i].Relation
-		}
-		if err := w.Scores(ctx, source, relations, w.scores[:len(together)]); err != nil {
-			return fmt.Errorf("answering queries of %s with %s: %w", m.view.Entities[source], m.Checkpoint(), err)
-		}
-		for j, i := range together {
-			known := m.known.Of(source, relations[j])
-			w.top = list.Top(w.scores[j], source, known, w.top)
-			for _, c := range w.top {
-				answers[i] = append(answers[i], m.named(w, relations[j], c, known))
-			}
-		}
+// Scores is that of inference.Worker, whose error it says by name.
+func (w *worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := w.Worker.Scores(ctx, source, relations, scores); err != nil {
+		return fmt.Errorf("answering queries of %s with %s: %w", w.model.view.Entities[source], w.model.Checkpoint(), err)
 	}
 	return nil
 }
 
-// named turns a candidate of the last query, which has the relation, into an answer.
-func (m *Model) named(w *worker, relation int32, c ranking.Candidate, known []int32) Answer {
-	a := Answer{Entity: m.view.Entities[c.Entity], Score: c.Score, Hops: Unreached}
-	_, a.Known = slices.BinarySearch(known, c.Entity)
-	if hops, reached := w.Distance(c.Entity); reached {
-		a.Hops = hops
-	}
+// named turns a candidate of a query with the relation into an answer.
+func (m *Model) named(relation int32, c ranker.Candidate) Answer {
+	a := Answer{Entity: m.view.Entities[c.Entity], Score: c.Score, Hops: int(c.Distance), Known: c.Known}
 	if m.calibration != nil {
 		p := m.calibration.Probability(relation, c.Score)
 		a.Probability = &p

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tagnet/model/explanation"
+	"tagnet/model/ranker"
 )
 
 // Path is a way through the graph from a query's source to an answer, with the influence that it had on the answer's
@@ -78,19 +79,19 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := m.acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { m.idle <- w }()
-	if w.explain == nil {
-		w.explain = explainer.Worker()
-	}
-	explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, entity, k)
-	if err != nil {
-		return nil, err
-	}
-	return NamedPaths(m.view.Entities, m.graph.Relations, explained.Paths), nil
+	var paths []Path
+	err = m.workers.Use(ctx, func(idle ranker.Worker) error {
+		w := idle.(*worker)
+		if w.explain == nil {
+			w.explain = explainer.Worker()
+		}
+		explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, entity, k)
+		if err == nil {
+			paths = NamedPaths(m.view.Entities, m.graph.Relations, explained.Paths)
+		}
+		return err
+	})
+	return paths, err
 }
 
 // PathWeights says in a sentence what the weights of this model's paths are.

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/parameters"
-	"tagnet/model/ranking"
+	"tagnet/model/ranker"
 )
 
 // Model is a trained model with the knowledge graph that it answers queries about. It may be used
@@ -30,23 +30,11 @@ type Model struct {
 	lookup    *kg.Lookup
 	known     tables.Answers
 	record    checkpoint.Record
-	inference *inference.Scorer
+	workers   *ranker.Pool                           // of workers
 	explainer func() (*explanation.Explainer, error) // made on first use
 	// calibration turns scores into probabilities; nil without one.
 	calibration *calibration.Calibration
 	training    *training // what Save needs; nil unless Train made the model
-
-	// idle holds the workers that are made and not in use, unmade a value for each that may still be made.
-	idle   chan *worker
-	unmade chan struct{}
-}
-
-// worker answers queries, with buffers of its own.
-type worker struct {
-	*inference.Worker
-	explain *explanation.Worker // nil until it explains
-	scores  [][]float32         // of queries that are propagated together, [lanes][V]
-	top     []ranking.Candidate
 }
 
 // Option changes how Open, Load, LoadFacts and Train make a model.
@@ -158,20 +146,21 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{graph: graph, view: graph.Inference, record: record, idle: make(chan *worker, o.workers), unmade: make(chan struct{}, o.workers)}
+	m := &Model{graph: graph, view: graph.Inference, record: record}
 	if m.known, err = m.view.Answers(ctx); err != nil {
 		return nil, err
 	}
-	if m.inference, err = inference.New(m.view.Graph, record.Configuration, weights, k); err != nil {
+	scorer, err := inference.New(m.view.Graph, record.Configuration, weights, k)
+	if err != nil {
 		return nil, err
 	}
+	m.workers = ranker.NewPool(m.view.Graph.Entities, m.view.Graph.RelationCount(), o.workers, func() ranker.Worker {
+		return &worker{Worker: scorer.Worker(), model: m}
+	})
 	m.explainer = sync.OnceValues(func() (*explanation.Explainer, error) {
 		return explanation.New(m.view.Graph, record.Configuration, weights, k)
 	})
 	m.lookup = kg.NewLookup(m.view.Entities, graph.Relations)
-	for range o.workers {
-		m.unmade <- struct{}{}
-	}
 	return m, nil
 }
 

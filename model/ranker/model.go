@@ -87,11 +87,8 @@ func (r *ranker) open() error {
 	if err != nil {
 		return err
 	}
-	workers := make([]Worker, r.with.Threads)
-	for i := range workers {
-		workers[i] = scorer.Worker()
-	}
-	r.current = NewRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, workers)
+	pool := NewPool(m.Graph.Entities, m.Graph.RelationCount(), r.with.Threads, func() Worker { return scorer.Worker() })
+	r.current = &cpuRanker{pool, r.list}
 	return nil
 }
 

@@ -3,7 +3,6 @@ package ranker
 import (
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"tagnet/model/parallel"
@@ -23,21 +22,13 @@ type Worker interface {
 	Distance(entity int32) (hops int, reached bool)
 }
 
-// Ranker ranks the answers of bundles. Concurrent calls of Rank wait for one another.
+// Ranker ranks the answers of bundles.
 type Ranker interface {
 	// Rank scores every query of a bundle. done, which may be nil, is called from any thread with the
 	// number of rows that were scored since the last call.
 	Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error)
 	// Close frees what the ranker holds on a device, after the calls of Rank.
 	Close() error
-}
-
-// cpuRanker is a Ranker on the processor. A process holds one with all its workers.
-type cpuRanker struct {
-	entities, relations int
-	list                ranking.Selection
-	busy                sync.Mutex
-	threads             []*thread
 }
 
 // thread is a worker with its buffers, 8 bytes per entity.
@@ -48,33 +39,45 @@ type thread struct {
 	top       []ranking.Candidate
 }
 
-// NewRanker returns a ranker over a graph of that many entities and relations (2R), with a thread per
-// worker, that keeps the selected candidates of each query. The number of workers changes no result.
-func NewRanker(entities, relations int, list ranking.Selection, workers []Worker) Ranker {
-	list.K = min(list.K, entities)
-	r := &cpuRanker{entities: entities, relations: relations, list: list}
-	for _, w := range workers {
-		r.threads = append(r.threads, &thread{
-			worker: w,
-			scores: [][]float32{make([]float32, entities), make([]float32, entities)},
-			top:    make([]ranking.Candidate, 0, list.K),
-		})
+// lanes is how many queries of a source are scored together.
+const lanes = 2
+
+func newThread(w Worker, entities, lanes int) *thread {
+	t := &thread{worker: w, scores: make([][]float32, lanes)}
+	for i := range t.scores {
+		t.scores[i] = make([]float32, entities)
 	}
-	return r
+	return t
+}
+
+// Pool ranks on the processor. Concurrent calls share its workers. It makes one only if all that are made are in use.
+type Pool struct {
+	entities, relations int
+	newWorker           func() Worker
+	idle                chan *thread  // made and not in use
+	unmade              chan struct{} // a value for each that may still be made
+}
+
+// NewPool returns a pool over a graph of that many entities and relations (2R), with as many workers as size at most, which
+// changes no result.
+func NewPool(entities, relations, size int, newWorker func() Worker) *Pool {
+	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, idle: make(chan *thread, size), unmade: make(chan struct{}, size)}
+	for range size {
+		p.unmade <- struct{}{}
+	}
+	return p
 }
 
 // chunkSize is the maximal number of queries of a source that a thread takes at a time, so that the
 // threads share the work of a hub.
 const chunkSize = 8
 
-func (r *cpuRanker) Close() error { return nil }
-
-func (r *cpuRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
-	if err := b.Check(r.entities, r.relations); err != nil {
+// Rank ranks as a Ranker does, and keeps the selected candidates of each query.
+func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done func(rows int)) (*Scored, error) {
+	if err := b.Check(p.entities, p.relations); err != nil {
 		return nil, err
 	}
-	r.busy.Lock()
-	defer r.busy.Unlock()
+	list.K = min(list.K, p.entities)
 	var chunks [][2]int // ranges of b.Queries, of one source each
 	for first, queries := range b.Sources() {
 		for from := 0; from < len(queries); from += chunkSize {
@@ -83,15 +86,59 @@ func (r *cpuRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*
 	}
 	out := &Scored{Queries: make([]Ranked, len(b.Queries))}
 	var messages atomic.Int64
-	err := parallel.Try(ctx, len(r.threads), len(chunks), func(ctx context.Context, i, chunk int) error {
+	err := parallel.Try(ctx, cap(p.idle), len(chunks), func(ctx context.Context, _, chunk int) error {
 		from, to := chunks[chunk][0], chunks[chunk][1]
-		sent, err := r.threads[i].rank(ctx, b.Queries[from:to], out.Queries[from:to], r.list, done)
-		messages.Add(sent)
-		return err
+		return p.use(ctx, func(t *thread) error {
+			sent, err := t.rank(ctx, b.Queries[from:to], out.Queries[from:to], list, done)
+			messages.Add(sent)
+			return err
+		})
 	})
 	out.Messages = messages.Load()
 	return out, err
 }
+
+// Use calls do with a worker that nothing else uses meanwhile. It waits for one while all are in use.
+func (p *Pool) Use(ctx context.Context, do func(Worker) error) error {
+	return p.use(ctx, func(t *thread) error { return do(t.worker) })
+}
+
+func (p *Pool) use(ctx context.Context, do func(*thread) error) error {
+	t, err := p.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { p.idle <- t }()
+	return do(t)
+}
+
+func (p *Pool) acquire(ctx context.Context) (*thread, error) {
+	select {
+	case t := <-p.idle:
+		return t, nil
+	default:
+	}
+	select {
+	case t := <-p.idle:
+		return t, nil
+	case <-p.unmade:
+		return newThread(p.newWorker(), p.entities, lanes), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// cpuRanker is a Ranker on the processor.
+type cpuRanker struct {
+	pool *Pool
+	list ranking.Selection
+}
+
+func (r *cpuRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
+	return r.pool.Rank(ctx, b, r.list, done)
+}
+
+func (r *cpuRanker) Close() error { return nil }
 
 // rank scores queries of one source and writes their results to out.
 func (t *thread) rank(ctx context.Context, queries []Query, out []Ranked, list ranking.Selection, done func(int)) (sent int64, err error) {

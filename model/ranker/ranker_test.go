@@ -64,14 +64,9 @@ func someBundle() *Bundle {
 
 func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 	t.Helper()
-	var each []Worker
-	for range workers {
-		own := *w
-		each = append(each, &own)
-	}
-	r := NewRanker(entities, 10, ranking.Selection{K: 3}, each)
+	r := NewPool(entities, 10, workers, func() Worker { own := *w; return &own })
 	done := make(chan int, 1000)
-	s, err := r.Rank(t.Context(), someBundle(), func(n int) { done <- n })
+	s, err := r.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, func(n int) { done <- n })
 	close(done)
 	sum := 0
 	for n := range done {
@@ -129,14 +124,14 @@ func TestRankFails(t *testing.T) {
 	if _, _, err := rank(t, &fake{fail: 5}, 3); err == nil || !strings.Contains(err.Error(), "no luck") {
 		t.Errorf("a worker's error: %v", err)
 	}
-	r := NewRanker(entities, 10, ranking.Selection{K: 3}, []Worker{&fake{fail: -1}})
+	r := NewPool(entities, 10, 1, func() Worker { return &fake{fail: -1} })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Rank(ctx, someBundle(), nil); !errors.Is(err, context.Canceled) {
+	if _, err := r.Rank(ctx, someBundle(), ranking.Selection{K: 3}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small := NewRanker(entities-8, 10, ranking.Selection{K: 3}, []Worker{&fake{fail: -1}})
-	if _, err := small.Rank(t.Context(), someBundle(), nil); err == nil {
+	small := NewPool(entities-8, 10, 1, func() Worker { return &fake{fail: -1} })
+	if _, err := small.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil); err == nil {
 		t.Error("a bundle of a larger graph: no error")
 	}
 }

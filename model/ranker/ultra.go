@@ -32,7 +32,7 @@ func newULTRARanker(entities, relations int, list ranking.Selection, m *ultra.Mo
 	for range threads {
 		w := &ultraWorker{Worker: m.Worker(radius)}
 		r.workers = append(r.workers, w)
-		r.threads = append(r.threads, &thread{worker: w, scores: [][]float32{make([]float32, entities)}, top: make([]ranking.Candidate, 0, list.K)})
+		r.threads = append(r.threads, newThread(w, entities, 1))
 	}
 	return r
 }

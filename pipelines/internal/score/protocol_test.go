@@ -53,7 +53,7 @@ func TestMergedRanksByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scored, err := ranker.NewRanker(5, 2, ranking.Selection{}, []ranker.Worker{byID{}}).Rank(t.Context(), &ranker.Bundle{Queries: queries}, nil)
+		scored, err := ranker.NewPool(5, 2, 1, func() ranker.Worker { return byID{} }).Rank(t.Context(), &ranker.Bundle{Queries: queries}, ranking.Selection{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
