@@ -2,6 +2,7 @@ package relations
 
 import (
 	"runtime"
+
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
