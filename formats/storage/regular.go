@@ -46,7 +46,7 @@ func (f files) writable(path string, mode fs.FileMode) error {
 	case kind == "":
 		return nil
 	case mode&fs.ModeSymlink != 0:
-		return fmt.Errorf("writing %s: it is %s, and nothing is written through one below a workspace, which may be one as a whole: remove it, or put a copy of its target in its place", f.url(path), kind)
+		return fmt.Errorf("writing %s: it is %s, and nothing is written through one: remove it, or put a copy of its target in its place; only a workspace as a whole may be a link", f.url(path), kind)
 	default:
 		return fmt.Errorf("writing %s: it is %s, not a regular file: remove it", f.url(path), kind)
 	}
