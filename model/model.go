@@ -18,6 +18,7 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/parameters"
 	"tagnet/model/ranker"
+	"tagnet/model/training"
 )
 
 // Model is a trained model with the knowledge graph that it answers queries about. It may be used
@@ -34,7 +35,7 @@ type Model struct {
 	explainer func() (*explanation.Explainer, error) // made on first use
 	// calibration turns scores into probabilities; nil without one.
 	calibration *calibration.Calibration
-	training    *training // what Save needs; nil unless Train made the model
+	trained     *training.Trained // what Save needs; nil unless Train made the model
 }
 
 // Option changes how Open, Load, LoadFacts and Train make a model.

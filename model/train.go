@@ -7,10 +7,8 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	"tagnet/model/kernel"
 	"tagnet/model/kg"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
+	"tagnet/model/training"
 )
 
 // Epoch is how one epoch of Train went.
@@ -20,12 +18,6 @@ type Epoch struct {
 	// Loss is the mean loss of the epoch's queries, Messages the number of messages that propagation sent.
 	Loss     float64
 	Messages int64
-}
-
-// training is what a checkpoint needs beside the record.
-type training struct {
-	weights *parameters.Set[float32]
-	solver  *optimizer.Adam
 }
 
 // Train trains a model on the training facts, for all epochs of c, and returns it with the weights of the last
@@ -47,86 +39,38 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if c.ULTRA() {
 		return fail(errors.New("ULTRA's weights are trained further by the pipeline train, with --from, and not here"))
 	}
-	k, err := kernel.Named(o.kernel)
-	if err != nil {
-		return fail(err)
-	}
 	knowledge, err := kg.New(facts.Train, facts.Valid, facts.Test)
 	if err != nil {
 		return fail(err)
 	}
-	set, err := optimizer.NewTrainingSet(ctx, knowledge)
+	data, err := training.NewData(ctx, knowledge)
 	if err != nil {
 		return fail(err)
 	}
-	g := knowledge.Train.Graph
-	layout := parameters.Layout(c, g.RelationCount())
-	t := &training{
-		weights: parameters.Initialize(layout, optimizer.WeightsSeed(uint64(seed))),
-		solver:  optimizer.NewSolver(c, g.RelationCount(), k),
-	}
-	trainer, err := optimizer.New(g, c, t.weights, t.solver, o.workers, k)
-	if err != nil {
-		return fail(err)
-	}
-	record := checkpoint.Record{
-		FormatVersion: checkpoint.FormatVersion, Configuration: c, Seed: seed,
-		Vocabulary: checkpoint.Vocabulary{
-			Relations: knowledge.Relations, Entities: g.Entities, Hash: knowledge.Vocabulary,
-		},
-	}
-	for epoch := 1; epoch <= c.Epochs; epoch++ {
-		t.solver.LearningRate = optimizer.LearningRate(c, epoch)
-		e, err := trainEpoch(ctx, set, trainer, c, uint64(seed), epoch)
-		if err != nil {
-			return fail(err)
+	run := training.Run{Configuration: c, Seed: seed, Replicas: o.workers, Kernel: o.kernel}
+	trained, err := training.InMemory(ctx, run, data, func(p training.Progress) {
+		if p.Finished != nil && after != nil {
+			after(Epoch{Epoch: p.Finished.Epoch, Loss: p.Finished.Loss, Messages: p.Finished.Messages})
 		}
-		record.Epoch, record.Step, record.LearningRate = epoch, t.solver.Steps(), t.solver.LearningRate
-		record.Loss, record.Messages = e.Loss, e.Messages
-		if after != nil {
-			after(e)
-		}
-	}
-	m, err := newModel(ctx, knowledge, record, t.weights, o)
+	})
 	if err != nil {
 		return fail(err)
 	}
-	m.training = t
+	m, err := newModel(ctx, knowledge, trained.Record, trained.Weights, o)
+	if err != nil {
+		return fail(err)
+	}
+	m.trained = trained
 	return m, nil
-}
-
-// trainEpoch makes the steps of one epoch.
-func trainEpoch(ctx context.Context, set optimizer.TrainingSet, trainer *optimizer.Trainer, c configuration.Configuration, seed uint64, epoch int) (Epoch, error) {
-	result := Epoch{Epoch: epoch}
-	var examples []optimizer.Example
-	for step, draws := range optimizer.Schedule(set.Facts, c, seed, epoch) {
-		if err := ctx.Err(); err != nil {
-			return Epoch{}, context.Cause(ctx)
-		}
-		examples = set.Examples(draws, seed, epoch, examples)
-		r, err := trainer.Step(examples, optimizer.StepSeed(seed, epoch, step))
-		if err != nil {
-			return Epoch{}, fmt.Errorf("epoch %d, step %d: %w", epoch, step+1, err)
-		}
-		result.Loss += r.Loss * float64(len(draws))
-		result.Messages += r.Messages
-	}
-	result.Loss /= float64(len(set.Facts))
-	return result, nil
 }
 
 // Save writes the checkpoint of a model that Train returned into a folder, a path or URL, which Load reads with
 // the path folder/best. Checkpoints of other models are files already, and Save returns an error for them.
 func (m *Model) Save(ctx context.Context, folder string) error {
-	if m.training == nil {
+	if m.trained == nil {
 		return fmt.Errorf("saving a model into %s: it was not made by Train; copy the files of its checkpoint instead", folder)
 	}
-	moments, _ := m.training.solver.State()
-	f := checkpoint.Folder(folder)
-	if err := f.Save(ctx, m.record, checkpoint.Tensors(m.training.weights.Tensors), checkpoint.Tensors(moments)); err != nil {
-		return fmt.Errorf("saving a model: %w", err)
-	}
-	if err := f.MarkBest(ctx); err != nil {
+	if err := m.trained.Save(ctx, checkpoint.Folder(folder)); err != nil {
 		return fmt.Errorf("saving a model: %w", err)
 	}
 	return nil

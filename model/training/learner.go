@@ -27,7 +27,7 @@ import (
 
 // Run holds the parameters of a training. Data holds its inputs.
 type Run struct {
-	// Checkpoints is the folder of checkpoints, History the file training.jsonl.
+	// Checkpoints is the folder of checkpoints, History the file training.jsonl. Both are empty for a training in memory.
 	Checkpoints, History string
 	// Lock is that of the folder. All files are written in the context of its Guard, so that two
 	// trainings never mix their checkpoints. The zero Lock is never lost.
@@ -110,6 +110,14 @@ type learner struct {
 // returns the cause.
 func Train(ctx context.Context, run Run, data Data, report func(Progress)) (checkpoint.Record, error) {
 	l := newLearner(run, data, report)
+	if err := l.run(ctx); err != nil {
+		return checkpoint.Record{}, err
+	}
+	return l.record, nil
+}
+
+// run implements Train.
+func (l *learner) run(ctx context.Context) error {
 	err := l.train(ctx)
 	if l.trainer != nil {
 		if closing := l.trainer.Close(); err == nil {
@@ -117,10 +125,7 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 		}
 	}
 	l.device.Discard(err)
-	if err != nil {
-		return checkpoint.Record{}, err
-	}
-	return l.record, nil
+	return err
 }
 
 func newLearner(run Run, data Data, report func(Progress)) *learner {
@@ -130,7 +135,7 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	return &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
 }
 
-// train implements Train, except that it leaves the trainer open.
+// train is run, except that it leaves the trainer open.
 func (l *learner) train(ctx context.Context) error {
 	ctx = l.Lock.Guard(ctx)
 	if err := l.prepare(ctx); err != nil {
@@ -141,7 +146,7 @@ func (l *learner) train(ctx context.Context) error {
 		if err == nil {
 			err = l.finishEpoch(ctx)
 		}
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			err = l.stop(ctx)
 		}
 		if err != nil {
@@ -205,6 +210,9 @@ func (l *learner) begin() {
 
 // resume reads the newest complete checkpoint, if there is one, and removes later ones.
 func (l *learner) resume(ctx context.Context) error {
+	if l.folder == "" {
+		return nil
+	}
 	state, damaged, err := l.folder.Newest(ctx)
 	var all *checkpoint.DamagedError
 	switch {
@@ -345,8 +353,12 @@ func (l *learner) stop(ctx context.Context) error {
 
 func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
-// explain adds a remedy to the error of a step or of a validation, and names the checkpoint that remains.
+// explain adds a remedy to the error of a step or of a validation, and names the checkpoint that remains. A training in memory
+// has neither.
 func (l *learner) explain(err error) error {
+	if l.folder == "" {
+		return err
+	}
 	remedy := fmt.Sprintf("; try a lower --learning_rate: that of this epoch is %g", l.learningRate())
 	switch {
 	case errors.Is(err, optimizer.ErrNoNegatives):
@@ -405,16 +417,12 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(),
 	}
 	l.history = append(l.history, line)
-	if err := writeHistory(ctx, l.History, l.history); err != nil {
-		return err
+	if l.folder != "" {
+		if err := writeHistory(ctx, l.History, l.history); err != nil {
+			return err
+		}
 	}
 	if err := l.save(ctx, r); err != nil {
-		return err
-	}
-	if err := l.folder.MarkBest(ctx); err != nil {
-		return err
-	}
-	if err := l.folder.Prune(ctx); err != nil {
 		return err
 	}
 	p := l.progress(0)
@@ -436,10 +444,7 @@ func (l *learner) savePartial(ctx context.Context) error {
 	partial := l.partial
 	partial.Seconds = time.Since(l.started).Seconds()
 	r.Partial = &partial
-	if err := l.save(ctx, r); err != nil {
-		return err
-	}
-	return l.folder.Prune(ctx)
+	return l.save(ctx, r)
 }
 
 // newRecord returns the record of a checkpoint, after all steps so far.
@@ -454,13 +459,23 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 	}, nil
 }
 
+// save makes a checkpoint the newest one, and removes those that it replaces.
 func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
+	if l.folder == "" {
+		l.record = r
+		return nil
+	}
 	weights, state := l.stored()
 	if err := l.folder.Save(ctx, r, weights, state); err != nil {
 		return fmt.Errorf("saving a checkpoint: %w", err)
 	}
 	l.record, l.saved = r, time.Now()
-	return nil
+	if r.Partial == nil {
+		if err := l.folder.MarkBest(ctx); err != nil {
+			return err
+		}
+	}
+	return l.folder.Prune(ctx)
 }
 
 // validate ranks the validation queries by a model with some weights if this epoch is to be validated.
