@@ -24,7 +24,7 @@ type EdgeShard struct {
 type Params struct {
 	// Graph is the URL of the graph/ folder.
 	Graph string
-	// Splits are the splits whose queries are analysed.
+	// Splits are the splits whose queries are analyzed.
 	Splits []Counted
 	// Layers and Deltas are the numbers of layers and the deltas whose counts are included, every
 	// number of layers with every delta.

@@ -41,7 +41,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it the workspace's graph, or if there is none a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt has the test queries (inductive setting)")
 			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does with a line that is not a fact, or whose relation is in no training fact")
-			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits to analyse; without the flag, those that have queries")
+			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits to analyze; without the flag, those that have queries")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			command.Memory(set, &f.memory)
@@ -116,7 +116,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		}
 		changed = changed || made
 	}
-	made, err := f.analyse(ctx, e)
+	made, err := f.analyze(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 			if _, err := w.Require(ctx, workspace.GraphFolder, w.Command("preprocess")); err != nil {
 				return err
 			}
-			e.Say("no --dataset: analysing the graph in %s", w.Graph())
+			e.Say("no --dataset: analyzing the graph in %s", w.Graph())
 			return nil
 		}
 	}

@@ -193,7 +193,7 @@ func TestAgain(t *testing.T) {
 	if now, _ := content(); fmt.Sprint(now) != fmt.Sprint(times) {
 		t.Error("a second run wrote something")
 	}
-	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--layers", "2", "--deltas", "1", "--splits", "test"); code != 0 || strings.Count(out, "is complete") != 2 || !strings.Contains(out, "no --dataset: analysing the graph in") {
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--layers", "2", "--deltas", "1", "--splits", "test"); code != 0 || strings.Count(out, "is complete") != 2 || !strings.Contains(out, "no --dataset: analyzing the graph in") {
 		t.Errorf("one split: exit %d, %s", code, out)
 	}
 	a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
@@ -258,7 +258,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestSample holds that without a graph and without --dataset the sample is analysed.
+// TestSample holds that without a graph and without --dataset the sample is analyzed.
 func TestSample(t *testing.T) {
 	workspace := t.TempDir()
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--splits", "valid", "--deltas", "0,2", "--seed", "3")

@@ -16,10 +16,10 @@ import (
 	"tagnet/stages/statistics"
 )
 
-// analyse makes analysis/ unless it is complete for the present inputs and flags, and reports whether
+// analyze makes analysis/ unless it is complete for the present inputs and flags, and reports whether
 // it did. It takes little time, unlike its inputs, so that it overwrites an analysis of other splits
 // or deltas without --force.
-func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, error) {
+func (f *flags) analyze(ctx context.Context, e *command.Environment) (bool, error) {
 	w := e.Workspace
 	m, err := w.Require(ctx, workspace.GraphFolder, w.Command("preprocess"))
 	if err != nil {
@@ -98,7 +98,7 @@ func Shards(folder string, m manifest.Manifest) []statistics.EdgeShard {
 	return shards
 }
 
-// Build returns the Beam pipeline that analyses the graphs of these shards.
+// Build returns the Beam pipeline that analyzes the graphs of these shards.
 func Build(shards []statistics.EdgeShard, p statistics.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	statistics.Analyze(s, beam.CreateList(s, shards), p)
