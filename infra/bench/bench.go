@@ -15,6 +15,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/model/optimizer"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
@@ -102,7 +103,7 @@ func prepare(ctx context.Context, o options) (*bench, error) {
 		return nil, fmt.Errorf("the graph of %s has no facts; use another --workspace", o.workspace)
 	}
 	b.parameters = parameters.Initialize(parameters.Layout(*c, b.graph.RelationCount()), o.seed)
-	b.weights = propagation.NewWeights(b.graph, *c, o.train)
+	b.weights = propagation.NewWeights(b.graph, *c, false)
 	return b, b.weights.Load(b.kernel, b.parameters)
 }
 
@@ -144,7 +145,7 @@ func (b *bench) measure(ctx context.Context) (result, error) {
 type worker struct {
 	*bench
 	propagator *propagation.Propagator
-	trainer    *trainer // nil without --train
+	single     *optimizer.Single // nil without --train
 
 	phases            propagation.Phases
 	messages, updates int64

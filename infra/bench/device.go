@@ -7,7 +7,6 @@ import (
 	"tagnet/model/accelerator"
 	"tagnet/model/gpu"
 	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
 )
 
 // measureOn times a device: steps of training, or scoring of all entities with the best ten.
@@ -20,20 +19,12 @@ func (b *bench) measureOn(ctx context.Context, a accelerator.Accelerator) (resul
 
 // measureSteps times steps of the default batch size, after one that is not timed.
 func (b *bench) measureSteps(ctx context.Context, a accelerator.Accelerator) (r result, err error) {
-	queries, err := b.drawTrainingQueries(ctx)
+	examples, err := b.drawExamples(ctx)
 	if err != nil {
 		return r, err
-	}
-	known, err := b.loaded.TrainAnswers(ctx)
-	if err != nil {
-		return r, err
-	}
-	examples := make([]optimizer.Example, len(queries))
-	for i, q := range queries {
-		examples[i] = optimizer.Example{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Known: known.Of(q.Source, q.Relation), Key: uint64(i)}
 	}
 	c := b.configuration
-	solver := optimizer.NewAdam(parameters.Layout(c, b.graph.RelationCount()), c.LearningRate, c.WeightDecay, b.kernel)
+	solver := optimizer.NewSolver(c, b.graph.RelationCount(), b.kernel)
 	trainer, err := a.NewTrainer(b.graph, c, b.parameters, solver)
 	if err != nil {
 		return r, err

@@ -74,9 +74,8 @@ func (k *kit) measure(ctx context.Context) error {
 
 // fresh returns the weights and the solver at the beginning of a training.
 func (k *kit) fresh() (*parameters.Set[float32], *optimizer.Adam) {
-	layout := parameters.Layout(k.configuration, k.data.Graph.RelationCount())
-	c := k.configuration
-	return parameters.Initialize(layout, optimizer.WeightsSeed(uint64(k.seed))), optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, kernel.Available()[0])
+	c, relations := k.configuration, k.data.Graph.RelationCount()
+	return parameters.Initialize(parameters.Layout(c, relations), optimizer.WeightsSeed(uint64(k.seed))), optimizer.NewSolver(c, relations, kernel.Available()[0])
 }
 
 func (k *kit) stepsOfEpoch() int {
