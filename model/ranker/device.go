@@ -4,20 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"tagnet/model/accelerator"
 	"tagnet/model/gpu"
 	"tagnet/model/ranking"
 )
 
-// deviceRanker is a Ranker on a device.
+// deviceRanker is a Ranker on a device, for one goroutine at a time.
 type deviceRanker struct {
 	entities, relations int
 	list                ranking.Selection
 	top                 []ranking.Candidate // buffer of list
-	busy                sync.Mutex
-	scorer              accelerator.Scorer // nil once closed
+	scorer              accelerator.Scorer  // nil once closed
 }
 
 // newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
@@ -35,8 +33,6 @@ func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int))
 	if err := b.Check(r.entities, r.relations); err != nil {
 		return nil, err
 	}
-	r.busy.Lock()
-	defer r.busy.Unlock()
 	if r.scorer == nil {
 		return nil, errors.New("scoring: another scoring of this process has taken over the device: run again")
 	}
@@ -63,8 +59,6 @@ func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int))
 }
 
 func (r *deviceRanker) Close() error {
-	r.busy.Lock()
-	defer r.busy.Unlock()
 	scorer := r.scorer
 	r.scorer = nil
 	if scorer == nil {

@@ -40,8 +40,8 @@ type Means struct {
 	Announce func(text string)
 }
 
-// New returns a ranker that keeps the selected candidates of each query. One on a device
-// must be closed. If the device cannot score the model, or its memory turns out to be too small, and
+// New returns a ranker that keeps the selected candidates of each query. Concurrent calls of its Rank wait for one another. One
+// on a device must be closed. If the device cannot score the model, or its memory turns out to be too small, and
 // it is optional, the ranker is on the processor, or continues there.
 func New(m Model, list ranking.Selection, with Means) (Ranker, error) {
 	r := &ranker{model: m, list: list, with: with}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"tagnet/model/parallel"
@@ -12,13 +11,12 @@ import (
 	"tagnet/model/ultra"
 )
 
-// ultraRanker is a Ranker of ULTRA on the processor. It scores the queries of a bundle by their base relation, since these share
-// the states that take longest to compute.
+// ultraRanker is a Ranker of ULTRA on the processor, for one goroutine at a time. It scores the queries of a bundle by their
+// base relation, since these share the states that take longest to compute.
 type ultraRanker struct {
 	entities, relations int
 	model               *ultra.Model
 	list                ranking.Selection
-	busy                sync.Mutex
 	base                *ultra.Base
 	workers             []*ultraWorker
 	threads             []*thread
@@ -43,8 +41,6 @@ func (r *ultraRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) 
 	if err := b.Check(r.entities, r.relations); err != nil {
 		return nil, err
 	}
-	r.busy.Lock()
-	defer r.busy.Unlock()
 	out := &Scored{Queries: make([]Ranked, len(b.Queries))}
 	var messages atomic.Int64
 	for base, chunks := range r.byBase(b.Queries) {

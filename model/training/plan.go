@@ -128,11 +128,8 @@ func Close(ctx context.Context, run Run) error {
 // FinishEpoch ends the epoch of a task, all of whose rounds are done, unless that was done before: it validates the average
 // of the last round, and writes the epoch's checkpoint and its line of training.jsonl.
 func FinishEpoch(ctx context.Context, run Run, data Data, t Task, report func(Progress)) error {
-	return newLearner(run, data, report).endEpoch(run.Lock.Guard(ctx), t)
-}
-
-// endEpoch ends the epoch of a task, all of whose rounds are done.
-func (l *learner) endEpoch(ctx context.Context, t Task) error {
+	l := newLearner(run, data, report)
+	ctx = l.Lock.Guard(ctx)
 	if done, err := passed(ctx, l.folder, t); done || err != nil {
 		return err
 	}
