@@ -123,8 +123,10 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 	if err != nil {
 		return nil, err
 	}
-	if m.calibration, err = folder.Calibration(ctx, record); err != nil {
-		return nil, err
+	if record.Vocabulary.Hash == graph.Vocabulary { // weights of any graph have probabilities for the one that they were trained on
+		if m.calibration, err = folder.Calibration(ctx, record); err != nil {
+			return nil, err
+		}
 	}
 	return m, m.setBaseRate(o.baseRate)
 }
@@ -151,7 +153,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if m.known, err = m.view.Answers(ctx); err != nil {
 		return nil, err
 	}
-	scorer, err := inference.New(m.view.Graph, record.Configuration, weights, k)
+	scorer, err := inference.New(m.view.Graph, nil, record.Configuration, weights, k)
 	if err != nil {
 		return nil, err
 	}

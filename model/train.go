@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"tagnet/model/checkpoint"
@@ -35,9 +34,6 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	}
 	if err := c.Validate(); err != nil {
 		return fail(err)
-	}
-	if c.ULTRA() {
-		return fail(errors.New("ULTRA's weights are trained further by the pipeline train, with --from, and not here"))
 	}
 	knowledge, err := kg.New(facts.Train, facts.Valid, facts.Test)
 	if err != nil {

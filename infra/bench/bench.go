@@ -103,7 +103,7 @@ func prepare(ctx context.Context, o options) (*bench, error) {
 		return nil, fmt.Errorf("the graph of %s has no facts; use another --workspace", o.workspace)
 	}
 	b.parameters = parameters.Initialize(parameters.Layout(*c, b.graph.RelationCount()), o.seed)
-	b.weights = propagation.NewWeights(b.graph, *c, false)
+	b.weights = propagation.NewWeights(b.graph, nil, *c, false)
 	return b, b.weights.Load(b.kernel, b.parameters)
 }
 

@@ -18,7 +18,7 @@ func (b *bench) measureTraining(ctx context.Context) (result, error) {
 	for i, e := range examples {
 		relations[i] = e.Relation
 	}
-	trainer, err := optimizer.New(b.graph, b.configuration, b.parameters, optimizer.NewSolver(b.configuration, b.graph.RelationCount(), b.kernel), min(b.threads, len(examples)), b.kernel)
+	trainer, err := optimizer.New(b.graph, nil, b.configuration, b.parameters, optimizer.NewSolver(b.configuration, b.graph.RelationCount(), b.kernel), min(b.threads, len(examples)), b.kernel)
 	if err != nil {
 		return result{}, err
 	}

@@ -114,7 +114,7 @@ func rounded(d time.Duration) time.Duration { return d.Round(100 * time.Microsec
 
 // score returns the score of a query's answer on a graph.
 func (t *trial) score(ctx context.Context, g *graph.Graph, q tables.Query) (float32, error) {
-	scorer, err := inference.New(g, t.configuration, t.weights, t.kernel)
+	scorer, err := inference.New(g, nil, t.configuration, t.weights, t.kernel)
 	if err != nil {
 		return 0, err
 	}

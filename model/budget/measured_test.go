@@ -100,7 +100,7 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 	central := slices.Clone(facts)
 	slices.SortStableFunc(central, func(a, b graph.Fact) int { return g.Degree(b.Head) - g.Degree(a.Head) })
 	before := live()
-	scorer, err := inference.New(g, c, set, k)
+	scorer, err := inference.New(g, nil, c, set, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 
 	before = live()
 	solver := optimizer.NewAdam(layout, c.LearningRate, 0, k)
-	trainer, err := optimizer.New(g, c, set, solver, 1, k)
+	trainer, err := optimizer.New(g, nil, c, set, solver, 1, k)
 	if err != nil {
 		t.Fatal(err)
 	}

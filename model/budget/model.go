@@ -41,7 +41,7 @@ func maps(c configuration.Configuration) int64 {
 func folded(s Sizes, c configuration.Configuration) int64 {
 	d, layers := int64(c.Dim), int64(c.Layers)
 	total := layers*maps(c) + 32*d*d + 8*s.Entities // 32 d d of the score network; scalers by degree
-	if c.Dependent {
+	if c.Source() == configuration.RelationsLinear {
 		return total + 4*layers*s.Relations*d*d // a matrix per relation
 	}
 	return total + 8*layers*s.Relations*d
@@ -67,7 +67,7 @@ func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 	if scoringWindow || training && c.ShareStates {
 		total += 22 * v * ages // equal states
 	}
-	if c.Dependent {
+	if c.Source() == configuration.RelationsLinear {
 		total += 4 * layers * s.Relations * d * (2*lanes - 1) // embeddings; those of two queries beside those of one
 	}
 	total += 4*(rowBuffer*lanes*(w+2*d)+rowBuffer*(w+3*d)+2*w*d+headRows*d*int64(c.States())) + 64<<10
@@ -154,7 +154,7 @@ func explainer(s Sizes, c configuration.Configuration, paths int) int64 {
 func batch(s Sizes, c configuration.Configuration) int64 {
 	d, layers := int64(c.Dim), int64(c.Layers)
 	query := layers*(4*s.Relations*d+maps(c)+16*d) + 50*d*d + 64*d + 4<<10
-	if c.Dependent {
+	if c.Source() == configuration.RelationsLinear {
 		query += 4 * layers * (s.Relations*d + s.Relations*d*d/1000 + 2*d)
 	}
 	return int64(c.BatchSize)*query + layers*maps(c)

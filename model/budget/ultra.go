@@ -43,7 +43,7 @@ func (s Sizes) baseRelation() Row {
 	// tables of entity states: those of the layers' linear maps, the ground states after the last and a middle layer, and one
 	// more while they are computed
 	const shared = ultra.Layers + 3
-	return Row{"base relation", s.Entities*(shared*ultraState+8) + s.Relations*ultraState*(ultra.Layers+3)}
+	return Row{"base relation", s.Entities*(shared*ultraState+8) + s.Relations*ultraState*(2*ultra.Layers+6)}
 }
 
 // ultraScorer bounds the bytes of a thread that scores: states before and after a layer, the layout of what the source reaches,
@@ -60,20 +60,19 @@ func CalibrateUltra(s Sizes, relationEdges int64, topK, shardRows int) Estimate 
 // TrainUltra is Train for ULTRA's weights.
 func TrainUltra(s Sizes, c configuration.Configuration, relationEdges int64) Estimate {
 	const (
-		// tables of states: before the first layer and after each, and gradients before and after a layer
-		states = ultra.Layers + 3
-		// tables of relations: those, the layers' messages, and gradients
-		relations = states + ultra.Layers + 6
+		shared = ultra.Layers + 1 // tables of what queries of a base relation share: states and the layers' messages
+		// tables of a thread that computes them: states before the first layer and after each, and gradients
+		between = ultra.Layers + 9
 	)
-	parameters := ultraParameters()
-	thread := s.Entities*(states*ultraState+68+4*(ultra.Layers+1)+1) + s.Relations*relations*ultraState + 12*s.Edges + network(c) + 1<<20
+	parameters, bases := ultraParameters(), min(int64(c.BatchSize), max(1, s.Relations/2))
+	thread := trainer(s, c) + s.Relations*between*ultraState + 1<<20
 	return Estimate{
 		Task: "training on this graph",
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // as for Train
 			{"parameters", 24*parameters + s.ordered(relationEdges)},
-			{"batch", 4 * parameters * int64(c.BatchSize)}, // gradients of each query
+			{"batch", batch(s, c) + bases*(4*parameters+s.Relations*shared*ultraState)},
 			s.baseRelation(), // of validation
 		},
 		Thread: max(thread, s.ultraScorer(0)), // validation releases the trainer

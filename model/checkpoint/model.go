@@ -31,15 +31,15 @@ func Locate(folder Folder, checkpoint string) (Folder, string) {
 var ErrMismatch = errors.New("the checkpoint was trained on other data")
 
 // Model returns the record of a checkpoint, named as for Record, and the parameters of its model. The error wraps
-// ErrMismatch if it was trained with other base relations, or on a graph with another vocabulary hash, unless it is ULTRA, of
-// which no weight belongs to a relation.
+// ErrMismatch if it was trained with other base relations, or on a graph with another vocabulary hash, unless no weight
+// belongs to a relation.
 func (f Folder) Model(ctx context.Context, name string, relations []string, vocabulary string) (Record, *parameters.Set[float32], error) {
 	r, weights, err := f.Load(ctx, name)
 	if err != nil {
 		return r, nil, err
 	}
 	url := f.url(r.Name() + ".safetensors")
-	if err := r.fits(relations, vocabulary); err != nil && !r.Configuration.ULTRA() {
+	if err := r.fits(relations, vocabulary); err != nil && !r.Configuration.Transfers() {
 		return r, nil, fmt.Errorf("%s: %w: %w", url, ErrMismatch, err)
 	}
 	p := parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))

@@ -177,6 +177,7 @@ func parse(data []byte) (Record, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Record{}, err
 	}
+	r.Configuration = r.Configuration.Upgraded()
 	if r.FormatVersion != FormatVersion {
 		return Record{}, fmt.Errorf("its format version is %d, this program reads %d", r.FormatVersion, FormatVersion)
 	}

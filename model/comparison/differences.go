@@ -40,7 +40,7 @@ func Differing(configurations []map[string]json.RawMessage) []string {
 
 // SortedFields returns the names of a configuration's fields, first of those that determine the architecture.
 func SortedFields(fields map[string]json.RawMessage) []string {
-	first := []string{"architecture", "policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message"}
+	first := []string{"relations", "relation_layers", "policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message"}
 	weight := func(name string) int {
 		if i := slices.Index(first, name); i >= 0 {
 			return i

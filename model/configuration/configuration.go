@@ -12,7 +12,9 @@ import (
 
 // The values of the fields that are choices. They are written to disk.
 const (
-	ArchitectureULTRA = "ultra" // relation states in place of relation embeddings; only read from trained weights
+	RelationsTable  = "table"  // embeddings and tables of relations are parameters
+	RelationsLinear = "linear" // the tables are a linear map of the embedding of the query's relation
+	RelationsGraph  = "graph"  // both come from a propagation between relations; only read from trained weights
 
 	PolicyWindow          = "window"       // an entity is updated from its distance on, for Delta more layers (TAGNet)
 	PolicyFull            = "full"         // every entity is updated in every layer (NBFNet)
@@ -47,7 +49,12 @@ const (
 //
 // The zero value of a field is not always valid: start from Default or a preset.
 type Configuration struct {
-	// Architecture is empty for the model that the other fields describe, or ultra. Weights decide it: it is no hyperparameter.
+	// Relations is where relation embeddings come from: graph, or empty for the table or linear that Dependent says (Source). Weights
+	// decide it: it is no hyperparameter.
+	Relations string `json:"relations,omitzero"`
+	// RelationLayers is the number of propagation layers between relations, for graph.
+	RelationLayers int `json:"relation_layers,omitzero"`
+	// Architecture is what files said before Relations: ultra for graph. Upgraded leaves it empty.
 	Architecture string `json:"architecture,omitzero"`
 	// Layers is the number of propagation layers T, and the largest distance of an answer that is
 	// found.
@@ -99,7 +106,7 @@ type Configuration struct {
 	LearningRate float64 `json:"learning_rate"`
 	// LearningRateDecay multiplies the learning rate after each epoch.
 	LearningRateDecay float64 `json:"learning_rate_decay"`
-	// WeightDecay is added to the gradient, times the weight, as PyTorch's Adam does; for ULTRA it is that of AdamW.
+	// WeightDecay is added to the gradient, times the weight, as PyTorch's Adam does; with relations from a graph it is that of AdamW.
 	WeightDecay float64 `json:"weight_decay"`
 	// BatchSize is the number of queries for each step of the optimizer.
 	BatchSize int `json:"batch_size"`
@@ -133,8 +140,31 @@ func Default() Configuration {
 	}
 }
 
-// ULTRA reports whether the model is ULTRA (package ultra), not one with parameters for relations.
-func (c Configuration) ULTRA() bool { return c.Architecture == ArchitectureULTRA }
+// Upgraded returns what a configuration means that was written before Relations, or names a choice that Dependent makes.
+func (c Configuration) Upgraded() Configuration {
+	switch {
+	case c.Architecture == "ultra":
+		c.Architecture, c.Relations, c.RelationLayers = "", RelationsGraph, c.Layers
+	case c.Relations == RelationsTable || c.Relations == RelationsLinear:
+		c.Relations, c.Dependent = "", c.Relations == RelationsLinear
+	}
+	return c
+}
+
+// Source returns where relation embeddings come from: table, linear or graph.
+func (c Configuration) Source() string {
+	switch {
+	case c.Relations != "":
+		return c.Relations
+	case c.Dependent:
+		return RelationsLinear
+	}
+	return RelationsTable
+}
+
+// Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it needs the
+// graph of the relations.
+func (c Configuration) Transfers() bool { return c.Source() == RelationsGraph }
 
 // Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {
@@ -148,7 +178,9 @@ func (c Configuration) Prioritized() bool {
 
 // HasBackground reports whether states that no message from the source has reached are the same for all queries: those of
 // policy full, unless relation embeddings depend on the query. In training, dropout makes them differ all the same.
-func (c Configuration) HasBackground() bool { return c.Policy == PolicyFull && !c.Dependent }
+func (c Configuration) HasBackground() bool {
+	return c.Policy == PolicyFull && c.Source() == RelationsTable
+}
 
 // Specific reports whether the final state is an attention over the states of the window.
 func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
@@ -185,7 +217,7 @@ func (c Configuration) UpdateWidth() int {
 
 // ranges describes the numbers that Validate accepts for a field.
 var ranges = map[string]string{
-	"layers": fmt.Sprintf("1 to %d", MaxLayers), "dim": "1 to 4096", "delta": "0 or more", "temperature": "more than 0",
+	"layers": fmt.Sprintf("1 to %d", MaxLayers), "relation_layers": fmt.Sprintf("1 to %d", MaxLayers), "dim": "1 to 4096", "delta": "0 or more", "temperature": "more than 0",
 	"node_ratio": "more than 0, at most 1", "degree_ratio": "more than 0",
 	"evaluation_node_ratio": "0 to 1", "evaluation_degree_ratio": "0 or more",
 	"dropout": "0 or more, less than 1", "negatives": "1 to 1048576", "adversarial_temperature": "0 or more",
@@ -236,17 +268,15 @@ func (c Configuration) Violations() []Violation {
 	for _, r := range c.reals() {
 		check(!math.IsNaN(r.value) && !math.IsInf(r.value, 0), r.field, r.value, "a finite number")
 	}
-	check(c.Architecture == "" || c.ULTRA(), "architecture", fmt.Sprintf("%q", c.Architecture), "nothing, or "+ArchitectureULTRA)
+	check(c.Architecture == "", "architecture", fmt.Sprintf("%q", c.Architecture), "nothing")
+	check(c.Relations == "" || c.Relations == RelationsGraph, "relations", fmt.Sprintf("%q", c.Relations), "nothing, or "+RelationsGraph)
 	within(c.Layers >= 1 && c.Layers <= MaxLayers, "layers", c.Layers)
-	if c.ULTRA() {
-		check(c.Layers == 6, "layers", c.Layers, "6, which these weights were trained with")
-		check(c.Dim == 64, "dim", c.Dim, "64, which these weights were trained with")
-		check(c.Policy == PolicyFull, "policy", c.Policy, "full: these weights were trained with an update of every entity in every layer, and a window loses much of their quality")
-		check(c.DeltaMode == DeltaFixed, "delta_mode", c.DeltaMode, "fixed, for ULTRA's weights")
-		check(c.Aggregate == AggregateSum, "aggregate", c.Aggregate, "sum, which these weights were trained with")
-		check(c.Message == MessageDistMult, "message", c.Message, "distmult, which these weights were trained with")
-		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for ULTRA's weights")
-		check(c.Dropout == 0, "dropout", c.Dropout, "0, for ULTRA's weights")
+	if c.Transfers() {
+		within(c.RelationLayers >= 1 && c.RelationLayers <= MaxLayers, "relation_layers", c.RelationLayers)
+		check(c.Bias, "bias", c.Bias, "true, with relations from a graph")
+		check(!c.Prioritized(), "policy", c.Policy, "window or full, with relations from a graph")
+		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, with relations from a graph")
+		check(c.Attention != AttentionOwn, "attention", c.Attention, "shared, with relations from a graph")
 	}
 	within(c.Dim >= 1 && c.Dim <= 4096, "dim", c.Dim)
 	within(c.Delta >= 0, "delta", c.Delta)
@@ -319,5 +349,6 @@ func (c *Configuration) Parse(text []byte) error {
 	if _, err := decoder.Token(); err != io.EOF {
 		return errors.New("parsing configuration: unexpected text after its end")
 	}
+	*c = c.Upgraded()
 	return nil
 }

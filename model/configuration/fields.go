@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,8 +23,8 @@ func Fields() []Field {
 	var list []Field
 	for f := range reflect.TypeFor[Configuration]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "architecture" {
-			continue
+		if slices.Contains([]string{"relations", "relation_layers", "architecture"}, name) {
+			continue // weights decide it
 		}
 		list = append(list, Field{name, f.Type.Kind(), f.Index[0]})
 	}

@@ -61,9 +61,12 @@ func parsePreset(file string, text []byte, preset func(name string) (Configurati
 		return Configuration{}, err
 	}
 	var mistakes []error
-	if p.Architecture != "" {
-		mistakes = append(mistakes, strict.Mistake(file, text, "weights decide the architecture: leave it out", "architecture"))
+	for field, given := range map[string]bool{"architecture": p.Architecture != "", "relations": p.Relations == RelationsGraph} {
+		if given {
+			mistakes = append(mistakes, strict.Mistake(file, text, "weights decide it: leave it out", field))
+		}
 	}
+	p.Configuration = p.Upgraded()
 	for _, v := range p.Violations() {
 		mistakes = append(mistakes, strict.Mistake(file, text, v.Error(), v.Field))
 	}

@@ -2,6 +2,7 @@ package explanation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,8 +26,11 @@ type Explainer struct {
 
 // New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit.
 func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
+	if c.Transfers() {
+		return nil, errors.New("preparing to explain: scores with relations from a graph are not explained: they also depend on states that are not on paths from the source")
+	}
 	c.Dropout = 0 // derivatives need the pass that training makes, but of the model as it scores
-	weights := propagation.NewWeights(g, c, true)
+	weights := propagation.NewWeights(g, nil, c, true)
 	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to explain: %w", err)
 	}

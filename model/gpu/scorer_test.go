@@ -35,7 +35,7 @@ func (s scenario) queries() (all []Query) {
 // answerOnTheCPU answers queries with packages inference and ranking.
 func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queries []Query, best int) []Answered {
 	t.Helper()
-	scorer, err := inference.New(s.graph, s.configuration, p, kernel.Available()[0])
+	scorer, err := inference.New(s.graph, nil, s.configuration, p, kernel.Available()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cpu, err := inference.New(s.graph, s.configuration, p, kernel.Available()[0])
+			cpu, err := inference.New(s.graph, nil, s.configuration, p, kernel.Available()[0])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,7 +75,7 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 			t.Parallel()
 			s, steps := smallScenario(t, test.change), test.steps
 			want := s.learn(t, steps, func(p *parameters.Set[float32], solver *optimizer.Adam) (stepper, error) {
-				return optimizer.New(s.graph, s.configuration, p, solver, 1, kernel.Available()[0])
+				return optimizer.New(s.graph, nil, s.configuration, p, solver, 1, kernel.Available()[0])
 			})
 			got := s.learn(t, steps, s.on(interpreter.New(interpreter.Seed(1))))
 			for i := range want {

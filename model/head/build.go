@@ -174,15 +174,14 @@ func (b *builder[F]) parameter(name string) (*gorgonia.Node, error) {
 	if node, ok := b.inputs[name]; ok {
 		return node, nil
 	}
-	for _, t := range b.set.Tensors {
-		if t.Name == name {
-			node := b.input(name, dense(t.Data, t.Shape...))
-			b.inputs[name] = node
-			b.order = append(b.order, name)
-			return node, nil
-		}
+	t := b.set.Tensor(name)
+	if t == nil {
+		return nil, fmt.Errorf("the parameters have no %s", name)
 	}
-	return nil, fmt.Errorf("the parameters have no %s", name)
+	node := b.input(name, dense(t.Data, t.Shape...))
+	b.inputs[name] = node
+	b.order = append(b.order, name)
+	return node, nil
 }
 
 // input adds a node with a value, which is shared and not copied.

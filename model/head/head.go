@@ -18,7 +18,6 @@ type Head[F parameters.Float] struct {
 	products Products[F]
 
 	query      []F // x_q, the graph's input
-	embeddings []F // query.weight
 	candidates *candidates
 	weights    *lossWeights[F]
 	into       Gradients[F] // of the current query
@@ -38,12 +37,8 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 	if count < 2 {
 		return nil, fmt.Errorf("building the head for %d candidates: want an answer and at least one negative", count)
 	}
-	if p.Data("query.weight") == nil {
-		return nil, fmt.Errorf("building the head: the parameters have no query.weight")
-	}
 	h := &Head[F]{
 		products:   products,
-		embeddings: p.Data("query.weight"),
 		candidates: &candidates{entities: make([]int32, count), valid: make([]int32, count)},
 		weights:    &lossWeights[F]{temperature: c.AdversarialTemperature},
 	}
@@ -71,15 +66,14 @@ func (h *Head[F]) NewGradients() *Gradients[F] {
 	return g
 }
 
-// Run computes the loss of one query and sets its gradients. The query's embedding is row relation of
-// query.weight; entities are the answer, then the negatives. share multiplies loss and gradients: 1/B in
-// a batch of B queries.
-func (h *Head[F]) Run(relation int32, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
+// Run computes the loss of one query and sets its gradients. query is its embedding, [d]; entities are the answer, then the negatives.
+// share multiplies loss and gradients: 1/B in a batch of B queries.
+func (h *Head[F]) Run(query []F, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
 	if len(entities) != len(h.candidates.entities) {
 		return 0, fmt.Errorf("the query has %d candidates, want %d", len(entities), len(h.candidates.entities))
 	}
 	copy(h.candidates.entities, entities)
-	copy(h.query, h.embeddings[int(relation)*len(h.query):])
+	copy(h.query, query)
 	h.weights.share = share
 	copy(h.into.Tensors, into.Tensors)
 	h.into.Query = into.Query

@@ -279,7 +279,7 @@ func TestLossAgreesWithItsDefinition(t *testing.T) {
 			trial := newTrial[float64](t, c, .7)
 			g := trial.head.NewGradients()
 			for range 3 { // later runs must not depend on earlier ones
-				loss, err := trial.head.Run(fakeRelation, trial.entities, .25, g)
+				loss, err := trial.head.Run(trial.fake.query, trial.entities, .25, g)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -301,7 +301,7 @@ func TestGradientsAgreeWithDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			trial := newTrial[float64](t, c, .7)
 			g := trial.head.NewGradients()
-			if _, err := trial.head.Run(fakeRelation, trial.entities, .5, g); err != nil {
+			if _, err := trial.head.Run(trial.fake.query, trial.entities, .5, g); err != nil {
 				t.Fatal(err)
 			}
 			weights := trial.weights(trial.scores()) // constants of the loss
@@ -332,11 +332,11 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			exact, quick := newTrial[float64](t, c, .7), newTrial[float32](t, c, .7)
 			ge, gq := exact.head.NewGradients(), quick.head.NewGradients()
-			le, err := exact.head.Run(fakeRelation, exact.entities, 1, ge)
+			le, err := exact.head.Run(exact.fake.query, exact.entities, 1, ge)
 			if err != nil {
 				t.Fatal(err)
 			}
-			lq, err := quick.head.Run(fakeRelation, quick.entities, 1, gq)
+			lq, err := quick.head.Run(quick.fake.query, quick.entities, 1, gq)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -369,7 +369,7 @@ func TestLossIsStable(t *testing.T) {
 		trial := newTrial[float32](t, c, 0)
 		trial.set.Data("mlp.2.bias")[0] = z
 		g := trial.head.NewGradients()
-		loss, err := trial.head.Run(fakeRelation, trial.entities, 1, g)
+		loss, err := trial.head.Run(trial.fake.query, trial.entities, 1, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,7 +386,7 @@ func TestNotANumberIsNotHidden(t *testing.T) {
 	t.Parallel()
 	trial := newTrial[float32](t, cases()["specific, own"], .7)
 	trial.set.Data("attention.0.weight")[0] = float32(math.NaN())
-	loss, err := trial.head.Run(fakeRelation, trial.entities, 1, trial.head.NewGradients())
+	loss, err := trial.head.Run(trial.fake.query, trial.entities, 1, trial.head.NewGradients())
 	if err == nil && !math.IsNaN(loss) {
 		t.Errorf("loss %g of weights that are not numbers", loss)
 	}
@@ -406,7 +406,7 @@ func TestHeadsOfImpossibleShapes(t *testing.T) {
 	if _, err := New(c, 5, trial.set, Propagation[float64](trial.fake), Products[float64](plain[float64]{})); err == nil {
 		t.Error("fixed delta with three states was built")
 	}
-	if _, err := trial.head.Run(fakeRelation, trial.entities[:3], 1, trial.head.NewGradients()); err == nil {
+	if _, err := trial.head.Run(trial.fake.query, trial.entities[:3], 1, trial.head.NewGradients()); err == nil {
 		t.Error("fewer candidates than the graph has were taken")
 	}
 }
@@ -417,7 +417,7 @@ func TestHeapIsFlat(t *testing.T) {
 	g := trial.head.NewGradients()
 	run := func(steps int) uint64 {
 		for range steps {
-			if _, err := trial.head.Run(fakeRelation, trial.entities, 1, g); err != nil {
+			if _, err := trial.head.Run(trial.fake.query, trial.entities, 1, g); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -459,7 +459,7 @@ func BenchmarkRun(b *testing.B) {
 				g := h.NewGradients()
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := h.Run(fakeRelation, trial.entities, 1, g); err != nil {
+					if _, err := h.Run(trial.fake.query, trial.entities, 1, g); err != nil {
 						b.Fatal(err)
 					}
 				}

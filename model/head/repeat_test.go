@@ -25,7 +25,7 @@ func TestQueriesLeaveNothingBehind(t *testing.T) {
 		slices.Reverse(other)
 		run := func(entities []int32) *Gradients[float32] {
 			g := h.NewGradients()
-			if _, err := h.Run(fakeRelation, entities, 1, g); err != nil {
+			if _, err := h.Run(trial.fake.query, entities, 1, g); err != nil {
 				t.Fatal(err)
 			}
 			return g

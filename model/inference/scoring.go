@@ -2,7 +2,6 @@ package inference
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -12,6 +11,7 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 )
 
 // Scorer holds a trained model's weights in the layout of scoring. Its workers share it.
@@ -29,12 +29,10 @@ type Scorer struct {
 }
 
 // New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
-// relations. It is an error if the shapes of p do not fit c and g.
-func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
-	if c.ULTRA() {
-		return nil, errors.New("the model is ULTRA, which only the pipelines score and train compute")
-	}
-	weights := propagation.NewWeights(g, c, false)
+// relations. It is an error if the shapes of p do not fit c and g. between is the graph of the relations of g, or nil: then it is made
+// from g, where the model needs it.
+func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
+	weights := propagation.NewWeights(g, between, c, false)
 	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to score: %w", err)
 	}

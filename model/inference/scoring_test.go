@@ -27,7 +27,7 @@ func TestGoldenScores(t *testing.T) {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
 				for i, q := range c.Queries {
 					g := without(t, c.Graph, q.Removal)
-					scorer, err := inference.New(g, c.Configuration, c.Parameters32(), k)
+					scorer, err := inference.New(g, nil, c.Configuration, c.Parameters32(), k)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -72,7 +72,7 @@ func TestBatchingChangesNothing(t *testing.T) {
 		}
 		for _, k := range kernel.Available() {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
-				scorer, err := inference.New(c.Graph, c.Configuration, c.Parameters32(), k)
+				scorer, err := inference.New(c.Graph, nil, c.Configuration, c.Parameters32(), k)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 			p := c.Parameters32()
 			p.Data(last)[0] = float32(bad)
-			scorer, err := inference.New(c.Graph, c.Configuration, p, kernel.Available()[0])
+			scorer, err := inference.New(c.Graph, nil, c.Configuration, p, kernel.Available()[0])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -78,7 +78,7 @@ func (e example) check(t *testing.T, w *nbfnet.Weights, g *kg.KG, listed []strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	scorer, err := inference.New(g.Train.Graph, c, set, k)
+	scorer, err := inference.New(g.Train.Graph, nil, c, set, k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func NewAdam(layout []parameters.Shape, learningRate, weightDecay float64, k ker
 // trained so, else Adam.
 func NewSolver(c configuration.Configuration, relations int, k kernel.Vectors) *Adam {
 	a := NewAdam(parameters.Layout(c, relations), c.LearningRate, c.WeightDecay, k)
-	a.Decoupled = c.ULTRA()
+	a.Decoupled = c.Transfers()
 	return a
 }
 

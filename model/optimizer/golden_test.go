@@ -44,7 +44,7 @@ func goldenTrainer(t *testing.T, c *golden.Case, k kernel.Kernel, replicas int) 
 			Negatives: q.Negatives, Key: uint64(i)})
 	}
 	p := c.Parameters32()
-	trainer, err := New(c.Graph, conf, p, NewAdam(parameters.Layout(conf, c.Graph.RelationCount()), 1e-2, 0, k), replicas, k)
+	trainer, err := New(c.Graph, nil, conf, p, NewAdam(parameters.Layout(conf, c.Graph.RelationCount()), 1e-2, 0, k), replicas, k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
+	"tagnet/model/relations"
 )
 
 // Result has the loss and the cost of a step.
@@ -61,9 +62,9 @@ type outcome struct {
 	err      error
 }
 
-// New returns a trainer of p, which it changes in place. Each batch is shared by replicas workers;
-// their number changes no result.
-func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, replicas int, k kernel.Kernel) (*Trainer, error) {
+// New returns a trainer of p, which it changes in place. between is the graph of the relations of g, or nil: then it is made from g,
+// where the model needs it. Each batch is shared by replicas workers; their number changes no result.
+func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, replicas int, k kernel.Kernel) (*Trainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
@@ -74,7 +75,7 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 	t := &Trainer{
 		graph: g, configuration: c, kernel: k,
 		parameters: p, gradients: gradients, solver: solver,
-		weights: propagation.NewWeights(g, c, true),
+		weights: propagation.NewWeights(g, between, c, true),
 	}
 	if err := t.weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)

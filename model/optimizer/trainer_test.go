@@ -89,7 +89,7 @@ func newTrainerWith(t testing.TB, g *graph.Graph, c configuration.Configuration,
 	t.Helper()
 	layout := parameters.Layout(c, g.RelationCount())
 	p := parameters.Initialize(layout, 3)
-	trainer, err := New(g, c, p, NewAdam(layout, c.LearningRate, c.WeightDecay, k), replicas, k)
+	trainer, err := New(g, nil, c, p, NewAdam(layout, c.LearningRate, c.WeightDecay, k), replicas, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,10 +255,10 @@ func TestStepNamesWhatIsWrong(t *testing.T) {
 		t.Error("an empty batch was taken")
 	}
 	layout := parameters.Layout(c, g.RelationCount())
-	if _, err := New(g, c, parameters.Initialize(layout, 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 0, kernel.Available()[0]); err == nil {
+	if _, err := New(g, nil, c, parameters.Initialize(layout, 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 0, kernel.Available()[0]); err == nil {
 		t.Error("a trainer without replicas was made")
 	}
-	if _, err := New(g, c, parameters.Initialize(layout[:4], 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 1, kernel.Available()[0]); err == nil {
+	if _, err := New(g, nil, c, parameters.Initialize(layout[:4], 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 1, kernel.Available()[0]); err == nil {
 		t.Error("a trainer without all parameters was made")
 	}
 }
@@ -361,7 +361,7 @@ func BenchmarkStep(b *testing.B) {
 			c.Dependent = false
 			layout := parameters.Layout(c, g.RelationCount())
 			kernels := kernel.Available()
-			trainer, err := New(g, c, parameters.Initialize(layout, 1), NewAdam(layout, 1e-3, 0, kernels[len(kernels)-1]), replicas, kernels[len(kernels)-1])
+			trainer, err := New(g, nil, c, parameters.Initialize(layout, 1), NewAdam(layout, 1e-3, 0, kernels[len(kernels)-1]), replicas, kernels[len(kernels)-1])
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -16,7 +16,7 @@ func trainULTRA(t *testing.T, c configuration.Configuration, replicas int, batch
 	t.Helper()
 	g, _ := family(t)
 	p := parameters.Initialize(ultra.Layout(), 3)
-	trainer, err := NewULTRA(g, relations.GraphOf(g), c, p, NewSolver(c, g.RelationCount(), fastest), replicas, fastest)
+	trainer, err := New(g, relations.GraphOf(g), c, p, NewSolver(c, g.RelationCount(), fastest), replicas, fastest)
 	if err != nil {
 		t.Fatal(err)
 	}

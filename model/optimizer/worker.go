@@ -44,7 +44,7 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 		Training:   true, ShareStates: w.trainer.sharesWithin(), Background: w.trainer.background, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
-	loss, err := w.head.Run(e.Relation, w.entities, share, h)
+	loss, err := w.head.Run(w.trainer.weights.Relations.Query(e.Relation), w.entities, share, h)
 	return outcome{loss: loss, messages: w.propagator.Sent(), err: err}
 }
 

@@ -34,10 +34,20 @@ func NewSet[F Float](layout []Shape) *Set[F] {
 }
 
 // Data returns the values of a tensor by name, or nil where the model has no such tensor: a model
-// without bias has no layers.0.linear.bias.
+// without bias has no layers.0.linear.bias. Names of the part of entities may lack its prefix.
 func (s *Set[F]) Data(name string) []F {
-	if i, ok := s.byName[name]; ok {
-		return s.Tensors[i].Data
+	if t := s.Tensor(name); t != nil {
+		return t.Data
+	}
+	return nil
+}
+
+// Tensor returns the tensor that Data returns the values of, or nil.
+func (s *Set[F]) Tensor(name string) *Tensor[F] {
+	for _, name := range []string{name, EntityPart + name} {
+		if i, ok := s.byName[name]; ok {
+			return &s.Tensors[i]
+		}
 	}
 	return nil
 }
@@ -64,10 +74,11 @@ func (s Shape) Size() int {
 }
 
 // Layout lists the tensors of a configuration's model over a number of relations (2R, inverses
-// included), in the order of NBFNet-PyG's state_dict. ULTRA's tensors do not depend on the relations.
+// included), in the order of NBFNet-PyG's state_dict, or of ULTRA's where relations come from a graph: then no tensor depends on
+// their number.
 func Layout(c configuration.Configuration, relations int) []Shape {
-	if c.ULTRA() {
-		return layoutULTRA(c)
+	if c.Relations == configuration.RelationsGraph {
+		return layoutBetween(c)
 	}
 	d := c.Dim
 	var layout []Shape

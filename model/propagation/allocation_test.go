@@ -42,7 +42,7 @@ func newSteady(t testing.TB, c configuration.Configuration, entities, facts int,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &steady{propagator: New(g, c, k), weights: NewWeights(g, c, training), gradients: NewGradients(c, g.RelationCount())}
+	s := &steady{propagator: New(g, c, k), weights: NewWeights(g, nil, c, training), gradients: NewGradients(c, g.RelationCount())}
 	if err := s.weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func backgroundModels() map[string]configuration.Configuration {
 
 func loaded(t testing.TB, g *graph.Graph, c configuration.Configuration, training bool, k kernel.Kernel) *Weights {
 	t.Helper()
-	w := NewWeights(g, c, training)
+	w := NewWeights(g, nil, c, training)
 	if err := w.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
 		t.Fatal(err)
 	}

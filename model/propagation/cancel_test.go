@@ -16,7 +16,7 @@ func TestForwardIsCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range golden.Cases(t) {
 		k := kernel.Available()[0]
-		weights := propagation.NewWeights(c.Graph, c.Configuration, false)
+		weights := propagation.NewWeights(c.Graph, nil, c.Configuration, false)
 		if err := weights.Load(k, c.Parameters32()); err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func compareGradients(t *testing.T, c *golden.Case, k kernel.Kernel) {
 	t.Helper()
 	set := c.Parameters32()
 	gradients := parameters.NewSet[float32](parameters.Layout(c.Configuration, c.Graph.RelationCount()))
-	weights := propagation.NewWeights(c.Graph, c.Configuration, true)
+	weights := propagation.NewWeights(c.Graph, nil, c.Configuration, true)
 	if err := weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func compareGradients(t *testing.T, c *golden.Case, k kernel.Kernel) {
 		h.query = propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true}
 		h.gradients = propagation.NewGradients(c.Configuration, c.Graph.RelationCount())
 		into := network.NewGradients()
-		loss, err := network.Run(q.Relation, append([]int32{q.Answer}, q.Negatives...), 1/float64(len(c.Queries)), into)
+		loss, err := network.Run(weights.Relations.Query(q.Relation), append([]int32{q.Answer}, q.Negatives...), 1/float64(len(c.Queries)), into)
 		if err != nil {
 			t.Fatal(err)
 		}

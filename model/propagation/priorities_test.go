@@ -20,7 +20,7 @@ func TestSenderPrioritiesAreRelative(t *testing.T) {
 		for _, bias := range []float32{-110, -1e6} {
 			set, k := c.Parameters32(), kernel.Available()[0]
 			set.Data("mlp.2.bias")[0] = bias
-			weights := propagation.NewWeights(c.Graph, c.Configuration, false)
+			weights := propagation.NewWeights(c.Graph, nil, c.Configuration, false)
 			if err := weights.Load(k, set); err != nil {
 				t.Fatal(err)
 			}

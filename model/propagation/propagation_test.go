@@ -16,7 +16,7 @@ func TestGoldenStates(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		for _, k := range kernel.Available() {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
-				weights := propagation.NewWeights(c.Graph, c.Configuration, true)
+				weights := propagation.NewWeights(c.Graph, nil, c.Configuration, true)
 				if err := weights.Load(k, c.Parameters32()); err != nil {
 					t.Fatal(err)
 				}

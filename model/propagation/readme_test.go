@@ -33,7 +33,7 @@ func TestReadmeExample(t *testing.T) {
 	}
 	c, k := configuration.Default(), kernel.Available()[0]
 	c.Layers, c.Delta, c.Dim = 2, 2, 4
-	w := NewWeights(g, c, false)
+	w := NewWeights(g, nil, c, false)
 	if err := w.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestReadmeExample(t *testing.T) {
 		t.Errorf("%d messages and %d updates, want 11 and 9 as model/README.md says", p.Sent(), p.Updated())
 	}
 	c.Policy = configuration.PolicyFull
-	full, weights := New(g, c, k), NewWeights(g, c, false)
+	full, weights := New(g, c, k), NewWeights(g, nil, c, false)
 	if err := weights.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)); err != nil {
 		t.Fatal(err)
 	}

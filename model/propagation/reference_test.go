@@ -148,7 +148,7 @@ func matchReference(t *testing.T, seeds uint64, kernels []kernel.Kernel, draw fu
 			t.Fatal(err)
 		}
 		for _, k := range kernels {
-			weights := NewWeights(g, c, true)
+			weights := NewWeights(g, nil, c, true)
 			if err := weights.Load(k, rounded); err != nil {
 				t.Fatal(err)
 			}

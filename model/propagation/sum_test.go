@@ -43,7 +43,7 @@ func newBatch(t testing.TB, c configuration.Configuration, count int) *batch {
 		t.Fatal(err)
 	}
 	layout := parameters.Layout(c, g.RelationCount())
-	b := &batch{weights: NewWeights(g, c, true), set: parameters.NewSet[float32](layout), into: parameters.NewSet[float32](layout)}
+	b := &batch{weights: NewWeights(g, nil, c, true), set: parameters.NewSet[float32](layout), into: parameters.NewSet[float32](layout)}
 	for _, tensor := range b.set.Tensors {
 		quarter(rng, tensor.Data)
 	}

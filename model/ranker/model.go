@@ -74,7 +74,7 @@ func (r *ranker) open() error {
 			return fmt.Errorf("preparing to score: %w", err)
 		}
 	}
-	if m.Configuration.ULTRA() {
+	if ultra.Computes(m.Configuration) {
 		radius := m.Radius
 		if radius == 0 {
 			radius = ultra.Layers
@@ -83,7 +83,7 @@ func (r *ranker) open() error {
 		r.current = newULTRARanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, over, radius, r.with.Threads)
 		return nil
 	}
-	scorer, err := inference.New(m.Graph, m.Configuration, m.Parameters, r.with.Kernel)
+	scorer, err := inference.New(m.Graph, m.Relations, m.Configuration, m.Parameters, r.with.Kernel)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestPrepare(t *testing.T) {
 	t.Parallel()
 	g, c, p := linearModel(t)
 	for _, k := range kernel.Available() {
-		s, idle := New(g, c, true), New(g, c, false)
+		s, idle := New(g, nil, c, true), New(g, nil, c, false)
 		for _, queries := range [][]int32{{5}, {1, 1, 139, 7, -1, 140}, {3, 2, 1, 0, 9, 8, 4, 100, 101}} {
 			s.Load(k, p)
 			idle.Load(k, p)
@@ -81,7 +81,7 @@ func wantTable(t *testing.T, p *parameters.Set[float32], layer int, q int32, d i
 
 func BenchmarkPrepare(b *testing.B) {
 	g, c, p := linearModel(b)
-	s := New(g, c, true)
+	s := New(g, nil, c, true)
 	s.Load(kernel.Available()[len(kernel.Available())-1], p)
 	queries := make([]int32, 16)
 	for i := range queries {

@@ -51,13 +51,19 @@ func (g *Gradient) Clear() {
 }
 
 // New returns the source of a model of configuration c over g, to be filled by Load. Only one that is made for training has a
-// Backward.
-func New(g *graph.Graph, c configuration.Configuration, training bool) Source {
+// Backward. between is the graph of the relations of g, or nil: then it is made from g, where the source needs it.
+func New(g *graph.Graph, between *Graph, c configuration.Configuration, training bool) Source {
 	e := embeddings{relations: g.RelationCount(), dim: c.Dim, training: training}
-	if c.Dependent {
+	switch c.Source() {
+	case configuration.RelationsTable:
+		return &table{embeddings: e, layers: make([][]float32, c.Layers)}
+	case configuration.RelationsLinear:
 		return &linear{embeddings: e, layers: make([]relationMap, c.Layers)}
 	}
-	return &table{embeddings: e, layers: make([][]float32, c.Layers)}
+	if between == nil {
+		between = GraphOf(g)
+	}
+	return newPropagated(g, between, c)
 }
 
 // embeddings are parameters for the embeddings of queries' relations.

@@ -136,7 +136,7 @@ func TestRoundByHand(t *testing.T) {
 	for i := range 2 {
 		weights := parameters.Initialize(layout, optimizer.WeightsSeed(uint64(run.Seed)))
 		solver := optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, k)
-		trainer, err := optimizer.New(data.Graph, c, weights, solver, 1, k)
+		trainer, err := optimizer.New(data.Graph, nil, c, weights, solver, 1, k)
 		if err != nil {
 			t.Fatal(err)
 		}

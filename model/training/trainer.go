@@ -34,10 +34,7 @@ func (l *learner) makeTrainer() error {
 
 // cpuTrainer returns a trainer on the processor.
 func (l *learner) cpuTrainer() (accelerator.Trainer, error) {
-	if l.Configuration.ULTRA() {
-		return optimizer.NewULTRA(l.Graph, l.Relations, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
-	}
-	return optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
+	return optimizer.New(l.Graph, l.Relations, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
 }
 
 // closeTrainer stores the weights and the solver of the trainer and frees its memory.

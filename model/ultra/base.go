@@ -12,10 +12,8 @@ import (
 // tables of messages, and the ground states of the entities with their scores. It is only read by workers, which may share it.
 type Base struct {
 	relation int32
-	// relations are the final states of all relations, [2R, 64].
-	relations []float32
-	// tables have the row of the inverse relation in each row, since a message along an edge is multiplied by that, [2R, 64].
-	tables [Layers][]float32
+	// tables are those of messages, by layer, [2R, 64].
+	tables [][]float32
 	// shared have the outputs of the layers' linear maps for the ground states, without the bias, [V, 64], by rank.
 	shared [Layers][]float32
 	// ground has the ground states after the last layer, middle those after middleLayer, [V, 64] each, by rank.
@@ -23,12 +21,12 @@ type Base struct {
 	// queries are those of the base relation and of its inverse.
 	queries [2]queryHead
 
-	// crossed has the relations' states in the order of the tables, next a second table of states while they are computed.
-	crossed, next []float32
+	next []float32 // a second table of states while they are computed
 }
 
 // queryHead is what the head computes once for all queries of a relation.
 type queryHead struct {
+	state  []float32 // of the relation, [64]
 	shift  []float32 // the first layer's product with the query's state, and its bias, [128]
 	scores []float32 // of the ground states, by entity, [V]
 }
@@ -46,8 +44,8 @@ func (m *Model) Base(ctx context.Context, relation int32, threads int, reuse *Ba
 	for i := range workers {
 		workers[i] = newBuffers()
 	}
-	m.relationStates(b, workers[0])
-	m.tables(b)
+	m.relations.Prepare([]int32{relation})
+	b.tables = m.relations.Tables([]int32{relation}, nil)
 	if err := m.groundStates(ctx, b, workers); err != nil {
 		return nil, err
 	}
@@ -55,51 +53,6 @@ func (m *Model) Base(ctx context.Context, relation int32, threads int, reuse *Ba
 		m.groundScores(b, i, workers)
 	}
 	return b, nil
-}
-
-// state returns the final state of a relation, [64].
-func (b *Base) state(relation int32) []float32 { return rowOf(b.relations, relation) }
-
-// relationStates computes the states of all relations: its own starts with ones.
-func (m *Model) relationStates(b *Base, buffers *buffers) {
-	n := m.graph.RelationCount()
-	initial := make([]float32, Dim)
-	stack.FillRows(initial, []float32{1})
-	x, next := buffer.Cleared(b.relations, n*Dim), buffer.Resize(b.crossed, n*Dim)
-	copy(rowOf(x, b.relation), initial)
-	rows := make([]int32, n)
-	for r := range rows {
-		rows[r] = int32(r)
-	}
-	for t := range Layers {
-		r := stack.Receivers(Dim, m.relations, x, m.weights.types[t])
-		r.Previous = x
-		u := stack.Update{Layer: &m.weights.relations[t], Receivers: r, Output: next}
-		for _, others := range [][]int32{rows[:b.relation], rows[b.relation+1:]} {
-			u.Receivers.Rows = others
-			buffers.Run(m.kernel, u)
-		}
-		u.Receivers.Rows, u.Receivers.Initial = rows[b.relation:b.relation+1], initial
-		buffers.Run(m.kernel, u)
-		x, next = next, x
-	}
-	b.relations, b.crossed = x, next
-}
-
-// tables projects the states of the relations to the rows of messages.
-func (m *Model) tables(b *Base) {
-	n := m.graph.RelationCount()
-	crossed, hidden := b.crossed, make([]float32, n*Dim)
-	for r := range int32(n) {
-		copy(rowOf(crossed, r), b.state(m.inverse(r)))
-	}
-	for t := range b.tables {
-		b.tables[t] = buffer.Resize(b.tables[t], n*Dim)
-		first, second := &m.weights.projections[t][0], &m.weights.projections[t][1]
-		first.Apply(m.kernel, hidden, crossed, n)
-		m.kernel.ReLU(hidden, hidden)
-		second.Apply(m.kernel, b.tables[t], hidden, n)
-	}
 }
 
 // groundStates propagates without a source, and keeps of each layer what queries start from.
@@ -157,8 +110,9 @@ func (m *Model) groundScores(b *Base, direction int, workers []*buffers) {
 		relation = m.inverse(relation)
 	}
 	q := &b.queries[direction]
+	q.state = m.relations.Query(relation)
 	q.shift = append(q.shift[:0], m.weights.head.bias...)
-	m.kernel.Multiply(q.shift, b.state(relation), m.weights.head.query, 1, Dim, 2*Dim, true)
+	m.kernel.Multiply(q.shift, q.state, m.weights.head.query, 1, Dim, 2*Dim, true)
 	q.scores = buffer.Resize(q.scores, m.graph.Entities)
 	m.blocks(workers, func(buffers *buffers, rows []int32) {
 		states := b.ground[int(rows[0])*Dim : (int(rows[len(rows)-1])+1)*Dim]

@@ -72,7 +72,7 @@ func BenchmarkTraining(b *testing.B) {
 			}
 			c := ultra.Configuration()
 			c.StrictNegatives = false
-			trainer, err := optimizer.NewULTRA(g, relations.GraphOf(g), c, ultratest.Drawn(1), optimizer.NewSolver(c, g.RelationCount(), k), 1, k)
+			trainer, err := optimizer.New(g, relations.GraphOf(g), c, ultratest.Drawn(1), optimizer.NewSolver(c, g.RelationCount(), k), 1, k)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,11 +1,13 @@
 package ultra
 
 // Relations returns the final states of the relations, [2R, 64].
-func (b *Base) Relations() []float32 { return b.relations }
+func (m *Model) Relations(b *Base) []float32 {
+	return m.relations.(interface{ States(base int32) []float32 }).States(b.relation)
+}
 
 // Table returns the rows of messages of a layer from 1 on, in the order of the weights, [2R, 64].
 func (m *Model) Table(b *Base, layer int) []float32 {
-	table := make([]float32, len(b.relations))
+	table := make([]float32, m.graph.RelationCount()*Dim)
 	for r := range int32(m.graph.RelationCount()) {
 		copy(rowOf(table, r), rowOf(b.tables[layer-1], m.inverse(r)))
 	}
@@ -35,7 +37,7 @@ func (m *Model) Plain() *Plain {
 
 // Scores sets scores, [V], to the logit of every entity.
 func (p *Plain) Scores(b *Base, source, relation int32, scores []float32) {
-	m, query, rank := p.model, b.state(relation), p.model.layout.Row(source)
+	m, query, rank := p.model, p.model.relations.Query(relation), p.model.layout.Row(source)
 	clear(p.x)
 	copy(rowOf(p.x, rank), query)
 	for t := 1; t <= Layers; t++ {

@@ -46,7 +46,7 @@ func TestGoldenFloat32(t *testing.T) {
 				w := m.Worker(ultra.Layers)
 				for relation, want := range c.BaseRelations {
 					b := ultratest.Base(t, m, relation, 2, nil)
-					check(t, fmt.Sprintf("final of %d", relation), b.Relations(), want.Final)
+					check(t, fmt.Sprintf("final of %d", relation), m.Relations(b), want.Final)
 					for layer, want := range want.Tables {
 						check(t, fmt.Sprintf("table %d of %d", layer, relation), m.Table(b, layer), want)
 					}

@@ -27,7 +27,7 @@ const (
 // fine-tuning, Galkin et al., ICLR 2024.
 func Configuration() configuration.Configuration {
 	c := configuration.Default()
-	c.Architecture, c.Layers, c.Dim = configuration.ArchitectureULTRA, Layers, Dim
+	c.Relations, c.RelationLayers, c.Layers, c.Dim = configuration.RelationsGraph, Layers, Layers, Dim
 	c.Policy, c.Delta = configuration.PolicyFull, 0
 	c.Aggregate, c.Message = configuration.AggregateSum, configuration.MessageDistMult
 	c.Negatives, c.AdversarialTemperature = 256, 1
@@ -42,6 +42,13 @@ func TrainedAs(c configuration.Configuration) configuration.Configuration {
 	own.LearningRate, own.LearningRateDecay, own.WeightDecay = c.LearningRate, c.LearningRateDecay, c.WeightDecay
 	own.BatchSize, own.Batching, own.Epochs = c.BatchSize, c.Batching, c.Epochs
 	return own
+}
+
+// Computes reports whether Model computes a configuration: ULTRA's, with any hyperparameters of training.
+func Computes(c configuration.Configuration) bool {
+	own := TrainedAs(c)
+	own.ShareStates, own.WeightAverage = c.ShareStates, c.WeightAverage
+	return c == own
 }
 
 // Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.

@@ -67,7 +67,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 				}
 			}
 			p, solver := ultratest.Drawn(7), optimizer.NewSolver(c, g.RelationCount(), k)
-			trainer, err := optimizer.NewULTRA(g, relations.GraphOf(g), c, p, solver, 1, k)
+			trainer, err := optimizer.New(g, relations.GraphOf(g), c, p, solver, 1, k)
 			if err != nil {
 				t.Fatal(err)
 			}

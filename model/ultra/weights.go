@@ -8,12 +8,10 @@ import (
 	"tagnet/model/parameters"
 )
 
-// weights are the parameters in the layout of the products: matrices are transposed, [inputs, outputs].
+// weights are the parameters of the entities' part in the layout of the products: matrices are transposed, [inputs, outputs].
 type weights struct {
-	relations, entities [Layers]stack.Layer
-	types               [Layers][]float32    // rows that messages between relations are multiplied by, [4, 64]
-	projections         [Layers][2]stack.Map // from a relation's state to its row of a table of messages
-	head                head
+	entities [Layers]stack.Layer
+	head     head
 }
 
 // head is the score function, an MLP over [x, x_q]: the first layer's product with x_q is the same for all entities of a query.
@@ -27,14 +25,7 @@ type head struct {
 func newWeights(k kernel.Vectors, p *parameters.Set[float32]) *weights {
 	w := &weights{}
 	for t := range Layers {
-		name := fmt.Sprintf(relationPart+"layers.%d.", t)
-		w.relations[t] = stack.NewLayer(k, p, name)
-		w.types[t] = p.Data(name + "relation.weight")
-		name = fmt.Sprintf(entityPart+"layers.%d.", t)
-		w.entities[t] = stack.NewLayer(k, p, name)
-		for i := range w.projections[t] {
-			w.projections[t][i] = stack.NewMap(k, p, fmt.Sprintf("%srelation_projection.%d", name, 2*i))
-		}
+		w.entities[t] = stack.NewLayer(k, p, fmt.Sprintf(entityPart+"layers.%d.", t))
 	}
 	first := stack.NewMap(k, p, entityPart+"mlp.0")
 	w.head = head{

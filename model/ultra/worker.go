@@ -54,10 +54,10 @@ func (w *Worker) Scores(ctx context.Context, b *Base, source, relation int32, sc
 	if source != w.source || !w.laidOut {
 		w.search(source)
 	}
-	if err := w.propagate(ctx, b, b.state(relation)); err != nil {
+	q := &b.queries[direction]
+	if err := w.propagate(ctx, b, q.state); err != nil {
 		return err
 	}
-	q := &b.queries[direction]
 	if !w.whole {
 		copy(scores, q.scores)
 	}

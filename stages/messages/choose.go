@@ -69,7 +69,7 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 		return err
 	}
 	f.propagators.New = func() any { return propagation.New(f.view.Graph, record.Configuration, k) }
-	f.weights = propagation.NewWeights(f.view.Graph, record.Configuration, false)
+	f.weights = propagation.NewWeights(f.view.Graph, nil, record.Configuration, false)
 	return f.weights.Load(k, p)
 }
 

@@ -161,7 +161,7 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 		list.Candidates = lists.Candidates
 	}
 	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
-	if m.Configuration.ULTRA() {
+	if m.Configuration.Transfers() {
 		if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func (o *opened) NewTrainer(g *graph.Graph, c configuration.Configuration, p *pa
 		return nil, err
 	}
 	var err error
-	t.Trainer, err = optimizer.New(g, c, t.copy, t.own, 1, o.Kernel)
+	t.Trainer, err = optimizer.New(g, nil, c, t.copy, t.own, 1, o.Kernel)
 	return t, err
 }
 
@@ -120,7 +120,7 @@ func (o *opened) NewScorer(g *graph.Graph, c configuration.Configuration, p *par
 	}
 	own := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
 	copySet(own, p)
-	s, err := inference.New(g, c, own, o.Kernel)
+	s, err := inference.New(g, nil, c, own, o.Kernel)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func choices(t *testing.T, workspace string) (sum counts.AStar) {
 		t.Fatal(err)
 	}
 	g := loaded.Inference.Graph
-	w := propagation.NewWeights(g, record.Configuration, false)
+	w := propagation.NewWeights(g, nil, record.Configuration, false)
 	if err := w.Load(k, p); err != nil {
 		t.Fatal(err)
 	}

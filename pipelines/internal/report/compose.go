@@ -89,13 +89,14 @@ func (e *evidence) composeConfiguration() section {
 		e.best, plural(e.checkpoint.Step, "step", "steps"), e.checkpoint.Seed)}
 	fields := fieldsOf(*e.checkpoint)
 	delete(fields, "seed")
-	if e.checkpoint.Configuration.ULTRA() {
+	if e.checkpoint.Configuration.Transfers() {
 		file := "a file"
 		if origin := e.checkpoint.Origin; origin != nil {
 			file = origin.File
 		}
 		s.Lead = append(s.Lead, "Its architecture is ULTRA's, and its weights are those of "+file+", trained further.")
-		delete(fields, "architecture") // is no flag
+		delete(fields, "relations") // are no flags
+		delete(fields, "relation_layers")
 	}
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
 	for _, name := range comparison.SortedFields(fields) {

@@ -318,7 +318,7 @@ func (a *scoring) recorded() recorded {
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
 		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(), Radius: a.radius % ultra.Layers,
 	}
-	if a.given == nil && a.model.Record.Configuration.ULTRA() {
+	if a.given == nil && a.model.Record.Configuration.Transfers() {
 		r.From = a.model.Record.Origin
 	}
 	return r

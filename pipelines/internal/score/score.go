@@ -271,7 +271,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
 	estimate := budget.Score(sizes, c, a.best, bundle.MaxRows)
-	if c.ULTRA() {
+	if c.Transfers() {
 		if estimate, err = a.estimateULTRA(ctx, sizes); err != nil {
 			return err
 		}

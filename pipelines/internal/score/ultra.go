@@ -30,7 +30,7 @@ func (f *ultraFlags) register(set *flag.FlagSet) {
 
 // checkULTRA returns an error for flags that do not fit the model.
 func (a *opened) checkULTRA() error {
-	switch is := a.model.Record.Configuration.ULTRA(); {
+	switch is := a.model.Record.Configuration.Transfers(); {
 	case a.radius < 0 || a.radius > ultra.Layers:
 		return command.FlagError("radius", a.radius, fmt.Sprintf("0 to %d", ultra.Layers))
 	case a.radius > 0 && !is:
@@ -60,7 +60,7 @@ func (a *opened) openULTRA(ctx context.Context) error {
 
 // openRelations opens the relation graph, if the model needs one.
 func (a *opened) openRelations(ctx context.Context) error {
-	if !a.model.Record.Configuration.ULTRA() {
+	if !a.model.Record.Configuration.Transfers() {
 		return nil
 	}
 	var err error

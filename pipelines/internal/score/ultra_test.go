@@ -137,7 +137,7 @@ func TestULTRARefused(t *testing.T) {
 		"far radius":          {2, "--radius is 7: want 0 to 6", []string{"--model", weights, "--radius", "7"}},
 		"radius of another":   {2, "--radius is for ULTRA's weights", []string{"--model", "wn18rr", "--radius", "2"}},
 		"paths":               {2, "--explain explains scores that are sums over paths", []string{"--model", weights, "--relation", "all", "--explain"}},
-		"a device":            {1, "architecture ULTRA runs on the CPU alone (a device takes tagnet's own models)", []string{"--model", weights, "--device", "cuda"}},
+		"a device":            {1, "relations graph runs on the CPU alone (a device takes table or linear)", []string{"--model", weights, "--device", "cuda"}},
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
 		"beside a checkpoint": {2, "--checkpoint and --model name two models", []string{"--model", weights, "--checkpoint", "best"}},

@@ -141,10 +141,6 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	if err != nil {
 		return settings{}, err
 	}
-	if found.Record.Configuration.ULTRA() {
-		return settings{}, fmt.Errorf("%s of %s is a model of ULTRA, which serve does not compute: %s --queries FILE answers with it",
-			found.Record.Name(), found.Folder, w.Command("score"))
-	}
 	if found.Warning != "" {
 		e.Say("%s", found.Warning)
 	}

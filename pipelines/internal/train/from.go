@@ -121,14 +121,19 @@ func (o *origin) fits(c configuration.Configuration) error {
 	if err != nil {
 		return err
 	}
-	if c.Policy == configuration.PolicyWindow {
+	why := ""
+	switch {
+	case c.Policy != configuration.PolicyWindow:
+	case o.ultra():
+		why = "; a window loses much of their quality"
+	default:
 		want.Policy = c.Policy
 	}
 	different, err := differences(want, c)
 	if err != nil || len(different) == 0 {
 		return err
 	}
-	return command.Usage("--from %s: the flags do not fit its weights (%s): leave them out", o.from, strings.Join(different, "; "))
+	return command.Usage("--from %s: the flags do not fit its weights (%s%s): leave them out", o.from, strings.Join(different, "; "), why)
 }
 
 // over makes the checkpoint of the weights of --from over a graph, before anything is written.

@@ -13,7 +13,7 @@ import (
 
 // openRelations opens the relation graph of the training facts, which ULTRA needs, or returns nil.
 func (f *flags) openRelations(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map[string]string) (*relationgraph.Table, error) {
-	if !f.configuration.ULTRA() {
+	if !f.configuration.Transfers() {
 		return nil, nil
 	}
 	return relationgraph.Open(ctx, e, loaded, inputs, "train", f.memory)
