@@ -134,3 +134,20 @@ func TestRatios(t *testing.T) {
 		t.Errorf("evaluation has %g and %g", node, degree)
 	}
 }
+
+// TestRelationsOfFilesWrittenBefore reads what files said before there was a choice of relations, and the choices by name.
+func TestRelationsOfFilesWrittenBefore(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"dependent": true}`: RelationsLinear, `{"dependent": false}`: RelationsTable, `{"relations": "linear"}`: RelationsLinear,
+		`{"relations": "table"}`: RelationsTable, `{"architecture": "ultra", "layers": 6}`: RelationsGraph, `{"relations": "graph", "relation_layers": 6}`: RelationsGraph,
+	} {
+		c := Default()
+		if err := c.Parse([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Validate(); err != nil || c.Source() != want || strings.Contains(c.String(), "relations") != (want == RelationsGraph) {
+			t.Errorf("%s: source %s, want %s; %v\n%s", text, c.Source(), want, err, c)
+		}
+	}
+}

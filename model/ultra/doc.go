@@ -33,15 +33,9 @@
 //
 // # Training
 //
-// A Propagator propagates training queries, with a backward pass through both parts of the model to all parameters. It
-// propagates states rather than differences: each query removes another fact from the graph, so queries share no ground states.
-// Only what the candidates depend on is computed, and the state that most entities have after the first layer, in which only the
-// source sends anything, once: with 256 negatives a third of all messages are sent on WN18RR, and 61% on FB15k-237. Of a forward
-// pass nothing is kept but the states after each layer. The backward pass sums messages and multiplies again, so that a thread
-// takes 2.4 kB an entity instead of 7.
-//
-// The relation graph keeps the fact of a training query, as the authors' program does. Package optimizer has the trainer, which
-// takes loss, negatives and the gradients of the score function from where all trainings take them.
+// Package optimizer trains the model as any other, with relations from a graph (package relations) and policy full: it propagates
+// states rather than differences, since each query removes another fact from the graph of entities. The relation graph keeps the
+// fact, as in the authors' program.
 //
 // # Using it
 //
