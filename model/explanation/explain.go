@@ -24,10 +24,14 @@ type Explainer struct {
 	scorer        scorer
 }
 
-// New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit.
+// ErrNotSums is the error of a model whose scores are no sums over paths.
+var ErrNotSums = errors.New("scores with relations from a graph are not explained: they also depend on states that are not on paths from the source")
+
+// New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit, and
+// ErrNotSums if the model cannot be explained.
 func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
 	if c.Transfers() {
-		return nil, errors.New("preparing to explain: scores with relations from a graph are not explained: they also depend on states that are not on paths from the source")
+		return nil, ErrNotSums
 	}
 	c.Dropout = 0 // derivatives need the pass that training makes, but of the model as it scores
 	weights := propagation.NewWeights(g, nil, c, true)

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,9 @@ func answersInTheLibrary(t *testing.T, w string) {
 	answers, err := opened.Ask(t.Context(), model.Query{Source: "e001", Relation: "next"}, 3)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := opened.Explain(t.Context(), model.Query{Source: "e001", Relation: "next"}, answers[0].Entity, 1); !errors.Is(err, model.ErrNotExplained) {
+		t.Errorf("explaining: %v", err)
 	}
 	queries := filepath.Join(t.TempDir(), "queries.tsv")
 	pipelinetest.Write(t, queries, "e001\tnext\n")
