@@ -149,7 +149,7 @@ func (s *propagated) of(relation int32) *states {
 }
 
 func (s *propagated) Query(relation int32) []float32 {
-	return row(s.of(relation).final, s.dim, relation)
+	return stack.Row(s.of(relation).final, s.dim, relation)
 }
 
 // States returns the states of all relations for queries of a base relation, [2R, dim], a view.
@@ -210,14 +210,6 @@ func newRelationWorker(s *propagated) *relationWorker {
 		ones: make([]float32, d), crossed: make([]float32, n*d), hidden: make([]float32, n*d),
 	}
 	stack.FillRows(w.ones, []float32{1})
-	all := make([]int32, n)
-	for r := range all {
-		all[r] = int32(r)
-	}
-	w.layers.Near = all
-	for t := range w.layers.Needed {
-		w.layers.Needed[t] = all
-	}
 	return w
 }
 
@@ -235,7 +227,7 @@ func (w *relationWorker) propagate(base int32) {
 func (w *relationWorker) cross(to, from []float32) {
 	g, d := w.source.graph, w.source.dim
 	for r := range int32(g.RelationCount()) {
-		copy(row(to, d, g.Inverse(r)), row(from, d, r))
+		copy(stack.Row(to, d, g.Inverse(r)), stack.Row(from, d, r))
 	}
 }
 
@@ -279,7 +271,7 @@ func (w *relationWorker) backward(base int32, positions []int, queries []int32, 
 	by := w.layers.BeginBackward()
 	w.cross(by, w.byCrossed)
 	for _, i := range positions {
-		k.Add(row(by, s.dim, queries[i]), batch[i].Query)
+		k.Add(stack.Row(by, s.dim, queries[i]), batch[i].Query)
 	}
 	for t := len(s.layers); t >= 1; t-- {
 		gradients := stack.NewLayerGradients(into, layerName(t-1))

@@ -3,6 +3,7 @@ package relations
 import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
@@ -81,16 +82,13 @@ func (e *embeddings) load(k kernel.Kernel, p *parameters.Set[float32]) {
 // size returns the number of entries of a table.
 func (e *embeddings) size() int { return e.relations * e.dim }
 
-func (e *embeddings) Query(relation int32) []float32 { return row(e.query, e.dim, relation) }
+func (e *embeddings) Query(relation int32) []float32 { return stack.Row(e.query, e.dim, relation) }
 
 // sum sets the gradients of the embeddings to their sum over a batch, except through the tables.
 func (e *embeddings) sum(queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	sum := into.Data("query.weight")
 	clear(sum)
 	for i, g := range batch {
-		e.kernel.Add(row(sum, e.dim, queries[i]), g.Query)
+		e.kernel.Add(stack.Row(sum, e.dim, queries[i]), g.Query)
 	}
 }
-
-// row returns a view of a row of dim entries.
-func row(table []float32, dim int, i int32) []float32 { return table[int(i)*dim : (int(i)+1)*dim] }
