@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// fate is what a process can know of the one that wrote a lock.
+// fate says whether the process that wrote a lock has ended, as far as another process can know.
 type fate int
 
 const (

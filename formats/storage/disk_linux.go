@@ -2,8 +2,8 @@ package storage
 
 import "syscall"
 
-// onDisk knows the file systems of disks by the numbers that statfs returns. Not among them are those of networks, those
-// that a program or another machine serves, and those that several machines mount at once.
+// onDisk reports whether statfs returns the type of a file system of local disks. It returns false for network file systems, for those
+// that a program or another machine serves, and for those that several machines mount at once.
 func onDisk(path string) bool {
 	const ext, xfs, btrfs, f2fs, zfs = 0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1
 	var s syscall.Statfs_t

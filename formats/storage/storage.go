@@ -59,8 +59,8 @@ type FileSystem interface {
 	CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (bool, error)
 }
 
-// Local is what a FileSystem also implements if folders exist there without files in them, or if symbolic links, named pipes
-// and devices stand among its files. Its methods do what the functions of this package of the same names do.
+// Local is implemented by a FileSystem in which folders exist without files in them, or which holds symbolic links, named pipes
+// and devices beside files. Its methods do what the functions of this package of the same names do.
 type Local interface {
 	OpenStream(path string) (io.ReadCloser, error)
 	CheckRegular(ctx context.Context, root, path string) error

@@ -85,8 +85,7 @@ func EachName(ctx context.Context, url, schema string, each func(name []byte) er
 	return readTable(ctx, url, namesSchema(schema), nil, func(rows arrow.Record) error {
 		column := rows.Column(0).(*array.String)
 		for i := range column.Len() {
-			text := column.Value(i)
-			name := unsafe.Slice(unsafe.StringData(text), len(text))
+			name := bytesOf(column.Value(i))
 			if err := order.next(name); err != nil {
 				return err
 			}
@@ -97,6 +96,9 @@ func EachName(ctx context.Context, url, schema string, each func(name []byte) er
 		return nil
 	})
 }
+
+// bytesOf returns the bytes of a text, as a view.
+func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
 // ReadNames reads a file of names and verifies their order. It returns an error that names the file if the file is damaged or
 // holds another table. The names of a batch share one allocation.
@@ -125,9 +127,10 @@ func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := 1; i < len(names); i++ {
-		if names[i-1] >= names[i] {
-			return nil, fmt.Errorf("reading %s: %q, id %d, comes after %q: names are in byte order, each once", url, names[i], i, names[i-1])
+	var order namesOrder
+	for _, name := range names {
+		if err := order.next(bytesOf(name)); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", url, err)
 		}
 	}
 	return names, nil

@@ -54,7 +54,7 @@ type Configuration struct {
 	Relations string `json:"relations,omitzero"`
 	// RelationLayers is the number of propagation layers between relations, for graph.
 	RelationLayers int `json:"relation_layers,omitzero"`
-	// Architecture is what files said before Relations: ultra for graph. Upgraded leaves it empty.
+	// Architecture is the key that earlier files have instead of Relations; its value ultra stands for graph. Upgraded leaves it empty.
 	Architecture string `json:"architecture,omitzero"`
 	// Layers is the number of propagation layers T, and the largest distance of an answer that is
 	// found.

@@ -223,7 +223,7 @@ var inTurn = map[string]bool{
 // forRows has the kernels whose first blocks take the rows of heavy entities in turn, and the others those of light ones.
 var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "message_terms": true}
 
-// functions are those of package mirror, by kernel.
+// functions maps the name of a kernel to its function in package mirror.
 var functions = map[string]func(b *mirror.Batch, l launch){
 	"search_start":        func(b *mirror.Batch, l launch) { b.SearchStart() },
 	"search_first":        func(b *mirror.Batch, l launch) { b.SearchFirst() },

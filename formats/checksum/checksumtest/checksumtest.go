@@ -7,13 +7,13 @@ import (
 	"tagnet/formats/checksum"
 )
 
-// Repair returns a copy of a text whose checksum at the key is right. A text without the key is returned as it is.
+// Repair returns a copy of a text with the right checksum at the key. It returns a text without the key unchanged.
 func Repair(text []byte, key string) []byte {
 	forged := bytes.Clone(text)
 	for _, lead := range []string{`"` + key + `":"`, `"` + key + `": "`} {
 		if at := bytes.Index(forged, []byte(lead)); at >= 0 && at+len(lead)+len(checksum.Blank) < len(forged) {
 			copy(forged[at+len(lead):], checksum.Blank)
-			_ = checksum.Set(forged, key) // a text that cannot have a checksum is refused as it is
+			_ = checksum.Set(forged, key) // readers refuse a text that Set refuses
 			break
 		}
 	}
