@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
+	"tagnet/stages/worker"
 )
 
 // Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, from the
@@ -45,19 +46,24 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	s.Answers += 2 * summary.Background
 	s.AnswerLists += 2 * summary.Background
 	s.Sources = min(s.Entities, s.Distinct)
+	s.NameBytes, err = worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return nameBytes(ctx, folder, m) })
+	return s, err
+}
+
+// nameBytes returns the length of all names. Names may be much longer than their file, which is compressed.
+func nameBytes(ctx context.Context, folder string, m manifest.Manifest) (length int64, err error) {
 	for _, f := range m.Files {
 		schema, ok := map[string]string{kg.EntitiesFile: tables.Entities, kg.RelationsFile: tables.Relations, kg.InferenceEntitiesFile: tables.Entities}[f.Name]
 		if !ok {
 			continue
 		}
-		// Names may be much longer than their file, which is compressed. Reading it takes little beside what is estimated.
 		err := tables.EachName(ctx, storage.Join(folder, f.Name), schema, func(name []byte) error {
-			s.NameBytes += int64(len(name))
+			length += int64(len(name))
 			return nil
 		})
 		if err != nil {
-			return budget.Sizes{}, err
+			return 0, err
 		}
 	}
-	return s, nil
+	return length, nil
 }
