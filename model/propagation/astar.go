@@ -27,10 +27,10 @@ type LayerCount struct {
 // The selection needs the priorities of all, but the last layer of a training query updates its
 // candidates only, and gradients are computed for the versions that the candidates depend on.
 type astar struct {
-	propagator *Propagator
-	rows       []int32 // 0, 1, 2, ..: the rows of a layer's receivers
-	current    []int32 // version of each entity
-	versions   int
+	*runner
+	rows     []int32 // 0, 1, 2, ..: the rows of a layer's receivers
+	current  []int32 // version of each entity
+	versions int
 
 	states     []float32 // [versions, dim]
 	weighted   []float32 // sigmoid(p) x, [versions, dim]
@@ -39,8 +39,8 @@ type astar struct {
 
 	layers      []astarLayer
 	selection   selection
-	candidates  []bool // by entity: the only receivers of a layer, or nil for all
-	isCandidate []bool // buffer of candidates
+	receivers   []bool // by entity: the only receivers of a layer, or nil for all
+	isCandidate []bool // buffer of receivers
 
 	needed            []bool    // by version
 	stateGradients    []float32 // [versions, dim]
@@ -68,38 +68,46 @@ type astarLayer struct {
 	needed    []int32 // the receivers whose new version is needed
 }
 
-func newAStar(p *Propagator) *astar {
+func newAStar(r *runner) *astar {
+	d := r.configuration.Dim
 	return &astar{
-		propagator: p, current: make([]int32, p.graph.Entities), layers: make([]astarLayer, p.configuration.Layers),
-		query: make([]float32, p.configuration.Dim), queryGradient: make([]float32, p.configuration.Dim),
-		selection: newSelection(p.layout.ByDegree()),
+		runner: r, current: make([]int32, r.graph.Entities), layers: make([]astarLayer, r.configuration.Layers),
+		query: make([]float32, d), queryGradient: make([]float32, d), selection: newSelection(r.layout.ByDegree()),
 	}
 }
+
+func (a *astar) propagatesTwo() bool { return false }
+
+func (a *astar) width() int { return 1 }
+
+func (a *astar) distance(entity int32) (hops int, reached bool) { return a.searchedDistance(entity) }
 
 // LayerCounts returns the counts of the last Forward by layer, or nil for policies without A*Net. Where a training query
 // has candidates, the last layer keeps the edges to these only.
 func (p *Propagator) LayerCounts() []LayerCount {
-	if p.astar == nil {
+	a, is := p.policy.(*astar)
+	if !is {
 		return nil
 	}
-	counts := make([]LayerCount, len(p.astar.layers))
+	counts := make([]LayerCount, len(a.layers))
 	for t := range counts {
-		counts[t] = p.astar.layers[t].count
+		counts[t] = a.layers[t].count
 	}
 	return counts
 }
 
 // Priorities sets scores, [V], to the score of every entity after the last Forward, which must have been without candidates.
 func (p *Propagator) Priorities(scores []float32) {
-	for o, version := range p.astar.current {
-		scores[o] = p.astar.priorities[version]
+	a := p.policy.(*astar)
+	for o, version := range a.current {
+		scores[o] = a.priorities[version]
 	}
 }
 
 // forward propagates the current query.
 func (a *astar) forward(ctx context.Context) error {
 	a.begin()
-	p := a.propagator
+	p := a.runner
 	for t := range a.layers {
 		if err := canceled(ctx); err != nil {
 			return err
@@ -116,7 +124,7 @@ func (a *astar) forward(ctx context.Context) error {
 		}
 		p.sent += layer.count.Kept
 		a.update(t, a.all(layer))
-		p.forward(&p.update)
+		p.run(&p.update)
 		a.prioritize(layer.first, layer.first+len(layer.entities))
 		for i, o := range layer.entities {
 			a.current[o] = int32(layer.first + i)
@@ -128,8 +136,8 @@ func (a *astar) forward(ctx context.Context) error {
 
 // begin sets versions 0 and 1 and their priorities.
 func (a *astar) begin() {
-	p := a.propagator
-	a.candidates = nil
+	p := a.runner
+	a.receivers = nil
 	d, w := p.configuration.Dim, p.weights.priority
 	copy(a.query, w.bias)
 	p.kernel.Multiply(a.query, p.embeddings.query, w.query, 1, d, d, true)
@@ -150,12 +158,12 @@ func (a *astar) updateOnly(candidates []int32) {
 	for _, o := range candidates {
 		a.isCandidate[o] = true
 	}
-	a.candidates = a.isCandidate
+	a.receivers = a.isCandidate
 }
 
 // extend allocates count more versions.
 func (a *astar) extend(count int) {
-	d := a.propagator.configuration.Dim
+	d := a.runner.configuration.Dim
 	a.versions += count
 	a.states = buffer.Extend(a.states, a.versions*d)
 	a.weighted = buffer.Extend(a.weighted, a.versions*d)
@@ -164,7 +172,7 @@ func (a *astar) extend(count int) {
 
 // prioritize computes the priorities of versions first to last, and the states that they weight.
 func (a *astar) prioritize(first, last int) {
-	d := a.propagator.configuration.Dim
+	d := a.runner.configuration.Dim
 	for ; first < last; first += chunkRows {
 		end := min(first+chunkRows, last)
 		a.forwardPriority(a.states[first*d:end*d], a.priorities[first:end])
@@ -180,7 +188,7 @@ func (a *astar) prioritize(first, last int) {
 // gather copies the states that a layer's receivers have before the update: versions are appended
 // while the layer reads them.
 func (a *astar) gather(layer *astarLayer) {
-	d := a.propagator.configuration.Dim
+	d := a.runner.configuration.Dim
 	layer.first = a.versions - len(layer.entities)
 	layer.kept = buffer.Resize(layer.kept, len(layer.entities)*d)
 	layer.residual = buffer.Resize(layer.residual, len(layer.entities)*d)
@@ -200,7 +208,7 @@ func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))
 
 // update describes the update of a layer's receivers, or of some of them, in ascending rows.
 func (a *astar) update(t int, rows []int32) {
-	p, layer := a.propagator, &a.layers[t]
+	p, layer := a.runner, &a.layers[t]
 	d, n := p.configuration.Dim, len(layer.entities)
 	x := &p.update
 	*x = layerUpdate{layer: t, groups: x.groups[:0], entities: layer.entities, degrees: layer.degrees, firstRow: layer.first - 2, count: len(rows), positions: layer.positions}
@@ -227,8 +235,8 @@ func (a *astar) all(layer *astarLayer) []int32 {
 	return a.rows[:len(layer.entities)]
 }
 
-// scores copies the scores of entities: an entity's score is its last priority.
-func (a *astar) scores(entities []int32, states []float32, valid []int32) {
+// candidates copies the scores of entities: an entity's score is its last priority.
+func (a *astar) candidates(entities []int32, states []float32, valid []int32) {
 	for i, o := range entities {
 		states[i], valid[i] = a.priorities[a.current[o]], 1
 	}
@@ -237,7 +245,7 @@ func (a *astar) scores(entities []int32, states []float32, valid []int32) {
 // backward runs the layers in reverse. Gradients flow through the priorities that weight a state, and
 // not through the selection.
 func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) {
-	p := a.propagator
+	p := a.runner
 	d := p.configuration.Dim
 	a.stateGradients = buffer.Cleared(a.stateGradients, a.versions*d)
 	a.weightedGradients = buffer.Cleared(a.weightedGradients, a.versions*d)
@@ -294,7 +302,7 @@ func (a *astar) prioritizeBackward(first int, rows []int32, into *Gradients) {
 }
 
 func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
-	p := a.propagator
+	p := a.runner
 	d, n := p.configuration.Dim, len(layer.entities)
 	a.keptGradient = buffer.Cleared(a.keptGradient, n*d)
 	a.residualGradient = buffer.Cleared(a.residualGradient, n*d)
@@ -305,7 +313,7 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 		x.setGradients(a.weightedGradients, t, into)
 		x.gradients.Previous = a.keptGradient
 	}
-	p.backward(&p.update, &into.layers[t])
+	p.runBackward(&p.update, &into.layers[t])
 	for _, row := range layer.needed {
 		version, i := int(layer.previous[row]), int(row)
 		p.kernel.Add(a.stateGradients[version*d:(version+1)*d], a.residualGradient[i*d:(i+1)*d])
@@ -315,7 +323,7 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 
 // weightedBackward adds to the gradients of x and p from that of y = sigmoid(p) x.
 func (a *astar) weightedBackward(version int) {
-	d := a.propagator.configuration.Dim
+	d := a.runner.configuration.Dim
 	weight, product := sigmoid(a.priorities[version]), float32(0)
 	states, stateGradients := a.states[version*d:(version+1)*d], a.stateGradients[version*d:(version+1)*d]
 	for j, value := range a.weightedGradients[version*d : (version+1)*d] {

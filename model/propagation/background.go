@@ -15,10 +15,17 @@ import (
 // In a sparse graph these are most, and Query.Background has them computed once for many queries.
 //
 // It is not for concurrent use, but queries may read its states concurrently until its next Forward, also during Add.
-type Background struct{ propagator *Propagator }
+type Background struct {
+	propagator *Propagator
+	full       *fullPolicy
+}
 
 // NewBackground returns an empty background for p and its clones. It has about the memory of another propagator.
-func NewBackground(p *Propagator) *Background { return &Background{p.Clone()} }
+func NewBackground(p *Propagator) *Background {
+	b := &Background{propagator: p.Clone()}
+	b.full, _ = b.propagator.policy.(*fullPolicy)
+	return b
+}
 
 // Forward computes the states that queries with these candidates read; nil stands for all entities. Training keeps what Add and
 // Backward need. It checks ctx before each layer.
@@ -32,7 +39,7 @@ func (b *Background) Forward(ctx context.Context, w *Weights, candidates []int32
 		return err
 	}
 	if training {
-		p.clearGradients()
+		b.full.clearGradients()
 	}
 	return nil
 }
@@ -40,10 +47,10 @@ func (b *Background) Forward(ctx context.Context, w *Weights, candidates []int32
 // Add adds the gradients of the states that a query read from the background, after its Backward by another propagator. Sums depend
 // on the order of the queries in their last bits.
 func (b *Background) Add(query *Propagator) {
-	d, into := b.propagator.configuration.Dim, b.propagator.gradients
-	for t := 1; t <= b.propagator.configuration.Layers; t++ {
-		for _, row := range query.touched.copied[t] {
-			b.propagator.kernel.Add(into.each[t][int(row)*d:int(row+1)*d], query.gradients.each[t][int(row)*d:int(row+1)*d])
+	d, from := b.full.configuration.Dim, query.policy.(*fullPolicy)
+	for t, into := range b.full.gradients.each[1:] {
+		for _, row := range from.touched.copied[t+1] {
+			b.full.kernel.Add(into[int(row)*d:int(row+1)*d], from.gradients.each[t+1][int(row)*d:int(row+1)*d])
 		}
 	}
 }
@@ -51,7 +58,7 @@ func (b *Background) Add(query *Propagator) {
 // Backward sets into to the gradient of the background's part in a batch, all of whose queries Add has added.
 func (b *Background) Backward(into *Gradients) {
 	into.zero()
-	b.propagator.backwardFull(into)
+	b.full.backwardLayers(into)
 }
 
 // Sent returns the number of messages that the last Forward sent.
@@ -71,7 +78,7 @@ type touchedRows struct {
 const untouched = 255
 
 // find searches from the source and from the ends of removed edges, whose degrees differ from layer 1 on.
-func (x *touchedRows) find(p *Propagator) {
+func (x *touchedRows) find(p *fullPolicy) {
 	x.rows, x.ends = x.rows[:0], x.ends[:0]
 	x.since = buffer.Resize(x.since, p.layout.Count())
 	for row := range x.since {
@@ -106,7 +113,7 @@ func (x *touchedRows) add(row int32, layer uint8) {
 func (x *touchedRows) after(t int) []int32 { return x.rows[:x.ends[t]] }
 
 // findNeededBeforeBackground is findNeededByLayer for a query with a background: what an untouched state depends on is not needed.
-func (p *Propagator) findNeededBeforeBackground(candidates []int32) {
+func (p *fullPolicy) findNeededBeforeBackground(candidates []int32) {
 	last := p.configuration.Layers
 	x, need := &p.touched, &p.needed
 	x.find(p)
@@ -145,8 +152,8 @@ func (x *touchedRows) split(needed [][]int32) {
 }
 
 // copyBackground copies the needed states that the query shares with its background.
-func (p *Propagator) copyBackground() {
-	d, from := p.configuration.Dim, p.query.Background.propagator.states
+func (p *fullPolicy) copyBackground() {
+	d, from := p.configuration.Dim, p.query.Background.full.states
 	for t := 1; t <= p.configuration.Layers; t++ {
 		for _, row := range p.touched.copied[t] {
 			copy(p.states.each[t][int(row)*d:int(row+1)*d], from.each[t][int(row)*d:])
@@ -155,7 +162,7 @@ func (p *Propagator) copyBackground() {
 }
 
 // countBackground counts what a query without candidates would compute in layer t without its background.
-func (p *Propagator) countBackground(t int) {
+func (p *fullPolicy) countBackground(t int) {
 	others := int64(p.layout.Count() - len(p.touched.computed[t]))
 	p.updated += others
 	if p.phases != nil {

@@ -53,7 +53,7 @@ var identity = func() (positions [chunkRows]int32) {
 }()
 
 // chunks starts to iterate over a layer's receivers.
-func (p *Propagator) chunks(x *layerUpdate) *chunk {
+func (p *runner) chunks(x *layerUpdate) *chunk {
 	c := &p.scratch.chunk
 	c.update, c.first, c.count = x, 0, 0
 	for len(c.positions) < len(x.groups) {

@@ -1,8 +1,6 @@
 package propagation
 
 import (
-	"tagnet/model/configuration"
-	"tagnet/model/kernel"
 	"tagnet/model/search"
 )
 
@@ -18,13 +16,11 @@ type distances struct {
 // Distance returns the fewest edges from the source of the last Forward to entity in that query's
 // graph. reached is false, and hops 0, where entity is farther away than the model has layers.
 func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
-	if p.configuration.Policy == configuration.PolicyWindow {
-		row := p.layout.Row(entity)
-		if row == kernel.Unreached {
-			return 0, false
-		}
-		return p.layout.Distance(row), true
-	}
+	return p.policy.distance(entity)
+}
+
+// searchedDistance is Propagator.Distance for policies that do not lay out a window.
+func (p *runner) searchedDistance(entity int32) (hops int, reached bool) {
 	distance := p.searched()[entity]
 	if distance == search.Unreached {
 		return 0, false
@@ -33,7 +29,7 @@ func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
 }
 
 // searched returns the distances of all entities in the last query's graph.
-func (p *Propagator) searched() []uint8 {
+func (p *runner) searched() []uint8 {
 	d := &p.distances
 	if d.searcher == nil {
 		d.searcher, d.hops = search.NewSearcher(p.graph), make([]uint8, p.graph.Entities)

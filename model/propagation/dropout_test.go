@@ -67,7 +67,7 @@ func TestEveryRowHasItsMask(t *testing.T) {
 	words := p.maskWords()
 	want := make([]uint32, words)
 	for layer := 1; layer <= c.Layers; layer++ {
-		p.windowUpdate(layer)
+		p.policy.(*windowPolicy).windowUpdate(layer)
 		x := &p.update
 		seen := 0
 		for chunk := p.chunks(x); chunk.next(); {

@@ -21,6 +21,7 @@ type Edge struct {
 // edgeRecorder records the edges of a backward pass.
 type edgeRecorder struct {
 	keep   func(layer int, receiver int32) bool
+	heard  func(t int, x *receiverGroup, kind int, sender int32) bool
 	layers [][]Edge
 }
 
@@ -33,26 +34,30 @@ type edgeRecorder struct {
 // into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes an
 // edge.
 func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients, keep func(layer int, receiver int32) bool) ([][]Edge, error) {
-	if !p.query.Training || p.astar != nil {
+	x, is := p.policy.(layered)
+	if !p.query.Training || !is {
 		return nil, errors.New("propagating gradients to edges: the last query was not for training, or the policy has priorities")
 	}
 	into.zero()
-	p.edges = &edgeRecorder{keep: keep, layers: p.edgeLayers()}
+	p.edges = &edgeRecorder{keep: keep, layers: p.edgeLayers(), heard: x.heard}
 	defer func() { p.edges = nil }()
+	if err := x.edgeGradients(ctx, entity, gradient, into); err != nil {
+		return nil, err
+	}
+	return p.edges.layers, nil
+}
+
+func (p *tables) edgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients) error {
 	p.unifyStates()
 	p.clearGradients()
 	p.loadGradients([]int32{entity}, gradient)
 	for t := p.configuration.Layers; t >= 1; t-- {
 		if err := canceled(ctx); err != nil {
-			return nil, err
+			return err
 		}
-		if p.windowed() {
-			p.backwardWindowLayer(t, into)
-		} else {
-			p.backwardFullLayer(t, into)
-		}
+		p.of.backwardLayer(t, into)
 	}
-	return p.edges.layers, nil
+	return nil
 }
 
 // SenderPriorities returns the edges that the layers of the last Forward sent along, of layer t at t-1, with the
@@ -60,7 +65,7 @@ func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient [
 // (arXiv 2206.04798, section 4.4). It is for A*Net's policies only; keep, and how long the edges are valid, are as for
 // EdgeGradients.
 func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool) [][]Edge {
-	a := p.astar
+	a := p.policy.(*astar)
 	entities := make([]int32, 2, a.versions) // by version; nothing sends version 0
 	entities[1] = p.query.Source
 	layers := p.edgeLayers()
@@ -91,7 +96,7 @@ func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool)
 func logSigmoid(x float64) float64 { return min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }
 
 // edgeLayers returns an empty list of edges for each layer, in the buffers of the call before.
-func (p *Propagator) edgeLayers() [][]Edge {
+func (p *runner) edgeLayers() [][]Edge {
 	p.scratch.edgeLayers = buffer.Extend(p.scratch.edgeLayers, p.configuration.Layers)
 	for t := range p.scratch.edgeLayers {
 		p.scratch.edgeLayers[t] = p.scratch.edgeLayers[t][:0]
@@ -100,7 +105,7 @@ func (p *Propagator) edgeLayers() [][]Edge {
 }
 
 // aggregateEdgesBackward is the kernel's AggregateBackward for some receivers of a group, which records the edges.
-func (p *Propagator) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup, r *kernel.Receivers, features, gradient []float32) {
+func (p *runner) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup, r *kernel.Receivers, features, gradient []float32) {
 	t, offsets := x.layer+1, r.Senders.Offsets
 	edges := p.edges.layers[x.layer]
 	kept, current := false, int32(-1)
@@ -116,8 +121,7 @@ func (p *Propagator) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup
 			kind++
 		}
 		sender := x.entities[p.layout.SenderRow(r.Senders.Rows[e], kind)]
-		// In a window, a sender is reached before the layer where its kind is not above the receiver's age.
-		if p.windowed() && kind <= group.age || !p.windowed() && int(p.searched()[sender]) < t {
+		if p.edges.heard(t, group, kind, sender) {
 			edges = append(edges, Edge{sender, r.Senders.Relations[e], x.entities[row], float64(value)})
 		}
 	})
@@ -128,28 +132,18 @@ func (p *Propagator) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup
 // messages. The order of the messages may differ, and with it the last bits of their sums, which would decide which of
 // several messages attains an extreme. Equal states are found by a hash of all that they are computed from; package window
 // finds fewer of them, those with messages in the same order.
-func (p *Propagator) unifyStates() {
+func (p *tables) unifyStates() {
 	d, tables := p.configuration.Dim, &p.states
 	classes := buffer.Cleared(p.scratch.classes, len(tables.all)/d) // by row of all tables; 0 before a state is reached
 	p.scratch.classes = classes
 	first := map[uint64]int{}
 	classes[tables.first(0)+int(p.layout.Row(p.query.Source))] = 1
 	for t := 1; t <= p.configuration.Layers; t++ {
-		if p.windowed() {
-			p.windowUpdate(t)
-		} else {
-			p.fullUpdate(t)
-			if t == 1 {
-				p.update.groups = append(p.update.groups, p.farGroup())
-			}
-		}
 		clear(first)
-		for i := range p.update.groups {
-			x := &p.update.groups[i]
-			output := tables.first(t) // index of the table's first row
-			if p.windowed() {
-				output = tables.first(x.age)
-			}
+		groups := p.of.groups(t)
+		for i := range groups {
+			x := &groups[i]
+			output := tables.first(p.of.tableAfter(t, x)) // index of the table's first row
 			for _, row := range x.rows {
 				at := output + int(row)
 				classes[at] = p.classOf(x, t, row, classes, output)
@@ -165,7 +159,7 @@ func (p *Propagator) unifyStates() {
 
 // classOf returns a hash of all that a state of a group in layer t is computed from. Messages are added up, so that their
 // order does not matter. output is the index of the first row of the state's table.
-func (p *Propagator) classOf(x *receiverGroup, t int, row int32, classes []uint64, output int) uint64 {
+func (p *tables) classOf(x *receiverGroup, t int, row int32, classes []uint64, output int) uint64 {
 	r := &x.receivers
 	class := random.Mix(uint64(t)<<32 | uint64(p.layout.Degrees[row]))
 	if x.previous != nil {

@@ -10,7 +10,7 @@ type embeddings struct {
 }
 
 // load looks up the embeddings for the propagator's query.
-func (e *embeddings) load(p *Propagator) {
+func (e *embeddings) load(p *runner) {
 	e.query = e.query[:0]
 	for _, relation := range p.relations {
 		e.query = append(e.query, p.weights.Relations.Query(relation)...)

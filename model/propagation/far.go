@@ -25,7 +25,7 @@ type farRows struct {
 func (f *farRows) count() int { return len(f.degrees) }
 
 // split finds the near and the far rows among those that the query needs after layer 1.
-func (f *farRows) split(p *Propagator) {
+func (f *farRows) split(p *fullPolicy) {
 	f.rows, f.near, f.runs, f.degrees = f.rows[:0], f.near[:0], f.runs[:0], f.degrees[:0]
 	none := p.message == kernel.TransE
 	f.next = buffer.Cleared(f.next, p.layout.Count())
@@ -64,14 +64,14 @@ func (f *farRows) add(row, degree int32) {
 func (f *farRows) of(run int) []int32 { return f.rows[f.runs[run]:f.runs[run+1]] }
 
 // farGroup describes the update of all far rows, whose receivers hear nothing.
-func (p *Propagator) farGroup() receiverGroup {
+func (p *fullPolicy) farGroup() receiverGroup {
 	group := receiverGroup{rows: p.far.rows, output: p.states.each[1], receivers: p.receivers(0)}
 	group.receivers.DegreeMessage, group.receivers.Copies = nil, nil // their sets hold every message
 	return group
 }
 
 // farUpdate describes the update of a row for each run.
-func (p *Propagator) farUpdate() *receiverGroup {
+func (p *fullPolicy) farUpdate() *receiverGroup {
 	f, x := &p.far, &p.update
 	*x = layerUpdate{groups: append(x.groups[:0], p.farGroup()), degrees: f.degrees, count: f.count(), keepsAll: true}
 	x.groups[0].rows, x.groups[0].output = p.layout.All()[:f.count()], f.states // there are no more runs than rows
@@ -79,11 +79,11 @@ func (p *Propagator) farUpdate() *receiverGroup {
 }
 
 // forwardFar computes the states of far rows after layer 1.
-func (p *Propagator) forwardFar() {
+func (p *fullPolicy) forwardFar() {
 	f, d := &p.far, p.configuration.Dim
 	f.states = buffer.Resize(f.states, f.count()*d)
 	p.farUpdate()
-	p.forward(&p.update)
+	p.run(&p.update)
 	p.updated += int64(len(f.rows) - f.count())
 	table := p.states.each[1]
 	p.eachFar(func(run int, rows []int32, masks []uint32) {
@@ -101,7 +101,7 @@ func (p *Propagator) forwardFar() {
 }
 
 // backwardFar propagates the gradients of far rows' states after layer 1 to its parameters.
-func (p *Propagator) backwardFar(into *Gradients) {
+func (p *fullPolicy) backwardFar(into *Gradients) {
 	f, d := &p.far, p.configuration.Dim
 	f.gradients = buffer.Cleared(f.gradients, f.count()*d)
 	table := p.gradients.each[1]
@@ -119,12 +119,12 @@ func (p *Propagator) backwardFar(into *Gradients) {
 	group := p.farUpdate()
 	group.gradient = f.gradients
 	group.setGradients(p.gradients.all, 0, into)
-	p.backward(&p.update, &into.layers[0])
+	p.runBackward(&p.update, &into.layers[0])
 }
 
 // eachFar calls visit with all far rows, at most chunkRows of a run at a time, and their dropout masks,
 // or nil where nothing is dropped.
-func (p *Propagator) eachFar(visit func(run int, rows []int32, masks []uint32)) {
+func (p *fullPolicy) eachFar(visit func(run int, rows []int32, masks []uint32)) {
 	s := &p.scratch
 	for run := range p.far.count() {
 		for rows := p.far.of(run); len(rows) > 0; {
@@ -146,7 +146,7 @@ func (p *Propagator) eachFar(visit func(run int, rows []int32, masks []uint32)) 
 }
 
 // addKept adds the entries of values that a dropout mask keeps, scaled, to sum.
-func (p *Propagator) addKept(sum, values []float32, mask []uint32) {
+func (p *fullPolicy) addKept(sum, values []float32, mask []uint32) {
 	for j, value := range values {
 		if mask[j/32]>>(j%32)&1 != 0 {
 			sum[j] += float32(value * p.dropout.scale)

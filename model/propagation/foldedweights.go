@@ -19,7 +19,7 @@ type foldedWeights struct {
 
 // fold returns the folded matrix of the first bucket's degree, and folds that of the second bucket
 // along with it. The first fixed entries of a map are under the first scaler only.
-func (p *Propagator) fold(maps *[3][]float32, buckets []bucket, fixed int) []float32 {
+func (p *runner) fold(maps *[3][]float32, buckets []bucket, fixed int) []float32 {
 	f, m := &p.folded, &p.folded.matrices
 	if f.maps != maps {
 		f.maps, f.degrees = maps, [2]int32{rare, rare}
@@ -49,7 +49,7 @@ func (p *Propagator) fold(maps *[3][]float32, buckets []bucket, fixed int) []flo
 
 // multiply applies the linear maps to a chunk's features, lane by lane. The kernel's node update adds
 // the bias.
-func (p *Propagator) multiply(x *layerUpdate, c *chunk, m activations) {
+func (p *runner) multiply(x *layerUpdate, c *chunk, m activations) {
 	d, width := p.configuration.Dim, p.weights.width()
 	layer := &p.weights.layers[x.layer]
 	for i, b := range c.buckets {
@@ -70,7 +70,7 @@ func (p *Propagator) multiply(x *layerUpdate, c *chunk, m activations) {
 
 // multiplyRare applies the linear maps to rows of different degrees: a product for each scaler, added
 // row by row. Previous states are under the first scaler only.
-func (p *Propagator) multiplyRare(layer *layerWeights, degrees []int32, features, linear []float32) {
+func (p *runner) multiplyRare(layer *layerWeights, degrees []int32, features, linear []float32) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
 	p.kernel.Multiply(linear, features, layer.maps[0], n, width, d, false)
 	if layer.maps[1] == nil {
@@ -89,7 +89,7 @@ func (p *Propagator) multiplyRare(layer *layerWeights, degrees []int32, features
 
 // multiplyBackward sets the gradient of a chunk's features from that of the linear maps' output, and
 // adds to the gradients of the maps.
-func (p *Propagator) multiplyBackward(x *layerUpdate, c *chunk, m activations, linear, features []float32, into *layerGradients) {
+func (p *runner) multiplyBackward(x *layerUpdate, c *chunk, m activations, linear, features []float32, into *layerGradients) {
 	d, width := p.configuration.Dim, p.weights.width()
 	layer := &p.weights.layers[x.layer]
 	for i, b := range c.buckets {
@@ -111,7 +111,7 @@ func (p *Propagator) multiplyBackward(x *layerUpdate, c *chunk, m activations, l
 
 // unfold adds the gradient of a bucket's folded matrix to the gradients of the maps it was folded
 // from.
-func (p *Propagator) unfold(b bucket, features, linear []float32, into *layerGradients) {
+func (p *runner) unfold(b bucket, features, linear []float32, into *layerGradients) {
 	d, width, n := p.configuration.Dim, p.weights.width(), b.last-b.first
 	p.folded.gradient = buffer.Resize(p.folded.gradient, width*d)
 	gradient := p.folded.gradient
@@ -122,7 +122,7 @@ func (p *Propagator) unfold(b bucket, features, linear []float32, into *layerGra
 
 // multiplyRareBackward is multiplyBackward for rows of different degrees, which it scales for each
 // scaler in turn.
-func (p *Propagator) multiplyRareBackward(layer *layerWeights, degrees []int32, rows, linear, features []float32, into *layerGradients) {
+func (p *runner) multiplyRareBackward(layer *layerWeights, degrees []int32, rows, linear, features []float32, into *layerGradients) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
 	f := &p.folded
 	f.product = buffer.Resize(f.product, n*d)

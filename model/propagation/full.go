@@ -7,12 +7,50 @@ import (
 	"tagnet/model/internal/buffer"
 )
 
-// forwardFull is NBFNet's propagation: in every layer every entity gets messages from all its
+// fullPolicy is NBFNet's propagation: in every layer every entity gets messages from all its
 // senders. Table t holds the states after layer t, of every entity or of those that are needed.
-func (p *Propagator) forwardFull(ctx context.Context, laidOut bool) error {
+type fullPolicy struct {
+	*tables
+	far     farRows
+	touched touchedRows // of a query with a background
+}
+
+func newFullPolicy(r *runner) *fullPolicy {
+	p := &fullPolicy{tables: newTables(r)}
+	p.of = p
+	return p
+}
+
+func (p *fullPolicy) propagatesTwo() bool { return false }
+
+func (p *fullPolicy) distance(entity int32) (hops int, reached bool) {
+	return p.searchedDistance(entity)
+}
+
+func (p *fullPolicy) finalAges(entity int32) (first, last, row int) {
+	return p.configuration.Layers, p.configuration.Layers, int(p.layout.Row(entity))
+}
+
+func (p *fullPolicy) finalTable(_, age int) []float32 { return p.states.each[age] }
+
+func (p *fullPolicy) tableAfter(t int, _ *receiverGroup) int { return t }
+
+func (p *fullPolicy) heard(t int, _ *receiverGroup, _ int, sender int32) bool {
+	return int(p.searched()[sender]) < t
+}
+
+func (p *fullPolicy) groups(t int) []receiverGroup {
+	p.fullUpdate(t)
+	if t == 1 {
+		return append(p.update.groups, p.farGroup())
+	}
+	return p.update.groups
+}
+
+func (p *fullPolicy) forward(ctx context.Context) error {
 	c := p.configuration
 	d := c.Dim
-	if !laidOut {
+	if !p.sameGraph {
 		p.layout.FillAll(p.query.Removal)
 		p.weighReceivers()
 	}
@@ -44,13 +82,13 @@ func (p *Propagator) forwardFull(ctx context.Context, laidOut bool) error {
 		if background && p.query.Candidates == nil {
 			p.countBackground(t)
 		}
-		p.forward(&p.update)
+		p.run(&p.update)
 	}
 	return nil
 }
 
 // sourceRow returns the row of the source, or -1 where the query has none.
-func (p *Propagator) sourceRow() int32 {
+func (p *fullPolicy) sourceRow() int32 {
 	if p.query.sourceless {
 		return -1
 	}
@@ -59,7 +97,7 @@ func (p *Propagator) sourceRow() int32 {
 
 // findNeededByLayer is findNeeded for the policy full, where an entity has a state after each layer
 // instead of one for each age. It also splits the rows that layer 1 updates.
-func (p *Propagator) findNeededByLayer(candidates []int32) {
+func (p *fullPolicy) findNeededByLayer(candidates []int32) {
 	last := p.configuration.Layers
 	need := &p.needed
 	need.all = candidates == nil
@@ -80,7 +118,7 @@ func (p *Propagator) findNeededByLayer(candidates []int32) {
 }
 
 // needFinalStates marks the candidates' states after the last layer, and no others.
-func (p *Propagator) needFinalStates(candidates []int32) {
+func (p *fullPolicy) needFinalStates(candidates []int32) {
 	p.needed.masks = buffer.Cleared(p.needed.masks, p.layout.Count())
 	for _, entity := range candidates {
 		p.needed.masks[p.layout.Row(entity)] |= 1 << p.configuration.Layers
@@ -88,7 +126,7 @@ func (p *Propagator) needFinalStates(candidates []int32) {
 }
 
 // needAllSenders marks what the needed states of rows after layer t are computed from.
-func (p *Propagator) needAllSenders(t int, rows []int32) {
+func (p *fullPolicy) needAllSenders(t int, rows []int32) {
 	masks, senders := p.needed.masks, &p.layout.Senders
 	bit := uint64(1) << (t - 1)
 	for _, row := range rows {
@@ -105,7 +143,7 @@ func (p *Propagator) needAllSenders(t int, rows []int32) {
 
 // rowsAfter returns the rows whose states after layer t a query computes; for layer 0, those that are
 // read.
-func (p *Propagator) rowsAfter(t int) []int32 {
+func (p *fullPolicy) rowsAfter(t int) []int32 {
 	switch {
 	case p.needed.all:
 		return p.layout.All()
@@ -116,7 +154,7 @@ func (p *Propagator) rowsAfter(t int) []int32 {
 }
 
 // fullUpdates returns the number of states that the layers compute one by one.
-func (p *Propagator) fullUpdates() (count int) {
+func (p *fullPolicy) fullUpdates() (count int) {
 	for t := 1; t <= p.configuration.Layers; t++ {
 		count += len(p.rowsAfter(t))
 	}
@@ -125,7 +163,7 @@ func (p *Propagator) fullUpdates() (count int) {
 
 // countAll returns the number of messages to the rows that layer t updates. Empty ones count: NBFNet
 // sends them.
-func (p *Propagator) countAll(t int) (count int64) {
+func (p *fullPolicy) countAll(t int) (count int64) {
 	if p.query.Candidates == nil {
 		return p.layout.Messages(0, 1)
 	}
@@ -146,7 +184,7 @@ func aroundSource(source, n int) [3][2]int {
 }
 
 // fullUpdate describes layer t, without the far rows of layer 1.
-func (p *Propagator) fullUpdate(t int) {
+func (p *fullPolicy) fullUpdate(t int) {
 	rows := p.rowsAfter(t)
 	if t == 1 {
 		rows = p.far.near
@@ -169,10 +207,16 @@ func (p *Propagator) fullUpdate(t int) {
 	}
 }
 
-// backwardFull runs the layers in reverse.
-func (p *Propagator) backwardFull(into *Gradients) {
+func (p *fullPolicy) backward(entities []int32, gradient []float32, into *Gradients) {
+	p.clearGradients()
+	p.loadGradients(entities, gradient)
+	p.backwardLayers(into)
+}
+
+// backwardLayers runs the layers in reverse.
+func (p *fullPolicy) backwardLayers(into *Gradients) {
 	for t := p.configuration.Layers; t >= 1; t-- {
-		p.backwardFullLayer(t, into)
+		p.backwardLayer(t, into)
 	}
 	p.backwardFar(into)
 	if d, source := p.configuration.Dim, int(p.sourceRow()); source >= 0 {
@@ -180,7 +224,7 @@ func (p *Propagator) backwardFull(into *Gradients) {
 	}
 }
 
-func (p *Propagator) backwardFullLayer(t int, into *Gradients) {
+func (p *fullPolicy) backwardLayer(t int, into *Gradients) {
 	p.fullUpdate(t)
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
@@ -188,5 +232,5 @@ func (p *Propagator) backwardFullLayer(t int, into *Gradients) {
 		x.setGradients(p.gradients.all, t-1, into)
 		x.gradients.Previous = p.gradients.each[t-1]
 	}
-	p.backward(&p.update, &into.layers[t-1])
+	p.runBackward(&p.update, &into.layers[t-1])
 }

@@ -15,12 +15,12 @@ func TestFinalStatesOfTwoQueriesShareBuffers(t *testing.T) {
 	if err := s.propagator.ForwardBatch(t.Context(), s.weights, s.queries[0], []int32{0, 3}); err != nil {
 		t.Fatal(err)
 	}
-	ages := map[int]bool{}
+	ages, window := map[int]bool{}, s.propagator.policy.(*windowPolicy)
 	s.propagator.Reached(1, func(entities []int32, _ [][]float32) {
-		_, last, _ := s.propagator.finalAges(entities[0])
+		_, last, _ := window.finalAges(entities[0])
 		ages[last] = true
 	})
-	if held := len(s.propagator.final.lane); len(ages) < 2 || held != s.propagator.Depth() {
+	if held := len(window.final.lane); len(ages) < 2 || held != s.propagator.Depth() {
 		t.Errorf("final states of %d ages take %d buffers, want several ages and %d", len(ages), held, s.propagator.Depth())
 	}
 }

@@ -13,7 +13,7 @@ type needed struct {
 }
 
 // rowsToCompute returns the rows of a level whose states of an age a layer computes.
-func (p *Propagator) rowsToCompute(age, level int) []int32 {
+func (p *windowPolicy) rowsToCompute(age, level int) []int32 {
 	switch {
 	case p.sharesStates():
 		ofAge := &p.layout.Ages[age]
@@ -26,7 +26,7 @@ func (p *Propagator) rowsToCompute(age, level int) []int32 {
 }
 
 // maxUpdates bounds the number of states to compute, over a number of ages.
-func (p *Propagator) maxUpdates(ages int) (count int) {
+func (p *windowPolicy) maxUpdates(ages int) (count int) {
 	if p.needed.all {
 		return ages * p.layout.Count()
 	}
@@ -37,7 +37,7 @@ func (p *Propagator) maxUpdates(ages int) (count int) {
 }
 
 // takeNeeded takes over the states of a number of ages that the layout found to be needed.
-func (p *Propagator) takeNeeded(ages int) {
+func (p *windowPolicy) takeNeeded(ages int) {
 	p.needed.masks = buffer.Resize(p.needed.masks, p.layout.Count())
 	for row, count := range p.layout.Needed {
 		p.needed.masks[row] = 1<<count - 1
@@ -46,7 +46,7 @@ func (p *Propagator) takeNeeded(ages int) {
 }
 
 // listNeeded turns the masks into lists.
-func (p *Propagator) listNeeded(ages int) {
+func (p *tables) listNeeded(ages int) {
 	need, levels := &p.needed, len(p.layout.Levels)-1
 	for len(need.rows) < ages {
 		need.rows, need.first = append(need.rows, nil), append(need.first, make([]int32, levels+1))
@@ -68,7 +68,7 @@ func (p *Propagator) listNeeded(ages int) {
 
 // clearGradients allocates the gradients of the states, and zeroes those of all needed ones. The source's first state is among them,
 // as any state that a message is read from, though no layer computes it.
-func (p *Propagator) clearGradients() {
+func (p *tables) clearGradients() {
 	p.gradients.resize(len(p.states.each), p.states.before, p.states.rows, p.configuration.Dim)
 	clear(p.gradients.each[0][:p.configuration.Dim])
 	for i, table := range p.gradients.each {
@@ -78,7 +78,7 @@ func (p *Propagator) clearGradients() {
 
 // clearNeeded zeroes the rows of a table of states, or of their gradients, that are needed: of an age in a window, else of
 // a layer.
-func (p *Propagator) clearNeeded(table []float32, i int) {
+func (p *tables) clearNeeded(table []float32, i int) {
 	d := p.configuration.Dim
 	if p.needed.all {
 		clear(table[:p.layout.Count()*d])

@@ -17,7 +17,7 @@ type Phases struct {
 func (p *Propagator) Measure(phases *Phases) { p.phases = phases }
 
 // clock returns the time, or zero where nothing is measured.
-func (p *Propagator) clock() (now time.Time) {
+func (p *runner) clock() (now time.Time) {
 	if p.phases != nil {
 		now = time.Now()
 	}
@@ -25,7 +25,7 @@ func (p *Propagator) clock() (now time.Time) {
 }
 
 // since adds the time since begin to a phase, and returns the time now.
-func (p *Propagator) since(begin time.Time, phase func(*Phases) *time.Duration) time.Time {
+func (p *runner) since(begin time.Time, phase func(*Phases) *time.Duration) time.Time {
 	if p.phases == nil {
 		return begin
 	}

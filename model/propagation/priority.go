@@ -101,11 +101,11 @@ var ones = slices.Repeat([]float32{1}, chunkRows)
 
 // mapStates sets inner, messages and hidden of the block from n states. hidden is before the ReLU.
 func (a *astar) mapStates(states []float32, n int) {
-	w, k, d, b := a.propagator.weights.priority, a.propagator.kernel, a.propagator.configuration.Dim, &a.block
+	w, k, d, b := a.runner.weights.priority, a.runner.kernel, a.runner.configuration.Dim, &a.block
 	b.inner, b.messages, b.hidden = buffer.Resize(b.inner, n*d), buffer.Resize(b.messages, n*d), buffer.Resize(b.hidden, 2*n*d)
 	copyRows(b.inner, a.query)
 	k.Multiply(b.inner, states, w.state, n, d, d, true)
-	if message := a.propagator.message; message == kernel.DistMult {
+	if message := a.runner.message; message == kernel.DistMult {
 		k.Product(b.messages, states, b.inner)
 	} else {
 		for i := 0; i < n*d; i += d {
@@ -118,10 +118,10 @@ func (a *astar) mapStates(states []float32, n int) {
 
 // forwardPriority sets priorities, [n], to f of the states, [n, dim], of at most chunkRows versions.
 func (a *astar) forwardPriority(states, priorities []float32) {
-	w, width := a.propagator.weights.priority, 2*a.propagator.configuration.Dim
+	w, width := a.runner.weights.priority, 2*a.runner.configuration.Dim
 	a.mapStates(states, len(priorities))
 	hidden := a.block.hidden
-	a.propagator.kernel.ReLU(hidden, hidden)
+	a.runner.kernel.ReLU(hidden, hidden)
 	// Four sums at a time, each in the order of its entries: one would wait for its last addition.
 	for len(priorities) >= 4 {
 		r0, r1, r2, r3 := hidden[:width], hidden[width:2*width], hidden[2*width:3*width], hidden[3*width:4*width]
@@ -147,7 +147,7 @@ func (a *astar) forwardPriority(states, priorities []float32) {
 // backwardPriority propagates the gradients of the priorities of some rows, at most chunkRows, of the
 // versions from first on: it adds to the gradients of the states, of the parameters and of the query's embedding.
 func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
-	p, g, b := a.propagator, into.priority, &a.block
+	p, g, b := a.runner, into.priority, &a.block
 	w, k, d, n := p.weights.priority, p.kernel, p.configuration.Dim, len(rows)
 	b.values, b.states = buffer.Resize(b.values, n), buffer.Resize(b.states, n*d)
 	for i, row := range rows {

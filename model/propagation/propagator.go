@@ -49,43 +49,9 @@ const (
 // 4 · (delta+1) · n · (width + dim) bytes for the backward pass. The policy full has layers+1 state
 // tables instead.
 type Propagator struct {
-	graph         *graph.Graph
-	configuration configuration.Configuration
-	kernel        kernel.Kernel
-	message       kernel.Message
-	reduction     kernel.Reduction
-	dropout       dropout
-
-	// The last query.
-	weights    *Weights
-	query      Query
-	relations  []int32 // the query's relation, or one for each lane of a batch
-	embeddings embeddings
-	layout     *window.Layout
-	laidOut    bool // layout belongs to query
-	distances  distances
-
-	// Its states and how they are computed.
-	states      stateTables // [V, lanes, dim] each
-	divisor     []float32   // 1 / (degree + 1), by row
-	copies      []float32   // number of degree messages, by row
-	needed      needed
-	far         farRows     // of the policy full
-	touched     touchedRows // of a query with a background
-	update      layerUpdate // the layer being computed
-	firstRows   []int       // where each layer's updates begin in activations, [layers+1]
-	activations activations
-	folded      foldedWeights
-	scratch     scratch
-	astar       *astar // nil for policies without A*Net
-	final       finalStates
-
-	gradients stateTables   // of states
-	edges     *edgeRecorder // while EdgeGradients runs, else nil
-
-	// What the last query did.
-	sent, updated int64
-	phases        *Phases
+	*runner
+	policy policy
+	done   bool // the last query was propagated
 }
 
 // New returns a propagator over g for a model of configuration c.
@@ -99,43 +65,8 @@ func (p *Propagator) Clone() *Propagator {
 }
 
 func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, shared *window.Layout) *Propagator {
-	p := &Propagator{
-		graph: g, configuration: c, kernel: k,
-		message: messageOf(c.Message), reduction: reductionOf(c.Aggregate),
-		dropout:   newDropout(c.Dropout),
-		layout:    window.NewLayout(g, k, shared),
-		firstRows: make([]int, c.Layers+1),
-	}
-	if c.Prioritized() {
-		p.astar = newAStar(p)
-	}
-	return p
-}
-
-func messageOf(name string) kernel.Message {
-	switch name {
-	case configuration.MessageTransE:
-		return kernel.TransE
-	case configuration.MessageRotatE:
-		return kernel.RotatE
-	case configuration.MessageDistMult:
-		return kernel.DistMult
-	}
-	panic(fmt.Sprintf("propagation: no kernel for the message function %q", name))
-}
-
-func reductionOf(name string) kernel.Reduction {
-	switch name {
-	case configuration.AggregateSum:
-		return kernel.Sum
-	case configuration.AggregateMean:
-		return kernel.Mean
-	case configuration.AggregateMax:
-		return kernel.Max
-	case configuration.AggregatePNA:
-		return kernel.PNA
-	}
-	panic(fmt.Sprintf("propagation: no kernel for the aggregate %q", name))
+	r := newRunner(g, c, k, window.NewLayout(g, k, shared))
+	return &Propagator{runner: r, policy: policies[c.Policy](r)}
 }
 
 // Forward propagates from the query's source. The states stay until the next call. It checks ctx before each layer.
@@ -147,7 +78,7 @@ func (p *Propagator) Forward(ctx context.Context, w *Weights, q Query) error {
 // MaxLanes returns the most queries that ForwardBatch propagates in less time than Forward does one
 // by one: 2 within a window, where the kernel reduces the messages of two queries together, else 1.
 func (p *Propagator) MaxLanes() int {
-	if p.windowed() && p.kernel.FusesLanes(p.message, p.reduction, p.configuration.Dim) {
+	if p.policy.propagatesTwo() && p.kernel.FusesLanes(p.message, p.reduction, p.configuration.Dim) {
 		return 2
 	}
 	return 1
@@ -161,50 +92,26 @@ func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Query, rela
 	if len(relations) < 1 || len(relations) > 2 {
 		return fmt.Errorf("propagating a batch of %d queries: want 1 or 2", len(relations))
 	}
-	if len(relations) == 2 && (!p.windowed() || q.Training) {
+	if len(relations) == 2 && (!p.policy.propagatesTwo() || q.Training) {
 		return fmt.Errorf("propagating a batch of 2 queries: policy %s with training %v propagates one at a time", p.configuration.Policy, q.Training)
 	}
 	p.relations = append(p.relations[:0], relations...)
 	return p.propagate(ctx, w, q)
 }
 
-// windowed reports whether the policy is the window alone.
-func (p *Propagator) windowed() bool { return p.configuration.Policy == configuration.PolicyWindow }
-
-// lanes returns the number of queries that are propagated together.
-func (p *Propagator) lanes() int { return len(p.relations) }
-
-// rowLength returns the number of entries in a row of a state table: those of all lanes.
-func (p *Propagator) rowLength() int { return p.lanes() * p.configuration.Dim }
-
-func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) (err error) {
+func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) error {
 	if err := p.check(w, q); err != nil {
 		return err
 	}
-	sameGraph := p.laidOut && q.Removal == p.query.Removal && q.Training == p.query.Training
-	same := sameGraph && q.Source == p.query.Source
-	p.distances.current = p.distances.current && same
+	p.sameGraph = p.done && q.Removal == p.query.Removal && q.Training == p.query.Training
+	p.sameSearch = p.sameGraph && q.Source == p.query.Source
+	p.distances.current = p.distances.current && p.sameSearch
 	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
 	p.folded.maps = nil // the weights may have changed
-	p.embeddings.load(p)
-	switch {
-	case p.configuration.Prioritized():
-		err = p.astar.forward(ctx)
-	case p.windowed():
-		err = p.forwardWindow(ctx, same)
-	default:
-		err = p.forwardFull(ctx, sameGraph)
-	}
-	p.laidOut = err == nil && (!p.windowed() || q.Candidates == nil) // candidates may have left out the others' rows
+	p.embeddings.load(p.runner)
+	err := p.policy.forward(ctx)
+	p.done = err == nil
 	return err
-}
-
-// canceled returns the cause once ctx is done.
-func canceled(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 func (p *Propagator) check(w *Weights, q Query) error {
@@ -222,7 +129,7 @@ func (p *Propagator) check(w *Weights, q Query) error {
 			return fmt.Errorf("propagating: relation %d is out of range 0..%d", relation, w.relationCount-1)
 		}
 	}
-	if q.ShareStates && (!p.windowed() || p.configuration.Dropout > 0) {
+	if q.ShareStates && (!p.policy.propagatesTwo() || p.configuration.Dropout > 0) {
 		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
 	}
 	if b := q.Background; b != nil && (b.propagator.graph != p.graph || b.propagator.weights != w || b.propagator.query.Training != q.Training) {
@@ -242,17 +149,7 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 		return fmt.Errorf("propagating backward: the last query was not for training")
 	}
 	into.zero()
-	if p.astar != nil {
-		p.astar.backward(entities, gradient, into)
-		return nil
-	}
-	p.clearGradients()
-	p.loadGradients(entities, gradient)
-	if p.windowed() {
-		p.backwardWindow(into)
-	} else {
-		p.backwardFull(into)
-	}
+	p.policy.backward(entities, gradient, into)
 	return nil
 }
 

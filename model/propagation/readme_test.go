@@ -71,7 +71,7 @@ func updatesTable(p *Propagator) string {
 	return table(func(out *tabwriter.Writer) {
 		fmt.Fprint(out, "layer\tage\tupdates\tmessages\n")
 		for t := 1; t <= p.configuration.Layers; t++ {
-			p.windowUpdate(t)
+			p.policy.(*windowPolicy).windowUpdate(t)
 			for i := range p.update.groups {
 				x := &p.update.groups[i]
 				var names, sent []string

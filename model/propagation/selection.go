@@ -67,7 +67,7 @@ func keyOf(priority float32) uint32 {
 // highest priority; the edges the M that leave them whose heads have the highest, and of these, within
 // a window, those that the window admits.
 func (a *astar) selectEdges(t int, layer *astarLayer) {
-	p, s := a.propagator, &a.selection
+	p, s := a.runner, &a.selection
 	nodeRatio, degreeRatio := p.configuration.Ratios(p.query.Training)
 	entities := float64(p.graph.Entities)
 	senders := int(nodeRatio * entities)
@@ -134,7 +134,7 @@ func (s *selection) sort() {
 
 // countEdges returns the number of edges that leave the senders.
 func (a *astar) countEdges() (total int) {
-	p := a.propagator
+	p := a.runner
 	for _, u := range a.selection.senders {
 		total += p.graph.DegreeWithout(u, p.query.Removal) // as many edges leave an entity as enter it
 	}
@@ -173,10 +173,10 @@ func (a *astar) cutEdges(count int) cut {
 
 // countHeads counts the edges from the senders to each head, and sorts the heads' keys.
 func (a *astar) countHeads() {
-	s, removal := &a.selection, a.propagator.query.Removal
+	s, removal := &a.selection, a.runner.query.Removal
 	s.keys = s.keys[:0]
 	for _, u := range s.senders {
-		heads, inverses := a.propagator.graph.In(u)
+		heads, inverses := a.runner.graph.In(u)
 		touched := removal.Touches(u)
 		for j, o := range heads {
 			if touched && removal.Removes(o, inverses[j], u) {
@@ -196,9 +196,9 @@ func (s *selection) edgesTo(i int) int { return int(s.count[uint32(s.keys[i])]) 
 
 // countOfKey returns the number of edges from the cut's sender to heads of the cut's key.
 func (a *astar) countOfKey(c cut) (count int) {
-	s, removal := &a.selection, a.propagator.query.Removal
+	s, removal := &a.selection, a.runner.query.Removal
 	u := s.senders[c.sender]
-	heads, inverses := a.propagator.graph.In(u)
+	heads, inverses := a.runner.graph.In(u)
 	touched := removal.Touches(u)
 	for j, o := range heads {
 		if s.key[o] == c.key && !(touched && removal.Removes(o, inverses[j], u)) {
@@ -210,7 +210,7 @@ func (a *astar) countOfKey(c cut) (count int) {
 
 // listLast lists the first count edges from the cut's sender to heads of the cut's key.
 func (a *astar) listLast(c cut, count int) {
-	s, p := &a.selection, a.propagator
+	s, p := &a.selection, a.runner
 	u := s.senders[c.sender]
 	heads, inverses := p.graph.In(u)
 	s.last = s.last[:0]
@@ -229,7 +229,7 @@ func (a *astar) listLast(c cut, count int) {
 // those to candidates, by sender, and counts those to each head. Edges between the same two entities are
 // ordered by relation if ordered, else as in the graph.
 func (a *astar) listEdges(t int, c cut, ordered bool) {
-	s, p := &a.selection, a.propagator
+	s, p := &a.selection, a.runner
 	admits := a.admission(t)
 	s.edges = s.edges[:0]
 	for i, u := range s.senders {
@@ -241,7 +241,7 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 			highest--
 		}
 		for j, o := range heads {
-			if s.key[o] > highest || !admits.edge(u, o) || a.candidates != nil && !a.candidates[o] || touched && p.query.Removal.Removes(o, inverses[j], u) {
+			if s.key[o] > highest || !admits.edge(u, o) || a.receivers != nil && !a.receivers[o] || touched && p.query.Removal.Removes(o, inverses[j], u) {
 				continue
 			}
 			s.edges = append(s.edges, selectedEdge{o, sender, p.graph.Inverse(inverses[j])})
@@ -249,7 +249,7 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 		}
 		if sender == c.sender {
 			for _, e := range s.last {
-				if admits.edge(u, e.head) && (a.candidates == nil || a.candidates[e.head]) {
+				if admits.edge(u, e.head) && (a.receivers == nil || a.receivers[e.head]) {
 					s.edges = append(s.edges, e)
 					s.count[e.head]++
 				}
@@ -278,11 +278,11 @@ type admission struct {
 }
 
 func (a *astar) admission(t int) admission {
-	c := a.propagator.configuration
+	c := a.runner.configuration
 	if !c.Windowed() {
 		return admission{}
 	}
-	return admission{a.propagator.searched(), t - c.Delta, min(t, c.Layers), c.Delta, c.Layers}
+	return admission{a.runner.searched(), t - c.Delta, min(t, c.Layers), c.Delta, c.Layers}
 }
 
 func (x *admission) edge(sender, head int32) bool {
@@ -295,7 +295,7 @@ func (x *admission) edge(sender, head int32) bool {
 
 // groupByReceiver lists the receivers of the selected edges by degree, and the edges by receiver.
 func (a *astar) groupByReceiver(layer *astarLayer) {
-	s, p := &a.selection, a.propagator
+	s, p := &a.selection, a.runner
 	for _, e := range s.edges {
 		rank := s.rank[e.head]
 		s.reached[rank/64] |= 1 << (rank % 64)

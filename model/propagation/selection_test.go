@@ -23,7 +23,8 @@ func TestSelectsLikeASort(t *testing.T) {
 		c.Policy = configuration.PolicyAStar
 		p := New(g, c, kernel.Available()[0])
 		p.query.Removal = randomRemoval(g, c, int32(rng.IntN(g.Entities)))
-		a, s := p.astar, &p.astar.selection
+		a := p.policy.(*astar)
+		s := &a.selection
 		s.start(0)
 		byEntity := make([]float32, g.Entities)
 		var visited []int32

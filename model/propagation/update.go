@@ -103,10 +103,10 @@ type scratch struct {
 }
 
 // maskWords returns the number of words of a row's dropout mask.
-func (p *Propagator) maskWords() int { return (p.configuration.Dim + 31) / 32 }
+func (p *runner) maskWords() int { return (p.configuration.Dim + 31) / 32 }
 
-// forward updates the receivers of a layer: aggregation, linear map, layer norm, residual.
-func (p *Propagator) forward(x *layerUpdate) {
+// run updates the receivers of a layer: aggregation, linear map, layer norm, residual.
+func (p *runner) run(x *layerUpdate) {
 	p.updated += int64(x.count * p.lanes())
 	c := p.chunks(x)
 	for c.next() {
@@ -134,7 +134,7 @@ func (p *Propagator) forward(x *layerUpdate) {
 }
 
 // normalize completes the update of some rows of a group.
-func (p *Propagator) normalize(x *layerUpdate, group int, rows, positions []int32, m activations) {
+func (p *runner) normalize(x *layerUpdate, group int, rows, positions []int32, m activations) {
 	u := &p.scratch.normalize
 	*u = p.nodeUpdate(x, group, rows, positions, m)
 	if !p.query.Training {
@@ -145,7 +145,7 @@ func (p *Propagator) normalize(x *layerUpdate, group int, rows, positions []int3
 
 // activationsOf returns the activations of a chunk, one lane after the other: those that are kept
 // while training, else scratch.
-func (p *Propagator) activationsOf(x *layerUpdate, c *chunk) activations {
+func (p *runner) activationsOf(x *layerUpdate, c *chunk) activations {
 	d, width, words := p.configuration.Dim, p.weights.width(), p.maskWords()
 	from, rows, first := &p.activations, c.count*p.lanes(), x.firstRow+c.first
 	if !p.query.Training {
@@ -174,7 +174,7 @@ func (x *layerUpdate) notePositions(c *chunk) {
 
 // activationsAgain returns the activations of a chunk for the backward pass: copies, where its rows do
 // not follow each other in what is kept.
-func (p *Propagator) activationsAgain(x *layerUpdate, c *chunk) activations {
+func (p *runner) activationsAgain(x *layerUpdate, c *chunk) activations {
 	if x.positions == nil {
 		m := p.activationsOf(x, c)
 		p.scratch.fetched = fetch(m.features)
@@ -207,7 +207,7 @@ func fetch(features []float32) (sum float32) {
 }
 
 // drawMasks draws a chunk's dropout masks.
-func (p *Propagator) drawMasks(x *layerUpdate, c *chunk, m activations) {
+func (p *runner) drawMasks(x *layerUpdate, c *chunk, m activations) {
 	if x.keepsAll || !p.drops() {
 		return
 	}
@@ -221,10 +221,10 @@ func (p *Propagator) drawMasks(x *layerUpdate, c *chunk, m activations) {
 	p.kernel.DropoutMasks(m.masks, p.scratch.entities[:c.count], p.maskWords(), p.dropout.of(p.query.Seed, x.layer))
 }
 
-func (p *Propagator) drops() bool { return p.query.Training && p.dropout.threshold > 0 }
+func (p *runner) drops() bool { return p.query.Training && p.dropout.threshold > 0 }
 
 // nodeUpdate describes the last step of some rows' update to the kernel.
-func (p *Propagator) nodeUpdate(x *layerUpdate, group int, rows, positions []int32, m activations) kernel.NodeUpdate {
+func (p *runner) nodeUpdate(x *layerUpdate, group int, rows, positions []int32, m activations) kernel.NodeUpdate {
 	layer := &p.weights.layers[x.layer]
 	update := kernel.NodeUpdate{
 		Dim: p.configuration.Dim, Lanes: p.lanes(), Rows: rows, LinearRows: positions, Linear: m.linear, Bias: layer.bias, InverseDeviation: m.deviation,
@@ -236,9 +236,9 @@ func (p *Propagator) nodeUpdate(x *layerUpdate, group int, rows, positions []int
 	return update
 }
 
-// backward propagates the gradient of a layer's outputs to all of its inputs. into receives the
+// runBackward propagates the gradient of a layer's outputs to all of its inputs. into receives the
 // gradients of the layer's parameters.
-func (p *Propagator) backward(x *layerUpdate, into *layerGradients) {
+func (p *runner) runBackward(x *layerUpdate, into *layerGradients) {
 	d, width := p.configuration.Dim, p.weights.width()
 	p.scratch.features = buffer.Resize(p.scratch.features, chunkRows*width)
 	p.scratch.update = buffer.Resize(p.scratch.update, chunkRows*d)
@@ -266,7 +266,7 @@ func (p *Propagator) backward(x *layerUpdate, into *layerGradients) {
 
 // normalizeBackward sets linear to the gradient of the linear map's output, and adds to the gradients
 // of the residuals.
-func (p *Propagator) normalizeBackward(x *layerUpdate, c *chunk, m activations, linear []float32, into *layerGradients) {
+func (p *runner) normalizeBackward(x *layerUpdate, c *chunk, m activations, linear []float32, into *layerGradients) {
 	p.scratch.updateGradients = kernel.NodeUpdateGradients{Linear: linear, Bias: into.bias, Scale: into.scale, Shift: into.shift}
 	for i := range x.groups {
 		rows := c.rows(i)

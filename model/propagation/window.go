@@ -7,14 +7,63 @@ import (
 	"tagnet/model/window"
 )
 
-// forwardWindow is TAGNet's propagation. The state of age k of an entity is the one after layer
+// windowPolicy is TAGNet's propagation. The state of age k of an entity is the one after layer
 // dist + k. Layer t computes, for every k, the states of age k of the entities at distance t - k: from
 // their parents' states of age k, their siblings' of age k-1 and their children's of age k-2. These
 // are all the messages that are not empty, and the edge constraint admits each of them.
-func (p *Propagator) forwardWindow(ctx context.Context, laidOut bool) error {
+type windowPolicy struct {
+	*tables
+	laidOut bool // all that the last query's source reaches
+}
+
+func newWindowPolicy(r *runner) *windowPolicy {
+	p := &windowPolicy{tables: newTables(r)}
+	p.of = p
+	return p
+}
+
+func (p *windowPolicy) propagatesTwo() bool { return true }
+
+func (p *windowPolicy) distance(entity int32) (hops int, reached bool) {
+	row := p.layout.Row(entity)
+	if row == kernel.Unreached {
+		return 0, false
+	}
+	return p.layout.Distance(row), true
+}
+
+func (p *windowPolicy) finalAges(entity int32) (first, last, row int) {
+	row = int(p.layout.Row(entity))
+	if row == kernel.Unreached {
+		return 0, -1, 0
+	}
+	last = min(p.configuration.Delta, p.configuration.Layers-p.layout.Distance(int32(row)))
+	if !p.configuration.Specific() {
+		first = last
+	}
+	return first, last, row
+}
+
+func (p *windowPolicy) finalTable(row, age int) []float32 {
+	return p.states.each[p.table(p.layout.Distance(int32(row))+age, age)]
+}
+
+func (p *windowPolicy) tableAfter(_ int, x *receiverGroup) int { return x.age }
+
+// heard reports whether a sender was reached before the layer: where its kind is not above the receiver's age.
+func (p *windowPolicy) heard(_ int, x *receiverGroup, kind int, _ int32) bool { return kind <= x.age }
+
+func (p *windowPolicy) groups(t int) []receiverGroup {
+	p.windowUpdate(t)
+	return p.update.groups
+}
+
+func (p *windowPolicy) forward(ctx context.Context) error {
 	c := p.configuration
 	ages := min(c.Delta, c.Layers) + 1
 	p.needed.all = p.query.Candidates == nil
+	laidOut := p.sameSearch && p.laidOut
+	p.laidOut = false // candidates may leave out the others' rows
 	if !laidOut || !p.needed.all {
 		p.layOut(ages)
 	}
@@ -35,18 +84,19 @@ func (p *Propagator) forwardWindow(ctx context.Context, laidOut bool) error {
 		for i := range p.update.groups {
 			p.sent += p.countMessages(&p.update.groups[i], t) * int64(p.lanes())
 		}
-		p.forward(&p.update)
+		p.run(&p.update)
 		if p.sharesStates() {
 			p.copyDuplicates(t)
 		}
 	}
+	p.laidOut = p.needed.all
 	return nil
 }
 
 // layOut lays out the query's window. What its candidates do not depend on matters all the same for
 // TransE, whose messages from entities that are not reached yet are not empty, and for degree messages,
 // which are counted.
-func (p *Propagator) layOut(ages int) {
+func (p *windowPolicy) layOut(ages int) {
 	begin := p.clock()
 	c, q := p.configuration, &p.query
 	if p.needed.all {
@@ -60,7 +110,7 @@ func (p *Propagator) layOut(ages int) {
 }
 
 // startStates allocates the states of a number of ages and sets those before any layer.
-func (p *Propagator) startStates(ages int) {
+func (p *windowPolicy) startStates(ages int) {
 	before, count := 0, ages
 	switch {
 	case p.message == kernel.TransE:
@@ -75,12 +125,12 @@ func (p *Propagator) startStates(ages int) {
 
 // separatesAges reports whether each age has a state table: where states before an entity's last are
 // read again, and for TransE, which reads states of ages before 0.
-func (p *Propagator) separatesAges() bool {
+func (p *windowPolicy) separatesAges() bool {
 	return p.query.Training || p.configuration.Specific() || p.message == kernel.TransE
 }
 
 // tableRows returns the number of rows of an age's table, or 0 where ages have none of their own.
-func (p *Propagator) tableRows() int32 {
+func (p *windowPolicy) tableRows() int32 {
 	if p.separatesAges() {
 		return int32(p.graph.Entities)
 	}
@@ -88,7 +138,7 @@ func (p *Propagator) tableRows() int32 {
 }
 
 // table returns the index of the table for the states of an age after layer t.
-func (p *Propagator) table(t, age int) int {
+func (p *windowPolicy) table(t, age int) int {
 	if p.separatesAges() {
 		return age
 	}
@@ -97,18 +147,18 @@ func (p *Propagator) table(t, age int) int {
 
 // sharesStates reports whether equivalent states are computed once. While training that changes the
 // order in which gradients are added, so it is a choice; and dropout would make the states differ.
-func (p *Propagator) sharesStates() bool {
+func (p *windowPolicy) sharesStates() bool {
 	return !p.query.Training && p.needed.all || p.query.ShareStates
 }
 
 // duplicates returns the duplicates of the states that layer t computes for a group.
-func (p *Propagator) duplicates(x *receiverGroup, t int) []window.Duplicate {
+func (p *windowPolicy) duplicates(x *receiverGroup, t int) []window.Duplicate {
 	ofAge, level := &p.layout.Ages[x.age], t-x.age
 	return ofAge.Duplicates[ofAge.DuplicateLevels[level]:ofAge.DuplicateLevels[level+1]]
 }
 
 // copyDuplicates copies the states that layer t computed to the rows with equivalent ones.
-func (p *Propagator) copyDuplicates(t int) {
+func (p *windowPolicy) copyDuplicates(t int) {
 	length := p.rowLength()
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
@@ -127,7 +177,7 @@ func (p *Propagator) copyDuplicates(t int) {
 }
 
 // weighReceivers computes each row's divisor of a mean, and its number of degree messages.
-func (p *Propagator) weighReceivers() {
+func (p *tables) weighReceivers() {
 	p.divisor = buffer.Resize(p.divisor, p.layout.Count())
 	for row, degree := range p.layout.Degrees {
 		p.divisor[row] = 1 / (float32(degree) + 1)
@@ -143,7 +193,7 @@ func (p *Propagator) weighReceivers() {
 
 // windowUpdate describes layer t: a group for each level that it updates, which is the level at
 // distance t - k for age k.
-func (p *Propagator) windowUpdate(t int) {
+func (p *windowPolicy) windowUpdate(t int) {
 	x := &p.update
 	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1]}
 	for age := 0; age <= min(p.configuration.Delta, t); age++ {
@@ -157,7 +207,7 @@ func (p *Propagator) windowUpdate(t int) {
 }
 
 // windowGroup describes the update of a level's states of an age, except for its rows.
-func (p *Propagator) windowGroup(t, age int) receiverGroup {
+func (p *windowPolicy) windowGroup(t, age int) receiverGroup {
 	x := receiverGroup{output: p.states.each[p.table(t, age)], age: age, receivers: p.receivers(t - 1)}
 	if age > 0 {
 		x.previous = p.states.each[p.table(t-1, age-1)]
@@ -177,7 +227,7 @@ func (p *Propagator) windowGroup(t, age int) receiverGroup {
 }
 
 // receivers describes the layout's rows to the kernel, except for the states their senders have.
-func (p *Propagator) receivers(layer int) kernel.Receivers {
+func (p *tables) receivers(layer int) kernel.Receivers {
 	r := kernel.Receivers{
 		Dim: p.rowLength(), Lanes: p.lanes(), Message: p.message, Reduction: p.reduction,
 		Senders: p.layout.Senders, States: p.states.all,
@@ -191,7 +241,7 @@ func (p *Propagator) receivers(layer int) kernel.Receivers {
 
 // addDuplicates adds the gradients of the duplicates of layer t's states to those of their
 // representatives.
-func (p *Propagator) addDuplicates(t int) {
+func (p *windowPolicy) addDuplicates(t int) {
 	d := p.configuration.Dim
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
@@ -203,7 +253,7 @@ func (p *Propagator) addDuplicates(t int) {
 
 // countMessages returns the number of messages to a group's receivers in layer t, duplicates
 // included.
-func (p *Propagator) countMessages(x *receiverGroup, t int) (messages int64) {
+func (p *windowPolicy) countMessages(x *receiverGroup, t int) (messages int64) {
 	if p.needed.all {
 		return p.layout.Messages(t-x.age, x.receivers.Kinds)
 	}
@@ -216,16 +266,18 @@ func (p *Propagator) countMessages(x *receiverGroup, t int) (messages int64) {
 	return messages
 }
 
-// backwardWindow runs the layers in reverse. A layer reads states of the layer before and writes its
+// backward runs the layers in reverse. A layer reads states of the layer before and writes its
 // own, so the order within it does not matter.
-func (p *Propagator) backwardWindow(into *Gradients) {
+func (p *windowPolicy) backward(entities []int32, gradient []float32, into *Gradients) {
+	p.clearGradients()
+	p.loadGradients(entities, gradient)
 	for t := p.configuration.Layers; t >= 1; t-- {
-		p.backwardWindowLayer(t, into)
+		p.backwardLayer(t, into)
 	}
 	p.kernel.Add(into.Query, p.gradients.each[0][:p.configuration.Dim]) // the source's first state is the query's embedding
 }
 
-func (p *Propagator) backwardWindowLayer(t int, into *Gradients) {
+func (p *windowPolicy) backwardLayer(t int, into *Gradients) {
 	p.windowUpdate(t)
 	for i := range p.update.groups {
 		p.windowGradients(&p.update.groups[i], t-1, into)
@@ -233,11 +285,11 @@ func (p *Propagator) backwardWindowLayer(t int, into *Gradients) {
 	if p.sharesStates() {
 		p.addDuplicates(t)
 	}
-	p.backward(&p.update, &into.layers[t-1])
+	p.runBackward(&p.update, &into.layers[t-1])
 }
 
 // windowGradients sets where a group's gradients are read and written.
-func (p *Propagator) windowGradients(x *receiverGroup, layer int, into *Gradients) {
+func (p *windowPolicy) windowGradients(x *receiverGroup, layer int, into *Gradients) {
 	x.gradient = p.gradients.each[x.age]
 	x.setGradients(p.gradients.all, layer, into)
 	if x.age > 0 {
