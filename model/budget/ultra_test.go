@@ -8,11 +8,11 @@ import (
 
 	"tagnet/model/budget"
 	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/relations"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/ultratest"
 )
 
 // TestUltraEstimateBoundsWhatIsHeld compares the live heap with the estimate, on a random graph that sources reach all of, and on
@@ -41,15 +41,18 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 	before := live()
 	p := parameters.Initialize(ultra.Layout(), 1)
 	relations := relations.GraphOf(g)
-	m := ultra.New(p, g, relations, k)
-	b, w, scores := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers), make([]float32, g.Entities)
+	s, err := inference.New(g, relations, ultra.Configuration(), p, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, scores := s.Worker(), make([]float32, g.Entities)
 	for i := range 8 {
-		if err := w.Scores(t.Context(), b, facts[i].Head, 0, scores); err != nil {
+		if err := w.Scores(t.Context(), facts[i].Head, []int32{0}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	held := live() - before
-	runtime.KeepAlive([]any{p, relations, m, b, w, scores})
+	runtime.KeepAlive([]any{p, relations, s, w, scores})
 	e := budget.Ultra(budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount())}, relations.Edges(), 10, 1<<17)
 	estimate := row(e, "parameters") + row(e, "base relation") + e.Thread
 	t.Logf("%.1f MiB held, estimate %.1f", float64(held)/(1<<20), float64(estimate)/(1<<20))

@@ -182,6 +182,12 @@ func (c Configuration) HasBackground() bool {
 	return c.Policy == PolicyFull && c.Source() == RelationsTable
 }
 
+// HasGround reports whether queries are scored by differences to the states without a source, which queries of either direction of
+// a relation share: policy full with sums of messages, and relations from a graph.
+func (c Configuration) HasGround() bool {
+	return c.Policy == PolicyFull && c.Source() == RelationsGraph && c.Aggregate == AggregateSum && c.Message == MessageDistMult
+}
+
 // Specific reports whether the final state is an attention over the states of the window.
 func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
 

@@ -26,6 +26,8 @@ type Scorer struct {
 
 	// background returns the states that all queries share, or nil where there are none. No query's context cancels it.
 	background func() (*propagation.Background, error)
+	ground     *ground // nil where there is none
+	radius     int
 }
 
 // New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
@@ -38,6 +40,9 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	}
 	s := &Scorer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k)}
 	s.background = sync.OnceValues(s.newBackground)
+	if c.HasGround() {
+		s.ground = newGround(s)
+	}
 	if c.Prioritized() {
 		return s, nil
 	}
@@ -57,6 +62,22 @@ func (s *Scorer) newBackground() (*propagation.Background, error) {
 	}
 	b := propagation.NewBackground(s.first)
 	return b, b.Forward(context.Background(), s.weights, nil, false)
+}
+
+// Within has the scorer's workers score entities farther from the source than radius edges as if it did not exist: an approximation
+// for models with a ground. 0 is exact.
+func (s *Scorer) Within(radius int) { s.radius = radius }
+
+// Group returns a number for relations whose queries are answered faster one after another.
+func (s *Scorer) Group(relation int32) int32 { return s.weights.Relations.Group(relation) }
+
+// Hold computes on so many threads what the queries of a relation's group share, unless that is there, and has workers keep it until
+// release. It waits for queries of other groups.
+func (s *Scorer) Hold(ctx context.Context, relation int32, threads int) (release func(), err error) {
+	if s.ground == nil {
+		return func() {}, nil
+	}
+	return s.ground.hold(ctx, relation, threads)
 }
 
 // Worker scores the queries of one source at a time. It is not for concurrent use. Its buffers grow to the largest
@@ -89,26 +110,48 @@ func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, sc
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
-	background, err := w.scorer.background()
+	query, err := w.scorer.query(source)
 	if err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
-	query := propagation.Query{Source: source, Background: background}
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
-		if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
-			return fmt.Errorf("scoring: %w", err)
-		}
-		w.sent += w.propagator.Sent()
-		for lane, relation := range batch {
-			if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
-				return err
-			}
-			if err := ranking.CheckFinite(source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
-				return err
-			}
+		if err := w.scoreBatch(ctx, query, batch, scores); err != nil {
+			return err
 		}
 		relations, scores = relations[len(batch):], scores[len(batch):]
+	}
+	return nil
+}
+
+// query returns a query of a source, without a relation.
+func (s *Scorer) query(source int32) (propagation.Query, error) {
+	background, err := s.background()
+	q := propagation.Query{Source: source, Background: background, Radius: s.radius}
+	if s.ground != nil {
+		q.Ground = s.ground.states
+	}
+	return q, err
+}
+
+// scoreBatch scores all entities for relations that are propagated together.
+func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch []int32, scores [][]float32) error {
+	release, err := w.scorer.Hold(ctx, batch[0], 1)
+	if err != nil {
+		return fmt.Errorf("scoring: %w", err)
+	}
+	defer release()
+	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
+		return fmt.Errorf("scoring: %w", err)
+	}
+	w.sent += w.propagator.Sent()
+	for lane, relation := range batch {
+		if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
+			return err
+		}
+		if err := ranking.CheckFinite(query.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -128,10 +171,14 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	if s.attention != nil {
 		w.attention.prepare(s.kernel, s.attention, w.embedding)
 	}
-	unreached := [1]float32{}
-	w.hidden = w.score.rows(s.kernel, w.zero, unreached[:], w.hidden)
-	for o := range scores {
-		scores[o] = unreached[0]
+	if s.ground != nil {
+		w.hidden = s.ground.score(relation, w.score, scores, w.hidden)
+	} else {
+		unreached := [1]float32{}
+		w.hidden = w.score.rows(s.kernel, w.zero, unreached[:], w.hidden)
+		for o := range scores {
+			scores[o] = unreached[0]
+		}
 	}
 	w.propagator.Reached(lane, func(entities []int32, states [][]float32) {
 		w.scoreGroup(entities, states, scores)

@@ -46,5 +46,9 @@ type layered interface {
 	heard(t int, x *receiverGroup, kind int, sender int32) bool
 	// edgeGradients is Propagator.EdgeGradients.
 	edgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients) error
+}
+
+// reacher is a policy that has states of what it reached: Propagator.Reached.
+type reacher interface {
 	reached(lane int, visit func(entities []int32, states [][]float32))
 }

@@ -2,7 +2,6 @@ package ranker
 
 import (
 	"fmt"
-	"iter"
 )
 
 // Bundle is a unit of work: some queries of a split.
@@ -37,22 +36,6 @@ func (b *Bundle) Rows() int64 {
 		n += int64(len(q.Rows))
 	}
 	return n
-}
-
-// Sources yields the queries of each source, and the index of the first of them.
-func (b *Bundle) Sources() iter.Seq2[int, []Query] {
-	return func(yield func(int, []Query) bool) {
-		for from := 0; from < len(b.Queries); {
-			to := from + 1
-			for to < len(b.Queries) && b.Queries[to].Source == b.Queries[from].Source {
-				to++
-			}
-			if !yield(from, b.Queries[from:to]) {
-				return
-			}
-			from = to
-		}
-	}
 }
 
 // Check returns an error if an id of the bundle is outside a graph with that many entities and

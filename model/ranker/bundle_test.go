@@ -2,8 +2,6 @@ package ranker
 
 import (
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func severalQueries() *Bundle {
@@ -18,18 +16,6 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	if n := severalQueries().Rows(); n != 4 {
 		t.Errorf("%d rows, want 4", n)
-	}
-}
-
-func TestSources(t *testing.T) {
-	t.Parallel()
-	type run struct{ Index, Source, Queries int }
-	var got []run
-	for i, queries := range severalQueries().Sources() {
-		got = append(got, run{i, int(queries[0].Source), len(queries)})
-	}
-	if diff := cmp.Diff([]run{{0, 3, 2}, {2, 8, 1}}, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/model/relations"
-	"tagnet/model/ultra"
 )
 
 // Model is a trained model over a graph.
@@ -23,8 +22,8 @@ type Model struct {
 	Graph         *graph.Graph
 	Configuration configuration.Configuration
 	Parameters    *parameters.Set[float32]
-	// Relations are the edges between the graph's relations, which ULTRA needs. Radius is how far from a source it changes
-	// states; 0 is as far as it has layers, which is exact.
+	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them. Radius is how
+	// far from a source a model with a ground changes states; 0 is as far as it has layers, which is exact.
 	Relations *relations.Graph
 	Radius    int
 }
@@ -74,20 +73,12 @@ func (r *ranker) open() error {
 			return fmt.Errorf("preparing to score: %w", err)
 		}
 	}
-	if ultra.Computes(m.Configuration) {
-		radius := m.Radius
-		if radius == 0 {
-			radius = ultra.Layers
-		}
-		over := ultra.New(m.Parameters, m.Graph, m.Relations, r.with.Kernel)
-		r.current = newULTRARanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, over, radius, r.with.Threads)
-		return nil
-	}
 	scorer, err := inference.New(m.Graph, m.Relations, m.Configuration, m.Parameters, r.with.Kernel)
 	if err != nil {
 		return err
 	}
-	pool := NewPool(m.Graph.Entities, m.Graph.RelationCount(), r.with.Threads, func() Worker { return scorer.Worker() })
+	scorer.Within(m.Radius)
+	pool := NewPool(m.Graph.Entities, m.Graph.RelationCount(), r.with.Threads, scorer, func() Worker { return scorer.Worker() })
 	r.current = &cpuRanker{pool, r.list}
 	return nil
 }

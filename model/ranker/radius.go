@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tagnet/model/ranking"
-	"tagnet/model/ultra"
 )
 
 // RadiusLoss compares what ULTRA answers to some queries within a radius with its exact answers.
@@ -24,7 +23,7 @@ type RadiusLoss struct {
 func LossOf(ctx context.Context, m Model, list ranking.Selection, with Means, queries []Query) (RadiusLoss, error) {
 	loss := RadiusLoss{Queries: len(queries)}
 	var scored [2]*Scored
-	for i, radius := range []int{ultra.Layers, m.Radius} {
+	for i, radius := range []int{0, m.Radius} {
 		m.Radius = radius
 		ranker, err := New(m, list, with)
 		if err != nil {

@@ -1,6 +1,7 @@
 package ranker
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -20,6 +21,14 @@ type Worker interface {
 	// Distance returns the number of hops from the source of the last call of Scores to entity.
 	// reached is false where that is more than the model's layers.
 	Distance(entity int32) (hops int, reached bool)
+}
+
+// Shared is what a model computes once for many queries; inference.Scorer is one.
+type Shared interface {
+	// Group returns a number for relations whose queries are answered faster one after another.
+	Group(relation int32) int32
+	// Hold computes on so many threads what the queries of a relation's group share, and has workers keep it until release.
+	Hold(ctx context.Context, relation int32, threads int) (release func(), err error)
 }
 
 // Ranker ranks the answers of bundles.
@@ -54,14 +63,15 @@ func newThread(w Worker, entities, lanes int) *thread {
 type Pool struct {
 	entities, relations int
 	newWorker           func() Worker
+	shared              Shared
 	idle                chan *thread  // made and not in use
 	unmade              chan struct{} // a value for each that may still be made
 }
 
 // NewPool returns a pool over a graph of that many entities and relations (2R), with as many workers as size at most, which
-// changes no result.
-func NewPool(entities, relations, size int, newWorker func() Worker) *Pool {
-	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, idle: make(chan *thread, size), unmade: make(chan struct{}, size)}
+// changes no result. shared is what its workers share.
+func NewPool(entities, relations, size int, shared Shared, newWorker func() Worker) *Pool {
+	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, shared: shared, idle: make(chan *thread, size), unmade: make(chan struct{}, size)}
 	for range size {
 		p.unmade <- struct{}{}
 	}
@@ -78,24 +88,64 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 		return nil, err
 	}
 	list.K = min(list.K, p.entities)
-	var chunks [][2]int // ranges of b.Queries, of one source each
-	for first, queries := range b.Sources() {
-		for from := 0; from < len(queries); from += chunkSize {
-			chunks = append(chunks, [2]int{first + from, first + min(from+chunkSize, len(queries))})
+	order := p.order(b.Queries)
+	queries, ranked := make([]Query, len(order)), make([]Ranked, len(order))
+	for i, at := range order {
+		queries[i] = b.Queries[at]
+	}
+	var messages atomic.Int64
+	for rest := 0; rest < len(queries); {
+		first := rest
+		chunks := p.chunks(queries, &rest)
+		release, err := p.shared.Hold(ctx, queries[first].Relation, cap(p.idle))
+		if err != nil {
+			return nil, err
+		}
+		err = parallel.Try(ctx, cap(p.idle), len(chunks), func(ctx context.Context, _, chunk int) error {
+			from, to := chunks[chunk][0], chunks[chunk][1]
+			return p.use(ctx, func(t *thread) error {
+				sent, err := t.rank(ctx, queries[from:to], ranked[from:to], list, done)
+				messages.Add(sent)
+				return err
+			})
+		})
+		release()
+		if err != nil {
+			return nil, err
 		}
 	}
-	out := &Scored{Queries: make([]Ranked, len(b.Queries))}
-	var messages atomic.Int64
-	err := parallel.Try(ctx, cap(p.idle), len(chunks), func(ctx context.Context, _, chunk int) error {
-		from, to := chunks[chunk][0], chunks[chunk][1]
-		return p.use(ctx, func(t *thread) error {
-			sent, err := t.rank(ctx, b.Queries[from:to], out.Queries[from:to], list, done)
-			messages.Add(sent)
-			return err
-		})
+	out := &Scored{Queries: make([]Ranked, len(order)), Messages: messages.Load()}
+	for i, at := range order {
+		out.Queries[at] = ranked[i]
+	}
+	return out, nil
+}
+
+// order returns the order of answering: by group, and within it by source.
+func (p *Pool) order(queries []Query) []int {
+	order := make([]int, len(queries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(p.group(queries[a]), p.group(queries[b])), cmp.Compare(queries[a].Source, queries[b].Source))
 	})
-	out.Messages = messages.Load()
-	return out, err
+	return order
+}
+
+func (p *Pool) group(q Query) int32 { return p.shared.Group(q.Relation) }
+
+// chunks returns ranges of the queries of the group that begins at next, of one source each, and advances next to the next group.
+func (p *Pool) chunks(queries []Query, next *int) (ranges [][2]int) {
+	group := p.group(queries[*next])
+	for *next < len(queries) && p.group(queries[*next]) == group {
+		from := *next
+		for *next < min(len(queries), from+chunkSize) && p.group(queries[*next]) == group && queries[*next].Source == queries[from].Source {
+			*next++
+		}
+		ranges = append(ranges, [2]int{from, *next})
+	}
+	return ranges
 }
 
 // Use calls do with a worker that nothing else uses meanwhile. It waits for one while all are in use.

@@ -41,6 +41,13 @@ func (f *fake) Distance(entity int32) (hops int, reached bool) {
 	return int(entity), true
 }
 
+// nothing is shared by queries.
+type nothing struct{}
+
+func (nothing) Group(int32) int32 { return 0 }
+
+func (nothing) Hold(context.Context, int32, int) (release func(), err error) { return func() {}, nil }
+
 const entities = 20
 
 // someBundle has the queries (source, relation, ?) of sources 0 to 8 and relations 0 to 9, with the
@@ -64,7 +71,7 @@ func someBundle() *Bundle {
 
 func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 	t.Helper()
-	r := NewPool(entities, 10, workers, func() Worker { own := *w; return &own })
+	r := NewPool(entities, 10, workers, nothing{}, func() Worker { own := *w; return &own })
 	done := make(chan int, 1000)
 	s, err := r.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, func(n int) { done <- n })
 	close(done)
@@ -124,14 +131,60 @@ func TestRankFails(t *testing.T) {
 	if _, _, err := rank(t, &fake{fail: 5}, 3); err == nil || !strings.Contains(err.Error(), "no luck") {
 		t.Errorf("a worker's error: %v", err)
 	}
-	r := NewPool(entities, 10, 1, func() Worker { return &fake{fail: -1} })
+	r := NewPool(entities, 10, 1, nothing{}, func() Worker { return &fake{fail: -1} })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Rank(ctx, someBundle(), ranking.Selection{K: 3}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small := NewPool(entities-8, 10, 1, func() Worker { return &fake{fail: -1} })
+	small := NewPool(entities-8, 10, 1, nothing{}, func() Worker { return &fake{fail: -1} })
 	if _, err := small.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil); err == nil {
 		t.Error("a bundle of a larger graph: no error")
+	}
+}
+
+// byParity has two groups of relations, and counts what is held.
+type byParity struct{ held, now []int32 }
+
+func (*byParity) Group(relation int32) int32 { return relation % 2 }
+
+func (b *byParity) Hold(_ context.Context, relation int32, _ int) (release func(), err error) {
+	b.held, b.now = append(b.held, relation%2), append(b.now, relation%2)
+	return func() { b.now = b.now[1:] }, nil
+}
+
+// inGroup scores only queries of the group that is held.
+type inGroup struct {
+	fake
+	shared *byParity
+}
+
+func (w *inGroup) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
+	for _, relation := range relations {
+		if len(w.shared.now) != 1 || w.shared.now[0] != relation%2 {
+			return errors.New("scoring a query of a group that is not held")
+		}
+	}
+	return w.fake.Scores(ctx, source, relations, scores)
+}
+
+// TestGroupsChangeNothing ranks by groups of relations, each of which is held once.
+func TestGroupsChangeNothing(t *testing.T) {
+	t.Parallel()
+	want, _, err := rank(t, &fake{fail: -1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := &byParity{}
+	p := NewPool(entities, 10, 3, shared, func() Worker { return &inGroup{fake{fail: -1}, shared} })
+	got, err := p.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("by groups:\n%s", diff)
+	}
+	if diff := cmp.Diff([]int32{0, 1}, shared.held); diff != "" || len(shared.now) > 0 {
+		t.Errorf("held groups, %v still:\n%s", shared.now, diff)
 	}
 }

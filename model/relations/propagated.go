@@ -75,8 +75,8 @@ func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	}
 }
 
-// base returns the base relation of a relation.
-func (s *propagated) base(relation int32) int32 { return relation % int32(s.graph.BaseRelations) }
+// Group is the base relation, whose states both of its directions share.
+func (s *propagated) Group(relation int32) int32 { return relation % int32(s.graph.BaseRelations) }
 
 func (s *propagated) Prepare(queries []int32) {
 	var missing []int32
@@ -106,7 +106,7 @@ func (s *propagated) byBase(queries []int32) (bases []int32, positions map[int32
 		if relation < 0 || int(relation) >= s.graph.RelationCount() {
 			continue
 		}
-		base := s.base(relation)
+		base := s.Group(relation)
 		if positions[base] == nil {
 			bases = append(bases, base)
 		}
@@ -135,7 +135,7 @@ func (s *propagated) keep(base int32, made *states) {
 func (s *propagated) of(relation int32) *states {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	base := s.base(relation)
+	base := s.Group(relation)
 	made := s.shared[base]
 	if made == nil {
 		s.each(1, func(w *relationWorker, _ int) { made = w.states(base) })

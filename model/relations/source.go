@@ -16,6 +16,9 @@ type Source interface {
 	// Prepare computes what queries for these relations will need together, which is faster than one by one. It ignores relations
 	// out of range. The next Load or Prepare discards it.
 	Prepare(queries []int32)
+	// Group returns a number for relations that share what takes long to compute: their queries are answered faster one after
+	// another.
+	Group(relation int32) int32
 	// Query returns the embedding of a query's relation, [dim], a view.
 	Query(relation int32) []float32
 	// Tables returns the tables of one query, or of two that are propagated together, by layer: rows that messages are multiplied by,
@@ -81,6 +84,9 @@ func (e *embeddings) load(k kernel.Kernel, p *parameters.Set[float32]) {
 
 // size returns the number of entries of a table.
 func (e *embeddings) size() int { return e.relations * e.dim }
+
+// Group is that of sources that look tables up: they are answered in any order.
+func (e *embeddings) Group(int32) int32 { return 0 }
 
 func (e *embeddings) Query(relation int32) []float32 { return stack.Row(e.query, e.dim, relation) }
 

@@ -10,13 +10,14 @@ import (
 
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
+	"tagnet/model/propagation"
 	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 )
 
 // BenchmarkQuery compares queries in the shared way with the same queries propagated in the plain way, by the same kernels on one
-// core: test queries drawn at random, one after the other in both ways. The times are those of the processor. The metric times is
+// core, without their scores: test queries drawn at random, one after the other in both ways. The times are those of the processor. The metric times is
 // how many times faster the shared way is, without and with its share of what the queries of a base relation have in common.
 func BenchmarkQuery(b *testing.B) {
 	for _, folder := range []string{"wn18rr", "fb15k-237"} {
@@ -26,8 +27,13 @@ func BenchmarkQuery(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m := ultra.New(ultratest.Drawn(1), d.graph, relations.GraphOf(d.graph), k)
-			w, plain, scores := m.Worker(ultra.Layers), m.Plain(), make([]float32, d.graph.Entities)
+			c := ultra.Configuration()
+			scorer := scorer(b, ultratest.Drawn(1), d.graph, nil, k)
+			w, weights := scorer.Worker(), propagation.NewWeights(d.graph, nil, c, false)
+			if err := weights.Load(k, ultratest.Drawn(1)); err != nil {
+				b.Fatal(err)
+			}
+			plain := propagation.New(d.graph, c, k)
 			queries, byBase := d.queries(), map[int32][]query{}
 			for _, q := range queries {
 				byBase[q.base] = append(byBase[q.base], q)
@@ -35,21 +41,28 @@ func BenchmarkQuery(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			const each = 8 // queries of a base relation
-			var base *ultra.Base
 			var bases, shared, plainly processor
 			rng, relation := rand.New(rand.NewPCG(1, 2)), int32(0)
 			for b.Loop() {
 				if plainly.runs%each == 0 {
 					relation = queries[rng.IntN(len(queries))].base // the more queries, the more often
-					bases.measure(func() { base = ultratest.Base(b, m, relation, 1, base) })
+					bases.measure(func() {
+						release, err := scorer.Hold(b.Context(), relation, 1)
+						if err != nil {
+							b.Fatal(err)
+						}
+						release()
+					})
 				}
 				q := byBase[relation][rng.IntN(len(byBase[relation]))]
 				shared.measure(func() {
-					if err := w.Scores(b.Context(), base, q.source, q.relation, scores); err != nil {
+					scoresOf(b, w, d.graph, q.source, q.relation)
+				})
+				plainly.measure(func() {
+					if err := plain.Forward(b.Context(), weights, propagation.Query{Source: q.source, Relation: q.relation}); err != nil {
 						b.Fatal(err)
 					}
 				})
-				plainly.measure(func() { plain.Scores(base, q.source, q.relation, scores) })
 			}
 			b.ReportMetric(bases.milliseconds(), "ms/base")
 			b.ReportMetric(shared.milliseconds(), "ms/query")

@@ -14,10 +14,8 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
-	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
-	"tagnet/model/ultra/ultratest"
 )
 
 // dataset is a graph with facts that are queried, by ids.
@@ -96,19 +94,15 @@ func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(p, d.graph, relations.GraphOf(d.graph), k)
-	w, scores := m.Worker(radius), make([]float32, d.graph.Entities)
+	scorer := scorer(t, p, d.graph, nil, k)
+	scorer.Within(radius)
+	w := scorer.Worker()
+	var scores []float32
 	var ranks ranking.Accumulator
-	var base *ultra.Base
 	last := query{base: -1}
 	for _, q := range d.queries() {
-		if q.base != last.base {
-			base = ultratest.Base(t, m, q.base, 1, base)
-		}
 		if q.base != last.base || q.source != last.source || q.relation != last.relation {
-			if err := w.Scores(t.Context(), base, q.source, q.relation, scores); err != nil {
-				t.Fatal(err)
-			}
+			scores = scoresOf(t, w, d.graph, q.source, q.relation)
 		}
 		ranks.Add(ranking.Filtered(scores, q.answer, d.known[[2]int32{q.source, q.relation}]))
 		last = q

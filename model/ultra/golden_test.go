@@ -10,7 +10,6 @@ import (
 	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
-	"tagnet/model/ultra/ultratest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,9 +31,9 @@ func TestGoldenFloat32(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, g := c.Parameters(t), c.Graph(t)
-			relations := relations.GraphOf(g)
+			between := relations.GraphOf(g)
 			edges := map[string][][2]int32{}
-			for e := range relations.All {
+			for e := range between.All {
 				of := golden.Types[e.Type]
 				edges[of] = append(edges[of], [2]int32{e.Receiver, e.Sender})
 			}
@@ -42,25 +41,21 @@ func TestGoldenFloat32(t *testing.T) {
 				t.Errorf("relation graph (-want +got):\n%s", diff)
 			}
 			eachVariant(t, func(t *testing.T, k kernel.Kernel) {
-				m := ultra.New(p, g, relations, k)
-				w := m.Worker(ultra.Layers)
+				w := scorer(t, p, g, between, k).Worker()
 				for relation, want := range c.BaseRelations {
-					b := ultratest.Base(t, m, relation, 2, nil)
-					check(t, fmt.Sprintf("final of %d", relation), m.Relations(b), want.Final)
+					b := baseOf(t, p, g, between, k, relation)
+					check(t, fmt.Sprintf("final of %d", relation), b.states, want.Final)
 					for layer, want := range want.Tables {
-						check(t, fmt.Sprintf("table %d of %d", layer, relation), m.Table(b, layer), want)
+						check(t, fmt.Sprintf("table %d of %d", layer, relation), b.tables[layer-1], want)
 					}
 					if want.Ground != nil {
-						check(t, fmt.Sprintf("ground states of %d", relation), m.Ground(b), want.Ground[ultra.Layers])
+						check(t, fmt.Sprintf("ground states of %d", relation), b.ground, want.Ground[ultra.Layers])
 					}
 					for i, q := range c.Queries {
 						if q.Base != relation {
 							continue
 						}
-						scores := make([]float32, g.Entities)
-						if err := w.Scores(t.Context(), b, q.Source, q.Relation, scores); err != nil {
-							t.Fatal(err)
-						}
+						scores := scoresOf(t, w, g, q.Source, q.Relation)
 						check(t, fmt.Sprintf("scores of query %d", i), scores, q.Scores)
 						if rank := ranking.Filtered(scores, q.Answer, c.Known(q)); rank.Pessimistic < q.RankLeast || rank.Pessimistic > q.RankMost {
 							t.Errorf("query %d: rank %d, want %d to %d", i, rank.Pessimistic, q.RankLeast, q.RankMost)

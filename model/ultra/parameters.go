@@ -44,13 +44,6 @@ func TrainedAs(c configuration.Configuration) configuration.Configuration {
 	return own
 }
 
-// Computes reports whether Model computes a configuration: ULTRA's, with any hyperparameters of training.
-func Computes(c configuration.Configuration) bool {
-	own := TrainedAs(c)
-	own.ShareStates, own.WeightAverage = c.ShareStates, c.WeightAverage
-	return c == own
-}
-
 // Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
 func Layout() []parameters.Shape { return parameters.Layout(Configuration(), 0) }
 

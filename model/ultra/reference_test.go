@@ -23,33 +23,26 @@ import (
 )
 
 // TestScoresAreThoseOfTheReference compares the scores of random queries on random graphs, sparse and dense ones, exact and within
-// a radius. The memory of one base relation is reused for the next.
+// a radius. Package propagation sees that whole states and differences are both propagated.
 func TestScoresAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
 	small, wide := drawn()
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		seen := map[bool]int{}
 		for i := range 4 {
 			entities, count := 20+rng.IntN(40), 1+rng.IntN(4)
 			g := compare.RandomGraph(t, rng, entities, count, entities*[]int{1, 6}[i%2]/2)
 			edges := reference.RelationGraph(g)
-			m := ultra.New(small, g, relations.GraphOf(g), k)
-			var b *ultra.Base
+			scorer := scorer(t, small, g, relations.GraphOf(g), k)
 			distances := make([]uint8, entities)
-			for _, radius := range []int{ultra.Layers, rng.IntN(ultra.Layers)} {
-				w := m.Worker(radius)
-				base := int32(rng.IntN(count))
-				b = ultratest.Base(t, m, base, 1+rng.IntN(3), b)
+			for _, radius := range []int{ultra.Layers, 1 + rng.IntN(ultra.Layers-1)} {
+				scorer.Within(radius)
+				w, base := scorer.Worker(), int32(rng.IntN(count))
 				states := reference.RelationStates(wide, edges, g.RelationCount(), base)[ultra.Layers]
 				tables := reference.Tables(wide, states)
 				source := int32(rng.IntN(entities))
 				for _, relation := range []int32{base, g.Inverse(base)} {
-					scores := make([]float32, entities)
-					if err := w.Scores(t.Context(), b, source, relation, scores); err != nil {
-						t.Fatal(err)
-					}
-					seen[w.Whole()]++
+					scores := scoresOf(t, w, g, source, relation)
 					search.NewSearcher(g).Search(source, radius, graph.Removal{}, distances)
 					for o, want := range distances {
 						if hops, reached := w.Distance(int32(o)); reached != (want != search.Unreached) || reached && hops != int(want) {
@@ -65,9 +58,6 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 					}
 				}
 			}
-		}
-		if seen[true] == 0 || seen[false] == 0 {
-			t.Errorf("%d queries were propagated with whole states and %d with differences, want some of both", seen[true], seen[false])
 		}
 	})
 }
@@ -100,14 +90,12 @@ func TestRadiusWhereMostIsNear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(small, g, relations.GraphOf(g), k)
-	b, scores := ultratest.Base(t, m, 0, 1, nil), make([]float32, entities)
+	scorer := scorer(t, small, g, relations.GraphOf(g), k)
 	states := reference.RelationStates(wide, reference.RelationGraph(g), g.RelationCount(), 0)[ultra.Layers]
 	tables, query := reference.Tables(wide, states), states[:ultra.Dim]
-	for radius := range ultra.Layers + 1 {
-		if err := m.Worker(radius).Scores(t.Context(), b, 0, 0, scores); err != nil {
-			t.Fatal(err)
-		}
+	for radius := 1; radius <= ultra.Layers; radius++ {
+		scorer.Within(radius)
+		scores := scoresOf(t, scorer.Worker(), g, 0, 0)
 		final := reference.StatesWithin(wide, g, tables, 0, query, radius)[ultra.Layers]
 		if err := compare.Compare(fmt.Sprintf("radius %d", radius), scores, reference.Scores(wide, final, query), compare.Tolerance32); err != nil {
 			t.Error(err)
@@ -115,21 +103,15 @@ func TestRadiusWhereMostIsNear(t *testing.T) {
 	}
 }
 
-// TestRefusesOtherQueries checks the errors of queries that do not fit the base relation or the graph.
+// TestRefusesOtherQueries checks the errors of queries that do not fit the graph.
 func TestRefusesOtherQueries(t *testing.T) {
 	t.Parallel()
 	g := compare.RandomGraph(t, rand.New(rand.NewPCG(7, 8)), 9, 2, 12)
-	k, err := kernel.Named("portable")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := ultra.New(ultratest.Drawn(3), g, relations.GraphOf(g), k)
-	b, w := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers)
+	w := scorer(t, ultratest.Drawn(3), g, relations.GraphOf(g), kernel.Available()[0]).Worker()
 	for what, c := range map[string]struct{ source, relation, scores int32 }{
-		"another base relation": {0, 1, 9}, "the inverse of another": {0, 3, 9}, "no relation": {0, -1, 9},
-		"no entity": {-1, 0, 9}, "an entity beyond": {9, 0, 9}, "too few scores": {0, 0, 8},
+		"no relation": {0, -1, 9}, "a relation beyond": {0, 4, 9}, "no entity": {-1, 0, 9}, "an entity beyond": {9, 0, 9}, "too few scores": {0, 0, 8},
 	} {
-		if err := w.Scores(t.Context(), b, c.source, c.relation, make([]float32, c.scores)); err == nil {
+		if err := w.Scores(t.Context(), c.source, []int32{c.relation}, [][]float32{make([]float32, c.scores)}); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
@@ -145,8 +127,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 	}
 	p := ultratest.Drawn(3)
 	p.Data("entity_model.mlp.2.bias")[0] = float32(math.Inf(1))
-	m := ultra.New(p, g, relations.GraphOf(g), k)
-	err = m.Worker(ultra.Layers).Scores(t.Context(), ultratest.Base(t, m, 0, 1, nil), 4, 2, make([]float32, 9))
+	err = scorer(t, p, g, relations.GraphOf(g), k).Worker().Scores(t.Context(), 4, []int32{2}, [][]float32{make([]float32, 9)})
 	if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
 		t.Errorf("infinite scores: %v", err)
 	}
@@ -160,15 +141,16 @@ func TestScoringIsCanceled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ultra.New(ultratest.Drawn(3), g, relations.GraphOf(g), k)
-	if _, err := m.Base(compare.Ending(t.Context(), 2), 0, 1, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a base relation: %v", err)
+	s := scorer(t, ultratest.Drawn(3), g, relations.GraphOf(g), k)
+	w, scores := s.Worker(), make([]float32, 9)
+	for what, layers := range map[string]int{"the ground": 2, "the query": ultra.Layers + 2} {
+		err := s.Worker().Scores(compare.Ending(t.Context(), layers), 4, []int32{0}, [][]float32{scores})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
-	b, w, got, want := ultratest.Base(t, m, 0, 1, nil), m.Worker(ultra.Layers), make([]float32, 9), make([]float32, 9)
-	if err := w.Scores(compare.Ending(t.Context(), 2), b, 4, 0, got); !errors.Is(err, context.Canceled) {
-		t.Errorf("a query: %v", err)
-	}
-	if err := errors.Join(w.Scores(t.Context(), b, 4, 0, got), m.Worker(ultra.Layers).Scores(t.Context(), b, 4, 0, want)); err != nil || !slices.Equal(got, want) {
-		t.Errorf("scores %v after one that was canceled, want %v: %v", got, want, err)
+	got, want := scoresOf(t, w, g, 4, 0), scoresOf(t, scorer(t, ultratest.Drawn(3), g, nil, k).Worker(), g, 4, 0)
+	if !slices.Equal(got, want) {
+		t.Errorf("scores %v after some that were canceled, want %v", got, want)
 	}
 }

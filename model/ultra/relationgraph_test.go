@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/model/inference"
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/relations"
-	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/reference"
 	"tagnet/model/ultra/ultratest"
 
@@ -80,27 +80,21 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		const entities, workers = 400, 3 // some blocks of rows
 		g := compare.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
-		m := ultra.New(ultratest.Drawn(5), g, relations.GraphOf(g), k)
-		one, several := ultratest.Base(t, m, 1, 1, nil), ultratest.Base(t, m, 1, workers, nil)
-		if diff := cmp.Diff(m.Ground(one), m.Ground(several)); diff != "" {
-			t.Fatalf("ground states depend on the number of threads (-one +several):\n%s", diff)
+		one := scorer(t, ultratest.Drawn(5), g, nil, k).Worker()
+		several := scorer(t, ultratest.Drawn(5), g, nil, k)
+		release, err := several.Hold(t.Context(), 1, workers)
+		if err != nil {
+			t.Fatal(err)
 		}
-		score := func(w *ultra.Worker, b *ultra.Base, source int) []float32 {
-			scores := make([]float32, entities)
-			if err := w.Scores(t.Context(), b, int32(source), 4, scores); err != nil {
-				t.Error(err)
-			}
-			return scores
-		}
-		alone := m.Worker(ultra.Layers)
-		var each [workers]*ultra.Worker
+		defer release()
+		var each [workers]*inference.Worker
 		for i := range each {
-			each[i] = m.Worker(ultra.Layers)
+			each[i] = several.Worker()
 		}
 		got := make([][]float32, 40)
-		parallel.Workers(workers, len(got), func(worker, source int) { got[source] = score(each[worker], several, source) })
+		parallel.Workers(workers, len(got), func(worker, source int) { got[source] = scoresOf(t, each[worker], g, int32(source), 4) })
 		for source := range got {
-			if diff := cmp.Diff(score(alone, one, source), got[source]); diff != "" {
+			if diff := cmp.Diff(scoresOf(t, one, g, int32(source), 4), got[source]); diff != "" {
 				t.Fatalf("source %d: scores depend on the number of threads (-one +several):\n%s", source, diff)
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
+	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -64,8 +64,11 @@ func TestULTRA(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := loaded.Train.Graph
-	m := ultra.New(ultratest.Drawn(3), g, relations.GraphOf(g), k)
-	worker, scores := m.Worker(ultra.Layers), make([]float32, g.Entities)
+	scorer, err := inference.New(g, nil, ultra.Configuration(), ultratest.Drawn(3), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, scores := scorer.Worker(), make([]float32, g.Entities)
 	entity := map[string]int32{}
 	for id, name := range loaded.Train.Entities {
 		entity[name] = int32(id)
@@ -81,7 +84,7 @@ func TestULTRA(t *testing.T) {
 			of = g.Inverse(base)
 		}
 		if p.Position == 1 {
-			if err := worker.Scores(t.Context(), ultratest.Base(t, m, base, 1, nil), entity[p.Source], of, scores); err != nil {
+			if err := worker.Scores(t.Context(), entity[p.Source], []int32{of}, [][]float32{scores}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,71 @@
+package ultra_test
+
+import (
+	"testing"
+
+	"tagnet/model/graph"
+	"tagnet/model/inference"
+	"tagnet/model/internal/stack"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/propagation"
+	"tagnet/model/relations"
+	"tagnet/model/ultra"
+)
+
+// scorer returns a scorer with parameters p over g, whose relation graph is between.
+func scorer(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *relations.Graph, k kernel.Kernel) *inference.Scorer {
+	t.Helper()
+	s, err := inference.New(g, between, ultra.Configuration(), p, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// scoresOf returns the scores of all entities.
+func scoresOf(t testing.TB, w *inference.Worker, g *graph.Graph, source, relation int32) []float32 {
+	t.Helper()
+	scores := make([]float32, g.Entities)
+	if err := w.Scores(t.Context(), source, []int32{relation}, [][]float32{scores}); err != nil {
+		t.Fatal(err)
+	}
+	return scores
+}
+
+// base is what queries of a base relation share: the states of all relations, [2R, 64], the tables of messages by layer, in the order
+// of the weights, and the ground states after the last layer, by entity.
+type base struct {
+	states []float32
+	tables [][]float32
+	ground []float32
+}
+
+func baseOf(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *relations.Graph, k kernel.Kernel, relation int32) (b base) {
+	t.Helper()
+	c := ultra.Configuration()
+	w := propagation.NewWeights(g, between, c, false)
+	if err := w.Load(k, p); err != nil {
+		t.Fatal(err)
+	}
+	b.states = w.Relations.(interface{ States(base int32) []float32 }).States(relation)
+	for _, crossed := range w.Relations.Tables([]int32{relation}, new(relations.Buffers)) {
+		table := make([]float32, len(crossed))
+		for r := range int32(g.RelationCount()) {
+			copy(stack.Row(table, c.Dim, r), stack.Row(crossed, c.Dim, g.Inverse(r)))
+		}
+		b.tables = append(b.tables, table)
+	}
+	propagator := propagation.New(g, c, k)
+	ground := propagation.NewGround(propagator)
+	if err := ground.Forward(t.Context(), propagator, w, relation, 2); err != nil {
+		t.Fatal(err)
+	}
+	b.ground = make([]float32, g.Entities*c.Dim)
+	ground.Final(func(entities []int32, states []float32) {
+		for i, o := range entities {
+			copy(stack.Row(b.ground, c.Dim, o), stack.Row(states, c.Dim, int32(i)))
+		}
+	})
+	return b
+}
