@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
-	"tagnet/model/explanation"
 	"tagnet/model/kg"
 )
 
@@ -24,8 +23,6 @@ var (
 	ErrDamaged = errors.New("damaged")
 	// ErrMismatch is the error of a checkpoint that was trained on another graph's entities or relations.
 	ErrMismatch = checkpoint.ErrMismatch
-	// ErrNotExplained is the error of Explain for a model whose scores are no sums over paths.
-	ErrNotExplained = explanation.ErrNotSums
 )
 
 // UnknownNameError is the error of an entity or relation that the graph does not have; it holds the closest

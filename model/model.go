@@ -18,6 +18,7 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/parameters"
 	"tagnet/model/ranker"
+	"tagnet/model/relations"
 	"tagnet/model/training"
 )
 
@@ -153,7 +154,8 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if m.known, err = m.view.Answers(ctx); err != nil {
 		return nil, err
 	}
-	scorer, err := inference.New(m.view.Graph, nil, record.Configuration, weights, k)
+	between := relations.Between(m.view.Graph, record.Configuration)
+	scorer, err := inference.New(m.view.Graph, between, record.Configuration, weights, k)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +163,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 		return &worker{Worker: scorer.Worker(), model: m}
 	})
 	m.explainer = sync.OnceValues(func() (*explanation.Explainer, error) {
-		return explanation.New(m.view.Graph, record.Configuration, weights, k)
+		return explanation.New(m.view.Graph, between, record.Configuration, weights, k)
 	})
 	m.lookup = kg.NewLookup(m.view.Entities, graph.Relations)
 	return m, nil

@@ -33,7 +33,7 @@ func grandparents(t *testing.T) *trial {
 	}
 	g := d.view.Graph
 	d.weights = parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
-	explainer, err := explanation.New(g, c, d.weights, d.kernel)
+	explainer, err := explanation.New(g, nil, c, d.weights, d.kernel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func open(ctx context.Context, o options) (*trial, error) {
 	if t.kernel, err = kernel.Named(""); err != nil {
 		return nil, err
 	}
-	explainer, err := explanation.New(t.view.Graph, t.configuration, weights, t.kernel)
+	explainer, err := explanation.New(t.view.Graph, nil, t.configuration, weights, t.kernel)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,10 @@
 // with all best paths instead of those that a beam search finds. For A*Net's policies an edge counts the priority of its
 // sender instead, relative to the highest in the layer, as A*Net's authors have it (arXiv 2206.04798, section 4.4).
 //
+// Where relation embeddings come from makes no difference: they are constant for a query. With policy full, entities have states
+// also where nothing from the source arrives, and a message carries both. Its derivative counts both, but paths begin at the
+// source, so that they are not all that a score comes from.
+//
 // Package propagation computes the derivatives in float32 (Explainer, explain.go); a dynamic program over the layers
 // finds the paths (paths.go). The derivative of a maximum or minimum is shared evenly among the messages that attain
 // it, so that equal evidence has equal weight. The float64 specification is model/internal/reference.

@@ -2,7 +2,6 @@ package explanation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -12,6 +11,7 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 	"tagnet/model/search"
 )
 
@@ -24,17 +24,11 @@ type Explainer struct {
 	scorer        scorer
 }
 
-// ErrNotSums is the error of a model whose scores are no sums over paths.
-var ErrNotSums = errors.New("scores with relations from a graph are not explained: they also depend on states that are not on paths from the source")
-
-// New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit, and
-// ErrNotSums if the model cannot be explained.
-func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
-	if c.Transfers() {
-		return nil, ErrNotSums
-	}
+// New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit. between is the
+// graph of the relations of g, or nil: then it is made from g, where the model needs it.
+func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
 	c.Dropout = 0 // derivatives need the pass that training makes, but of the model as it scores
-	weights := propagation.NewWeights(g, nil, c, true)
+	weights := propagation.NewWeights(g, between, c, true)
 	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to explain: %w", err)
 	}
@@ -59,7 +53,11 @@ func Weights(c configuration.Configuration) string {
 	if c.Prioritized() {
 		return "The weight of a path is the mean priority of its senders, relative to the highest in their layers (A*Net): no probability, and no share of the score."
 	}
-	return "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative."
+	const share = "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative."
+	if c.Policy == configuration.PolicyFull {
+		return share + " Entities have states also where nothing from the source arrives, and messages carry these too: not all of a score comes along paths."
+	}
+	return share
 }
 
 // Worker explains one answer at a time. It is not for concurrent use. Its buffers grow to the largest query and are then

@@ -16,6 +16,9 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
+	"tagnet/model/relations"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/ultratest"
 )
 
 // TestGoldenExplanations compares derivatives and best paths with the golden ones, on every kernel.
@@ -25,7 +28,7 @@ func TestGoldenExplanations(t *testing.T) {
 		for _, k := range kernel.Available() {
 			t.Run(fmt.Sprintf("%s/%d/%s", e.Case.Name, e.Answer, k.Name()), func(t *testing.T) {
 				t.Parallel()
-				explainer, err := New(e.Case.Graph, e.Case.Configuration, e.Case.Parameters32(), k)
+				explainer, err := New(e.Case.Graph, nil, e.Case.Configuration, e.Case.Parameters32(), k)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -161,7 +164,7 @@ func TestMatchesReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		explainer, err := New(g, c, rounded, kernel.Available()[seed%uint64(len(kernel.Available()))])
+		explainer, err := New(g, nil, c, rounded, kernel.Available()[seed%uint64(len(kernel.Available()))])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +208,7 @@ func TestGoldenCasesMatchReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := kernel.Available()[i%len(kernel.Available())]
-		explainer, err := New(c.Graph, c.Configuration, c.Parameters32(), k)
+		explainer, err := New(c.Graph, nil, c.Configuration, c.Parameters32(), k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +318,7 @@ func TestEqualEvidence(t *testing.T) {
 	c.Layers, c.Dim = 4, 32
 	p := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
 	for _, k := range kernel.Available() {
-		explainer, err := New(g, c, p, k)
+		explainer, err := New(g, nil, c, p, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +346,7 @@ func TestNoPaths(t *testing.T) {
 	for _, policy := range []string{configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar} {
 		c := configuration.Default()
 		c.Layers, c.Dim, c.Policy, c.NodeRatio = 2, 8, policy, 1
-		explainer, err := New(g, c, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1), kernel.Available()[0])
+		explainer, err := New(g, nil, c, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1), kernel.Available()[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,4 +368,77 @@ func TestNoPaths(t *testing.T) {
 			t.Errorf("%s: a canceled context is no error", policy)
 		}
 	}
+}
+
+// TestRelationsFromAGraph compares the values of all edges with the float64 specification where relations come from a graph of them:
+// for a query, what the source gives is constant, so that the specification takes it as parameters.
+func TestRelationsFromAGraph(t *testing.T) {
+	t.Parallel()
+	small := ultra.Configuration()
+	small.Dim, small.Layers, small.RelationLayers = 8, 3, 2
+	window := small
+	window.Policy, window.Delta, window.Aggregate = configuration.PolicyWindow, 1, configuration.AggregatePNA
+	compared, unreached := 0, 0
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		g, k := randomGraph(t, rng), kernel.Available()[seed%uint64(len(kernel.Available()))]
+		for name, c := range map[string]configuration.Configuration{"ULTRA": ultra.Configuration(), "small": small, "window": window} {
+			p := parameters.Initialize(parameters.Layout(c, 0), seed)
+			if name == "ULTRA" {
+				p = ultratest.Drawn(seed)
+			}
+			explainer, err := New(g, nil, c, p, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := explainer.Worker()
+			for range 4 {
+				q := Query{Source: int32(rng.IntN(g.Entities)), Relation: int32(rng.IntN(g.RelationCount()))}
+				fixed, set := tabled(g, c, p, q.Relation, k)
+				m, err := reference.New(g, fixed, set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pass, answer := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation}), int32(rng.IntN(g.Entities))
+				score, layers, err := w.edges(t.Context(), q, answer)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := golden.Compare("score", []float64{score}, pass.Scores[answer:answer+1], golden.Tolerance32); err != nil {
+					t.Error(err)
+				}
+				want := within(pass, answer, q.Removal, &golden.Case{Graph: g, Configuration: c})
+				for _, edges := range want {
+					compared += len(edges)
+				}
+				if int(pass.Distances[answer]) > c.Layers && score != 0 {
+					unreached++
+				}
+				compareEdgeValues(t, layers, want, golden.Tolerance32)
+			}
+			if t.Failed() {
+				t.Fatalf("%s, seed %d, graph of %d entities and %d edges", name, seed, g.Entities, g.Edges())
+			}
+		}
+	}
+	if compared < 1000 || unreached == 0 {
+		t.Errorf("%d edges were compared, %d answers were out of reach: the comparison says little", compared, unreached)
+	}
+}
+
+// tabled returns the model whose relation embeddings are parameters: those that the source of another model gives to a query.
+func tabled(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], relation int32, k kernel.Kernel) (configuration.Configuration, *parameters.Set[float64]) {
+	source := relations.New(g, nil, c, true)
+	source.Load(k, p)
+	tables := source.Tables([]int32{relation}, nil)
+	c.Relations, c.RelationLayers, c.Dependent = "", 0, false
+	set := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
+	for _, tensor := range set.Tensors {
+		copy(tensor.Data, p.Data(tensor.Name))
+	}
+	for t, table := range tables {
+		copy(set.Layer(t+1, "relation.weight"), table)
+	}
+	copy(set.Data("query.weight")[int(relation)*c.Dim:], source.Query(relation))
+	return c, golden.Widened(set)
 }

@@ -65,9 +65,17 @@ func New(g *graph.Graph, between *Graph, c configuration.Configuration, training
 		return &linear{embeddings: e, layers: make([]relationMap, c.Layers)}
 	}
 	if between == nil {
-		between = GraphOf(g)
+		between = Between(g, c)
 	}
 	return newPropagated(g, between, c)
+}
+
+// Between returns the graph of the relations of g, or nil where the source of a model of configuration c needs none.
+func Between(g *graph.Graph, c configuration.Configuration) *Graph {
+	if c.Source() != configuration.RelationsGraph {
+		return nil
+	}
+	return GraphOf(g)
 }
 
 // embeddings are parameters for the embeddings of queries' relations.

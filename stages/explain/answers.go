@@ -17,6 +17,7 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
+	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
 )
 
@@ -54,7 +55,11 @@ func loadPool(ctx context.Context, p Params) (*pool, error) {
 			return nil, err
 		}
 		view := loaded.Of(p.Split)
-		explainer, err := explanation.New(view.Graph, record.Configuration, weights, k)
+		between, err := relationgraph.Load(ctx, p.RelationGraph, loaded)
+		if err != nil {
+			return nil, err
+		}
+		explainer, err := explanation.New(view.Graph, between, record.Configuration, weights, k)
 		if err != nil {
 			return nil, err
 		}

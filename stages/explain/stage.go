@@ -40,6 +40,8 @@ type Params struct {
 	Graph, Split string
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
+	// RelationGraph is the folder of the relation graph, where the model needs one.
+	RelationGraph string
 	// Folder is the URL of the folder that has the predictions, and will have the explanations. Required.
 	Folder string
 	// Paths is the number of paths of an answer, Slices the number of slices that a part of predictions is cut into; both

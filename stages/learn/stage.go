@@ -131,9 +131,6 @@ func (p Params) readTraining(ctx context.Context) (training.Data, error) {
 
 // readRelations reads the relation graph if the model needs it.
 func (p Params) readRelations(ctx context.Context, d *training.Data) error {
-	if !p.Run.Configuration.Transfers() {
-		return nil
-	}
 	loaded, err := graph.Load(ctx, p.Graph)
 	if err == nil {
 		d.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded)

@@ -58,8 +58,11 @@ func Read(ctx context.Context, url string, baseRelations int) (*relations.Graph,
 }
 
 // Load reads the relation graph in a folder of a workspace, once per process and version of the folder. It must have been made from
-// the graph that is loaded.
+// the graph that is loaded. Without a folder it returns nil: the model needs none.
 func Load(ctx context.Context, folder string, loaded *kg.KG) (*relations.Graph, error) {
+	if folder == "" {
+		return nil, nil
+	}
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {
 		return nil, err

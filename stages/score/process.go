@@ -44,7 +44,7 @@ type Params struct {
 	Best       int
 	Known      ranking.Known
 	Candidates string
-	// RelationGraph is the folder of the relation graph, for ULTRA; see relationgraph.Load. Radius is that of ranker.Model.
+	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load. Radius is that of ranker.Model.
 	RelationGraph string
 	Radius        int
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
@@ -161,10 +161,8 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 		list.Candidates = lists.Candidates
 	}
 	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
-	if m.Configuration.Transfers() {
-		if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
-			return nil, err
-		}
+	if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
+		return nil, err
 	}
 	return ranker.New(m, list, with)
 }

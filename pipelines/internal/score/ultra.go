@@ -35,8 +35,6 @@ func (a *opened) checkULTRA() error {
 		return command.FlagError("radius", a.radius, fmt.Sprintf("0 to %d", ultra.Layers))
 	case a.radius > 0 && !is:
 		return command.Usage("--radius is for ULTRA's weights: messages of %s are bounded by the policy and the delta that it was trained with", a.model.Record.Name())
-	case a.explained && is:
-		return command.Usage("--explain explains scores that are sums over paths, and ULTRA's are not: an entity has a state before anything reaches it; leave it out")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
+	"tagnet/model"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
@@ -17,6 +18,7 @@ import (
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/explain"
 	"tagnet/stages/graph"
 )
 
@@ -94,6 +96,34 @@ func TestULTRA(t *testing.T) {
 	}
 }
 
+// TestULTRAExplained explains answers, and compares the paths with those of the library over the checkpoint that is kept beside them.
+func TestULTRAExplained(t *testing.T) {
+	w := wordNet(t)
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", ultraFile(t, nil), "--queries", file(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--only_new", "--explain")
+	folder := filepath.Join(w, "runs/main/evaluation/queries")
+	m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(folder, weightsFolder, "epoch-000.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if weights := m.PathWeights(); !strings.Contains(out, "\n"+weights+"\n") || !strings.Contains(weights, "not all of a score comes along paths") {
+		t.Errorf("the weights of paths are %q in\n%s", weights, out)
+	}
+	explained := map[string][]model.Path{}
+	for _, p := range rowsOf[parquet.Explanation](t, filepath.Join(folder, explain.Table)) {
+		if explained[p.Entity] == nil {
+			if explained[p.Entity], err = m.Explain(t.Context(), model.Query{Source: "e003", Relation: "~_has_part"}, p.Entity, pathsKept); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := explained[p.Entity][p.Path-1]; p.Weight != want.Weight || p.Text != want.Text() {
+			t.Errorf("path %d to %s is %g %s, want %v", p.Path, p.Entity, p.Weight, p.Text, want)
+		}
+	}
+	if len(explained) != 5 {
+		t.Errorf("%d answers are explained, want 5", len(explained))
+	}
+}
+
 func TestULTRARadius(t *testing.T) {
 	w, weights := wordNet(t), ultraFile(t, nil)
 	score := func(flags ...string) string {
@@ -139,7 +169,6 @@ func TestULTRARefused(t *testing.T) {
 		"not NBFNet's":        {2, "--weights: " + weights + " holds weights of ULTRA: use --model " + weights, []string{"--weights", weights}},
 		"far radius":          {2, "--radius is 7: want 0 to 6", []string{"--model", weights, "--radius", "7"}},
 		"radius of another":   {2, "--radius is for ULTRA's weights", []string{"--model", "wn18rr", "--radius", "2"}},
-		"paths":               {2, "--explain explains scores that are sums over paths", []string{"--model", weights, "--relation", "all", "--explain"}},
 		"a device":            {1, "relations graph runs on the CPU alone (a device takes table or linear)", []string{"--model", weights, "--device", "cuda"}},
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},

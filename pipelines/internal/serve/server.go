@@ -240,8 +240,6 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 		f = &said
 	case errors.As(err, &unknown):
 		f = &failure{status: http.StatusNotFound, Text: err.Error(), Closest: unknown.Closest}
-	case errors.Is(err, model.ErrNotExplained):
-		f = &failure{status: http.StatusNotImplemented, Text: err.Error()}
 	case errors.Is(err, model.ErrNoTypes):
 		f = &failure{status: http.StatusNotFound, Text: err.Error()}
 	case errors.As(err, &large):
