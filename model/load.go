@@ -14,7 +14,7 @@ import (
 type Triple = kg.Triple
 
 // Facts are the facts of a knowledge graph. Train are its edges; Valid and Test are only known answers, and
-// their entities belong to the graph. A checkpoint fits the facts that it was trained with.
+// their entities belong to the graph. A checkpoint fits the facts that it was trained with, ULTRA's weights fit all.
 type Facts struct{ Train, Valid, Test []Triple }
 
 // Files are the text files of Facts, paths or URLs: a fact per line, head, relation and tail separated by tabs,
@@ -22,7 +22,8 @@ type Facts struct{ Train, Valid, Test []Triple }
 type Files struct{ Train, Valid, Test string }
 
 // Load loads a model without a workspace: the facts of text files, and a checkpoint, whose path is that of its
-// .safetensors or .json file, which lie side by side, or of the file best. Errors are as those of Open; a line
+// .safetensors or .json file, which lie side by side, or of the file best. With a file of ULTRA's weights (.pth) instead, which answer
+// on any graph, nothing needs to have been trained. Errors are as those of Open; a line
 // that is no fact is a triples.BadLine.
 func Load(ctx context.Context, files Files, path string, list ...Option) (*Model, error) {
 	var facts Facts

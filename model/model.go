@@ -17,6 +17,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/parameters"
+	"tagnet/model/pretrained"
 	"tagnet/model/ranker"
 	"tagnet/model/relations"
 	"tagnet/model/training"
@@ -52,7 +53,7 @@ type options struct {
 func WithRun(name string) Option { return func(o *options) { o.run = name } }
 
 // WithCheckpoint makes Open take another checkpoint than the best one: "last", "epoch-007", the number of an
-// epoch, or the path of a checkpoint's file.
+// epoch, the path of a checkpoint's file, or that of a file of ULTRA's weights (.pth), which answer on any graph.
 func WithCheckpoint(name string) Option { return func(o *options) { o.checkpoint = name } }
 
 // WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no
@@ -113,8 +114,15 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	return model, nil
 }
 
-// load makes the model of a graph and a checkpoint; o.checkpoint is in folder unless it is a path.
+// load makes the model of a graph and a checkpoint; o.checkpoint is in folder unless it is a path, or that of a file of weights.
 func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options) (*Model, error) {
+	if pretrained.IsFile(o.checkpoint) {
+		made, err := pretrained.Over(ctx, o.checkpoint, graph)
+		if err != nil {
+			return nil, err
+		}
+		return loadWeights(ctx, graph, made, o)
+	}
 	folder, name := checkpoint.Locate(folder, o.checkpoint)
 	record, weights, err := folder.Model(ctx, name, graph.Relations, graph.Vocabulary)
 	if err != nil {
@@ -128,6 +136,15 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 		if m.calibration, err = folder.Calibration(ctx, record); err != nil {
 			return nil, err
 		}
+	}
+	return m, m.setBaseRate(o.baseRate)
+}
+
+// loadWeights makes the model of a graph and weights that no folder holds, which have no calibration.
+func loadWeights(ctx context.Context, graph *kg.KG, made *pretrained.Checkpoint, o options) (*Model, error) {
+	m, err := newModel(ctx, graph, made.Record, made.Parameters, o)
+	if err != nil {
+		return nil, err
 	}
 	return m, m.setBaseRate(o.baseRate)
 }
@@ -187,5 +204,10 @@ func (m *Model) BaseRate() (share float64, calibrated bool) {
 	return m.calibration.BaseRate, true
 }
 
-// Checkpoint returns the name of the model's checkpoint, such as epoch-007.
-func (m *Model) Checkpoint() string { return m.record.Name() }
+// Checkpoint returns the name of the model's checkpoint, such as epoch-007, or of the file whose weights it has as they are.
+func (m *Model) Checkpoint() string {
+	if from := m.record.Origin; from != nil && m.record.Epoch == 0 {
+		return from.File
+	}
+	return m.record.Name()
+}

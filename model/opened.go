@@ -5,6 +5,7 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
+	"tagnet/model/pretrained"
 )
 
 // OpenGraph is Open for a graph that is loaded and the folder of its checkpoints.
@@ -18,6 +19,15 @@ func OpenGraph(ctx context.Context, graph *kg.KG, checkpoints checkpoint.Folder,
 		return nil, classify(err)
 	}
 	return m, nil
+}
+
+// OpenWeights is OpenGraph for weights over the graph that no folder holds.
+func OpenWeights(ctx context.Context, graph *kg.KG, made *pretrained.Checkpoint, list ...Option) (*Model, error) {
+	o, err := newOptions(list)
+	if err != nil {
+		return nil, err
+	}
+	return loadWeights(ctx, graph, made, o)
 }
 
 // Check returns an *UnknownNameError if the graph lacks the source or the relation of a query. The search for the closest

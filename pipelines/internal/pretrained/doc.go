@@ -1,4 +1,3 @@
-// Package pretrained reads weights that were trained elsewhere, for --from of train, and --weights and --model of score and
-// serve, and writes them as a checkpoint that the stages read. Packages model/nbfnet and model/checkpoint convert them,
-// infra/zoo has the models that tagnet comes with; this one has the flags, the files and the messages.
+// Package pretrained has the flags and messages of weights that were trained elsewhere, for --from of train, --weights of score, and
+// --model of score and serve. Package model/pretrained opens the files, infra/zoo has the models that tagnet comes with.
 package pretrained

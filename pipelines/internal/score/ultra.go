@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"strings"
 
 	"tagnet/formats/lock"
 	"tagnet/model/accelerator"
@@ -14,7 +13,6 @@ import (
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/stages/bundle"
 	stage "tagnet/stages/relationgraph"
@@ -36,23 +34,6 @@ func (a *opened) checkULTRA() error {
 	case a.radius > 0 && !is:
 		return command.Usage("--radius is for ULTRA's weights: messages of %s are bounded by the policy and the delta that it was trained with", a.model.Record.Name())
 	}
-	return nil
-}
-
-// openULTRA reads the file of --model.
-func (a *opened) openULTRA(ctx context.Context) error {
-	if named := a.weightsFlags.model; strings.HasSuffix(named, ".safetensors") {
-		return command.Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", named)
-	}
-	file, err := pretrained.OpenULTRA(ctx, "model", a.weightsFlags.model)
-	if err != nil {
-		return err
-	}
-	made, err := file.Over(a.loaded)
-	if err != nil {
-		return err
-	}
-	a.take(made, file.Describe())
 	return nil
 }
 

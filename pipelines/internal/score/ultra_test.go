@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,7 +80,22 @@ func TestULTRA(t *testing.T) {
 	for id, name := range loaded.Relations {
 		relation[name] = int32(id)
 	}
+	library, err := model.Open(t.Context(), w, model.WithCheckpoint(weights)) // propagates states rather than differences
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, p := range one {
+		if p.Position == 1 {
+			answers, err := library.Ask(t.Context(), model.Query{Source: p.Source, Relation: p.Relation, Inverse: p.Direction == "head"}, 30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, a := range answers {
+				if want := one[i+j]; !(math.Abs(float64(a.Score-want.Score)) <= 1e-4) || a.Hops != int(want.Hops) || a.Known != want.Known {
+					t.Errorf("the library answers %v, score %v", a, want)
+				}
+			}
+		}
 		base := relation[p.Relation]
 		of := base
 		if p.Direction == "head" {

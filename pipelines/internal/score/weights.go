@@ -26,7 +26,7 @@ const weightsFolder = "weights"
 type weightsFlags struct{ model, weights, relations, message, aggregate string }
 
 func (f *weightsFlags) register(set *flag.FlagSet) {
-	set.StringVar(&f.model, "model", "", pretrained.ModelUsage(true))
+	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
 	set.StringVar(&f.weights, "weights", "", "`file` of weights that NBFNet-PyG trained (.pth), to score with instead of a checkpoint")
 	set.StringVar(&f.relations, "relations", "", pretrained.RelationsUsage+"; for --weights")
 	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
@@ -67,17 +67,22 @@ func (f *weightsFlags) check(e *command.Environment) error {
 	return e.NotEmpty("a file", "weights", "relations")
 }
 
-// openWeights reads the file of --weights.
+// openWeights opens the file of --weights.
 func (a *opened) openWeights(ctx context.Context) error {
 	source := pretrained.Source{
 		Flag: "weights", File: a.weights, Relations: a.relations,
 		Options: nbfnet.Options{Message: a.message, Aggregate: a.aggregate},
 	}
 	file, err := source.Open(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, pretrained.ErrNoNames):
+		return command.Usage("--weights %s has no names of relations: add --relations, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", a.weights)
+	case errors.Is(err, pretrained.ErrNeedlessNames), err == nil && a.relations == "":
+		return command.Usage("--weights: %s holds weights of ULTRA: use --model %[1]s", a.weights)
+	case err != nil:
 		return err
 	}
-	c, err := file.Configuration(configuration.Default())
+	c, err := file.Configuration(file.Start())
 	if err != nil {
 		return err
 	}
@@ -85,33 +90,25 @@ func (a *opened) openWeights(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.take(made, file.Describe(c))
+	a.take(made, file.Lines(made))
 	return nil
 }
 
 // openModel opens the model of --model.
 func (a *opened) openModel(ctx context.Context) error {
-	if pretrained.IsFile(a.weightsFlags.model) {
-		return a.openULTRA(ctx)
-	}
-	m, err := pretrained.OpenModel(a.weightsFlags.model, true)
+	made, lines, err := pretrained.OpenModel(ctx, a.weightsFlags.model, a.loaded)
 	if err != nil {
 		return err
 	}
-	made, err := m.Over(a.loaded)
-	if err != nil {
-		return err
-	}
-	a.take(made, m.Describe())
+	a.take(made, lines)
 	return nil
 }
 
-// take makes the checkpoint of --weights or --model the model of the run, and shows its description.
-func (a *opened) take(made *pretrained.Checkpoint, description string) {
+// take makes the checkpoint of --weights or --model the model of the run, and shows lines about it.
+func (a *opened) take(made *pretrained.Checkpoint, lines []string) {
 	a.given, a.model.Record = made, made.Record
-	a.e.Say("%s", description)
-	if made.Notice != "" {
-		a.e.Say("%s", made.Notice)
+	for _, line := range lines {
+		a.e.Say("%s", line)
 	}
 }
 

@@ -40,7 +40,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
-			set.StringVar(&f.model, "model", "", pretrained.ModelUsage(false))
+			set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
@@ -137,7 +137,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	if err != nil {
 		return settings{}, err
 	}
-	found, err := f.find(ctx, e, loaded)
+	found, given, err := f.find(ctx, e, loaded)
 	if err != nil {
 		return settings{}, err
 	}
@@ -153,7 +153,13 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	if err != nil {
 		return settings{}, err
 	}
-	m, err := model.OpenGraph(ctx, loaded, found.Folder, model.WithCheckpoint(found.Record.Name()), model.WithWorkers(plan.Threads), model.WithKernel(f.kernel))
+	options := []model.Option{model.WithCheckpoint(found.Record.Name()), model.WithWorkers(plan.Threads), model.WithKernel(f.kernel)}
+	var m *model.Model
+	if given != nil {
+		m, err = model.OpenWeights(ctx, loaded, given, options...)
+	} else {
+		m, err = model.OpenGraph(ctx, loaded, found.Folder, options...)
+	}
 	if err != nil {
 		if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) && damaged.URL == found.Folder.CalibrationURL(found.Record.Name()) {
 			err = fmt.Errorf("%w: %s fits it again", damaged, w.Command("train", "--resume"))
@@ -166,25 +172,21 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	return settings{model: m, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
-// find returns the checkpoint of --checkpoint, or that of --model, in memory.
-func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG) (workspace.Model, error) {
+// find returns the checkpoint of --checkpoint, or that of --model, which is also given.
+func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG) (found workspace.Model, given *pretrained.Checkpoint, err error) {
 	if f.model == "" {
-		return e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
+		found, err = e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
+		return found, nil, err
 	}
-	if pretrained.IsFile(f.model) {
-		return workspace.Model{}, command.Usage("--model %s: serve answers with a checkpoint, or one of the models that tagnet comes with: score --model answers with a file", f.model)
-	}
-	named, err := pretrained.OpenModel(f.model, false)
+	given, lines, err := pretrained.OpenModel(ctx, f.model, loaded)
 	if err != nil {
-		return workspace.Model{}, err
+		return found, nil, err
 	}
-	made, err := named.Over(loaded)
-	if err != nil {
-		return workspace.Model{}, err
+	for _, line := range lines {
+		e.Say("%s", line)
 	}
-	e.Say("%s", named.Describe())
-	found := workspace.Model{Folder: checkpoint.Folder("mem://model-" + named.Name), Record: made.Record, Warning: made.Notice}
-	return found, made.Save(ctx, found.Folder, nil)
+	found.Record = given.Record
+	return found, given, nil
 }
 
 // serve serves until ctx is done, and then until the requests under way are answered.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -301,6 +302,38 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// TestULTRA serves with a file of ULTRA's weights, over a graph that has no model, and compares its answers with those of score.
+func TestULTRA(t *testing.T) {
+	workspace, weights := filepath.Join(t.TempDir(), "workspace"), filepath.Join(t.TempDir(), "drawn.pth")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 30)))
+	pipelinetest.Write(t, weights, string(ultratest.File(t, ultratest.Drawn(3).Tensors)))
+	p := launch(t, workspace, "--model", weights)
+	if h := read[health](t, send(t, "GET", p.url+"/healthz", "")); h.Checkpoint != "drawn.pth" {
+		t.Errorf("%+v", h)
+	}
+	got := read[result](t, send(t, "GET", p.url+ask("e003", "~skip"), ""))
+	queries := filepath.Join(t.TempDir(), "queries.tsv")
+	pipelinetest.Write(t, queries, "e003\t~skip\n")
+	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", workspace, "--model", weights, "--queries", queries)
+	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, workspace, "runs/main/evaluation/queries/answers.tsv")), "\n")[1:]
+	if len(lines) != 10 || len(got.Answers) != 10 {
+		t.Fatalf("%d lines, %d answers", len(lines), len(got.Answers))
+	}
+	for i, a := range got.Answers {
+		if want := fmt.Sprintf("\t%d\t%s\t", i+1, a.Entity); !strings.Contains(lines[i], want) || a.Probability != nil {
+			t.Errorf("score answers %q, serve %q", lines[i], want)
+		}
+	}
+	answer := got.Answers[0].Entity
+	if answer == "e003" {
+		answer = got.Answers[1].Entity
+	}
+	e := read[explanation](t, send(t, "GET", p.url+"/explain?source=e003&relation=~skip&k=2&answer="+answer, ""))
+	if len(e.Paths) != 2 || !strings.Contains(e.Weights, "not all of a score comes along paths") {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestRefusedCommands(t *testing.T) {
 	workspace := trained(t)
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -325,6 +358,8 @@ func TestRefusedCommands(t *testing.T) {
 		{[]string{"--memory", "1"}, pipelinetest.Failure{Code: 2, Begin: "--memory 1 is too small: serving this graph"}},
 		{[]string{"--checkpoint", "epoch-077"}, pipelinetest.Failure{Code: 1, Says: []string{"epoch-077"}}},
 		{[]string{"--model", "wn18rr"}, pipelinetest.Failure{Code: 2, Begin: "--model wn18rr: the model does not know 3 of the graph's relations"}},
+		{[]string{"--model", "nowhere.pth"}, pipelinetest.Failure{Code: 2, Begin: "--model: nowhere.pth does not exist"}},
+		{[]string{"--model", "../../../model/nbfnet/testdata/sum.pth"}, pipelinetest.Failure{Code: 2, Says: []string{"holds weights of NBFNet-PyG", "--weights"}}},
 		{[]string{"--model", "wn18rr", "--checkpoint", "last"}, pipelinetest.Failure{Code: 2, Begin: "--checkpoint and --model name two models"}},
 		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan: serve runs no job"}},
 		{[]string{"--workspace", empty}, pipelinetest.Failure{Code: 1, Says: []string{"preprocess"}}},

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
-	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 )
@@ -19,39 +19,11 @@ import (
 // origin is where a training begins: the weights of a file and their checkpoint, or initial weights if both are nil.
 type origin struct {
 	from, relations string // flags
-	file            pretrainedFile
+	file            *pretrained.File
 	weights         *pretrained.Checkpoint
 	// recorded identifies the file that the checkpoints name.
 	recorded *checkpoint.Origin
 }
-
-// pretrainedFile is a file of weights: a *pretrained.File or ULTRA's.
-type pretrainedFile interface {
-	// Configuration returns a configuration with the fields that the weights decide.
-	Configuration(c configuration.Configuration) (configuration.Configuration, error)
-	// Over returns the checkpoint of the weights over a graph.
-	Over(loaded *kg.KG, c configuration.Configuration) (*pretrained.Checkpoint, error)
-	// Describe returns a line about the weights.
-	Describe(c configuration.Configuration) string
-}
-
-// ultraFile is a file of ULTRA's weights.
-type ultraFile struct{ *pretrained.ULTRA }
-
-func (f ultraFile) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
-	return ultra.TrainedAs(c), nil
-}
-
-func (f ultraFile) Over(loaded *kg.KG, c configuration.Configuration) (*pretrained.Checkpoint, error) {
-	made, err := f.ULTRA.Over(loaded)
-	if err != nil {
-		return nil, err
-	}
-	made.Record.Configuration = c
-	return made, nil
-}
-
-func (f ultraFile) Describe(configuration.Configuration) string { return f.ULTRA.Describe() }
 
 // check validates the flags beside each other.
 func (o *origin) check(e *command.Environment) error {
@@ -69,12 +41,6 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 	if o.from == "" {
 		return nil
 	}
-	if is, err := pretrained.HoldsULTRA(ctx, "from", o.from); is || err != nil {
-		if err != nil {
-			return err
-		}
-		return o.openULTRA(ctx)
-	}
 	source := pretrained.Source{Flag: "from", File: o.from, Relations: o.relations}
 	for _, f := range fields {
 		switch {
@@ -86,30 +52,21 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 		}
 	}
 	file, err := source.Open(ctx)
-	if err != nil {
-		return err
-	}
-	o.file, o.recorded = file, &file.Origin
-	return nil
-}
-
-func (o *origin) openULTRA(ctx context.Context) error {
-	if o.relations != "" {
+	switch {
+	case errors.Is(err, pretrained.ErrNoNames):
+		return command.Usage("--from %s has no names of relations: add --relations, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", o.from)
+	case errors.Is(err, pretrained.ErrNeedlessNames):
 		return command.Usage("--relations: the weights of --from %s are ULTRA's, none of which belongs to a relation: leave it out", o.from)
-	}
-	file, err := pretrained.OpenULTRA(ctx, "from", o.from)
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	o.file, o.recorded = ultraFile{file}, &file.Origin
+	recorded := file.Origin()
+	o.file, o.recorded = file, &recorded
 	return nil
 }
 
-// ultra reports whether --from names ULTRA's weights.
-func (o *origin) ultra() bool {
-	_, is := o.file.(ultraFile)
-	return is
-}
+// transfers reports whether --from names weights of which none belongs to a relation.
+func (o *origin) transfers() bool { return o.file != nil && o.file.Start().Transfers() }
 
 // fits returns an error unless a configuration is one of the weights of --from. The policy may be window: it has
 // the same weights.
@@ -124,7 +81,7 @@ func (o *origin) fits(c configuration.Configuration) error {
 	why := ""
 	switch {
 	case c.Policy != configuration.PolicyWindow:
-	case o.ultra():
+	case o.transfers():
 		why = "; a window loses much of their quality"
 	default:
 		want.Policy = c.Policy
@@ -166,9 +123,8 @@ func (t *trainer) writeOrigin(ctx context.Context) error {
 	if err := o.weights.Save(guarded, t.folder, checkpoint.Tensors(moments)); err != nil {
 		return fmt.Errorf("saving the weights of %s: %w", o.from, err)
 	}
-	t.e.Say("%s", o.file.Describe(t.configuration))
-	if o.weights.Notice != "" {
-		t.e.Say("%s", o.weights.Notice)
+	for _, line := range o.file.Lines(o.weights) {
+		t.e.Say("%s", line)
 	}
 	return nil
 }

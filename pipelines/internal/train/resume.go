@@ -11,7 +11,6 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
 	"tagnet/model/training"
-	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 )
 
@@ -27,12 +26,13 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	if err := f.origin.open(ctx, f.fields); err != nil {
 		return err
 	}
-	if f.origin.ultra() {
-		if f.preset != "" {
-			return command.Usage("--preset sets an architecture, and so do the weights of --from %s: leave it out, and give hyperparameters of training by their flags", f.origin.from)
+	if f.origin.transfers() && f.preset != "" {
+		return command.Usage("--preset sets an architecture, and so do the weights of --from %s: leave it out, and give hyperparameters of training by their flags", f.origin.from)
+	}
+	if f.origin.file != nil {
+		if f.preset == "" {
+			c = f.origin.file.Start()
 		}
-		c = ultra.Configuration()
-	} else if f.origin.file != nil {
 		if c, err = f.origin.file.Configuration(c); err != nil {
 			return err
 		}

@@ -1,0 +1,128 @@
+package pretrained
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"tagnet/formats/pytorch"
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/kg"
+	"tagnet/model/nbfnet"
+	"tagnet/model/ultra"
+)
+
+// Weights are those of a file that was read.
+type Weights interface {
+	// Origin identifies the file.
+	Origin() checkpoint.Origin
+	// Start returns the configuration to which Configuration is applied where none is given.
+	Start() configuration.Configuration
+	// Configuration returns a configuration with the fields that the weights decide.
+	Configuration(c configuration.Configuration) (configuration.Configuration, error)
+	// Over returns the checkpoint of the weights over the relations of a graph. The configuration is one that Configuration returned,
+	// or the same with another policy that has the same weights.
+	Over(graph *kg.KG, c configuration.Configuration) (*Checkpoint, error)
+	// Describe returns in a few words what a model of the weights is.
+	Describe(c configuration.Configuration) string
+}
+
+// Options are what a file of NBFNet-PyG does not say.
+type Options struct {
+	nbfnet.Options
+	// Relations is the path or URL of a text file with the names of the base relations, one a line, in the order of their ids.
+	Relations string
+}
+
+// Errors of Open, for errors.Is.
+var (
+	// ErrNoNames is the error of weights of NBFNet-PyG without the names of their relations.
+	ErrNoNames = errors.New("it holds weights of NBFNet-PyG, which belong to relations, and names none of these")
+	// ErrNeedlessNames is the error of names for ULTRA's weights.
+	ErrNeedlessNames = errors.New("it holds weights of ULTRA, none of which belongs to a relation")
+)
+
+// FileError is the error of a file that Open cannot use.
+type FileError struct {
+	// URL is the file.
+	URL    string
+	Reason error
+	// Other reports that another file has to be named, rather than this one mended.
+	Other bool
+}
+
+// Error names the file and what is wrong with it.
+func (e *FileError) Error() string { return e.URL + ": " + e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *FileError) Unwrap() error { return e.Reason }
+
+// IsFile reports whether a path is that of a file of PyTorch, by its ending, rather than that of a checkpoint.
+func IsFile(path string) bool {
+	return strings.HasSuffix(path, ".pth") || strings.HasSuffix(path, ".pt")
+}
+
+// Open reads a file of weights, a path or URL. Errors are a *FileError, or about a line of the names.
+func Open(ctx context.Context, url string, o Options) (Weights, error) {
+	data, err := read(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (Weights, error) { return nil, &FileError{URL: url, Reason: err} }
+	file, err := pytorch.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return fail(err)
+	}
+	origin := checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
+	tensors, err := file.StateDict("model")
+	switch {
+	case err != nil:
+		return fail(err)
+	case o.Relations != "" && ultra.Recognizes(tensors):
+		return fail(ErrNeedlessNames)
+	case o.Relations == "" && slices.ContainsFunc(tensors, func(t pytorch.Tensor) bool { return t.Name == "query.weight" }):
+		return fail(ErrNoNames)
+	case o.Relations == "":
+		p, err := ultra.Parameters(file)
+		if err != nil {
+			return fail(err)
+		}
+		return &ofULTRA{origin, p}, nil
+	}
+	weights, err := nbfnet.Read(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return fail(err)
+	}
+	return newNBFNet(ctx, origin, weights, o)
+}
+
+// mostBytes is the size of the largest file that is read. It is held in memory.
+const mostBytes = 1 << 30
+
+// read returns the content of a file. What is not a regular file is an error: it may have no end.
+func read(ctx context.Context, url string) ([]byte, error) {
+	if info, err := os.Stat(url); err == nil && !info.Mode().IsRegular() {
+		return nil, &FileError{url, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type()), true}
+	}
+	file, err := storage.OpenRandom(ctx, url)
+	if err != nil {
+		return nil, &FileError{URL: url, Reason: err}
+	}
+	defer file.Close()
+	if file.Size() > mostBytes {
+		return nil, &FileError{url, fmt.Errorf("it has %d bytes, at most %d are read", file.Size(), mostBytes), true}
+	}
+	content := make([]byte, file.Size())
+	if _, err := io.ReadFull(file, content); err != nil {
+		return nil, &FileError{URL: url, Reason: err}
+	}
+	return content, nil
+}

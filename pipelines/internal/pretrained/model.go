@@ -1,0 +1,118 @@
+package pretrained
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"tagnet/infra/zoo"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+	"tagnet/model/pretrained"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+)
+
+// ModelUsage explains the flag --model.
+func ModelUsage() string {
+	return fmt.Sprintf("`%s|FILE.pth`: a small trained model that tagnet comes with, or a file of ULTRA's weights, which answer on any graph, instead of a checkpoint", strings.Join(zoo.Names, "|"))
+}
+
+// IsFile reports whether --model names a file of weights rather than a model of the zoo: it ends as one, or has a path separator.
+func IsFile(model string) bool {
+	return pretrained.IsFile(model) || strings.ContainsAny(model, `/\`)
+}
+
+// OpenModel returns the checkpoint of what --model names, over the relations of a graph, and lines about it.
+func OpenModel(ctx context.Context, model string, loaded *kg.KG) (*Checkpoint, []string, error) {
+	if !IsFile(model) {
+		return openZoo(model, loaded)
+	}
+	if strings.HasSuffix(model, ".safetensors") {
+		return nil, nil, command.Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", model)
+	}
+	file, err := Source{Flag: "model", File: model}.Open(ctx)
+	if errors.Is(err, ErrNoNames) {
+		return nil, nil, command.Usage("--model: %s holds weights of NBFNet-PyG, which belong to relations: use --weights %[1]s --relations NAMES with score", model)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := file.Over(loaded, file.Start())
+	if err != nil {
+		return nil, nil, err
+	}
+	return made, file.Lines(made), nil
+}
+
+// openZoo is OpenModel for a model that tagnet comes with, whose relations are matched by name.
+func openZoo(name string, loaded *kg.KG) (*Checkpoint, []string, error) {
+	m, err := zoo.Open(name)
+	if errors.Is(err, zoo.ErrUnknown) {
+		return nil, nil, command.FlagError("model", strconv.Quote(name), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--model %s: this program was built of other files than the repository's: build it again: %w", name, err)
+	}
+	trained := m.Record.Vocabulary.Relations
+	set, unused, err := m.Record.Over(m.Weights, loaded.Relations)
+	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
+		return nil, nil, command.Usage("--model %s: %s; train a model on this data set, or use ULTRA's weights (--model FILE.pth)", m.Name, differences(unknown))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--model %s: %w", m.Name, err)
+	}
+	c := m.Record.Configuration
+	description := fmt.Sprintf("model %s: trained on %s, %d layers, %d dimensions, validation MRR %.4f", m.Name, m.Card.Dataset, c.Layers, c.Dim, m.Record.Valid.Pessimistic.MRR)
+	m.Record.Origin = &checkpoint.Origin{
+		Model: m.Name, File: m.Record.Weights.Name, SHA256: m.Record.Weights.SHA256,
+		Relations: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(trained, "\n")+"\n"))),
+	}
+	made, err := pretrained.NewCheckpoint(m.Record, set, unused, loaded)
+	if err != nil {
+		return nil, nil, err
+	}
+	return made, lines(description, made, m.Name), nil
+}
+
+// How many relations an error or a notice names: of those that the model lacks many, since they decide whether it can be used.
+const (
+	many = 12
+	few  = 3
+)
+
+// lines returns a description, and which relations of a file or model the graph lacks, if there are any.
+func lines(description string, made *Checkpoint, of string) []string {
+	if len(made.Unused) == 0 {
+		return []string{description}
+	}
+	return []string{description, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(made.Unused), of, some(made.Unused, few))}
+}
+
+// differences says which relations a model and a graph do not share.
+func differences(e *checkpoint.UnknownRelationsError) string {
+	text := fmt.Sprintf("the model does not know %s of the graph's relations (%s)", count(e.Unknown), some(e.Unknown, many))
+	if len(e.Unused) > 0 {
+		text += fmt.Sprintf(", and the graph lacks %s of the model's (%s)", count(e.Unused), some(e.Unused, few))
+	}
+	return text
+}
+
+// count returns the length of a list as people read it.
+func count(list []string) string { return progress.Count(int64(len(list))) }
+
+// some lists the first names, up to a number of them, and says how many more there are.
+func some(list []string, most int) string {
+	shown := make([]string, 0, most)
+	for _, name := range list[:min(most, len(list))] {
+		shown = append(shown, strconv.Quote(name))
+	}
+	text := strings.Join(shown, ", ")
+	if len(list) > most {
+		text += " and " + count(list[most:]) + " more"
+	}
+	return text
+}
