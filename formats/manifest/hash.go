@@ -20,7 +20,7 @@ func HashFile(ctx context.Context, url string) (File, error) {
 	}
 	defer r.Close()
 	sum := sha256.New()
-	size, err := io.CopyBuffer(sum, r, make([]byte, 1<<20))
+	size, err := io.CopyBuffer(sum, storage.Interruptible(ctx, r), make([]byte, 1<<20))
 	if err != nil {
 		return File{}, err
 	}

@@ -53,12 +53,12 @@ func (b BadLine) Error() string {
 // Errors mention name. The error of a text without lines wraps ErrEmpty. If compressed data are cut short or
 // damaged, Read returns an error after the lines that could be read.
 func Read(name string, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
-	return ReadChunk(name, 1, r, each, bad)
+	return readChunk(name, 1, r, each, bad)
 }
 
-// ReadChunk is Read of a chunk of a plain text that begins with line first, from 1. Only the first
+// readChunk is Read of a chunk of a plain text that begins with line first, from 1. Only the first
 // chunk may begin with a byte-order mark or be compressed, and only it must have a line.
-func ReadChunk(name string, first int, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
+func readChunk(name string, first int, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"
 	return readLines(name, fields, first, r, func(number int, line []byte) error {
 		var cut [3]int
@@ -112,10 +112,10 @@ func tooLongName(what string, length int) (reason, remedy string) {
 	return fmt.Sprintf("%s has %d bytes, the limit for a name is %d", what, length, MaxName), "shorten it, or check for missing tabs and line ends"
 }
 
-// ReadNumbered reads a text like ReadChunk whose lines have a fourth field: a number, which each gets instead of
+// readNumbered reads a text like readChunk whose lines have a fourth field: a number, which each gets instead of
 // that of the line. Such texts are written by this program only, from files of other formats; the number is the
 // fact's line there.
-func ReadNumbered(name string, first int, r io.Reader, each func(line int, t Triple) error) error {
+func readNumbered(name string, first int, r io.Reader, each func(line int, t Triple) error) error {
 	const fields = "head, relation, tail and line"
 	return readLines(name, fields, first, r, func(number int, line []byte) error {
 		var cut [4]int
@@ -134,7 +134,7 @@ func ReadNumbered(name string, first int, r io.Reader, each func(line int, t Tri
 	}, func(b BadLine) error { return b })
 }
 
-// WriteNumbered writes a line that ReadNumbered reads.
+// WriteNumbered writes a line that readNumbered reads.
 func WriteNumbered(w *bufio.Writer, t Triple, number int) error {
 	for _, name := range [][]byte{t.Head, t.Relation, t.Tail} {
 		w.Write(name)

@@ -274,7 +274,7 @@ func TestChunksAreTheText(t *testing.T) {
 			first int
 			text  string
 		}{{1, strings.Join(lines[:cut], "")}, {cut + 1, strings.Join(lines[cut:], "")}} {
-			err := ReadChunk("f.txt", part.first, strings.NewReader(part.text), func(line int, f Triple) error {
+			err := readChunk("f.txt", part.first, strings.NewReader(part.text), func(line int, f Triple) error {
 				gotFacts = append(gotFacts, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
 				return nil
 			}, func(b BadLine) error { gotBad = append(gotBad, b.Error()); return nil })

@@ -65,7 +65,7 @@ func TestForbidden(t *testing.T) {
 		{"model/checkpoint", "infra/zoo", true},
 		{"infra/zoo", "stages/score", true},
 		{"infra/zoo", "model/checkpoint", false},
-		{"stages/triples", "infra/datasets", true},
+		{"stages/graph", "infra/datasets", true},
 		{"infra/datasets", "model/graph", true},
 		{"infra/datasets", "formats/storage", false},
 		{"infra/bench", "stages/graph", false},

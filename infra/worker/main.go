@@ -23,7 +23,6 @@ import (
 	_ "tagnet/stages/relationgraph"
 	_ "tagnet/stages/score"
 	_ "tagnet/stages/statistics"
-	_ "tagnet/stages/triples"
 	_ "tagnet/stages/vocabulary"
 )
 

@@ -10,10 +10,9 @@ import (
 
 	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
-	formattriples "tagnet/formats/triples"
+	"tagnet/formats/triples"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )
@@ -73,7 +72,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	e := newEncoder(f.Params, task.Chunk, n, vocabulary.Rows(vocabulary.BufferBytes(plan, f.Params.BufferBytes)), emit)
 	defer e.close()
 	defer e.rejects.Abort()
-	err = task.Chunk.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)
+	err = task.Chunk.Read(ctx, func(line int, t triples.Triple) error { return e.add(ctx, line, t) }, ignore)
 	if err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 }
 
 // ignore skips bad lines, which vocabulary.Build has reported.
-func ignore(formattriples.BadLine) error { return nil }
+func ignore(triples.BadLine) error { return nil }
 
 // encoder holds the rows of a chunk that are not written yet.
 type encoder struct {
@@ -121,7 +120,7 @@ func (e *encoder) close() { externalsort.Return(e.rows, e.scratch) }
 
 // add makes the two queries of a fact, (head, relation) and (tail, inverse relation). As rows of
 // (source, relation, answer) they are also its two edges.
-func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) error {
+func (e *encoder) add(ctx context.Context, line int, t triples.Triple) error {
 	if line%vocabulary.CountEvery == 0 {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -155,9 +154,9 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 
 // unknown rejects a fact of valid, test or the inference graph whose relation is in no training fact.
 // This is known only here. Entities of rejected lines stay in the vocabulary.
-func (e *encoder) unknown(ctx context.Context, line int, t formattriples.Triple) error {
-	b := formattriples.BadLine{
-		File: e.chunk.File(), Line: line, Text: formattriples.Shown([]byte(t.Line())),
+func (e *encoder) unknown(ctx context.Context, line int, t triples.Triple) error {
+	b := triples.BadLine{
+		File: e.chunk.File(), Line: line, Text: triples.Shown([]byte(t.Line())),
 		Reason: fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", t.Relation),
 		Remedy: "add training facts with it",
 	}

@@ -10,8 +10,8 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
-	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
 

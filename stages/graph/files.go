@@ -1,8 +1,8 @@
 package graph
 
 import (
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
-	"tagnet/stages/triples"
 )
 
 // destination names the tables that the facts of a text belong to.

@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/check"
 	"tagnet/formats/storage"
 	"tagnet/model/kg"
-	"tagnet/stages/split"
+	"tagnet/model/split"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )

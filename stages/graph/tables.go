@@ -9,9 +9,9 @@ import (
 	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/formats/triples"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )

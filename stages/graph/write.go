@@ -7,8 +7,8 @@ import (
 
 	"tagnet/formats/externalsort"
 	"tagnet/formats/lock"
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
-	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
 

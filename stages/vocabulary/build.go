@@ -13,10 +13,9 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
-	formattriples "tagnet/formats/triples"
+	"tagnet/formats/triples"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/stages/triples"
 	"tagnet/stages/worker"
 )
 
@@ -108,7 +107,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
 	defer rejects.Abort()
 	counted := int64(0)
-	err = chunk.Read(ctx, func(_ int, t formattriples.Triple) error {
+	err = chunk.Read(ctx, func(_ int, t triples.Triple) error {
 		if counted++; counted%CountEvery == 0 {
 			rowsDone.Inc(ctx, CountEvery)
 			if err := context.Cause(ctx); err != nil {
@@ -116,7 +115,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 			}
 		}
 		return c.add(ctx, t)
-	}, func(b formattriples.BadLine) error {
+	}, func(b triples.BadLine) error {
 		if f.Params.Strict {
 			return triples.Refuse(b)
 		}
@@ -152,7 +151,7 @@ func (c *collector) url(content string) string {
 	return storage.Join(c.params.Spill, fmt.Sprintf("%s-%s-%05d", content, c.chunk.Name(), c.written))
 }
 
-func (c *collector) add(ctx context.Context, t formattriples.Triple) error {
+func (c *collector) add(ctx context.Context, t triples.Triple) error {
 	c.entities.add(t.Head)
 	c.entities.add(t.Tail)
 	if c.chunk.Graph == triples.Training && (c.chunk.Split == "train" || c.chunk.Split == triples.Background) {

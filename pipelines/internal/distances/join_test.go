@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -18,7 +19,6 @@ import (
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
-	"tagnet/stages/triples"
 )
 
 // sharded is a workspace whose graph has its edges in so many files.

@@ -4,17 +4,16 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"math"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
 	"tagnet/formats/rdf"
 	"tagnet/formats/storage"
-	formattriples "tagnet/formats/triples"
+	"tagnet/formats/triples"
+	"tagnet/model/split"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/split"
-	"tagnet/stages/triples"
 )
 
 // inputFolder is the folder of converted texts, below that of spill files, which goes when the tables are written.
@@ -123,17 +122,11 @@ func (c *converter) text(ctx context.Context, t text) ([]text, error) {
 // checkUnchanged returns an error if a file is no longer the one that was hashed: the graph would be recorded as that of
 // other facts.
 func checkUnchanged(ctx context.Context, url, sha256 string) error {
-	now, err := hashFile(ctx, url)
-	if err == nil && now != sha256 {
+	now, err := manifest.HashFile(ctx, url)
+	if err == nil && now.SHA256 != sha256 {
 		return fmt.Errorf("%s: %w", url, triples.ErrChanged)
 	}
 	return err
-}
-
-// hashFile returns the SHA-256 of a file that is not split into chunks.
-func hashFile(ctx context.Context, url string) (string, error) {
-	scanned, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
-	return scanned.SHA256, err
 }
 
 // scan returns the texts that stand for a file. One without lines is left out.
@@ -177,8 +170,8 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 				return err
 			}
 		}
-		return formattriples.WriteNumbered(out, formattriples.Triple{Head: []byte(fact.Head), Relation: []byte(fact.Relation), Tail: []byte(fact.Tail)}, line)
-	}, func(b formattriples.BadLine) error {
+		return triples.WriteNumbered(out, triples.Triple{Head: []byte(fact.Head), Relation: []byte(fact.Relation), Tail: []byte(fact.Tail)}, line)
+	}, func(b triples.BadLine) error {
 		if c.flags.onBadLine == fail {
 			return triples.Refuse(b)
 		}
@@ -199,7 +192,7 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 		if counts.Literals > 0 {
 			return fmt.Errorf("%s has no facts: every object is a literal, and a fact leads to an IRI or a blank node", t.url)
 		}
-		return formattriples.EmptyError(t.url, "head, relation and tail")
+		return triples.EmptyError(t.url, "head, relation and tail")
 	}
 	if err := out.Flush(); err != nil {
 		return err

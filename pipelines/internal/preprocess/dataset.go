@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"tagnet/formats/facts"
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/graph"
-	"tagnet/stages/triples"
 )
 
 // dataset is the files of a run.

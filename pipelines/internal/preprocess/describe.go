@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"tagnet/model/kg"
+	"tagnet/model/split"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/graph"
-	"tagnet/stages/split"
 )
 
 // describe prints the sizes of the graph, and which lines were left out.

@@ -12,8 +12,8 @@ import (
 
 	"tagnet/formats/facts"
 	"tagnet/formats/storage"
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
-	"tagnet/stages/triples"
 )
 
 // stems are the names of a dataset's files without their endings, with the split of each.

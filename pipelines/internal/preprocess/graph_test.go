@@ -3,10 +3,10 @@ package preprocess
 import (
 	"testing"
 
+	"tagnet/formats/triples"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
-	"tagnet/stages/triples"
 )
 
 func TestGraph(t *testing.T) {

@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"tagnet/formats/facts"
-	formattriples "tagnet/formats/triples"
-	"tagnet/stages/triples"
+	"tagnet/formats/triples"
 )
 
 // headerCheck finds a line of column names that would become a fact: the first line of every file, whose words occur in
@@ -112,7 +111,7 @@ var errEnough = errors.New("no other facts are needed")
 // readSome calls each for the facts of a file until it returns errEnough, which is no error. Bad lines are found by
 // those who read all lines.
 func readSome(ctx context.Context, t text, each facts.Each) error {
-	_, err := facts.Read(ctx, t.url, t.options, each, func(formattriples.BadLine) error { return nil })
+	_, err := facts.Read(ctx, t.url, t.options, each, func(triples.BadLine) error { return nil })
 	if errors.Is(err, errEnough) {
 		return nil
 	}

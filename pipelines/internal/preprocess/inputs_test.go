@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/rdf"
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
-	"tagnet/stages/triples"
 )
 
 // pipe returns the path of a named pipe that nothing writes to.

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"tagnet/formats/facts"
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/stages/triples"
+	"tagnet/formats/triples"
 )
 
 // label gives the files of one graph the names that stand for their ids: those of --entity_names and
@@ -53,7 +54,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		if err != nil {
 			return err
 		}
-		hash, err := hashFile(ctx, url)
+		file, err := manifest.HashFile(ctx, url)
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		if files[0].graph == triples.Inference && kind.given == "" {
 			key = "inference/" + key
 		}
-		d.labels[key] = hash
+		d.labels[key] = file.SHA256
 		used = append(used, url)
 		for i := range files {
 			*kind.labels(&files[i].options) = labels

@@ -10,12 +10,12 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/formats/triples"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
-	"tagnet/stages/triples"
 )
 
 // build runs the Beam pipeline over texts in memory and returns what it wrote.

@@ -6,12 +6,12 @@ import (
 
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	formattriples "tagnet/formats/triples"
+	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/graph"
-	"tagnet/stages/triples"
 )
 
 // types is the file of --types.
@@ -31,10 +31,11 @@ func openTypes(ctx context.Context, url string, strict bool) (types, error) {
 	if err := checkReadable(url); err != nil {
 		return t, fmt.Errorf("--types: %w", err)
 	}
-	var err error
-	if t.sha256, err = hashFile(ctx, url); err != nil {
+	file, err := manifest.HashFile(ctx, url)
+	if err != nil {
 		return t, fmt.Errorf("--types: %w", err)
 	}
+	t.sha256 = file.SHA256
 	if t.format, err = facts.Detect(ctx, url); err != nil || !strict {
 		return t, err
 	}
@@ -43,7 +44,7 @@ func openTypes(ctx context.Context, url string, strict bool) (types, error) {
 
 // each calls each for the entity and the type of every line.
 func (t types) each(ctx context.Context, each func(entity, name []byte) error) error {
-	return t.read(ctx, each, func(b formattriples.BadLine) error {
+	return t.read(ctx, each, func(b triples.BadLine) error {
 		if t.strict {
 			return triples.Refuse(b)
 		}
@@ -64,7 +65,7 @@ func (t types) read(ctx context.Context, each func(entity, name []byte) error, b
 func (t types) rejectTypes(ctx context.Context, source *dataset, url string) error {
 	w := triples.NewRejectsWriter(url, triples.Chunk{URL: t.url})
 	defer w.Abort()
-	err := t.read(ctx, func(_, _ []byte) error { return nil }, func(b formattriples.BadLine) error { return w.Write(ctx, b) })
+	err := t.read(ctx, func(_, _ []byte) error { return nil }, func(b triples.BadLine) error { return w.Write(ctx, b) })
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
 )
 
 // rejected writes the rejects of a chunk: the lines of those numbers, with the texts of textOf.
@@ -19,7 +18,7 @@ func rejected(t *testing.T, url string, chunk Chunk, numbers []int, textOf func(
 	w := NewRejectsWriter(url, chunk)
 	defer w.Abort()
 	for _, number := range numbers {
-		if err := w.Write(t.Context(), triples.BadLine{File: chunk.URL, Line: number, Reason: "reason", Text: textOf(number)}); err != nil {
+		if err := w.Write(t.Context(), BadLine{File: chunk.URL, Line: number, Reason: "reason", Text: textOf(number)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,7 +159,7 @@ func TestRejectsOfConvertedTexts(t *testing.T) {
 		w := NewRejectsWriter(fmt.Sprintf("%s/%d", folder, i), chunk)
 		defer w.Abort()
 		for _, number := range c.numbers {
-			if err := w.Write(t.Context(), triples.BadLine{File: chunk.File(), Line: number, Reason: "reason", Text: "text"}); err != nil {
+			if err := w.Write(t.Context(), BadLine{File: chunk.File(), Line: number, Reason: "reason", Text: "text"}); err != nil {
 				t.Fatal(err)
 			}
 		}

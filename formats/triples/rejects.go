@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
 )
 
 // Rejects is a file of the lines that a step rejected in one chunk of a text, in order, as lines of
@@ -30,7 +29,7 @@ type RejectsWriter struct {
 }
 
 // Refuse returns the error of a line that is not to be rejected, with the flag that would reject it.
-func Refuse(b triples.BadLine) error {
+func Refuse(b BadLine) error {
 	b.Remedy += ", or skip such lines with --on_bad_line reject"
 	return b
 }
@@ -45,7 +44,7 @@ func NewRejectsWriter(url string, chunk Chunk) *RejectsWriter {
 }
 
 // Write appends a rejected line. Lines come in the order of the text.
-func (w *RejectsWriter) Write(ctx context.Context, b triples.BadLine) error {
+func (w *RejectsWriter) Write(ctx context.Context, b BadLine) error {
 	if w.out == nil {
 		var err error
 		if w.out, err = storage.Create(ctx, w.rejects.URL); err != nil {

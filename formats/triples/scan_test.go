@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
 )
 
 // lines reads the facts and bad lines of chunks as "line: text".
@@ -20,10 +19,10 @@ func lines(t *testing.T, files ...Chunk) []string {
 	t.Helper()
 	var got []string
 	for _, f := range files {
-		err := f.Read(t.Context(), func(line int, fact triples.Triple) error {
+		err := f.Read(t.Context(), func(line int, fact Triple) error {
 			got = append(got, fmt.Sprintf("%d: %s %s %s", line, fact.Head, fact.Relation, fact.Tail))
 			return nil
-		}, func(b triples.BadLine) error {
+		}, func(b BadLine) error {
 			got = append(got, fmt.Sprintf("%d: bad %q", b.Line, b.Text))
 			return nil
 		})
@@ -115,7 +114,7 @@ func TestScanEmpty(t *testing.T) {
 		t.Fatalf("%+v, %v", scanned, err)
 	}
 	err = scanned.Chunks[0].Read(t.Context(), nil, nil)
-	if !errors.Is(err, triples.ErrEmpty) {
+	if !errors.Is(err, ErrEmpty) {
 		t.Errorf("error %v, want that it is empty", err)
 	}
 }
@@ -128,7 +127,7 @@ func TestChangesAreNoticed(t *testing.T) {
 		t.Fatalf("%+v, %v", scanned, err)
 	}
 	put(t, "a\tr\tb\nc\tr\tx\n")
-	ignore := func(int, triples.Triple) error { return nil }
+	ignore := func(int, Triple) error { return nil }
 	if err := scanned.Chunks[0].Read(t.Context(), ignore, nil); err != nil {
 		t.Error(err)
 	}
@@ -145,7 +144,7 @@ func TestRejectsAreMergedInOrder(t *testing.T) {
 		w := NewRejectsWriter(fmt.Sprintf("%s/%d", folder, i), chunk)
 		defer w.Abort()
 		for line := range 2 * (i % 3) { // none of the first and the last
-			if err := w.Write(t.Context(), triples.BadLine{File: chunk.URL, Line: int(chunk.Line) + 1 + line, Reason: "reason", Text: "a\t\xff"}); err != nil {
+			if err := w.Write(t.Context(), BadLine{File: chunk.URL, Line: int(chunk.Line) + 1 + line, Reason: "reason", Text: "a\t\xff"}); err != nil {
 				t.Fatal(err)
 			}
 		}

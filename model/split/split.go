@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 	"tagnet/model/random"
-	stage "tagnet/stages/triples"
 )
 
 // The sides, in the order of shares and files.
@@ -24,9 +23,9 @@ const (
 
 // Params are the parameters of Divide.
 type Params struct {
-	// From is a text of numbered lines, as triples.ReadNumbered reads it; To takes the training, validation and test
+	// From is a text of numbered lines, as triples.WriteNumbered writes it; To takes the training, validation and test
 	// facts, with the same numbers.
-	From stage.Chunk
+	From triples.Chunk
 	To   [3]string
 	// Shares are the parts of training, validation and test, in any unit.
 	Shares [3]float64

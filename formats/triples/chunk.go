@@ -8,7 +8,6 @@ import (
 
 	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
 )
 
 // The graphs that a text may belong to.
@@ -51,9 +50,9 @@ func (f Chunk) File() string {
 func (f Chunk) Name() string { return fmt.Sprintf("%s-%s-%015x", f.Graph, f.Split, f.Offset) }
 
 // Read calls each with every fact of the chunk, in order, and the number of its line, and bad with
-// every line that is not a fact; see Read in formats/triples. It returns ErrChanged after the last
+// every line that is not a fact; see Read. It returns ErrChanged after the last
 // line if the text has changed since Scan.
-func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) error, bad func(triples.BadLine) error) error {
+func (f Chunk) Read(ctx context.Context, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	file, err := storage.OpenRandom(ctx, f.URL)
 	if err != nil {
 		return err
@@ -65,9 +64,9 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 	}
 	sum := &checksum.CRC32CReader{Reader: storage.Interruptible(ctx, text)} // a compressed text may be one line without end
 	if f.Original != "" {
-		err = triples.ReadNumbered(f.URL, int(f.Line)+1, sum, each)
+		err = readNumbered(f.URL, int(f.Line)+1, sum, each)
 	} else {
-		err = triples.ReadChunk(f.URL, int(f.Line)+1, sum, each, bad)
+		err = readChunk(f.URL, int(f.Line)+1, sum, each, bad)
 	}
 	if err != nil {
 		return err

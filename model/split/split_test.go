@@ -13,7 +13,6 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
-	stage "tagnet/stages/triples"
 )
 
 // people returns facts like those of WN18: parent_of and child_of are inverse, spouse_of is symmetric, knows is none
@@ -52,7 +51,7 @@ func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]s
 		triples.WriteNumbered(w, triples.Triple{Head: f[0], Relation: f[1], Tail: f[2]}, i+1)
 	}
 	w.Flush()
-	p := Params{From: stage.Chunk{URL: root + "/all", Original: "all.csv"}, To: [3]string{root + "/train", root + "/valid", root + "/test"}, Shares: shares, Seed: seed}
+	p := Params{From: triples.Chunk{URL: root + "/all", Original: "all.csv"}, To: [3]string{root + "/train", root + "/valid", root + "/test"}, Shares: shares, Seed: seed}
 	if err := storage.WriteFile(t.Context(), p.From.URL, text.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +61,7 @@ func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]s
 		return sides, s, err
 	}
 	for i, url := range p.To {
-		chunk := stage.Chunk{URL: url, Original: "all.csv"}
+		chunk := triples.Chunk{URL: url, Original: "all.csv"}
 		err := chunk.Read(t.Context(), func(line int, f triples.Triple) error {
 			if f.Line() != lines[line-1] {
 				t.Errorf("%q has the number of %q", f.Line(), lines[line-1])

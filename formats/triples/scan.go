@@ -11,7 +11,6 @@ import (
 
 	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
 )
 
 // Text describes a file of facts.
@@ -40,7 +39,7 @@ func Scan(ctx context.Context, f Chunk, chunkBytes, maxChunks int64) (Text, erro
 	for {
 		n, err := io.ReadFull(r, buffer)
 		if t.Size == 0 {
-			c.chunk.Packed = triples.Packed(buffer[:n])
+			c.chunk.Packed = Packed(buffer[:n])
 		}
 		t.Size += int64(n)
 		sum.Write(buffer[:n])
