@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"tagnet/formats/check"
+	"tagnet/formats/metrics"
 )
 
 // checkDirection accepts the directions of a query: its answer is the tail or the head of a fact.
 func checkDirection(direction string) error {
-	if direction != "tail" && direction != "head" {
+	if direction != metrics.Tail && direction != metrics.Head {
 		return fmt.Errorf("direction is %.20q, want tail or head", direction)
 	}
 	return nil

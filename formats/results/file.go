@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/formats/strict"
 )
@@ -142,7 +142,7 @@ func (t Training) Check() error {
 		if e.Valid == nil {
 			continue
 		}
-		if err := e.Valid.Check(); err != nil {
+		if err := checkRanked(*e.Valid); err != nil {
 			return fmt.Errorf("training.curve[%d].valid: %w", i, err)
 		}
 	}
@@ -156,7 +156,7 @@ func (e Evaluation) Check() error {
 	}
 	queries := int64(0)
 	for distance, d := range e.ByDistance {
-		if err := d.Pessimistic.Check(); err != nil || d.Queries < 1 {
+		if err := checkRanked(d.Pessimistic); err != nil || d.Queries < 1 {
 			return errors.Join(fmt.Errorf("by_distance has %d queries at %q", d.Queries, distance), err)
 		}
 		queries += d.Queries
@@ -164,18 +164,13 @@ func (e Evaluation) Check() error {
 	if len(e.ByDistance) > 0 && queries != e.Queries {
 		return fmt.Errorf("by_distance has %d queries, want %d", queries, e.Queries)
 	}
-	return errors.Join(e.Pessimistic.Check(), e.Mean.Check(), e.Optimistic.Check())
+	return errors.Join(checkRanked(e.Pessimistic), checkRanked(e.Mean), checkRanked(e.Optimistic))
 }
 
-// Check returns an error for numbers that no ranks have.
-func (m Metrics) Check() error {
-	for _, share := range []float64{m.MRR, m.Hits1, m.Hits3, m.Hits10} {
-		if !(share >= 0 && share <= 1) {
-			return fmt.Errorf("a metric is %v: want 0 to 1", share)
-		}
+// checkRanked returns an error for numbers that no ranks have.
+func checkRanked(m metrics.Metrics) error {
+	if !(m.MeanRank >= 1) {
+		return fmt.Errorf("mean_rank is %v, want 1 or more", m.MeanRank)
 	}
-	if !(m.MeanRank >= 1) || math.IsInf(m.MeanRank, 0) {
-		return fmt.Errorf("mean_rank is %v: want 1 or more", m.MeanRank)
-	}
-	return nil
+	return m.Check()
 }

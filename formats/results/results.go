@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tagnet/formats/metrics"
 )
 
 // FormatVersion is the version of the files that this package writes and reads.
@@ -14,7 +16,7 @@ const FormatVersion = 1
 
 // TestProtocol is the protocol of the paper's tables: the facts of the test split, both directions, ranked among all entities of the
 // graph that they belong to, known answers left out.
-const TestProtocol = "test"
+const TestProtocol = string(metrics.Test)
 
 // Result is one training and its evaluations.
 type Result struct {
@@ -100,7 +102,7 @@ type Epoch struct {
 	Messages     int64   `json:"messages"`
 	Kernel       string  `json:"kernel"`
 	// Valid holds the pessimistic metrics on the validation split, nil without a validation.
-	Valid *Metrics `json:"valid,omitempty"`
+	Valid *metrics.Metrics `json:"valid,omitempty"`
 }
 
 // Evaluation is the metrics of one protocol.
@@ -111,13 +113,9 @@ type Evaluation struct {
 	Distinct int64 `json:"distinct"`
 	// Candidates is the number of candidates of a query where the protocol draws them, 0 where all entities are ranked.
 	Candidates int64 `json:"candidates,omitempty"`
-	// Unreached is the number of queries whose answer no message reaches, Tied the fraction whose answer ties with another candidate.
-	Unreached int64   `json:"unreached"`
-	Tied      float64 `json:"tied"`
-	// Pessimistic, Mean and Optimistic differ in the rank of an answer that ties with other candidates.
-	Pessimistic Metrics `json:"pessimistic"`
-	Mean        Metrics `json:"mean"`
-	Optimistic  Metrics `json:"optimistic"`
+	// Unreached is the number of queries whose answer no message reaches.
+	Unreached int64 `json:"unreached"`
+	metrics.Ranks
 	// ByDistance divides the queries by the edges from source to answer, "1" and so on, or "unreached". Only the results of
 	// TestProtocol have it, and of these the earliest do not.
 	ByDistance map[string]Distance `json:"by_distance,omitempty"`
@@ -131,17 +129,8 @@ type Evaluation struct {
 
 // Distance has the metrics of the queries whose answer is so many edges away.
 type Distance struct {
-	Queries     int64   `json:"queries"`
-	Pessimistic Metrics `json:"pessimistic"`
-}
-
-// Metrics are the means of a set of ranks.
-type Metrics struct {
-	MRR      float64 `json:"mrr"`
-	Hits1    float64 `json:"hits@1"`
-	Hits3    float64 `json:"hits@3"`
-	Hits10   float64 `json:"hits@10"`
-	MeanRank float64 `json:"mean_rank"`
+	Queries     int64           `json:"queries"`
+	Pessimistic metrics.Metrics `json:"pessimistic"`
 }
 
 // Run returns the name of the run, as RunName.

@@ -12,11 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/formats/internal/formattest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 )
 
 func example() Result {
-	valid := &Metrics{MRR: 0.5, Hits1: 0.4, Hits3: 0.5, Hits10: 0.6, MeanRank: 40.25}
+	valid := &metrics.Metrics{MRR: 0.5, Hits1: 0.4, Hits3: 0.5, Hits10: 0.6, MeanRank: 40.25}
 	return Result{
 		FormatVersion: FormatVersion,
 		Dataset:       "WN18RR_v1", Inference: "WN18RR_v1_ind", Experiment: "fixed", Varied: map[string]string{"delta": "0"}, Seed: 1,
@@ -36,8 +37,8 @@ func example() Result {
 		}},
 		Weights: strings.Repeat("0f", 32),
 		Evaluation: map[string]Evaluation{TestProtocol: {
-			Split: "test", Queries: 376, Distinct: 352, Unreached: 44, Tied: 0.125,
-			Pessimistic: *valid, Mean: *valid, Optimistic: *valid,
+			Split: "test", Queries: 376, Distinct: 352, Unreached: 44,
+			Ranks:      metrics.Ranks{Tied: 0.125, Pessimistic: *valid, Mean: *valid, Optimistic: *valid},
 			ByDistance: map[string]Distance{"1": {Queries: 300, Pessimistic: *valid}, "unreached": {Queries: 76, Pessimistic: *valid}},
 			Messages:   167933, NBFNetMessages: 6834432, Seconds: 0.5,
 		}},
@@ -104,7 +105,7 @@ func TestReadNamesTheMistake(t *testing.T) {
 		{`"experiment": "fixed"`, `"experiment": ""`, `experiment is ""`},
 		{`"best_epoch": 2`, `"best_epoch": 3`, "the best one is 3"},
 		{`"epoch": 2,`, `"epoch": 1,`, "training.curve[1] is epoch 1"},
-		{`"mrr": 0.5,`, `"mrr": 1.5,`, "training.curve[1].valid: a metric is 1.5: want 0 to 1"},
+		{`"mrr": 0.5,`, `"mrr": 1.5,`, "training.curve[1].valid: mrr is 1.5, want 0 to 1"},
 		{`"mean_rank": 40.25`, `"mean_rank": 0`, "mean_rank is 0"},
 		{`"distinct": 352`, `"distinct": 377`, "377 distinct"},
 		{`"queries": 300`, `"queries": 301`, "by_distance has 377 queries, want 376"},

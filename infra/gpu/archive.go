@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/history"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
@@ -19,7 +20,7 @@ import (
 // The files of an archive beside its parts.
 const (
 	indexFile   = "checkpoint.json"
-	historyFile = checkpoint.HistoryFile
+	historyFile = history.File
 	partPrefix  = "checkpoint-"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/safetensors"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	"tagnet/model/ranking"
 )
 
 // save writes the checkpoint of an epoch, or of a step if partial is not nil, with random weights.
@@ -27,7 +27,7 @@ func save(t *testing.T, folder checkpoint.Folder, epoch int, step int64, partial
 		FormatVersion: checkpoint.FormatVersion, Configuration: configuration.Default(), Epoch: epoch, Step: step, Partial: partial,
 	}
 	if partial == nil {
-		r.Valid = &checkpoint.Valid{Queries: 1, Pessimistic: ranking.Metrics{MRR: mrr}}
+		r.Valid = &metrics.Valid{Queries: 1, Ranks: metrics.Ranks{Pessimistic: metrics.Metrics{MRR: mrr}}}
 	}
 	tensor := func(name string, from, to int) []safetensors.Tensor {
 		return []safetensors.Tensor{{Name: name, Shape: []int{to - from}, Data: values[from:to]}}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tagnet/formats/history"
 	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -32,7 +33,7 @@ type measured struct {
 	Verified []string          `json:"verified,omitempty"`
 	Training *timing           `json:"training,omitempty"`
 	Scoring  *timing           `json:"scoring,omitempty"`
-	Epochs   []training.Epoch  `json:"epochs,omitempty"`
+	Epochs   []history.Epoch   `json:"epochs,omitempty"`
 	// Trained describes the training of this run, Scored the metrics on the split that it scored.
 	Trained *trained `json:"trained,omitempty"`
 	Scored  *scored  `json:"scored,omitempty"`

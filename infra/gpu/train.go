@@ -7,15 +7,16 @@ import (
 	"path/filepath"
 	"time"
 
+	"tagnet/formats/metrics"
 	"tagnet/model/accelerator"
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
+	"tagnet/model/evaluation"
 	"tagnet/model/kernel"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/training"
 	"tagnet/stages/bundle"
-	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 )
 
@@ -30,7 +31,7 @@ type trained struct {
 
 // scored is what the last checkpoint or the best one scores.
 type scored struct {
-	evaluate.Metrics
+	metrics.Evaluation
 	Seconds float64 `json:"seconds"`
 }
 
@@ -202,7 +203,7 @@ func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, nam
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
-	gatherer := evaluate.NewGatherer()
+	gatherer := evaluation.NewGatherer()
 	gatherer.Add(results, loaded.Relations)
 	s := &scored{gatherer.Metrics(k.split, record.Name()), k.clock.now().Sub(begun).Seconds()}
 	k.measured.Scored = s

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/safetensors"
 	"tagnet/model/checkpoint"
-	"tagnet/model/ranking"
 )
 
 //go:embed models
@@ -57,9 +57,9 @@ type Evaluation struct {
 	Commit      string          `json:"commit"`
 	Kernel      string          `json:"kernel"`
 	Queries     int64           `json:"queries"`
-	Pessimistic ranking.Metrics `json:"pessimistic"`
-	Mean        ranking.Metrics `json:"mean"`
-	Optimistic  ranking.Metrics `json:"optimistic"`
+	Pessimistic metrics.Metrics `json:"pessimistic"`
+	Mean        metrics.Metrics `json:"mean"`
+	Optimistic  metrics.Metrics `json:"optimistic"`
 }
 
 // Model is a model with its weights.

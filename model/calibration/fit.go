@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"tagnet/formats/metrics"
 )
 
 // Candidate is one of the best candidates of a query.
@@ -48,9 +50,9 @@ func Fit(sample []Candidate, relations []string) (*Calibration, error) {
 		if c.Strength == 0 || g.Queries < MinQueries {
 			continue
 		}
-		r := Relation{ID: g.relation, Name: relations[int(g.relation)%len(relations)], Direction: "tail", Counts: g.Counts}
+		r := Relation{ID: g.relation, Name: relations[int(g.relation)%len(relations)], Direction: metrics.Tail, Counts: g.Counts}
 		if int(g.relation) >= len(relations) {
-			r.Direction = "head"
+			r.Direction = metrics.Head
 		}
 		r.Line = s.restore(fit(g.points(everyFold), whole.worth(c.Strength)))
 		c.Relations = append(c.Relations, r)

@@ -1,8 +1,10 @@
 package calibration
 
-import "tagnet/formats/check"
+import (
+	"math"
 
-import "math"
+	"tagnet/formats/metrics"
+)
 
 // Bins is the number of bins of equal width in [0, 1] into which Reliability sorts probabilities.
 const Bins = 10
@@ -68,27 +70,11 @@ func (r *Reliability) Error() float64 {
 	return sum / float64(max(1, r.Total().Candidates))
 }
 
-// Row is a bin as people read it.
-type Row struct {
-	// From and To are the ends of the bin.
-	From       float64 `json:"from"`
-	To         float64 `json:"to"`
-	Candidates int64   `json:"candidates"`
-	// Mean and Observed are those of the Bin.
-	Mean     float64 `json:"mean"`
-	Observed float64 `json:"observed"`
-}
-
-// Check returns an error for numbers that no bin has.
-func (r Row) Check() error {
-	return check.First(check.Share("from", r.From), check.Share("to", r.To), check.Count("candidates", r.Candidates), check.Share("mean", r.Mean), check.Share("observed", r.Observed))
-}
-
-// Rows returns all bins.
-func (r *Reliability) Rows() []Row {
-	rows := make([]Row, Bins)
+// Table returns all bins with the error.
+func (r *Reliability) Table() metrics.Reliability {
+	table := metrics.Reliability{Error: r.Error()}
 	for i, b := range r {
-		rows[i] = Row{float64(i) / Bins, float64(i+1) / Bins, b.Candidates, b.Mean(), b.Observed()}
+		table.Bins = append(table.Bins, metrics.Bin{From: float64(i) / Bins, To: float64(i+1) / Bins, Candidates: b.Candidates, Mean: b.Mean(), Observed: b.Observed()})
 	}
-	return rows
+	return table
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tagnet/formats/metrics"
 )
 
 func TestReliability(t *testing.T) {
@@ -25,8 +27,8 @@ func TestReliability(t *testing.T) {
 	if got, want := r.Error(), (0.94+0.08)/6; !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("error %g, want %g", got, want)
 	}
-	rows := r.Rows()
-	want := map[int]Row{0: {0, 0.1, 3, 0.02, 1. / 3}, 5: {0.5, 0.6, 2, 0.54, 0.5}, 9: {0.9, 1, 1, 1, 1}, 3: {From: 0.3, To: 0.4}}
+	rows := r.Table().Bins
+	want := map[int]metrics.Bin{0: {To: 0.1, Candidates: 3, Mean: 0.02, Observed: 1. / 3}, 5: {From: 0.5, To: 0.6, Candidates: 2, Mean: 0.54, Observed: 0.5}, 9: {From: 0.9, To: 1, Candidates: 1, Mean: 1, Observed: 1}, 3: {From: 0.3, To: 0.4}}
 	for i, row := range want {
 		if diff := cmp.Diff(row, rows[i], cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("bin %d:\n%s", i, diff)

@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"tagnet/formats/checksum/checksumtest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/model/configuration"
 	"tagnet/model/parameters"
-	"tagnet/model/ranking"
 )
 
 // folderOf returns a folder in memory that the test removes.
@@ -31,7 +31,7 @@ func record(epoch int, mrr float64) Record {
 		Vocabulary: Vocabulary{Relations: []string{"a", "b"}, Entities: 5, Hash: "h", Graph: "g"},
 	}
 	if mrr >= 0 {
-		r.Valid = &Valid{Queries: 4, Pessimistic: ranking.Metrics{MRR: mrr}}
+		r.Valid = &metrics.Valid{Queries: 4, Ranks: metrics.Ranks{Pessimistic: metrics.Metrics{MRR: mrr}}}
 	}
 	return named(r)
 }
@@ -268,7 +268,7 @@ func TestForgedRecord(t *testing.T) {
 		"weights.size":          func(r *Record) { r.Weights.Size = -1 },
 		"twice":                 func(r *Record) { r.Vocabulary.Relations = []string{"a", "b", "a"} },
 		"vocabulary.entities":   func(r *Record) { r.Vocabulary.Entities = -1 },
-		"valid.mean.mrr":        func(r *Record) { r.Valid = &Valid{Mean: ranking.Metrics{MRR: 2}} },
+		"valid.mean.mrr":        func(r *Record) { r.Valid = &metrics.Valid{Ranks: metrics.Ranks{Mean: metrics.Metrics{MRR: 2}}} },
 		"rounds.workers":        func(r *Record) { r.Rounds.Workers = -2 },
 		"validation.every":      func(r *Record) { r.Validation.Every = -2 },
 	} {

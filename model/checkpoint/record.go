@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/check"
 	"tagnet/formats/checksum"
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/model/configuration"
-	"tagnet/model/ranking"
 )
 
 // Record describes a checkpoint: the model, how it is trained, and how far.
@@ -36,7 +36,7 @@ type Record struct {
 	Messages     int64   `json:"messages"`
 	LearningRate float64 `json:"learning_rate"`
 	// Valid is nil if the epoch was not validated.
-	Valid *Valid `json:"valid,omitempty"`
+	Valid *metrics.Valid `json:"valid,omitempty"`
 	// Vocabulary identifies the graph that the weights were trained on.
 	Vocabulary Vocabulary `json:"vocabulary"`
 	// Origin is the file that the training started from, or nil if it started from initial weights. Epoch 0 has
@@ -79,30 +79,6 @@ type Origin struct {
 	SHA256 string `json:"sha256"`
 	// Relations is the checksum of the file with the names of their relations, empty for weights without relations.
 	Relations string `json:"relations_sha256,omitempty"`
-}
-
-// Valid has the metrics of a model on the validation queries.
-type Valid struct {
-	Queries     int64           `json:"queries"`
-	Tied        float64         `json:"tied"`
-	Pessimistic ranking.Metrics `json:"pessimistic"`
-	Mean        ranking.Metrics `json:"mean"`
-	Optimistic  ranking.Metrics `json:"optimistic"`
-}
-
-// Check returns an error for numbers that no validation has.
-func (v Valid) Check() error {
-	return check.First(check.Count("queries", v.Queries), check.Share("tied", v.Tied),
-		check.Value("pessimistic", v.Pessimistic), check.Value("mean", v.Mean), check.Value("optimistic", v.Optimistic))
-}
-
-// Selection returns the metrics that select the best epoch, by their MRR: those with ties counted against the answer.
-func (v *Valid) Selection() ranking.Metrics { return v.Pessimistic }
-
-// Better reports whether v selects its epoch over an earlier one with the metrics other; nil stands for an epoch
-// without validation. Of equal epochs the earlier is selected.
-func (v *Valid) Better(other *Valid) bool {
-	return v != nil && (other == nil || v.Selection().MRR > other.Selection().MRR)
 }
 
 // Vocabulary has what the rows of the weights refer to.

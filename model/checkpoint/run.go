@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/history"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/names"
@@ -69,18 +70,15 @@ func CheckLayout(ctx context.Context, workspace string) error {
 	if len(old) == 0 {
 		return nil
 	}
-	there, err := storage.Exists(ctx, storage.Join(workspace, HistoryFile))
+	there, err := storage.Exists(ctx, storage.Join(workspace, history.File))
 	if err != nil {
 		return err
 	}
 	if there {
-		old = append(old, HistoryFile)
+		old = append(old, history.File)
 	}
 	return &OldLayout{workspace, old}
 }
-
-// HistoryFile is the name of the file, beside a run's checkpoints, with a line for each epoch.
-const HistoryFile = "training.jsonl"
 
 // Error names the command that moves the files to where they belong.
 func (e *OldLayout) Error() string {

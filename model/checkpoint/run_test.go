@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/history"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
@@ -63,7 +64,7 @@ func TestCheckLayout(t *testing.T) {
 	if err := CheckLayout(t.Context(), w); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{FolderName + "/best", "evaluation/test/manifest.json", HistoryFile} {
+	for _, name := range []string{FolderName + "/best", "evaluation/test/manifest.json", history.File} {
 		if data, err := os.ReadFile(filepath.Join(w, RunFolder(DefaultRun), name)); err != nil || string(data) != strings.TrimPrefix(name, "runs/main/") {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/model/chart"
 )
@@ -16,17 +17,17 @@ import (
 // trained returns a result with a metric's value at each epoch, the last of which is the test metric.
 func trained(dataset, experiment string, varied map[string]string, seed int64, delta int, curve ...float64) results.Result {
 	r := results.Result{Dataset: dataset, Experiment: experiment, Varied: varied, Seed: seed, Configuration: json.RawMessage(fmt.Sprintf(`{"delta":%d,"policy":"window"}`, delta))}
-	var m results.Metrics
+	var m metrics.Metrics
 	for i, value := range curve {
 		e := results.Epoch{Epoch: i + 1}
 		if value > 0 {
-			m = results.Metrics{MRR: value}
+			m = metrics.Metrics{MRR: value}
 			e.Valid = &m
 		}
 		r.Training.Curve = append(r.Training.Curve, e)
 	}
 	r.Training.CPUSeconds = float64(seed)
-	r.Evaluation = map[string]results.Evaluation{results.TestProtocol: {Pessimistic: m, Messages: int64(delta + 1), NBFNetMessages: 10}}
+	r.Evaluation = map[string]results.Evaluation{results.TestProtocol: {Ranks: metrics.Ranks{Pessimistic: m}, Messages: int64(delta + 1), NBFNetMessages: 10}}
 	return r
 }
 

@@ -4,20 +4,21 @@ import (
 	"fmt"
 	"math"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 )
 
 // Metric is a column of the tables: its name, and its value in the metrics of a split.
 type Metric struct {
 	Name string
-	Of   func(results.Metrics) float64
+	Of   func(metrics.Metrics) float64
 }
 
 // The metrics of the tables, by pessimistic ranks.
 var (
-	MRR    = Metric{"MRR", func(m results.Metrics) float64 { return m.MRR }}
-	Hits1  = Metric{"Hits@1", func(m results.Metrics) float64 { return m.Hits1 }}
-	Hits10 = Metric{"Hits@10", func(m results.Metrics) float64 { return m.Hits10 }}
+	MRR    = Metric{"MRR", func(m metrics.Metrics) float64 { return m.MRR }}
+	Hits1  = Metric{"Hits@1", func(m metrics.Metrics) float64 { return m.Hits1 }}
+	Hits10 = Metric{"Hits@10", func(m metrics.Metrics) float64 { return m.Hits10 }}
 )
 
 // Spread describes a sample of values, such as a metric over seeds.

@@ -4,24 +4,8 @@ import (
 	"math/big"
 	"math/bits"
 
-	"tagnet/formats/check"
+	"tagnet/formats/metrics"
 )
-
-// Metrics are the mean reciprocal rank, the shares of ranks up to 1, 3 and 10, and the mean rank. They are zero
-// without ranks.
-type Metrics struct {
-	MRR      float64 `json:"mrr"`
-	Hits1    float64 `json:"hits@1"`
-	Hits3    float64 `json:"hits@3"`
-	Hits10   float64 `json:"hits@10"`
-	MeanRank float64 `json:"mean_rank"`
-}
-
-// Check returns an error for metrics that no ranks have.
-func (m Metrics) Check() error {
-	return check.First(check.Share("mrr", m.MRR), check.Share("hits@1", m.Hits1), check.Share("hits@3", m.Hits3), check.Share("hits@10", m.Hits10),
-		check.AtLeastZero("mean_rank", m.MeanRank))
-}
 
 // Tally sums up ranks. All sums are integers: tallies that are added in any order and grouping have equal bits, and so
 // have their metrics. Its zero value is ready to use.
@@ -72,15 +56,15 @@ func (t *Tally) Merge(other Tally) {
 }
 
 // Metrics returns the metrics of the ranks, the MRR as the float64 next to it.
-func (t Tally) Metrics() Metrics {
+func (t Tally) Metrics() metrics.Metrics {
 	if t.Ranks == 0 {
-		return Metrics{}
+		return metrics.Metrics{}
 	}
 	sum := new(big.Int).SetUint64(t.Inverses[0])
 	sum.Lsh(sum, 64).Or(sum, new(big.Int).SetUint64(t.Inverses[1]))
 	mrr, _ := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(t.Ranks), inverseBits)).Float64()
 	n := float64(t.Ranks)
-	return Metrics{
+	return metrics.Metrics{
 		MRR: mrr, Hits1: float64(t.Hits1) / n, Hits3: float64(t.Hits3) / n, Hits10: float64(t.Hits10) / n,
 		MeanRank: float64(t.Doubled) / 2 / n,
 	}
@@ -113,10 +97,10 @@ func (a *Accumulator) Merge(other Accumulator) {
 	a.Tied += other.Tied
 }
 
-// TiedShare returns the fraction of ranks that were tied, 0 without ranks.
-func (a *Accumulator) TiedShare() float64 {
-	if a.Queries == 0 {
-		return 0
+// Metrics returns the metrics of the ranks.
+func (a *Accumulator) Metrics() metrics.Ranks {
+	return metrics.Ranks{
+		Tied:        float64(a.Tied) / float64(max(1, a.Queries)),
+		Pessimistic: a.Pessimistic.Metrics(), Mean: a.Mean.Metrics(), Optimistic: a.Optimistic.Metrics(),
 	}
-	return float64(a.Tied) / float64(a.Queries)
 }

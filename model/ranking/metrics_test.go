@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"tagnet/formats/metrics"
 )
 
 func TestMetrics(t *testing.T) {
@@ -15,11 +17,11 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		got, want Metrics
+		got, want metrics.Metrics
 	}{
-		{"pessimistic", a.Pessimistic.Metrics(), Metrics{(1 + 1./4 + 1./10 + 1./12) / 4, .25, .25, .75, 27. / 4}},
-		{"mean", a.Mean.Metrics(), Metrics{(1 + 1./3 + 1./10 + 1/6.5) / 4, .25, .5, 1, 20.5 / 4}},
-		{"optimistic", a.Optimistic.Metrics(), Metrics{(1 + 1./2 + 1./10 + 1) / 4, .5, .75, 1, 14. / 4}},
+		{"pessimistic", a.Pessimistic.Metrics(), metrics.Metrics{MRR: (1 + 1./4 + 1./10 + 1./12) / 4, Hits1: .25, Hits3: .25, Hits10: .75, MeanRank: 27. / 4}},
+		{"mean", a.Mean.Metrics(), metrics.Metrics{MRR: (1 + 1./3 + 1./10 + 1/6.5) / 4, Hits1: .25, Hits3: .5, Hits10: 1, MeanRank: 20.5 / 4}},
+		{"optimistic", a.Optimistic.Metrics(), metrics.Metrics{MRR: (1 + 1./2 + 1./10 + 1) / 4, Hits1: .5, Hits3: .75, Hits10: 1, MeanRank: 14. / 4}},
 	} {
 		for _, pair := range [][2]float64{{c.got.MRR, c.want.MRR}, {c.got.Hits1, c.want.Hits1}, {c.got.Hits3, c.want.Hits3},
 			{c.got.Hits10, c.want.Hits10}, {c.got.MeanRank, c.want.MeanRank}} {
@@ -29,20 +31,20 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	if a.Queries != 4 || a.Tied != 2 || a.TiedShare() != .5 {
-		t.Errorf("queries %d, tied %d, share %g; want 4, 2, 0.5", a.Queries, a.Tied, a.TiedShare())
+	if a.Queries != 4 || a.Tied != 2 || a.Metrics().Tied != .5 {
+		t.Errorf("queries %d, tied %d, share %g; want 4, 2, 0.5", a.Queries, a.Tied, a.Metrics().Tied)
 	}
 }
 
 func TestNoRanksHaveNoMetrics(t *testing.T) {
 	var a Accumulator
-	if got := a.Pessimistic.Metrics(); got != (Metrics{}) || a.TiedShare() != 0 {
-		t.Errorf("metrics of nothing: %+v, tied share %g", got, a.TiedShare())
+	if got := a.Pessimistic.Metrics(); got != (metrics.Metrics{}) || a.Metrics().Tied != 0 {
+		t.Errorf("metrics of nothing: %+v, tied share %g", got, a.Metrics().Tied)
 	}
 }
 
 func TestMetricsKeys(t *testing.T) {
-	text, err := json.Marshal(Metrics{1, 2, 3, 4, 5})
+	text, err := json.Marshal(metrics.Metrics{MRR: 1, Hits1: 2, Hits3: 3, Hits10: 4, MeanRank: 5})
 	if want := `{"mrr":1,"hits@1":2,"hits@3":3,"hits@10":4,"mean_rank":5}`; err != nil || string(text) != want {
 		t.Errorf("%s, %v; want %s", text, err, want)
 	}

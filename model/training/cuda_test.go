@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"tagnet/formats/history"
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
@@ -23,14 +24,14 @@ func TestTrainingOnTheInterpreter(t *testing.T) {
 	}
 	onCPU := small("cpu")
 	train(t, onCPU, toy(t))
-	want, err := ReadHistory(t.Context(), onCPU.History)
+	want, err := history.Read(t.Context(), onCPU.History)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole, data := small("device"), toy(t)
 	whole.Device, data.Devices = device.Choice{Mode: device.CUDA}, devices
 	train(t, whole, data)
-	got, err := ReadHistory(t.Context(), whole.History)
+	got, err := history.Read(t.Context(), whole.History)
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d epochs, %v, want %d", len(got), err, len(want))
 	}

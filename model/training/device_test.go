@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/formats/history"
 	"tagnet/model/accelerator/acceleratortest"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
@@ -53,7 +54,7 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 				if got := devices.Operations; got[0] != "open" || got[len(got)-1] != "close trainer" && got[len(got)-1] != "close scorer" {
 					t.Errorf("operations %q", got)
 				}
-				history, err := ReadHistory(t.Context(), run.History)
+				history, err := history.Read(t.Context(), run.History)
 				if err != nil || len(history) != 4 || history[3].Kernel != "imaginary" {
 					t.Errorf("history %+v, %v, want 4 epochs of the device", history, err)
 				}

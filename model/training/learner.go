@@ -8,7 +8,9 @@ import (
 	"runtime"
 	"time"
 
+	"tagnet/formats/history"
 	"tagnet/formats/lock"
+	"tagnet/formats/metrics"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/model/accelerator"
@@ -90,7 +92,7 @@ type learner struct {
 	trainer    accelerator.Trainer // nil before the first epoch and during validation
 	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
 	examples   []optimizer.Example // of the current step
-	history    []Epoch
+	history    []history.Epoch
 	report     func(Progress)
 
 	record       checkpoint.Record // of the newest checkpoint; Epoch 0 before the first
@@ -241,11 +243,11 @@ func (l *learner) resume(ctx context.Context) error {
 	} else if err := l.folder.MarkBest(ctx); err != nil { // the file may name an epoch that was removed
 		return err
 	}
-	history, err := ReadHistory(ctx, l.History)
+	epochs, err := history.Read(ctx, l.History)
 	if err != nil {
 		return err
 	}
-	for _, e := range history {
+	for _, e := range epochs {
 		if e.Epoch < l.epoch {
 			l.history = append(l.history, e)
 		}
@@ -411,14 +413,14 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	r.Messages = l.partial.Messages
 	r.LearningRate = l.learningRate()
 	r.Valid = valid
-	line := Epoch{
+	line := history.Epoch{
 		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
 		Seconds: time.Since(l.started).Seconds(),
 		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(),
 	}
 	l.history = append(l.history, line)
 	if l.folder != "" {
-		if err := writeHistory(ctx, l.History, l.history); err != nil {
+		if err := history.Write(ctx, l.History, l.history); err != nil {
 			return err
 		}
 	}
@@ -479,7 +481,7 @@ func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 }
 
 // validate ranks the validation queries by a model with some weights if this epoch is to be validated.
-func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*checkpoint.Valid, error) {
+func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
 	if !due || l.validQueries == 0 {
 		return nil, nil
@@ -497,10 +499,7 @@ func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]
 			ranks.Add(r.Rank)
 		}
 	}
-	return &checkpoint.Valid{
-		Queries: ranks.Queries, Tied: ranks.TiedShare(),
-		Pessimistic: ranks.Pessimistic.Metrics(), Mean: ranks.Mean.Metrics(), Optimistic: ranks.Optimistic.Metrics(),
-	}, nil
+	return &metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}, nil
 }
 
 // rank ranks the validation queries by a model with some weights.

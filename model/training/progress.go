@@ -1,6 +1,10 @@
 package training
 
-import "sync"
+import (
+	"sync"
+
+	"tagnet/formats/history"
+)
 
 // Progress is the state of a training, reported after each step.
 type Progress struct {
@@ -16,7 +20,7 @@ type Progress struct {
 	// Checkpoint names the newest complete checkpoint; empty before the first.
 	Checkpoint string
 	// Finished is set once, at the end of an epoch.
-	Finished *Epoch
+	Finished *history.Epoch
 	// Resumed names, once, the checkpoint from which the training resumes, and Damaged lists the
 	// errors of later ones that cannot be read.
 	Resumed string

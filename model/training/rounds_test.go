@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/history"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
@@ -182,10 +183,10 @@ func TestRoundsAreDeterministic(t *testing.T) {
 		reversed.Replicas = 1
 		trainRounds(t, reversed, data, slices.Reverse[[]int])
 		sameFiles(t, want, contents(t, reversed.Checkpoints))
-		history, err := ReadHistory(t.Context(), first.History)
-		if err != nil || len(history) != 2 || history[1].Queries != 84 || history[1].Valid == nil ||
-			slices.ContainsFunc(history, func(e Epoch) bool { return e.Seconds <= 0 || e.Seconds > 100 }) {
-			t.Errorf("history %+v, %v", history, err)
+		epochs, err := history.Read(t.Context(), first.History)
+		if err != nil || len(epochs) != 2 || epochs[1].Queries != 84 || epochs[1].Valid == nil ||
+			slices.ContainsFunc(epochs, func(e history.Epoch) bool { return e.Seconds <= 0 || e.Seconds > 100 }) {
+			t.Errorf("epochs %+v, %v", epochs, err)
 		}
 	}
 }

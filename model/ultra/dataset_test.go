@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/metrics"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
@@ -88,7 +89,7 @@ func (d *dataset) queries() (list []query) {
 }
 
 // evaluate returns the metrics of the queries.
-func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int) ranking.Metrics {
+func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int) metrics.Metrics {
 	t.Helper()
 	k, err := kernel.Named("auto")
 	if err != nil {

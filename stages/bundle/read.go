@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/tables"
 	"tagnet/model/ranker"
 	"tagnet/stages/graph"
@@ -33,7 +34,7 @@ func Read(ctx context.Context, p Params) ([]ranker.Query, error) {
 	switch {
 	case p.Queries != "":
 		table, err = tables.ReadQueryTable(ctx, p.Queries)
-	case p.Protocol == ValidAndTest:
+	case p.Protocol == metrics.ValidAndTest:
 		table, err = loaded.HeldOut(ctx)
 	default:
 		table, err = loaded.Queries(ctx, p.Split)
@@ -64,7 +65,7 @@ func Read(ctx context.Context, p Params) ([]ranker.Query, error) {
 // version identifies what is read for parameters with the same graph and split.
 type version struct {
 	graph, queries, ask string
-	protocol            Protocol
+	protocol            metrics.Protocol
 	training            bool
 	limit               int64
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/metrics"
 	"tagnet/model/ranker"
 )
 
@@ -24,7 +25,7 @@ type Params struct {
 	Split string
 	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random ones
 	// of GraIL. Every protocol but Test needs the split test.
-	Protocol Protocol
+	Protocol metrics.Protocol
 	Seed     int64
 	// Queries is the URL of a table of queries without labelled answers, to read instead of the
 	// split's. Optional.

@@ -11,10 +11,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
+	"tagnet/model/evaluation"
 	"tagnet/model/ranker"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
@@ -25,13 +27,13 @@ func init() {
 	beam.RegisterDoFn(&shardFn{})
 	beam.RegisterDoFn(&writeFn{})
 	beam.RegisterType(reflect.TypeFor[*mergeFn]())
-	beam.RegisterCoder(reflect.TypeFor[*Gatherer](), encode, decode)
+	beam.RegisterCoder(reflect.TypeFor[*evaluation.Gatherer](), encode, decode)
 }
 
-func encode(g *Gatherer) ([]byte, error) { return json.Marshal(g) }
+func encode(g *evaluation.Gatherer) ([]byte, error) { return json.Marshal(g) }
 
-func decode(data []byte) (*Gatherer, error) {
-	g := NewGatherer()
+func decode(data []byte) (*evaluation.Gatherer, error) {
+	g := evaluation.NewGatherer()
 	return g, json.Unmarshal(data, g)
 }
 
@@ -79,7 +81,6 @@ func (p Params) calibration(ctx context.Context) (*calibration.Calibration, erro
 const (
 	RankingsTable    = "rankings"
 	PredictionsTable = "predictions"
-	MetricsFile      = "metrics.json"
 	AnswersFile      = "answers.tsv"
 )
 
@@ -91,7 +92,7 @@ func (p Params) users() bool { return p.Queries.Queries != "" || len(p.Queries.A
 
 // Evaluate scores the queries and writes the results. Output: the URL of the last file written, metrics.json or
 // answers.tsv. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done again
-// and gives the same bytes under the same names. Only a Gatherer of each shard crosses a barrier.
+// and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
 func Evaluate(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("evaluate.Evaluate")
 	gathered := beam.ParDo(s, &shardFn{Params: p}, bundle.Shards(s, p.Queries))
@@ -101,7 +102,7 @@ func Evaluate(s beam.Scope, p Params) beam.PCollection {
 type shardFn struct{ Params Params }
 
 // ProcessElement scores a shard and writes its parts.
-func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(*Gatherer)) error {
+func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(*evaluation.Gatherer)) error {
 	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *ranker.Scored) error {
 		g, err := f.evaluate(ctx, shard, scored)
 		if err != nil {
@@ -113,12 +114,12 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit f
 }
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
-func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *ranker.Scored) (*Gatherer, error) {
+func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *ranker.Scored) (*evaluation.Gatherer, error) {
 	loaded, err := graph.Load(ctx, f.Params.Queries.Graph)
 	if err != nil {
 		return nil, err
 	}
-	names := Names{Entities: loaded.Of(f.Params.Queries.Split).Entities, Relations: loaded.Relations}
+	names := evaluation.Names{Entities: loaded.Of(f.Params.Queries.Split).Entities, Relations: loaded.Relations}
 	c, err := f.Params.calibration(ctx)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *rank
 	if err := f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c); err != nil {
 		return nil, err
 	}
-	g := NewGatherer()
+	g := evaluation.NewGatherer()
 	g.Add(scored, names.Relations)
 	if c != nil && !f.Params.users() {
 		g.AddReliability(scored, names.Relations, c)
@@ -136,7 +137,7 @@ func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *rank
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's
 // table, a user's in the order of the file.
-func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *ranker.Scored, names Names, c *calibration.Calibration) error {
+func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *ranker.Scored, names evaluation.Names, c *calibration.Calibration) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if f.Params.users() {
 		slices.SortFunc(scored.Queries, func(a, b ranker.Ranked) int { return cmp.Compare(a.Row, b.Row) })
@@ -149,14 +150,14 @@ func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *ranker.
 // mergeFn merges what shards gathered.
 type mergeFn struct{}
 
-func (*mergeFn) CreateAccumulator() *Gatherer { return NewGatherer() }
+func (*mergeFn) CreateAccumulator() *evaluation.Gatherer { return evaluation.NewGatherer() }
 
-func (*mergeFn) AddInput(sum, one *Gatherer) *Gatherer {
+func (*mergeFn) AddInput(sum, one *evaluation.Gatherer) *evaluation.Gatherer {
 	sum.Merge(one)
 	return sum
 }
 
-func (*mergeFn) MergeAccumulators(a, b *Gatherer) *Gatherer {
+func (*mergeFn) MergeAccumulators(a, b *evaluation.Gatherer) *evaluation.Gatherer {
 	a.Merge(b)
 	return a
 }
@@ -165,9 +166,9 @@ func (*mergeFn) MergeAccumulators(a, b *Gatherer) *Gatherer {
 type writeFn struct{ Params Params }
 
 // ProcessElement receives what all shards gathered, when all parts are written.
-func (f *writeFn) ProcessElement(ctx context.Context, g *Gatherer, emit func(string)) error {
+func (f *writeFn) ProcessElement(ctx context.Context, g *evaluation.Gatherer, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	name, write := MetricsFile, f.metrics
+	name, write := metrics.File, f.metrics
 	if f.Params.users() {
 		name, write = AnswersFile, f.answers
 	}
@@ -179,7 +180,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, g *Gatherer, emit func(str
 	return nil
 }
 
-func (f *writeFn) metrics(ctx context.Context, url string, g *Gatherer) error {
+func (f *writeFn) metrics(ctx context.Context, url string, g *evaluation.Gatherer) error {
 	q := f.Params.Queries
 	m := g.Metrics(q.Split, f.Params.Model.Checkpoint)
 	m.Protocol, m.Negatives, m.Seed = q.Protocol, q.Protocol.Negatives(), q.Seed
@@ -195,6 +196,6 @@ func (f *writeFn) metrics(ctx context.Context, url string, g *Gatherer) error {
 
 // answers writes the text of all predictions, a part at a time. Parts are in the order of the user's file, as are the
 // queries of each.
-func (f *writeFn) answers(ctx context.Context, url string, g *Gatherer) error {
-	return parquet.WriteText(ctx, url, AnswersHeading, f.Params.url(PredictionsTable), g.Shards, Answers)
+func (f *writeFn) answers(ctx context.Context, url string, g *evaluation.Gatherer) error {
+	return parquet.WriteText(ctx, url, evaluation.AnswersHeading, f.Params.url(PredictionsTable), g.Shards, evaluation.Answers)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/model"
 	"tagnet/model/budget"
@@ -15,7 +16,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/parallel"
-	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
@@ -101,7 +101,7 @@ func (p *pool) explain(ctx context.Context, answers []parquet.Prediction, paths 
 
 // rows explains one answer.
 func (p *pool) rows(ctx context.Context, w *explanation.Worker, a parquet.Prediction, paths int) ([]parquet.Explanation, error) {
-	query, err := p.lookup.Query(ctx, a.Source, a.Relation, a.Direction == evaluate.Head)
+	query, err := p.lookup.Query(ctx, a.Source, a.Relation, a.Direction == metrics.Head)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/evaluation"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/worker"
 )
@@ -149,7 +150,7 @@ func Lines(rows []parquet.Explanation) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%.6g\t%s\n",
-			r.Query, names.Field(r.Source), names.Field(evaluate.Queried(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
+			r.Query, names.Field(r.Source), names.Field(evaluation.Queried(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
 	}
 	return text.Bytes()
 }

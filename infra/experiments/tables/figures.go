@@ -57,7 +57,7 @@ func (e *evidence) deltas(t *text) {
 		var groups []comparison.Group
 		for _, c := range cells {
 			row := []string{dataset, fmt.Sprint(c.delta()), c.seedsDone()}
-			for _, m := range metrics {
+			for _, m := range shownMetrics {
 				row = append(row, plus(c.Metric(results.TestProtocol, m.Metric)))
 			}
 			rows = append(rows, append(row, percent(1-c.Sent(results.TestProtocol).Mean), duration(c.CPUSeconds()), e.command(c)))

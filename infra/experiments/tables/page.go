@@ -50,7 +50,7 @@ func (e *evidence) page() string {
 // numbers returns the numbers of a method on datasets, with their metrics in the order of the tables.
 func (e *evidence) numbers(m method, datasets []string) (list []number) {
 	for _, dataset := range datasets {
-		for _, metric := range metrics {
+		for _, metric := range shownMetrics {
 			if paper, ok := m.Figures[dataset][metric.key]; ok {
 				list = append(list, newNumber(e.cell(dataset, m.Experiment), m.Method, metric.Metric, paper))
 			}
@@ -88,7 +88,7 @@ func (e *evidence) summary(t *text) {
 	t.say("**Transductive**")
 	head := []string{""}
 	for _, dataset := range transductive {
-		for _, m := range metrics {
+		for _, m := range shownMetrics {
 			head = append(head, dataset+" "+m.Name)
 		}
 	}
@@ -298,7 +298,7 @@ func (e *evidence) modelTable(t *text, groups []comparison.Group) {
 	var rows [][]string
 	for _, g := range groups {
 		row := []string{"`" + g.Name() + "`", changes(groups[0], g), fmt.Sprint(len(g.Results))}
-		for _, m := range metrics {
+		for _, m := range shownMetrics {
 			row = append(row, plus(g.Metric(results.TestProtocol, m.Metric)))
 		}
 		rows = append(rows, append(row, plus(g.Validation()), percent(1-g.Sent(results.TestProtocol).Mean), duration(g.CPUSeconds()), e.command(e.cells[g.Key()])))

@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/model/comparison"
-	"tagnet/stages/bundle"
 )
 
 // protocols adds the tables that are comparable with other papers.
 func (e *evidence) protocols(t *text) {
 	t.say("## Beside other papers")
 	t.say("Inductive papers differ in what they rank: only numbers of one protocol are comparable. `score --protocol NAME` evaluates a model by each. They also differ in ties: ours count against the answer, and below them stands what mean ranks of ties give, to which RED-GNN's and GraIL's are closest. Hits@10:")
-	for _, name := range bundle.Protocols[1:] {
-		t.say("**`%s`**: %s.", name, strings.ReplaceAll(bundle.Protocol(name).About(), "*", "\\*"))
+	for _, name := range metrics.Protocols[1:] {
+		t.say("**`%s`**: %s.", name, strings.ReplaceAll(metrics.Protocol(name).About(), "*", "\\*"))
 		var rows [][]string
 		for _, m := range e.published.Others {
 			if m.Protocol != name {

@@ -43,8 +43,8 @@ type method struct {
 // figures are numbers by dataset and metric.
 type figures map[string]map[string]float64
 
-// metrics are the published ones by their keys in the order of the tables.
-var metrics = []struct {
+// shownMetrics are the published ones by their keys in the order of the tables.
+var shownMetrics = []struct {
 	key string
 	comparison.Metric
 }{{"mrr", comparison.MRR}, {"hits@1", comparison.Hits1}, {"hits@10", comparison.Hits10}}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/model/configuration"
@@ -107,9 +108,9 @@ func made(t *testing.T, run plan.Run, c configuration.Configuration) results.Res
 	if run.Experiment == "wide" {
 		r.Kernels = []string{"cuda", "avx512"}
 	}
-	var m results.Metrics
+	var m metrics.Metrics
 	for epoch := 1; epoch <= 3; epoch++ {
-		m = results.Metrics{MRR: base - 0.1/float64(epoch*epoch) + noise, Hits1: base - 0.06, Hits3: base + 0.02, Hits10: base + 0.07 + noise, MeanRank: 40}
+		m = metrics.Metrics{MRR: base - 0.1/float64(epoch*epoch) + noise, Hits1: base - 0.06, Hits3: base + 0.02, Hits10: base + 0.07 + noise, MeanRank: 40}
 		valid := m
 		r.Training.Curve = append(r.Training.Curve, results.Epoch{Epoch: epoch, Kernel: "avx512", Valid: &valid})
 	}
@@ -117,7 +118,7 @@ func made(t *testing.T, run plan.Run, c configuration.Configuration) results.Res
 	if sent == 0 {
 		sent = int64(10 * (c.Delta + 1))
 	}
-	e := results.Evaluation{Split: "test", Queries: 376, Distinct: 352, Pessimistic: m, Mean: m, Optimistic: m, Messages: sent, NBFNetMessages: 1000}
+	e := results.Evaluation{Split: "test", Queries: 376, Distinct: 352, Ranks: metrics.Ranks{Pessimistic: m, Mean: m, Optimistic: m}, Messages: sent, NBFNetMessages: 1000}
 	r.Evaluation = map[string]results.Evaluation{"grail": e}
 	far := m
 	far.Hits10 = 0
@@ -269,13 +270,13 @@ func TestVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := e.cell("WN18RR_v1", "fixed")
-	ours := c.Metric(results.TestProtocol, metrics[2].Metric).Mean // about .815 of 376 queries: a standard error of .020
+	ours := c.Metric(results.TestProtocol, shownMetrics[2].Metric).Mean // about .815 of 376 queries: a standard error of .020
 	for paper, want := range map[float64]verdict{ours - 0.01: reached, ours: reached, ours + 0.0004: reached, ours + 0.015: within, ours + 0.03: lower} {
-		if n := newNumber(c, "", metrics[2].Metric, paper); n.verdict() != want || !(n.standardError() > 0.018 && n.standardError() < 0.022) {
+		if n := newNumber(c, "", shownMetrics[2].Metric, paper); n.verdict() != want || !(n.standardError() > 0.018 && n.standardError() < 0.022) {
 			t.Errorf("%.4f against %.4f: verdict %d, want %d; standard error %.4f", ours, paper, n.verdict(), want, n.standardError())
 		}
 	}
-	if n := newNumber(e.cell("WN18RR_v1", "astar"), "", metrics[0].Metric, 0.5); n.verdict() != missing {
+	if n := newNumber(e.cell("WN18RR_v1", "astar"), "", shownMetrics[0].Metric, 0.5); n.verdict() != missing {
 		t.Errorf("without a result the verdict is %d", n.verdict())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/model/comparison"
 )
@@ -67,7 +68,7 @@ func (n number) verdict() verdict {
 // the MRR is an upper bound, at most a few percent above it: of the inverse ranks the shares of ranks up to 1, 3 and 10 are known, and within each
 // range the inverse is at most that of its first rank.
 func queryError(g comparison.Group, m comparison.Metric) float64 {
-	mean := func(of func(results.Metrics) float64) float64 {
+	mean := func(of func(metrics.Metrics) float64) float64 {
 		return g.Metric(results.TestProtocol, comparison.Metric{Of: of}).Mean
 	}
 	queries := g.Spread(func(r results.Result) (float64, bool) {
@@ -77,7 +78,7 @@ func queryError(g comparison.Group, m comparison.Metric) float64 {
 	value := mean(m.Of)
 	square := value // of a share: the square of 0 or 1 is itself
 	if m.Name == comparison.MRR.Name {
-		h1, h3, h10 := mean(comparison.Hits1.Of), mean(func(m results.Metrics) float64 { return m.Hits3 }), mean(comparison.Hits10.Of)
+		h1, h3, h10 := mean(comparison.Hits1.Of), mean(func(m metrics.Metrics) float64 { return m.Hits3 }), mean(comparison.Hits10.Of)
 		square = h1 + (h3-h1)/4 + (h10-h3)/16 + (1-h10)/121
 	}
 	return math.Sqrt(max(0, square-value*value) / queries)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
@@ -19,7 +20,6 @@ import (
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/train"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/evaluate"
 )
 
 // step is one of the commands.
@@ -117,7 +117,7 @@ func withoutDefaults(arguments []string) []string {
 
 // summarize prints the metrics, where the report is, and commands to try next.
 func summarize(ctx context.Context, e *command.Environment, took time.Duration) error {
-	m, err := storage.ReadJSON[evaluate.Metrics](ctx, storage.Join(e.Workspace.Evaluation("test"), evaluate.MetricsFile))
+	m, err := storage.ReadJSON[metrics.Evaluation](ctx, storage.Join(e.Workspace.Evaluation("test"), metrics.File))
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/metrics"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/evaluate"
 )
 
 // TestQuickstart runs all steps twice: the model must learn the rules of the sample, and the second
@@ -38,7 +38,7 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m evaluate.Metrics
+	var m metrics.Evaluation
 	if err := json.Unmarshal(text, &m); err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"tagnet/formats/metrics"
 	"tagnet/model/calibration"
 	"tagnet/model/chart"
-	"tagnet/stages/evaluate"
 )
 
 // fewestInBin is the least number of candidates of a bin that the reliability diagram shows: the share of true ones among
@@ -17,8 +17,8 @@ const fewestInBin = 20
 
 // reliabilityFigure draws how often candidates are true by the probability that they are given, before and after
 // calibration.
-func reliabilityFigure(c *evaluate.Calibration) figure {
-	series := func(name string, colour int, r evaluate.Reliability) chart.Series {
+func reliabilityFigure(c *metrics.Calibration) figure {
+	series := func(name string, colour int, r metrics.Reliability) chart.Series {
 		s := chart.Series{Key: chart.Key{Name: name, Colour: colour}, Mark: 4}
 		for _, bin := range r.Bins {
 			if bin.Candidates >= fewestInBin {
@@ -39,7 +39,7 @@ func reliabilityFigure(c *evaluate.Calibration) figure {
 }
 
 // calibrationFigure returns a small table with the errors of the probabilities and the base rates.
-func calibrationFigure(c *evaluate.Calibration) figure {
+func calibrationFigure(c *metrics.Calibration) figure {
 	t := table{Title: "Probabilities",
 		Note: fmt.Sprintf("The expected calibration error is the mean distance between a probability and the share that is true, over %s. Known answers of other splits are left out.", plural(c.Candidates, "answer", "answers"))}
 	t.add("Calibration error before", metric(c.Before.Error))
@@ -54,7 +54,7 @@ func calibrationFigure(c *evaluate.Calibration) figure {
 }
 
 // calibrationTable returns a folded table of the relations with enough queries, worst first.
-func calibrationTable(c *evaluate.Calibration) table {
+func calibrationTable(c *metrics.Calibration) table {
 	t := table{Title: "Calibration by relation", Folded: true, Head: []string{"Relation", "Queries", "True answers", "Error before", "Error after"},
 		Note: fmt.Sprintf("Relations with at least %d distinct queries, both directions together.", calibration.MinQueries)}
 	of := c.ByRelation

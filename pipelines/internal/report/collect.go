@@ -13,13 +13,13 @@ import (
 	"tagnet/formats/analysis"
 	"tagnet/formats/check"
 	"tagnet/formats/counts"
+	"tagnet/formats/history"
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
-	"tagnet/model/training"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 )
 
@@ -30,7 +30,7 @@ type evidence struct {
 	seed        int64 // of the bootstraps
 	graph       *graph.Summary
 	distances   []counts.Distribution
-	epochs      []training.Epoch
+	epochs      []history.Epoch
 	best        string
 	checkpoint  *checkpoint.Record
 	toGo        int // configured epochs of a training that is not finished, else 0
@@ -191,7 +191,7 @@ func (e *reader) missingSplit(split string, command workspace.Command, err error
 
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
 func (e *reader) withoutTraining(ctx context.Context) string {
-	for _, name := range slices.Concat(workspace.Splits, bundle.Protocols[1:]) {
+	for _, name := range slices.Concat(workspace.Splits, metrics.Protocols[1:]) {
 		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil && (of.Given != nil || of.From != nil) {
 			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
 		}
@@ -209,7 +209,7 @@ func (e *reader) readTraining(ctx context.Context) {
 		e.missing(trainingSection, "The model was trained on another graph than the present one", train.With("--force"), nil)
 		return
 	}
-	if e.epochs, err = training.ReadHistory(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
+	if e.epochs, err = history.Read(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
 		err = fs.ErrNotExist
 	}
 	switch {

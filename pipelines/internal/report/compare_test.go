@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/browsertest"
@@ -29,13 +30,13 @@ func writeResult(t *testing.T, folder, experiment string, varied map[string]stri
 		Graph: strings.Repeat("a1", 32), Commit: strings.Repeat("c", 40), Commands: []string{"tagnet train"}, Machine: results.Machine{Processor: "EPYC", Cores: 2, OS: "linux", Arch: "amd64"},
 		Kernels: []string{"avx2"}, Weights: strings.Repeat("0f", 32), Training: results.Training{Epochs: len(curve), BestEpoch: len(curve), Seconds: 60, CPUSeconds: 90},
 	}
-	var m results.Metrics
+	var m metrics.Metrics
 	for i, mrr := range curve {
-		m = results.Metrics{MRR: mrr, Hits1: mrr - 0.1, Hits3: mrr, Hits10: mrr + 0.1, MeanRank: 20}
+		m = metrics.Metrics{MRR: mrr, Hits1: mrr - 0.1, Hits3: mrr, Hits10: mrr + 0.1, MeanRank: 20}
 		valid := m
 		r.Training.Curve = append(r.Training.Curve, results.Epoch{Epoch: i + 1, Kernel: "avx2", Valid: &valid})
 	}
-	e := results.Evaluation{Split: "test", Queries: 376, Distinct: 352, Pessimistic: m, Mean: m, Optimistic: m, Messages: int64(delta+1) * 10, NBFNetMessages: 1000}
+	e := results.Evaluation{Split: "test", Queries: 376, Distinct: 352, Ranks: metrics.Ranks{Pessimistic: m, Mean: m, Optimistic: m}, Messages: int64(delta+1) * 10, NBFNetMessages: 1000}
 	r.Evaluation = map[string]results.Evaluation{results.TestProtocol: e, "50-negatives": e}
 	if err := results.Write(t.Context(), folder, r); err != nil {
 		t.Fatal(err)

@@ -8,18 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/model/chart"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
-	"tagnet/stages/evaluate"
 )
 
 // evaluation is the output of score for a split. ranks is nil where the tables could not be read.
 type evaluation struct {
-	evaluate.Metrics
+	metrics.Evaluation
 	of    workspace.Evaluated
 	ranks *ranks
 	cards []card
@@ -52,14 +51,14 @@ func (e *reader) readMetrics(ctx context.Context, shown ...content) {
 
 // readProtocols reads the metrics by other protocols than the usual one that were made with the weights of the best checkpoint.
 func (e *reader) readProtocols(ctx context.Context) {
-	for _, name := range bundle.Protocols[1:] {
+	for _, name := range metrics.Protocols[1:] {
 		folder, command := e.workspace.EvaluationFolder(name), e.workspace.Command("score", "--protocol", name)
-		there, err := storage.Exists(ctx, e.workspace.Path(folder, evaluate.MetricsFile))
+		there, err := storage.Exists(ctx, e.workspace.Path(folder, metrics.File))
 		e.check(err)
 		if err != nil || !there {
 			continue
 		}
-		v, err := read[evaluation](ctx, e, folder, evaluate.MetricsFile, command)
+		v, err := read[evaluation](ctx, e, folder, metrics.File, command)
 		if err == nil {
 			v.of, err = e.checkBest(ctx, name, command)
 		}
@@ -161,7 +160,7 @@ func (v evaluation) wholeTable(several bool) table {
 	}
 	t.Head = append(t.Head, "mean", "optimistic")
 	for i, name := range []string{"MRR", "Hits@1", "Hits@3", "Hits@10", "Mean rank"} {
-		values := func(m ranking.Metrics) string {
+		values := func(m metrics.Metrics) string {
 			if i == 4 {
 				return fmt.Sprintf("%.1f", m.MeanRank)
 			}
@@ -209,7 +208,7 @@ func (v evaluation) directionTable() table {
 }
 
 // breakdown returns a table with a row for each group of queries.
-func breakdown(title, note, what string, names []string, groups map[string]evaluate.Summary) table {
+func breakdown(title, note, what string, names []string, groups map[string]metrics.Summary) table {
 	t := table{Title: title, Note: note, Head: []string{what, "Queries", "MRR", "Hits@1", "Hits@10"}}
 	for _, name := range names {
 		m := groups[name].Pessimistic

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/evaluate"
 )
 
 // evaluationOf returns the evaluation whose metrics are those of the given ranks.
@@ -30,26 +30,26 @@ func evaluationOf(rows []parquet.Ranking) evaluation {
 			unreached[key]++
 		}
 	}
-	summary := func(key string) evaluate.Summary {
+	summary := func(key string) metrics.Summary {
 		a := sums[key]
 		if a == nil {
-			return evaluate.Summary{}
+			return metrics.Summary{}
 		}
-		return evaluate.Summary{Queries: a.Queries, Unreached: unreached[key], Tied: a.TiedShare(), Pessimistic: a.Pessimistic.Metrics(), Mean: a.Mean.Metrics(), Optimistic: a.Optimistic.Metrics()}
+		return metrics.Summary{Queries: a.Queries, Unreached: unreached[key], Ranks: a.Metrics()}
 	}
-	v := evaluation{Metrics: evaluate.Metrics{Split: "test", ByDirection: map[string]evaluate.Summary{}, ByRelation: map[string]evaluate.Summary{}, ByDistance: map[string]evaluate.Summary{}}}
+	v := evaluation{Evaluation: metrics.Evaluation{Split: "test", ByDirection: map[string]metrics.Summary{}, ByRelation: map[string]metrics.Summary{}, ByDistance: map[string]metrics.Summary{}}}
 	for _, r := range rows {
 		distance := fmt.Sprint(r.Distance)
 		if r.Distance < 0 {
-			distance = evaluate.OutOfReach
+			distance = metrics.OutOfReach
 		}
 		add("", r)
 		add(r.Direction, r)
 		add("r:"+r.Relation, r)
 		add("d:"+distance, r)
-		v.ByDirection[r.Direction] = evaluate.Summary{}
-		v.ByRelation[r.Relation] = evaluate.Summary{}
-		v.ByDistance[distance] = evaluate.Summary{}
+		v.ByDirection[r.Direction] = metrics.Summary{}
+		v.ByRelation[r.Relation] = metrics.Summary{}
+		v.ByDistance[distance] = metrics.Summary{}
 	}
 	v.Summary = summary("")
 	for name := range v.ByDirection {

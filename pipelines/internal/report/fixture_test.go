@@ -11,16 +11,14 @@ import (
 
 	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
+	"tagnet/formats/history"
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	"tagnet/model/ranking"
-	"tagnet/model/training"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
-	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 )
 
@@ -68,11 +66,11 @@ func (f fixture) relation(i int) string {
 	return fmt.Sprintf("/people/person/relation_%d", i)
 }
 
-func summaryOf(n int64, mrr float64) evaluate.Summary {
-	m := func(mrr float64) ranking.Metrics {
-		return ranking.Metrics{MRR: mrr, Hits1: mrr * mrr, Hits3: math.Sqrt(mrr) * 0.9, Hits10: math.Sqrt(mrr), MeanRank: 1 / mrr}
+func summaryOf(n int64, mrr float64) metrics.Summary {
+	m := func(mrr float64) metrics.Metrics {
+		return metrics.Metrics{MRR: mrr, Hits1: mrr * mrr, Hits3: math.Sqrt(mrr) * 0.9, Hits10: math.Sqrt(mrr), MeanRank: 1 / mrr}
 	}
-	return evaluate.Summary{Queries: n, Tied: 0.01, Pessimistic: m(mrr), Mean: m(mrr * 1.01), Optimistic: m(math.Min(1, mrr*1.02))}
+	return metrics.Summary{Queries: n, Ranks: metrics.Ranks{Tied: 0.01, Pessimistic: m(mrr), Mean: m(mrr * 1.01), Optimistic: m(math.Min(1, mrr*1.02))}}
 }
 
 // complete gives every folder the manifest that the pipelines write last.
@@ -84,7 +82,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 			folders = append(folders, stage+"/"+split)
 		}
 	}
-	for _, protocol := range bundle.Protocols[1:] {
+	for _, protocol := range metrics.Protocols[1:] {
 		folders = append(folders, w.EvaluationFolder(protocol))
 	}
 	folders = append(folders, workspace.AnalysisFolder, w.CheckpointsFolder())
@@ -146,8 +144,8 @@ func (f fixture) training() {
 	var log string
 	for i := 1; i <= 12; i++ {
 		v := summaryOf(35070, 0.2+0.2*(1-math.Exp(-float64(i)/3)))
-		valid := checkpoint.Valid{Queries: v.Queries, Tied: v.Tied, Pessimistic: v.Pessimistic, Mean: v.Mean, Optimistic: v.Optimistic}
-		line, err := json.Marshal(training.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
+		valid := metrics.Valid{Queries: v.Queries, Ranks: v.Ranks}
+		line, err := json.Marshal(history.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -160,10 +158,10 @@ func (f fixture) training() {
 }
 
 func (f fixture) evaluation(split string) {
-	m := evaluate.Metrics{Split: split, Checkpoint: "epoch-012", Summary: summaryOf(int64(f.queries), 0.421), Distinct: 22850,
-		ByDirection: map[string]evaluate.Summary{"tail": summaryOf(20466, 0.51), "head": summaryOf(20466, 0.33)},
-		ByDistance:  map[string]evaluate.Summary{"1": summaryOf(40, 0.7), "2": summaryOf(29911, 0.47), "3": summaryOf(10871, 0.28), "4": summaryOf(100, 0.05), "unreached": summaryOf(10, 0.0001)},
-		ByRelation:  map[string]evaluate.Summary{}}
+	m := metrics.Evaluation{Split: split, Checkpoint: "epoch-012", Summary: summaryOf(int64(f.queries), 0.421), Distinct: 22850,
+		ByDirection: map[string]metrics.Summary{"tail": summaryOf(20466, 0.51), "head": summaryOf(20466, 0.33)},
+		ByDistance:  map[string]metrics.Summary{"1": summaryOf(40, 0.7), "2": summaryOf(29911, 0.47), "3": summaryOf(10871, 0.28), "4": summaryOf(100, 0.05), "unreached": summaryOf(10, 0.0001)},
+		ByRelation:  map[string]metrics.Summary{}}
 	m.Unreached = 10
 	for i := range f.relations {
 		m.ByRelation[f.relation(i)] = summaryOf(int64(1+(i*37)%900), 0.05+0.9*math.Mod(float64(i)*0.618, 1))
@@ -173,13 +171,13 @@ func (f fixture) evaluation(split string) {
 }
 
 // calibration returns probabilities that are far too high before calibration, and close to the observed shares after it.
-func (f fixture) calibration() *evaluate.Calibration {
-	c := &evaluate.Calibration{Split: "valid", BaseRate: 0.07, FittedBaseRate: 0.07, TopK: 10, Observed: 0.073, Mean: 0.071, Candidates: 52238, True: 3813,
-		ByRelation: map[string]evaluate.RelationCalibration{f.relation(0): {Queries: 400, Candidates: 3900, True: 300, Before: 0.6, After: 0.01}}}
-	fill := func(r *evaluate.Reliability, share func(mean float64) float64) {
+func (f fixture) calibration() *metrics.Calibration {
+	c := &metrics.Calibration{Split: "valid", BaseRate: 0.07, FittedBaseRate: 0.07, TopK: 10, Observed: 0.073, Mean: 0.071, Candidates: 52238, True: 3813,
+		ByRelation: map[string]metrics.RelationCalibration{f.relation(0): {Queries: 400, Candidates: 3900, True: 300, Before: 0.6, After: 0.01}}}
+	fill := func(r *metrics.Reliability, share func(mean float64) float64) {
 		for i := range calibration.Bins {
 			mean := (float64(i) + 0.4) / calibration.Bins
-			r.Bins = append(r.Bins, calibration.Row{From: float64(i) / calibration.Bins, To: float64(i+1) / calibration.Bins, Candidates: int64(4000 / (i + 1)), Mean: mean, Observed: share(mean)})
+			r.Bins = append(r.Bins, metrics.Bin{From: float64(i) / calibration.Bins, To: float64(i+1) / calibration.Bins, Candidates: int64(4000 / (i + 1)), Mean: mean, Observed: share(mean)})
 		}
 	}
 	c.Before.Error, c.After.Error = 0.5939, 0.0028

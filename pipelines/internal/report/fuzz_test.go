@@ -7,10 +7,10 @@ import (
 	"tagnet/formats/analysis"
 	"tagnet/formats/check"
 	"tagnet/formats/counts"
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 )
 
@@ -39,10 +39,10 @@ var summaries = []struct {
 	{"analysis/analysis.json", func(e *evidence, url string) error { return set[analysis.Analysis](url, &e.analysis) }},
 	{"runs/main/checkpoints/epoch-012.json", func(e *evidence, url string) error { return set[checkpoint.Record](url, &e.checkpoint) }},
 	{"runs/main/evaluation/test/metrics.json", func(e *evidence, url string) error {
-		var m *evaluate.Metrics
+		var m *metrics.Evaluation
 		err := set(url, &m)
 		if err == nil {
-			e.evaluations = []evaluation{{Metrics: *m, ranks: e.evaluations[0].ranks}}
+			e.evaluations = []evaluation{{Evaluation: *m, ranks: e.evaluations[0].ranks}}
 		}
 		return err
 	}},

@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
-	"tagnet/stages/evaluate"
 )
 
 // TestOtherProtocols shows an evaluation by another protocol as such, and its predictions as nobody's own queries.
@@ -18,7 +17,7 @@ func TestOtherProtocols(t *testing.T) {
 	f.training()
 	f.evaluation("test")
 	f.tables("test")
-	f.write("runs/main/evaluation/grail/metrics.json", evaluate.Metrics{Split: "test", Checkpoint: "epoch-012", Protocol: bundle.GraIL, Negatives: 49, Summary: summaryOf(40, 0.83)})
+	f.write("runs/main/evaluation/grail/metrics.json", metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Protocol: metrics.GraIL, Negatives: 49, Summary: summaryOf(40, 0.83)})
 	row := parquet.Prediction{Source: "a", Relation: "r", Direction: "tail", Position: 1, Entity: "b"}
 	if err := parquet.Write(t.Context(), parquet.PartFile(f.workspace.Evaluation("grail")+"/predictions", 0, 1), []parquet.Prediction{row}); err != nil {
 		t.Fatal(err)

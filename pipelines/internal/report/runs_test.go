@@ -28,7 +28,7 @@ func addRun(t *testing.T, w workspace.Workspace, change func(*configuration.Conf
 	f.writeText(w.InRun("training.jsonl"), `{"epoch":1,"loss":0.5,"seconds":3}`+"\n")
 	folders := []string{w.CheckpointsFolder()}
 	if rows != nil {
-		f.write(w.InRun("evaluation/test/metrics.json"), evaluationOf(rows).Metrics)
+		f.write(w.InRun("evaluation/test/metrics.json"), evaluationOf(rows).Evaluation)
 		if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("test")+"/rankings", 0, 1), rows); err != nil {
 			t.Fatal(err)
 		}

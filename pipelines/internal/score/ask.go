@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
 	"tagnet/model/checkpoint"
+	"tagnet/model/evaluation"
 	"tagnet/model/kg"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
@@ -52,7 +54,7 @@ func (f *flags) checkAsk() error {
 	if f.sources == standardInput && f.candidates == standardInput || f.queries == standardInput && f.candidates == standardInput {
 		return command.Usage("--candidates is -: standard input can be read only once")
 	}
-	if f.output != "" && (checkpoint.CheckRun(f.output) != nil || slices.Contains(workspace.Splits, f.output) || slices.Contains(bundle.Protocols, f.output)) {
+	if f.output != "" && (checkpoint.CheckRun(f.output) != nil || slices.Contains(workspace.Splits, f.output) || slices.Contains(metrics.Protocols, f.output)) {
 		return command.FlagError("output", f.output, checkpoint.RunName+", and not that of a split or of a protocol")
 	}
 	return nil
@@ -225,7 +227,7 @@ func (a *scoring) askedRelations(ctx context.Context) (ids []int32, record strin
 	ids = slices.Compact(ids)
 	named := make([]string, len(ids))
 	for i, id := range ids {
-		named[i] = evaluate.Queried(evaluate.Directed(a.loaded.Relations, id))
+		named[i] = evaluation.Queried(evaluation.Directed(a.loaded.Relations, id))
 	}
 	return ids, strings.Join(named, ","), nil
 }

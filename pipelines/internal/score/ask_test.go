@@ -13,6 +13,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/model"
+	"tagnet/model/evaluation"
 	"tagnet/model/kg"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -94,7 +95,7 @@ func TestAskForMany(t *testing.T) {
 			t.Errorf("%v (-rules +rows):\n%s", c.flags, diff)
 		}
 		text := pipelinetest.Read(t, w, "runs/main/evaluation", c.name, "answers.tsv")
-		if text != evaluate.AnswersHeading+string(evaluate.Answers(got)) {
+		if text != evaluation.AnswersHeading+string(evaluation.Answers(got)) {
 			t.Errorf("%v: answers.tsv has other answers than predictions:\n%s", c.flags, text)
 		}
 		if again := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "4"}, c.flags...)...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
@@ -183,7 +184,7 @@ func TestNoAnswers(t *testing.T) {
 		t.Errorf("it says\n%s", out)
 	}
 	folder := "runs/main/evaluation/ask-next-list-list"
-	if text := pipelinetest.Read(t, w, folder, "answers.tsv"); text != evaluate.AnswersHeading {
+	if text := pipelinetest.Read(t, w, folder, "answers.tsv"); text != evaluation.AnswersHeading {
 		t.Errorf("answers.tsv is\n%s", text)
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"tagnet/formats/metrics"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/evaluate"
 )
 
 // checkBaseRate validates --base_rate, whose default, 0, is that of the calibration.
@@ -85,7 +85,7 @@ func (a *opened) sayUncalibrated(ctx context.Context) {
 }
 
 // printCalibration prints how well probabilities fit.
-func (a *opened) printCalibration(ctx context.Context, c *evaluate.Calibration) {
+func (a *opened) printCalibration(ctx context.Context, c *metrics.Calibration) {
 	if c == nil {
 		a.sayUncalibrated(ctx)
 		return

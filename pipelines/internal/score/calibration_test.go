@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/evaluate"
 )
 
 // calibrated returns the calibration of a workspace's best checkpoint, and its path.
@@ -36,9 +36,9 @@ func TestProbabilities(t *testing.T) {
 	w := trained(t, "plain")
 	c, _ := calibrated(t, w)
 	folder := filepath.Join(w, "runs/main/evaluation/test")
-	check := func(c *calibration.Calibration) evaluate.Calibration {
+	check := func(c *calibration.Calibration) metrics.Calibration {
 		t.Helper()
-		m, err := storage.ReadJSON[evaluate.Metrics](t.Context(), filepath.Join(folder, "metrics.json"))
+		m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(folder, "metrics.json"))
 		if err != nil || m.Calibration == nil {
 			t.Fatalf("%+v, %v", m, err)
 		}

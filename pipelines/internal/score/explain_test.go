@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
@@ -46,7 +47,7 @@ func TestExplain(t *testing.T) {
 	var paths []model.Path
 	for i, r := range rows {
 		if r.Path == 1 {
-			query := model.Query{Source: r.Source, Relation: r.Relation, Inverse: r.Direction == evaluate.Head}
+			query := model.Query{Source: r.Source, Relation: r.Relation, Inverse: r.Direction == metrics.Head}
 			if paths, err = m.Explain(t.Context(), query, r.Entity, pathsKept); err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +64,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("path %d to %s is %g %s %s, the library has %v", r.Path, r.Entity, r.Weight, r.Text, r.Steps, want)
 		}
 		relation := r.Relation
-		if r.Direction == evaluate.Head {
+		if r.Direction == metrics.Head {
 			relation = "~" + relation
 		}
 		line := strings.Join([]string{fmt.Sprint(r.Query), r.Source, relation, r.Entity, fmt.Sprint(r.Path), fmt.Sprintf("%.6g", r.Weight), r.Text}, "\t")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/infra/datasets"
 	"tagnet/infra/zoo"
@@ -15,7 +16,6 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
@@ -138,11 +138,8 @@ func TestModelsScoreAsTheirCards(t *testing.T) {
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", m.Card.Dataset, "--inference", m.Card.Inference)
 		pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", name, "--top_k", "0", "--device", "cpu", "--kernel", want.Kernel)
 		got := metricsOf(t, w, "test")
-		type metrics struct {
-			Queries                       int64
-			Pessimistic, Mean, Optimistic ranking.Metrics
-		}
-		if diff := cmp.Diff(metrics{want.Queries, want.Pessimistic, want.Mean, want.Optimistic}, metrics{got.Queries, got.Pessimistic, got.Mean, got.Optimistic}); diff != "" {
+		ranks := metrics.Ranks{Tied: got.Tied, Pessimistic: want.Pessimistic, Mean: want.Mean, Optimistic: want.Optimistic}
+		if diff := cmp.Diff(metrics.Valid{Queries: want.Queries, Ranks: ranks}, metrics.Valid{Queries: got.Queries, Ranks: got.Ranks}); diff != "" {
 			t.Errorf("%s (-card +scored):\n%s", name, diff)
 		}
 	}

@@ -6,25 +6,25 @@ import (
 	"fmt"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/tables"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/bundle"
 )
 
 // protocolFlag is --protocol.
 type protocolFlag struct{ protocol string }
 
 func (f *protocolFlag) register(set *flag.FlagSet) {
-	usage := fmt.Sprintf("`%s`: what is ranked among what; %s: the facts of --split, among all entities", strings.Join(bundle.Protocols, "|"), bundle.Test)
-	for _, p := range bundle.Protocols[1:] {
-		usage += fmt.Sprintf("; %s: %s", p, bundle.Protocol(p).About())
+	usage := fmt.Sprintf("`%s`: what is ranked among what; %s: the facts of --split, among all entities", strings.Join(metrics.Protocols, "|"), metrics.Test)
+	for _, p := range metrics.Protocols[1:] {
+		usage += fmt.Sprintf("; %s: %s", p, metrics.Protocol(p).About())
 	}
-	set.StringVar(&f.protocol, "protocol", string(bundle.Test), usage)
+	set.StringVar(&f.protocol, "protocol", string(metrics.Test), usage)
 }
 
 // checkProtocol validates the flag beside the others.
 func (f *flags) checkProtocol() error {
-	if err := command.OneOf("protocol", f.protocol, bundle.Protocols...); err != nil {
+	if err := command.OneOf("protocol", f.protocol, metrics.Protocols...); err != nil {
 		return err
 	}
 	switch {
@@ -38,9 +38,9 @@ func (f *flags) checkProtocol() error {
 	return nil
 }
 
-// evaluates returns the protocol of the evaluation, "" for that of bundle.Test.
-func (f *flags) evaluates() bundle.Protocol {
-	if p := bundle.Protocol(f.protocol); p != bundle.Test {
+// evaluates returns the protocol of the evaluation, "" for that of metrics.Test.
+func (f *flags) evaluates() metrics.Protocol {
+	if p := metrics.Protocol(f.protocol); p != metrics.Test {
 		return p
 	}
 	return ""
@@ -64,7 +64,7 @@ func (a *scoring) sampled() int64 {
 
 // evaluated returns the queries of the evaluation, which are at least one.
 func (a *scoring) evaluated(ctx context.Context) (queries []tables.Query, err error) {
-	if a.evaluates() != bundle.ValidAndTest {
+	if a.evaluates() != metrics.ValidAndTest {
 		if queries, err = a.loaded.Queries(ctx, a.split); err == nil && len(queries) == 0 {
 			err = command.NoQueries(a.split, "ask your own with --queries FILE or --relation NAME, choose another --split")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
@@ -52,7 +53,7 @@ func TestMergedRanksByHand(t *testing.T) {
 	})
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", training, "--inference", inference)
-	of := func(p bundle.Protocol) (ranks []string) {
+	of := func(p metrics.Protocol) (ranks []string) {
 		queries, err := bundle.Read(t.Context(), bundle.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: p})
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +84,7 @@ func TestMergedRanksByHand(t *testing.T) {
 		"c 1 a: rank 4 of 4", // behind c, d, e; b is left out
 		test[2], test[3],
 	}
-	if diff := cmp.Diff(merged, of(bundle.ValidAndTest)); diff != "" {
+	if diff := cmp.Diff(merged, of(metrics.ValidAndTest)); diff != "" {
 		t.Errorf("validation and test facts (-want +got):\n%s", diff)
 	}
 }
@@ -114,7 +115,7 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 	if !strings.Contains(out, "protocol valid-and-test (validation and test facts") || !strings.Contains(out, "valid-and-test/metrics.json") {
 		t.Errorf("output:\n%s", out)
 	}
-	if m.Protocol != bundle.ValidAndTest || m.Split != "test" || m.Queries != 16 || m.Distinct != 16 || len(merged) != 16 || m.Messages <= metricsOf(t, w, "test").Messages {
+	if m.Protocol != metrics.ValidAndTest || m.Split != "test" || m.Queries != 16 || m.Distinct != 16 || len(merged) != 16 || m.Messages <= metricsOf(t, w, "test").Messages {
 		t.Errorf("%d ranks, metrics %+v", len(merged), m)
 	}
 	for fact, r := range test {
@@ -125,7 +126,7 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--protocol", "grail", "--seed", "3")
 	sampled, m := ranks("grail"), metricsOf(t, w, "grail")
-	if m.Protocol != bundle.GraIL || m.Negatives != 49 || m.Seed != 3 || len(sampled) != len(test) {
+	if m.Protocol != metrics.GraIL || m.Negatives != 49 || m.Seed != 3 || len(sampled) != len(test) {
 		t.Errorf("%d ranks, metrics %+v", len(sampled), m)
 	}
 	for fact, r := range test {
@@ -143,7 +144,7 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 func TestProtocolsInShards(t *testing.T) {
 	w := trained(t, "chain")
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	for _, protocol := range []bundle.Protocol{bundle.ValidAndTest, bundle.GraIL} {
+	for _, protocol := range []metrics.Protocol{metrics.ValidAndTest, metrics.GraIL} {
 		run := func(work float64) (string, []parquet.Ranking, int) {
 			p := evaluate.Params{
 				Queries: bundle.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work},

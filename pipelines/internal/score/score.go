@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/model/accelerator"
 	"tagnet/model/budget"
@@ -110,9 +111,9 @@ func (f *flags) check() error {
 type recorded struct {
 	Split string `json:"split"`
 	// Protocol is that of --protocol, empty for the usual one, and Negatives the number of random entities that it draws.
-	Protocol   bundle.Protocol `json:"protocol,omitempty"`
-	Negatives  int             `json:"negatives,omitempty"`
-	Checkpoint string          `json:"checkpoint"`
+	Protocol   metrics.Protocol `json:"protocol,omitempty"`
+	Negatives  int              `json:"negatives,omitempty"`
+	Checkpoint string           `json:"checkpoint"`
 	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the file of queries.
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
@@ -243,7 +244,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	r.Protocol, r.Negatives = a.evaluates(), a.evaluates().Negatives()
 	stage := a.stage(w.EvaluationFolder(a.name()), int64(len(queries)), r)
 	stage.Seed = a.sampled()
-	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
+	stage.Outputs = []string{metrics.File, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
 		return a.nameModels(ctx, err)
@@ -402,12 +403,12 @@ func Build(p evaluate.Params) *beam.Pipeline {
 func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	w := a.e.Workspace
 	folder := w.Evaluation(a.name())
-	m, err := storage.ReadJSON[evaluate.Metrics](ctx, storage.Join(folder, evaluate.MetricsFile))
+	m, err := storage.ReadJSON[metrics.Evaluation](ctx, storage.Join(folder, metrics.File))
 	if err != nil {
 		return err
 	}
 	a.print(ctx, m)
-	a.e.Outputs(made, storage.Join(folder, evaluate.MetricsFile))
+	a.e.Outputs(made, storage.Join(folder, metrics.File))
 	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable)); err != nil {
 		return err
 	}

@@ -16,8 +16,10 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
+	"tagnet/model/evaluation"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -28,13 +30,13 @@ import (
 	"tagnet/stages/score"
 )
 
-func metricsOf(t testing.TB, workspace, split string) evaluate.Metrics {
+func metricsOf(t testing.TB, workspace, split string) metrics.Evaluation {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(workspace, "runs/main/evaluation", split, "metrics.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m evaluate.Metrics
+	var m metrics.Evaluation
 	if err := json.Unmarshal(text, &m); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestScore(t *testing.T) {
 }
 
 // checkRows holds the tables to the metrics.
-func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int64) {
+func checkRows(t *testing.T, workspace string, m metrics.Evaluation, entities int64) {
 	folder := filepath.Join(workspace, "runs/main/evaluation", "test")
 	rankings := rowsOf[parquet.Ranking](t, filepath.Join(folder, "rankings"))
 	if int64(len(rankings)) != m.Queries {
@@ -344,7 +346,7 @@ func TestUserQueriesInShards(t *testing.T) {
 		}
 	}
 	pipelinetest.SameText(t, "answers of one query a shard", answers(queries, 1<<60, len(queries)), want)
-	one := strings.Join(append([]string{strings.TrimSuffix(evaluate.AnswersHeading, "\n")}, lines[:2]...), "\n") + "\n"
+	one := strings.Join(append([]string{strings.TrimSuffix(evaluation.AnswersHeading, "\n")}, lines[:2]...), "\n") + "\n"
 	pipelinetest.SameText(t, "answers of one query", answers(queries[:1], 1<<60, 1), one)
 }
 

@@ -7,16 +7,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/evaluation"
 	"tagnet/model/ranker"
-	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
 )
 
 // print prints the metrics of a split as a table.
-func (a *scoring) print(ctx context.Context, m evaluate.Metrics) {
+func (a *scoring) print(ctx context.Context, m metrics.Evaluation) {
 	say := a.e.Say
 	say("")
 	asked := m.Split + " split"
@@ -29,7 +30,7 @@ func (a *scoring) print(ctx context.Context, m evaluate.Metrics) {
 	}
 	say("%s, %s: %s queries, %s distinct", asked, model, progress.Count(m.Queries), progress.Count(m.Distinct))
 	say("  %-28s %7s %7s %7s %7s %10s", "filtered, ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank")
-	row := func(name string, r ranking.Metrics) {
+	row := func(name string, r metrics.Metrics) {
 		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)
 	}
 	row("pessimistic (the paper's)", m.Pessimistic)
@@ -115,5 +116,5 @@ func notes(p parquet.Prediction) string {
 
 // query returns a prediction's query as a person writes it.
 func query(p parquet.Prediction) string {
-	return fmt.Sprintf("%s  %s  ?", p.Source, evaluate.Queried(p.Direction, p.Relation))
+	return fmt.Sprintf("%s  %s  ?", p.Source, evaluation.Queried(p.Direction, p.Relation))
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"tagnet/formats/history"
 	"tagnet/model/training"
 )
 
@@ -15,7 +16,7 @@ const followEvery = 5 * time.Second
 // until the returned function is called.
 func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	epochs, _ := training.ReadHistory(ctx, t.e.Workspace.TrainingLog())
+	epochs, _ := history.Read(ctx, t.e.Workspace.TrainingLog())
 	shown := len(epochs) // of an earlier run
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -39,7 +40,7 @@ func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop 
 // returns the number of lines. What cannot be read now is shown next time.
 func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *display) int {
 	p := training.Progress{Epochs: t.configuration.Epochs, Facts: facts}
-	epochs, err := training.ReadHistory(ctx, t.e.Workspace.TrainingLog())
+	epochs, err := history.Read(ctx, t.e.Workspace.TrainingLog())
 	if err != nil {
 		return shown
 	}

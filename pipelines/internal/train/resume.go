@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 
+	"tagnet/formats/history"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
-	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 )
 
@@ -77,7 +77,7 @@ func openPreset(ctx context.Context, preset string) (configuration.Configuration
 // resumed on another machine ends with the same bytes, unless a flag or the environment names one or this
 // machine lacks it.
 func (f *flags) continueKernel(ctx context.Context, e *command.Environment) {
-	epochs, err := training.ReadHistory(ctx, e.Workspace.TrainingLog())
+	epochs, err := history.Read(ctx, e.Workspace.TrainingLog())
 	if err != nil || len(epochs) == 0 || f.kernel != "" {
 		return
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/history"
 	"tagnet/formats/lock"
 	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	"tagnet/model/training"
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -40,7 +40,7 @@ func TestTrainULTRA(t *testing.T) {
 	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "calibrated on") {
 		t.Errorf("output:\n%s", out)
 	}
-	history, err := training.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+	history, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/history"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
@@ -48,7 +49,7 @@ func (w Workspace) Distances(split string) string { return w.Path(DistancesFolde
 func (w Workspace) Checkpoints() string { return w.Path(w.CheckpointsFolder()) }
 
 // TrainingLog returns the file with a line per epoch.
-func (w Workspace) TrainingLog() string { return w.Path(w.InRun(checkpoint.HistoryFile)) }
+func (w Workspace) TrainingLog() string { return w.Path(w.InRun(history.File)) }
 
 // Evaluation returns the folder of a split's ranks and predictions.
 func (w Workspace) Evaluation(split string) string { return w.Path(w.EvaluationFolder(split)) }

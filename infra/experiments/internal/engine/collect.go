@@ -1,13 +1,14 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 
+	"tagnet/formats/history"
+	"tagnet/formats/metrics"
 	"tagnet/formats/names"
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
@@ -69,31 +70,22 @@ func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (resu
 // history returns the epochs of training.jsonl.
 func (f Folders) history(ctx context.Context, r plan.Run) (results.Training, error) {
 	var t results.Training
-	path := filepath.Join(f.Workspace(r.Dataset), checkpoint.RunFolder(r.Name()), checkpoint.HistoryFile)
-	text, err := storage.ReadFile(ctx, path)
-	if err != nil {
-		return t, err
+	path := filepath.Join(f.Workspace(r.Dataset), checkpoint.RunFolder(r.Name()), history.File)
+	epochs, err := history.Read(ctx, path)
+	if err == nil && len(epochs) == 0 {
+		err = fmt.Errorf("%s has no epochs", path)
 	}
-	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
-		var e struct {
-			results.Epoch
-			Valid *struct {
-				Pessimistic results.Metrics `json:"pessimistic"`
-			} `json:"valid"`
-			Steps int64 `json:"steps"`
-		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			return t, fmt.Errorf("%s:%d: %w", path, i+1, err)
-		}
+	for _, e := range epochs {
+		one := results.Epoch{Epoch: e.Epoch, Loss: e.Loss, LearningRate: e.LearningRate, Seconds: e.Seconds, Messages: e.Messages, Kernel: e.Kernel}
 		if e.Valid != nil {
-			e.Epoch.Valid = &e.Valid.Pessimistic
+			one.Valid = &e.Valid.Pessimistic
 		}
-		t.Curve = append(t.Curve, e.Epoch)
-		t.Epochs, t.Steps = e.Epoch.Epoch, e.Steps
+		t.Curve = append(t.Curve, one)
+		t.Epochs, t.Steps = e.Epoch, e.Steps
 		t.Seconds += e.Seconds
 		t.Messages += e.Messages
 	}
-	return t, nil
+	return t, err
 }
 
 // metrics returns the metrics of a protocol.
@@ -101,7 +93,7 @@ func (f Folders) metrics(ctx context.Context, r plan.Run, protocol string) (resu
 	m, err := storage.ReadJSON[struct {
 		results.Evaluation
 		Negatives int64 `json:"negatives"`
-	}](ctx, filepath.Join(f.evaluation(r, protocol), "metrics.json"))
+	}](ctx, filepath.Join(f.evaluation(r, protocol), metrics.File))
 	if protocol != results.TestProtocol {
 		m.ByDistance = nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/infra/datasets"
 	"tagnet/model/checkpoint"
@@ -169,19 +170,15 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 	return r, err
 }
 
-// Protocols are the names of all protocols of score. The second one needs an inference graph with validation facts. The names are repeated here
-// because the package that defines them would link Beam.
-var Protocols = []string{results.TestProtocol, "valid-and-test", "grail"}
-
 // checkProtocols returns an error for a protocol that score would refuse when the training has been made.
 func (r Run) checkProtocols() error {
 	for i, p := range r.Protocols {
 		switch {
-		case !slices.Contains(Protocols, p):
-			return fmt.Errorf("unknown protocol %q: want one of %s", p, strings.Join(Protocols, ", "))
+		case !slices.Contains(metrics.Protocols, p):
+			return fmt.Errorf("unknown protocol %q: want one of %s", p, strings.Join(metrics.Protocols, ", "))
 		case slices.Contains(r.Protocols[:i], p):
 			return fmt.Errorf("the protocol %s stands twice", p)
-		case p == Protocols[1] && r.Inference == "":
+		case p == string(metrics.ValidAndTest) && r.Inference == "":
 			return fmt.Errorf("the protocol %s is about an inference graph, which %s does not have", p, r.Source)
 		}
 	}

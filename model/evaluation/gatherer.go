@@ -1,74 +1,12 @@
-package evaluate
+package evaluation
 
 import (
 	"strconv"
 
-	"tagnet/formats/check"
+	"tagnet/formats/metrics"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
-	"tagnet/stages/bundle"
 )
-
-// The directions of a query: whether its answer is the tail or the head of a fact.
-const (
-	Tail = "tail"
-	Head = "head"
-)
-
-// OutOfReach is the key in metrics.json of the distance of unreached answers.
-const OutOfReach = "unreached"
-
-// Summary is the metrics of a set of queries.
-type Summary struct {
-	Queries int64 `json:"queries"`
-	// Unreached is the number of queries whose answer no message reaches.
-	Unreached int64 `json:"unreached"`
-	// Tied is the fraction of queries whose answer has exactly the score of another candidate.
-	Tied        float64         `json:"tied"`
-	Pessimistic ranking.Metrics `json:"pessimistic"`
-	Mean        ranking.Metrics `json:"mean"`
-	Optimistic  ranking.Metrics `json:"optimistic"`
-}
-
-// Metrics is the content of metrics.json.
-type Metrics struct {
-	Split      string `json:"split"`
-	Checkpoint string `json:"checkpoint"`
-	// Protocol is empty for bundle.Test. Negatives is the number of random entities that each answer is ranked among, and
-	// Seed theirs; 0 stands for all entities.
-	Protocol  bundle.Protocol `json:"protocol,omitempty"`
-	Negatives int             `json:"negatives,omitempty"`
-	Seed      int64           `json:"seed,omitempty"`
-	Summary
-	// Distinct is the number of distinct pairs (source, relation), each propagated once.
-	Distinct int64 `json:"distinct"`
-	// Messages is the number of messages that the propagations sent.
-	Messages int64 `json:"messages"`
-	// ByDirection has the keys Tail and Head, ByDistance "0", "1", ... and OutOfReach, and ByRelation
-	// the names of base relations. Keys without queries are left out.
-	ByDirection map[string]Summary `json:"by_direction"`
-	ByDistance  map[string]Summary `json:"by_distance"`
-	ByRelation  map[string]Summary `json:"by_relation"`
-	// Calibration is nil if the checkpoint has none.
-	Calibration *Calibration `json:"calibration,omitempty"`
-}
-
-// Check returns an error for numbers that no set of queries has.
-func (s Summary) Check() error {
-	return check.First(check.Count("queries", s.Queries), check.Count("unreached", s.Unreached), check.Share("tied", s.Tied),
-		check.Value("pessimistic", s.Pessimistic), check.Value("mean", s.Mean), check.Value("optimistic", s.Optimistic))
-}
-
-// Check returns an error for numbers that no evaluation has.
-func (m Metrics) Check() error {
-	if m.Calibration != nil {
-		if err := check.Value("calibration", *m.Calibration); err != nil {
-			return err
-		}
-	}
-	return check.First(m.Summary.Check(), check.Count("negatives", m.Negatives), check.Count("distinct", m.Distinct), check.Count("messages", m.Messages),
-		check.Map("by_direction", m.ByDirection), check.Map("by_distance", m.ByDistance), check.Map("by_relation", m.ByRelation))
-}
 
 // Counts are the sums of the ranks of a set of queries. They are integers: counts that are merged in any order and
 // grouping are the same.
@@ -89,13 +27,8 @@ func (c *Counts) merge(other *Counts) {
 	c.Unreached += other.Unreached
 }
 
-func (c *Counts) summary() Summary {
-	return Summary{
-		Queries: c.Ranks.Queries, Unreached: c.Unreached, Tied: c.Ranks.TiedShare(),
-		Pessimistic: c.Ranks.Pessimistic.Metrics(),
-		Mean:        c.Ranks.Mean.Metrics(),
-		Optimistic:  c.Ranks.Optimistic.Metrics(),
-	}
+func (c *Counts) summary() metrics.Summary {
+	return metrics.Summary{Queries: c.Ranks.Queries, Unreached: c.Unreached, Ranks: c.Ranks.Metrics()}
 }
 
 // Gatherer gathers the counts of scored bundles, in any order. Its size depends on the number of relations, not on that
@@ -105,7 +38,7 @@ type Gatherer struct {
 	Shards             int
 	Distinct, Messages int64
 	All                Counts
-	// ByDirection, ByDistance and ByRelation have the keys that Metrics states.
+	// ByDirection, ByDistance and ByRelation have the keys of metrics.Evaluation.
 	ByDirection, ByDistance, ByRelation map[string]*Counts
 	// Reliability has the base relations' counts of AddReliability.
 	Reliability map[string]*ReliabilityCounts `json:",omitempty"`
@@ -154,11 +87,11 @@ func (g *Gatherer) Merge(other *Gatherer) {
 }
 
 // Summary returns the metrics of all queries added so far.
-func (g *Gatherer) Summary() Summary { return g.All.summary() }
+func (g *Gatherer) Summary() metrics.Summary { return g.All.summary() }
 
 // Metrics returns the metrics of all queries added so far, also by direction, distance and relation.
-func (g *Gatherer) Metrics(split, checkpoint string) Metrics {
-	return Metrics{
+func (g *Gatherer) Metrics(split, checkpoint string) metrics.Evaluation {
+	return metrics.Evaluation{
 		Split: split, Checkpoint: checkpoint, Summary: g.Summary(),
 		Distinct: g.Distinct, Messages: g.Messages,
 		ByDirection: summaries(g.ByDirection), ByDistance: summaries(g.ByDistance), ByRelation: summaries(g.ByRelation),
@@ -168,14 +101,14 @@ func (g *Gatherer) Metrics(split, checkpoint string) Metrics {
 // Directed returns the direction and the name of the base relation of a relation id.
 func Directed(relations []string, relation int32) (direction, name string) {
 	if base := int(relation) - len(relations); base >= 0 {
-		return Head, relations[base]
+		return metrics.Head, relations[base]
 	}
-	return Tail, relations[relation]
+	return metrics.Tail, relations[relation]
 }
 
 // Queried returns a base relation as a query in a direction names it: with a leading ~ where heads are the answers.
 func Queried(direction, relation string) string {
-	if direction == Head {
+	if direction == metrics.Head {
 		return "~" + relation
 	}
 	return relation
@@ -190,8 +123,8 @@ func entry[C any](m map[string]*C, key string) *C {
 	return c
 }
 
-func summaries(m map[string]*Counts) map[string]Summary {
-	out := make(map[string]Summary, len(m))
+func summaries(m map[string]*Counts) map[string]metrics.Summary {
+	out := make(map[string]metrics.Summary, len(m))
 	for key, c := range m {
 		out[key] = c.summary()
 	}
@@ -200,7 +133,7 @@ func summaries(m map[string]*Counts) map[string]Summary {
 
 func distanceKey(distance int32) string {
 	if distance == ranker.Unreached {
-		return OutOfReach
+		return metrics.OutOfReach
 	}
 	return strconv.Itoa(int(distance))
 }

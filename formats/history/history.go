@@ -1,4 +1,4 @@
-package training
+package history
 
 import (
 	"bytes"
@@ -9,21 +9,24 @@ import (
 	"io/fs"
 
 	"tagnet/formats/check"
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
 )
+
+// File is the name of the file, beside a run's checkpoints.
+const File = "training.jsonl"
 
 // Epoch is a line of training.jsonl. Seconds and Kernel, which depend on the machine, are recorded
 // only here. Seconds includes the time that interrupted runs spent on the epoch.
 type Epoch struct {
-	Epoch        int               `json:"epoch"`
-	Loss         float64           `json:"loss"`
-	Valid        *checkpoint.Valid `json:"valid,omitempty"`
-	LearningRate float64           `json:"learning_rate"`
-	Seconds      float64           `json:"seconds"`
-	Queries      int64             `json:"queries"`
-	Messages     int64             `json:"messages"`
-	Steps        int64             `json:"steps"`
+	Epoch        int            `json:"epoch"`
+	Loss         float64        `json:"loss"`
+	Valid        *metrics.Valid `json:"valid,omitempty"`
+	LearningRate float64        `json:"learning_rate"`
+	Seconds      float64        `json:"seconds"`
+	Queries      int64          `json:"queries"`
+	Messages     int64          `json:"messages"`
+	Steps        int64          `json:"steps"`
 	// Kernel is the variant of the kernels, or the kind of device, such as "cuda".
 	Kernel string `json:"kernel"`
 }
@@ -39,9 +42,9 @@ func (e Epoch) Check() error {
 		check.AtLeastZero("seconds", e.Seconds), check.AtLeastZero("learning_rate", e.LearningRate))
 }
 
-// ReadHistory reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
+// Read reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
 // before a line that is damaged.
-func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
+func Read(ctx context.Context, url string) ([]Epoch, error) {
 	data, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -64,8 +67,8 @@ func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
 	return epochs, nil
 }
 
-// writeHistory replaces training.jsonl as a whole, so that a kill leaves no partial line.
-func writeHistory(ctx context.Context, url string, epochs []Epoch) error {
+// Write replaces training.jsonl as a whole, so that a kill leaves no partial line.
+func Write(ctx context.Context, url string, epochs []Epoch) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	for _, e := range epochs {

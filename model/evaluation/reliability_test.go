@@ -1,4 +1,4 @@
-package evaluate
+package evaluation
 
 import (
 	"math"
@@ -53,15 +53,7 @@ func TestReliabilityOfPredictions(t *testing.T) {
 	for i := range bundles {
 		shard := NewGatherer()
 		shard.AddReliability(bundles[len(bundles)-1-i], []string{"likes", "knows"}, c)
-		text, err := encode(shard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := decode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		merged.Merge(read)
+		merged.Merge(sent(t, shard))
 	}
 	if diff := cmp.Diff(got, merged.Calibration(c)); diff != "" {
 		t.Errorf("merged (-whole +merged):\n%s", diff)

@@ -1,11 +1,6 @@
-package evaluate
+package metrics
 
-import (
-	"tagnet/model/calibration"
-	"tagnet/model/ranker"
-
-	"tagnet/formats/check"
-)
+import "tagnet/formats/check"
 
 // Calibration is what metrics.json says about probabilities. It compares the best candidates of the split's queries,
 // those of predictions, with its facts. Other known answers are left out, as in filtered ranks.
@@ -25,14 +20,24 @@ type Calibration struct {
 	// Before takes the sigmoids of the scores for probabilities, After are the calibrated ones.
 	Before Reliability `json:"before"`
 	After  Reliability `json:"after"`
-	// ByRelation has the base relations with at least calibration.MinQueries distinct queries, both directions together.
+	// ByRelation has the base relations with enough distinct queries, both directions together.
 	ByRelation map[string]RelationCalibration `json:"by_relation"`
 }
 
 // Reliability is a reliability table with its expected calibration error.
 type Reliability struct {
-	Error float64           `json:"expected_calibration_error"`
-	Bins  []calibration.Row `json:"bins"`
+	Error float64 `json:"expected_calibration_error"`
+	Bins  []Bin   `json:"bins"`
+}
+
+// Bin is the part of a reliability table with the probabilities from From to To.
+type Bin struct {
+	From       float64 `json:"from"`
+	To         float64 `json:"to"`
+	Candidates int64   `json:"candidates"`
+	// Mean is the mean probability of the candidates, Observed the share of them that is true; both are 0 without candidates.
+	Mean     float64 `json:"mean"`
+	Observed float64 `json:"observed"`
 }
 
 // RelationCalibration has the expected calibration errors of a relation.
@@ -61,54 +66,7 @@ func (c RelationCalibration) Check() error {
 	return check.First(check.Count("queries", c.Queries), check.Between("true", c.True, 0, c.Candidates), check.Share("before", c.Before), check.Share("after", c.After))
 }
 
-// ReliabilityCounts are the sums behind a Calibration. They are integers, as those of Counts are.
-type ReliabilityCounts struct {
-	// Queries is the number of distinct queries.
-	Queries       int64
-	Before, After calibration.Reliability
-}
-
-func (c *ReliabilityCounts) merge(other *ReliabilityCounts) {
-	c.Queries += other.Queries
-	c.Before.Merge(&other.Before)
-	c.After.Merge(&other.After)
-}
-
-// AddReliability counts the best candidates of a bundle's queries under a calibration.
-func (g *Gatherer) AddReliability(s *ranker.Scored, relations []string, c *calibration.Calibration) {
-	if g.Reliability == nil {
-		g.Reliability = map[string]*ReliabilityCounts{}
-	}
-	for _, q := range s.Queries {
-		_, relation := Directed(relations, q.Relation)
-		counts := entry(g.Reliability, relation)
-		counts.Queries++
-		for candidate, isTrue := range q.Compared() {
-			counts.Before.Add(calibration.Sigmoid(float64(candidate.Score)), isTrue)
-			counts.After.Add(c.Probability(q.Relation, candidate.Score), isTrue)
-		}
-	}
-}
-
-// Calibration returns what AddReliability counted under a calibration, or nil if it counted no candidates.
-func (g *Gatherer) Calibration(c *calibration.Calibration) *Calibration {
-	var all ReliabilityCounts
-	byRelation := map[string]RelationCalibration{}
-	for relation, counts := range g.Reliability {
-		all.merge(counts)
-		total := counts.After.Total()
-		if counts.Queries >= calibration.MinQueries && total.Candidates > 0 {
-			byRelation[relation] = RelationCalibration{counts.Queries, total.Candidates, total.True, counts.Before.Error(), counts.After.Error()}
-		}
-	}
-	total := all.After.Total()
-	if total.Candidates == 0 {
-		return nil
-	}
-	return &Calibration{
-		Split: c.Split, BaseRate: c.BaseRate, FittedBaseRate: c.Rate(), TopK: c.TopK,
-		Candidates: total.Candidates, True: total.True, Observed: total.Observed(), Mean: total.Mean(),
-		Before: Reliability{all.Before.Error(), all.Before.Rows()}, After: Reliability{all.After.Error(), all.After.Rows()},
-		ByRelation: byRelation,
-	}
+// Check returns an error for numbers that no bin has.
+func (b Bin) Check() error {
+	return check.First(check.Share("from", b.From), check.Share("to", b.To), check.Count("candidates", b.Candidates), check.Share("mean", b.Mean), check.Share("observed", b.Observed))
 }

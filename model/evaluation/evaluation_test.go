@@ -1,4 +1,4 @@
-package evaluate
+package evaluation
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
@@ -44,24 +45,29 @@ func gather(all ...*ranker.Scored) *Gatherer {
 	return g
 }
 
+// sent returns a Gatherer as it arrives behind a barrier.
+func sent(t *testing.T, g *Gatherer) *Gatherer {
+	t.Helper()
+	text, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := NewGatherer()
+	if err := json.Unmarshal(text, read); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
 // Whatever the order and the grouping in which bundles are gathered, and across a barrier, the same counts.
 func TestMergedCountsAreTheSame(t *testing.T) {
 	t.Parallel()
 	all := someScores()
 	want := gather(all...)
-	merge := &mergeFn{}
 	for _, order := range [][]int{{0, 1}, {1, 0}} {
-		sum := merge.CreateAccumulator()
+		sum := NewGatherer()
 		for _, i := range order {
-			data, err := encode(gather(all[i]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			one, err := decode(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum = merge.MergeAccumulators(sum, merge.AddInput(merge.CreateAccumulator(), one))
+			sum.Merge(sent(t, gather(all[i])))
 		}
 		if diff := cmp.Diff(want, sum); diff != "" {
 			t.Errorf("in the order %v:\n%s", order, diff)
@@ -78,7 +84,7 @@ func TestMetrics(t *testing.T) {
 	if m.Pessimistic.MRR != (1+.5+.5+1)/4 || m.Mean.MRR != (1+1/1.5+.5+1)/4 || m.Optimistic.MRR != (1+1+.5+1)/4 {
 		t.Errorf("MRR %g, %g, %g", m.Pessimistic.MRR, m.Mean.MRR, m.Optimistic.MRR)
 	}
-	count := func(by map[string]Summary) map[string]int64 {
+	count := func(by map[string]metrics.Summary) map[string]int64 {
 		out := map[string]int64{}
 		for key, s := range by {
 			out[key] = s.Queries
@@ -86,7 +92,7 @@ func TestMetrics(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct {
-		by   map[string]Summary
+		by   map[string]metrics.Summary
 		want map[string]int64
 	}{
 		{m.ByDirection, map[string]int64{"tail": 2, "head": 2}},
@@ -150,7 +156,7 @@ func TestRows(t *testing.T) {
 // TestAnswersOfHostileNames checks that names which a terminal would obey, or which would break a line, are written as JSON
 // strings.
 func TestAnswersOfHostileNames(t *testing.T) {
-	got := string(Answers([]parquet.Prediction{{Source: "\x1b[31mred", Relation: "a\tb", Direction: Head, Position: 1, Entity: "x\ny"}}))
+	got := string(Answers([]parquet.Prediction{{Source: "\x1b[31mred", Relation: "a\tb", Direction: metrics.Head, Position: 1, Entity: "x\ny"}}))
 	want := "0\t\"\\u001b[31mred\"\t\"~a\\tb\"\t1\t\"x\\ny\"\t0\t\tfalse\t0\n"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)

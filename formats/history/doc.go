@@ -1,0 +1,2 @@
+// Package history reads and writes training.jsonl, which has a line for each epoch of a training.
+package history

@@ -1,0 +1,111 @@
+package metrics
+
+import "tagnet/formats/check"
+
+// File is the name of the metrics, in the folder of an evaluation.
+const File = "metrics.json"
+
+// The directions of a query: whether its answer is the tail or the head of a fact.
+const (
+	Tail = "tail"
+	Head = "head"
+)
+
+// OutOfReach is the key of the distance of unreached answers.
+const OutOfReach = "unreached"
+
+// Evaluation is the content of metrics.json.
+type Evaluation struct {
+	Split      string `json:"split"`
+	Checkpoint string `json:"checkpoint"`
+	// Protocol is empty for Test. Negatives is the number of random entities that each answer is ranked among, and
+	// Seed theirs; 0 stands for all entities.
+	Protocol  Protocol `json:"protocol,omitempty"`
+	Negatives int      `json:"negatives,omitempty"`
+	Seed      int64    `json:"seed,omitempty"`
+	Summary
+	// Distinct is the number of distinct pairs (source, relation), each propagated once.
+	Distinct int64 `json:"distinct"`
+	// Messages is the number of messages that the propagations sent.
+	Messages int64 `json:"messages"`
+	// ByDirection has the keys Tail and Head, ByDistance "0", "1", ... and OutOfReach, and ByRelation
+	// the names of base relations. Keys without queries are left out.
+	ByDirection map[string]Summary `json:"by_direction"`
+	ByDistance  map[string]Summary `json:"by_distance"`
+	ByRelation  map[string]Summary `json:"by_relation"`
+	// Calibration is nil if the checkpoint has none.
+	Calibration *Calibration `json:"calibration,omitempty"`
+}
+
+// Summary is the metrics of a set of queries.
+type Summary struct {
+	Queries int64 `json:"queries"`
+	// Unreached is the number of queries whose answer no message reaches.
+	Unreached int64 `json:"unreached"`
+	Ranks
+}
+
+// Valid has the metrics of a model on the validation queries.
+type Valid struct {
+	Queries int64 `json:"queries"`
+	Ranks
+}
+
+// Ranks has the metrics of a set of ranks by how ties count: against the answer, by half, or for it.
+type Ranks struct {
+	// Tied is the fraction of queries whose answer has exactly the score of another candidate.
+	Tied        float64 `json:"tied"`
+	Pessimistic Metrics `json:"pessimistic"`
+	Mean        Metrics `json:"mean"`
+	Optimistic  Metrics `json:"optimistic"`
+}
+
+// Metrics are the mean reciprocal rank, the shares of ranks up to 1, 3 and 10, and the mean rank. They are zero
+// without ranks.
+type Metrics struct {
+	MRR      float64 `json:"mrr"`
+	Hits1    float64 `json:"hits@1"`
+	Hits3    float64 `json:"hits@3"`
+	Hits10   float64 `json:"hits@10"`
+	MeanRank float64 `json:"mean_rank"`
+}
+
+// Check returns an error for numbers that no evaluation has.
+func (e Evaluation) Check() error {
+	if e.Calibration != nil {
+		if err := check.Value("calibration", *e.Calibration); err != nil {
+			return err
+		}
+	}
+	return check.First(e.Summary.Check(), check.Count("negatives", e.Negatives), check.Count("distinct", e.Distinct), check.Count("messages", e.Messages),
+		check.Map("by_direction", e.ByDirection), check.Map("by_distance", e.ByDistance), check.Map("by_relation", e.ByRelation))
+}
+
+// Check returns an error for numbers that no set of queries has.
+func (s Summary) Check() error {
+	return check.First(check.Count("queries", s.Queries), check.Count("unreached", s.Unreached), s.Ranks.Check())
+}
+
+// Check returns an error for numbers that no validation has.
+func (v Valid) Check() error { return check.First(check.Count("queries", v.Queries), v.Ranks.Check()) }
+
+// Check returns an error for numbers that no ranks have.
+func (r Ranks) Check() error {
+	return check.First(check.Share("tied", r.Tied),
+		check.Value("pessimistic", r.Pessimistic), check.Value("mean", r.Mean), check.Value("optimistic", r.Optimistic))
+}
+
+// Check returns an error for metrics that no ranks have.
+func (m Metrics) Check() error {
+	return check.First(check.Share("mrr", m.MRR), check.Share("hits@1", m.Hits1), check.Share("hits@3", m.Hits3), check.Share("hits@10", m.Hits10),
+		check.AtLeastZero("mean_rank", m.MeanRank))
+}
+
+// Selection returns the metrics that select the best epoch, by their MRR: those with ties counted against the answer.
+func (v *Valid) Selection() Metrics { return v.Pessimistic }
+
+// Better reports whether v selects its epoch over an earlier one with the metrics other; nil stands for an epoch
+// without validation. Of equal epochs the earlier is selected.
+func (v *Valid) Better(other *Valid) bool {
+	return v != nil && (other == nil || v.Selection().MRR > other.Selection().MRR)
+}
