@@ -70,7 +70,7 @@ func (b bench) searches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, text, "tiny on sample: 6 to epoch 1, 3 to epoch 2, 2 to epoch 4\n", "candidate  dropout  negatives  learning_rate", "1e+37")
+	contains(t, text, "tiny on sample: 6 to epoch 1, 3 to epoch 2, 2 to epoch 4\n", "candidate  learning_rate  dropout  negatives", "1e+37")
 	if _, err := os.Stat(filepath.Join(state, "sample")); err == nil {
 		t.Error("--plan wrote a workspace")
 	}

@@ -31,7 +31,7 @@ func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates
 		queries: float64(w.Queries), candidates: float64(w.Queries * candidates), mlps: 1, dependent: c.Dependent, training: training,
 	}
 	if c.Specific() {
-		n.mlps += float64(min(c.Delta, c.Layers) + 1)
+		n.mlps += float64(c.Ages())
 	}
 	for t := range w.Rows {
 		n.rows += float64(w.Rows[t])

@@ -59,7 +59,7 @@ func background(s Sizes, c configuration.Configuration, training bool) int64 {
 func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 	v, d, layers, w := s.Entities, int64(c.Dim), int64(c.Layers), width(c)
 	scoringWindow := !training && c.Policy == configuration.PolicyWindow
-	lanes, ages := int64(1), int64(min(c.Delta, c.Layers)+1)
+	lanes, ages := int64(1), int64(c.Ages())
 	total := 132*v + 18*s.Edges // rows, ranks and senders by layer; arrays grow by a quarter
 	if scoringWindow {
 		lanes = 2 // two queries of a source are propagated together

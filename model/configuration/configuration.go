@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"strings"
+	"strconv"
 )
 
 // The values of the fields that are choices. They are written to disk.
@@ -125,21 +124,6 @@ type Configuration struct {
 	WeightAverage float64 `json:"weight_average,omitzero"`
 }
 
-// Default returns the configuration that the presets modify: the paper's architecture, with
-// hyperparameters that suit most small graphs.
-func Default() Configuration {
-	return Configuration{
-		Layers: 6, Dim: 32,
-		Policy: PolicyWindow, Delta: 2, DeltaMode: DeltaFixed, AttentionTemperature: 1,
-		NodeRatio: 0.1, DegreeRatio: 1,
-		Aggregate: AggregatePNA, Message: MessageDistMult,
-		Dependent: true, Bias: true, Remove: RemoveTriple,
-		Negatives: 128, StrictNegatives: true, AdversarialTemperature: 0.5,
-		LearningRate: 5e-3, LearningRateDecay: 0.9, BatchSize: 16, Epochs: 20,
-		Batching: BatchingRandom,
-	}
-}
-
 // Upgraded returns what a configuration means that was written before Relations, or names a choice that Dependent makes.
 func (c Configuration) Upgraded() Configuration {
 	switch {
@@ -195,10 +179,13 @@ func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
 // for each age that the number of layers allows.
 func (c Configuration) States() int {
 	if c.Specific() {
-		return min(c.Delta, c.Layers) + 1
+		return c.Ages()
 	}
 	return 1
 }
+
+// Ages returns the number of states that an entity passes through within its window, the first of them when it is reached.
+func (c Configuration) Ages() int { return min(c.Delta, c.Layers) + 1 }
 
 // Ratios returns A*Net's node and degree ratio for training or evaluation.
 func (c Configuration) Ratios(training bool) (node, degree float64) {
@@ -221,19 +208,6 @@ func (c Configuration) UpdateWidth() int {
 	return c.Dim
 }
 
-// ranges describes the numbers that Validate accepts for a field.
-var ranges = map[string]string{
-	"layers": fmt.Sprintf("1 to %d", MaxLayers), "relation_layers": fmt.Sprintf("1 to %d", MaxLayers), "dim": "1 to 4096", "delta": "0 or more", "temperature": "more than 0",
-	"node_ratio": "more than 0, at most 1", "degree_ratio": "more than 0",
-	"evaluation_node_ratio": "0 to 1", "evaluation_degree_ratio": "0 or more",
-	"dropout": "0 or more, less than 1", "negatives": "1 to 1048576", "adversarial_temperature": "0 or more",
-	"learning_rate": "more than 0", "learning_rate_decay": "more than 0", "weight_decay": "0 or more", "weight_average": "0 or more, less than 1",
-	"batch_size": "1 or more", "epochs": "1 or more",
-}
-
-// Range describes the numbers that a field may have, by its name in JSON, or returns "" for a field that is no number.
-func Range(field string) string { return ranges[field] }
-
 // Violation is a value that a field may not have.
 type Violation struct {
 	// Field is the field's name in JSON.
@@ -254,7 +228,7 @@ func (c Configuration) Validate() error {
 	return errors.Join(violations...)
 }
 
-// Violations returns the fields that are not valid, in a fixed order.
+// Violations returns the fields that are not valid, in a fixed order: each hyperparameter by itself, then beside others.
 func (c Configuration) Violations() []Violation {
 	var violations []Violation
 	check := func(ok bool, field string, value any, want string) {
@@ -262,75 +236,33 @@ func (c Configuration) Violations() []Violation {
 			violations = append(violations, Violation{field, fmt.Sprint(value), want})
 		}
 	}
-	within := func(ok bool, field string, value any) { check(ok, field, value, ranges[field]) }
-	oneOf := func(field, value string, choices ...string) {
-		for _, choice := range choices {
-			if value == choice {
-				return
-			}
+	for _, f := range hyperparameters {
+		if want := f.wants(c); want != "" {
+			check(false, f.Name, shown(f.Of(c)), want)
 		}
-		check(false, field, fmt.Sprintf("%q", value), "one of "+strings.Join(choices, ", "))
 	}
-	for _, r := range c.reals() {
-		check(!math.IsNaN(r.value) && !math.IsInf(r.value, 0), r.field, r.value, "a finite number")
-	}
-	check(c.Architecture == "", "architecture", fmt.Sprintf("%q", c.Architecture), "nothing")
-	check(c.Relations == "" || c.Relations == RelationsGraph, "relations", fmt.Sprintf("%q", c.Relations), "nothing, or "+RelationsGraph)
-	within(c.Layers >= 1 && c.Layers <= MaxLayers, "layers", c.Layers)
+	check(c.Architecture == "", "architecture", shown(c.Architecture), "nothing")
+	check(c.Relations == "" || c.Transfers(), "relations", shown(c.Relations), "nothing, or "+RelationsGraph)
 	if c.Transfers() {
-		within(c.RelationLayers >= 1 && c.RelationLayers <= MaxLayers, "relation_layers", c.RelationLayers)
+		check(c.RelationLayers >= 1 && c.RelationLayers <= MaxLayers, "relation_layers", c.RelationLayers, between(1, MaxLayers).text)
 		check(c.Bias, "bias", c.Bias, "true, with relations from a graph")
 		check(!c.Prioritized(), "policy", c.Policy, "window or full, with relations from a graph")
 		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, with relations from a graph")
 		check(c.Attention != AttentionOwn, "attention", c.Attention, "shared, with relations from a graph")
 	}
-	within(c.Dim >= 1 && c.Dim <= 4096, "dim", c.Dim)
-	within(c.Delta >= 0, "delta", c.Delta)
-	oneOf("policy", c.Policy, PolicyWindow, PolicyFull, PolicyAStar, PolicyWindowWithAStar)
-	oneOf("delta_mode", c.DeltaMode, DeltaFixed, DeltaSpecific)
-	oneOf("aggregate", c.Aggregate, AggregatePNA, AggregateSum, AggregateMean, AggregateMax)
-	oneOf("message", c.Message, MessageDistMult, MessageTransE, MessageRotatE)
-	oneOf("remove", c.Remove, RemoveTriple, RemoveOneHop, RemoveNone)
-	oneOf("batching", c.Batching, BatchingRandom, BatchingGrouped)
-	if c.Specific() {
-		oneOf("attention", c.Attention, AttentionOwn, AttentionShared)
-		within(c.AttentionTemperature > 0, "temperature", c.AttentionTemperature)
-		check(c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
-	}
-	if c.Prioritized() {
-		within(c.NodeRatio > 0 && c.NodeRatio <= 1, "node_ratio", c.NodeRatio)
-		within(c.DegreeRatio > 0, "degree_ratio", c.DegreeRatio)
-		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
-	}
-	within(c.EvaluationNodeRatio >= 0 && c.EvaluationNodeRatio <= 1, "evaluation_node_ratio", c.EvaluationNodeRatio)
-	within(c.EvaluationDegreeRatio >= 0, "evaluation_degree_ratio", c.EvaluationDegreeRatio)
+	check(!c.Specific() || c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
+	check(!c.Prioritized() || !c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
 	check(!c.ShareStates || (c.Policy == PolicyWindow || c.HasBackground()) && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window, or policy full with dependent false")
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
-	within(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout)
-	within(c.Negatives >= 1 && c.Negatives <= 1<<20, "negatives", c.Negatives)
-	within(c.AdversarialTemperature >= 0, "adversarial_temperature", c.AdversarialTemperature)
-	within(c.LearningRate > 0, "learning_rate", c.LearningRate)
-	within(c.LearningRateDecay > 0, "learning_rate_decay", c.LearningRateDecay)
-	within(c.WeightDecay >= 0, "weight_decay", c.WeightDecay)
-	within(c.BatchSize >= 1, "batch_size", c.BatchSize)
-	within(c.WeightAverage >= 0 && c.WeightAverage < 1, "weight_average", c.WeightAverage)
-	within(c.Epochs >= 1, "epochs", c.Epochs)
 	return violations
 }
 
-// real is a field that is not a whole number.
-type real struct {
-	field string
-	value float64
-}
-
-func (c Configuration) reals() []real {
-	return []real{
-		{"temperature", c.AttentionTemperature}, {"node_ratio", c.NodeRatio}, {"degree_ratio", c.DegreeRatio},
-		{"evaluation_node_ratio", c.EvaluationNodeRatio}, {"evaluation_degree_ratio", c.EvaluationDegreeRatio},
-		{"dropout", c.Dropout}, {"adversarial_temperature", c.AdversarialTemperature}, {"learning_rate", c.LearningRate},
-		{"learning_rate_decay", c.LearningRateDecay}, {"weight_decay", c.WeightDecay}, {"weight_average", c.WeightAverage},
+// shown returns a value as errors show it.
+func shown(value any) string {
+	if text, ok := value.(string); ok {
+		return strconv.Quote(text)
 	}
+	return fmt.Sprint(value)
 }
 
 // MaxLayers bounds Layers: distances are stored in 4 bits, of which 15 means unreached.

@@ -36,7 +36,7 @@ func (e *engine) headBackward(n, stride int, accumulate bool) {
 	e.mlpBackward(n, stride, false, accumulate)
 	if e.configuration.Specific() {
 		e.launch("attend_backward", turns(n*stride, 8), 256)
-		e.mlpBackward(n, stride*e.ages(), true, accumulate || e.configuration.Attention == configuration.AttentionShared)
+		e.mlpBackward(n, stride*e.configuration.Ages(), true, accumulate || e.configuration.Attention == configuration.AttentionShared)
 	}
 }
 

@@ -19,7 +19,7 @@ type buffer struct {
 // queries, which matters to a few small ones alone.
 func (e *engine) buffers(stride, capacity int) []buffer {
 	c, b, g := e.configuration, &e.batch, e.graph
-	v, edges, d, t, ages := int64(g.Entities), g.Edges(), int64(e.dim), int64(c.Layers), int64(e.ages())
+	v, edges, d, t, ages := int64(g.Entities), g.Edges(), int64(e.dim), int64(c.Layers), int64(e.configuration.Ages())
 	width, hidden, relations := int64(e.width()), 2*d, int64(g.RelationCount())*d
 	rows, featureRows, candidates := ages*v+1, v+1, int64(stride)
 	perWord := float64(blocks(capacity, 32)) / float64(capacity)
@@ -109,13 +109,13 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 // embeddings and the pieces of their gradients, candidates, hidden units. Where a loop takes large steps, half of the range is left to them.
 func (e *engine) indexed(stride int) (int64, error) {
 	words := e.dim / 32
-	rows := int64(e.ages()+1) * int64(words)
+	rows := int64(e.configuration.Ages()+1) * int64(words)
 	if queries := math.MaxInt32 / (rows * int64(e.graph.Entities+1)); queries >= 1 {
 		most := max(int64(e.graph.RelationCount())*int64(e.dim), int64(e.batch.Pieces), int64(stride), int64(4*e.dim))
 		return min(queries, max(1, math.MaxInt32/2/most)), nil
 	}
 	return 0, fmt.Errorf("%d entities with %d states each are too many for a device: at most %d; use --device cpu",
-		e.graph.Entities, e.ages(), math.MaxInt32/rows-1)
+		e.graph.Entities, e.configuration.Ages(), math.MaxInt32/rows-1)
 }
 
 // parts returns the number of blocks that share a sum over the rows of a number of queries.

@@ -114,7 +114,7 @@ func (e *engine) describe(layout []parameters.Shape) {
 	}
 	b.Live = int32(c.Dim)
 	b.Entities, b.Edges, b.RelationCount = int32(e.graph.Entities), int32(e.graph.Edges()), int32(e.graph.RelationCount())
-	b.Layers, b.Ages, b.Delta = int32(c.Layers), int32(e.ages()), int32(c.Delta)
+	b.Layers, b.Ages, b.Delta = int32(c.Layers), int32(e.configuration.Ages()), int32(c.Delta)
 	b.Reduction = map[string]int32{
 		configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
 	}[c.Aggregate]
@@ -134,9 +134,6 @@ func flag(b bool) int32 {
 	}
 	return 0
 }
-
-// ages returns the number of states that an entity passes through.
-func (e *engine) ages() int { return min(e.configuration.Delta, e.configuration.Layers) + 1 }
 
 // width and columns are the kernels' WIDTH and COLUMNS.
 func (e *engine) width() int   { return 5 * e.dim }

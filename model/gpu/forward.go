@@ -49,7 +49,7 @@ func (e *engine) findRows(n int) {
 	e.launch("rows_write", (layers+1)*n, 1024)
 	if e.training && e.batch.Threshold > 0 {
 		words := e.dim / 32
-		e.launch("draw_masks", turns(e.ages()*n*v*words, 256), 256, int32(words))
+		e.launch("draw_masks", turns(e.configuration.Ages()*n*v*words, 256), 256, int32(words))
 	}
 }
 

@@ -33,7 +33,7 @@ func Supports(c configuration.Configuration) error {
 		return &UnsupportedError{"message", c.Message, configuration.MessageDistMult}
 	case c.Dim > 64:
 		return &UnsupportedError{"dim", c.Dim, "1 to 64"}
-	case min(c.Delta, c.Layers)+1 > maxAges:
+	case c.Ages() > maxAges:
 		return &UnsupportedError{"delta", c.Delta, fmt.Sprintf("0 to %d", maxAges-1)}
 	}
 	return nil

@@ -60,7 +60,7 @@ func (p *windowPolicy) groups(t int) []receiverGroup {
 
 func (p *windowPolicy) forward(ctx context.Context) error {
 	c := p.configuration
-	ages := min(c.Delta, c.Layers) + 1
+	ages := c.Ages()
 	p.needed.all = p.query.Candidates == nil
 	laidOut := p.sameSearch && p.laidOut
 	p.laidOut = false // candidates may leave out the others' rows

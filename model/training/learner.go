@@ -281,9 +281,7 @@ func (l *learner) restore(state checkpoint.State) error {
 
 // sameRun returns an error unless the record belongs to this training.
 func (l *learner) sameRun(r checkpoint.Record) error {
-	c := r.Configuration
-	c.Epochs = l.Configuration.Epochs // may be extended
-	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation || r.Rounds != l.Rounds ||
+	if r.Configuration.Resumed(l.Configuration) != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation || r.Rounds != l.Rounds ||
 		r.Vocabulary.Hash != l.Vocabulary.Hash || r.Vocabulary.Graph != l.Vocabulary.Graph {
 		return fmt.Errorf("%s of %s belongs to a training with another configuration, seed or graph", r.Name(), l.folder)
 	}

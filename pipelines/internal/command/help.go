@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -18,10 +19,8 @@ var groups = []struct {
 }{
 	{"data", `workspace run results dataset format columns header entity_names relation_names inference types type_relation split splits protocol queries
 		relation sources candidates only_new`},
-	{"model", `checkpoint model weights from relations radius base_rate preset layers deltas dim policy delta delta_mode attention temperature node_ratio degree_ratio
-		evaluation_node_ratio evaluation_degree_ratio aggregate message dependent bias degree_messages`},
-	{"training", `epochs batch_size batching share_states learning_rate learning_rate_decay weight_decay weight_average dropout remove negatives
-		strict_negatives adversarial_temperature validate_every valid_limit resume checkpoint_minutes workers local_steps`},
+	{configuration.Model, "checkpoint model weights from relations radius base_rate preset " + configuration.Names(configuration.Model) + " deltas"},
+	{configuration.Training, configuration.Names(configuration.Training) + " validate_every valid_limit resume checkpoint_minutes workers local_steps"},
 	{"output", `listen output top_k explain paths on_bad_line max_hops page force open`},
 	{"resources", `device kernel memory threads replicas method queue timeout`},
 	{"running", `seed plan verbose help_beam`},

@@ -44,7 +44,7 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 	source := pretrained.Source{Flag: "from", File: o.from, Relations: o.relations}
 	for _, f := range fields {
 		switch {
-		case f.given == "":
+		case !f.given:
 		case f.Name == "message":
 			source.Options.Message = f.text
 		case f.Name == "aggregate":

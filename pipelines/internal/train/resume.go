@@ -118,6 +118,5 @@ func (f *flags) continued(e *command.Environment, preset configuration.Configura
 	if f.preset == "" {
 		return r.Configuration
 	}
-	preset.Epochs = r.Configuration.Epochs
-	return preset
+	return preset.Resumed(r.Configuration)
 }

@@ -66,7 +66,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.origin.from, "from", "", "`file` of weights to train further (.pth): ULTRA's, or those that NBFNet-PyG trained; decides the architecture; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005; NBFNet's have --policy full unless window is given")
 			set.StringVar(&f.origin.relations, "relations", "", pretrained.RelationsUsage+"; for --from with weights of NBFNet-PyG")
 			for _, field := range f.fields {
-				field.register(set)
+				set.Var(field, field.Name, field.Usage())
 			}
 			set.IntVar(&f.replicas, "replicas", 0, fmt.Sprintf("threads, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result", configuration.MostWorkers))
@@ -393,8 +393,8 @@ func keepCheckpoints(err error) error {
 // other parameters.
 func (t *trainer) sameRun(records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
-		there, here := recorded{r.Configuration, r.Rounds, r.Validation, r.Origin}, recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
-		there.Epochs = max(r.Epoch, t.configuration.Epochs) // may be extended
+		there, here := recorded{r.Configuration.Resumed(t.configuration), r.Rounds, r.Validation, r.Origin}, recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
+		there.Epochs = max(r.Epoch, t.configuration.Epochs)
 		there.Workers, here.Workers = max(1, there.Workers), max(1, here.Workers)
 		different, err := differences(there, here)
 		if err != nil {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,8 +33,8 @@ func FlagNames() []string {
 
 // Boolean reports whether a flag of train is true or false.
 func Boolean(flag string) bool {
-	f, _ := configuration.FieldNamed(flag)
-	return f.Kind == reflect.Bool
+	f, known := configuration.FieldNamed(flag)
+	return known && f.Kind() == reflect.Bool
 }
 
 // configure returns the configuration and the validation that train derives from a preset and flags.
@@ -61,7 +60,7 @@ func configure(ctx context.Context, preset string, flags map[string]string) (con
 		case !known:
 			return c, validation, fmt.Errorf("train has no flag --%s that an experiment can set; the closest are %s", flag, strings.Join(names.Closest(flag, FlagNames(), 3), ", "))
 		default:
-			want, err = field.Wants(), set(&c, field, value)
+			want, err = field.Wants(), field.Set(&c, value)
 		}
 		if err != nil {
 			return c, validation, fmt.Errorf("--%s %q is not %s", flag, value, want)
@@ -74,17 +73,4 @@ func configure(ctx context.Context, preset string, flags map[string]string) (con
 		return c, validation, fmt.Errorf("--%s is %d and --%s %d: want 1 or more, and 0 or more", validateEvery, validation.Every, validLimit, validation.Limit)
 	}
 	return c, validation, nil
-}
-
-// set sets a field of a configuration from the value of its flag.
-func set(c *configuration.Configuration, field configuration.Field, text string) error {
-	value, err := field.Encode(text)
-	if err != nil {
-		return err
-	}
-	encoded, err := json.Marshal(map[string]json.RawMessage{field.Name: value})
-	if err != nil {
-		return err
-	}
-	return c.Parse(encoded)
 }

@@ -45,7 +45,7 @@ func Value(c configuration.Configuration, field string) string {
 	return fmt.Sprint(f.Of(c))
 }
 
-// Fields returns the names of the hyperparameters of a space, in the order of a configuration.
+// Fields returns the names of the hyperparameters of a space, in the order of a command's help.
 func (s Space) Fields() []string {
 	var list []string
 	for _, f := range configuration.Fields() {

@@ -43,7 +43,7 @@ const epochs = "epochs"
 func (s Space) check() (field string, err error) {
 	kinds := map[string]reflect.Kind{}
 	for _, f := range configuration.Fields() {
-		kinds[f.Name] = f.Kind
+		kinds[f.Name] = f.Kind()
 	}
 	for _, field := range slices.Sorted(maps.Keys(s)) {
 		kind, known := kinds[field]

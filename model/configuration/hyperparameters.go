@@ -1,0 +1,206 @@
+package configuration
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The groups of hyperparameters, headings of a command's help.
+const (
+	Model    = "model"
+	Training = "training"
+)
+
+// Field is a hyperparameter.
+type Field struct {
+	// Name is the key in JSON, and the name of the flag.
+	Name string
+	// Group is Model or Training.
+	Group string
+	// Default is its value in Default: an int, a float64, a bool or a string.
+	Default any
+	values  values
+	changes bool // a resumed training may have another value
+	help    string
+	at      func(*Configuration) any // returns a pointer to the field
+}
+
+// hyperparameters has a line for each hyperparameter, in the order of a command's help. What combines several is in Violations.
+var hyperparameters = []Field{
+	// name, group, default, values, whether a resumed training may change it, help, field
+	{"layers", Model, 6, between(1, MaxLayers), no, "propagation layers, and the most hops to an answer", func(c *Configuration) any { return &c.Layers }},
+	{"dim", Model, 32, between(1, 4096), no, "dimensions of every state", func(c *Configuration) any { return &c.Dim }},
+	{"policy", Model, PolicyWindow, oneOf(PolicyWindow, PolicyFull, PolicyAStar, PolicyWindowWithAStar), no, "who sends to whom (TAGNet, NBFNet, A*Net, both)", func(c *Configuration) any { return &c.Policy }},
+	{"delta", Model, 2, atLeast(0), no, "layers that an entity still listens after it is first reached", func(c *Configuration) any { return &c.Delta }},
+	{"delta_mode", Model, DeltaFixed, oneOf(DeltaFixed, DeltaSpecific), no, "the last state, or an attention over the window's states", func(c *Configuration) any { return &c.DeltaMode }},
+	{"attention", Model, "", oneOf(AttentionOwn, AttentionShared).where(Configuration.Specific), no, "the attention's MLP, for --delta_mode specific", func(c *Configuration) any { return &c.Attention }},
+	{"temperature", Model, 1., above(0).where(Configuration.Specific), no, "of the attention's softmax", func(c *Configuration) any { return &c.AttentionTemperature }},
+	{"node_ratio", Model, .1, values{text: "more than 0, at most 1", number: func(x float64) bool { return x > 0 && x <= 1 }}.where(Configuration.Prioritized), no, "A*Net: share of the entities that may send in a layer", func(c *Configuration) any { return &c.NodeRatio }},
+	{"degree_ratio", Model, 1., above(0).where(Configuration.Prioritized), no, "A*Net: scales how many edges they send along", func(c *Configuration) any { return &c.DegreeRatio }},
+	{"evaluation_node_ratio", Model, 0., between(0, 1), no, "A*Net: node_ratio when nothing is trained; 0 keeps it", func(c *Configuration) any { return &c.EvaluationNodeRatio }},
+	{"evaluation_degree_ratio", Model, 0., atLeast(0), no, "A*Net: degree_ratio when nothing is trained; 0 keeps it", func(c *Configuration) any { return &c.EvaluationDegreeRatio }},
+	{"aggregate", Model, AggregatePNA, oneOf(AggregatePNA, AggregateSum, AggregateMean, AggregateMax), no, "how messages are reduced", func(c *Configuration) any { return &c.Aggregate }},
+	{"message", Model, MessageDistMult, oneOf(MessageDistMult, MessageTransE, MessageRotatE), no, "how a state and a relation make a message", func(c *Configuration) any { return &c.Message }},
+	{"dependent", Model, true, values{}, no, "relation embeddings depend on the query", func(c *Configuration) any { return &c.Dependent }},
+	{"bias", Model, true, values{}, no, "bias in the node update, and a normalization that is affine", func(c *Configuration) any { return &c.Bias }},
+	{"degree_messages", Model, false, values{}, no, "a learned message stands in for each that the window leaves out", func(c *Configuration) any { return &c.DegreeMessages }},
+	{"epochs", Training, 20, atLeast(1), yes, "passes over the training facts", func(c *Configuration) any { return &c.Epochs }},
+	{"batch_size", Training, 16, atLeast(1), no, "queries per step", func(c *Configuration) any { return &c.BatchSize }},
+	{"batching", Training, BatchingRandom, oneOf(BatchingRandom, BatchingGrouped), no, "batches over all queries, or whole groups that share a source", func(c *Configuration) any { return &c.Batching }},
+	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0, and --policy full only with --dependent=false", func(c *Configuration) any { return &c.ShareStates }},
+	{"learning_rate", Training, 5e-3, above(0), no, "Adam's, in the first epoch", func(c *Configuration) any { return &c.LearningRate }},
+	{"learning_rate_decay", Training, .9, above(0), no, "multiplies the learning rate after each epoch", func(c *Configuration) any { return &c.LearningRateDecay }},
+	{"weight_decay", Training, 0., atLeast(0), no, "added to the gradient, times the weight; with ULTRA's weights decoupled from it, as AdamW's", func(c *Configuration) any { return &c.WeightDecay }},
+	{"weight_average", Training, 0., fraction, no, "share of the average over earlier epochs in the weights that an epoch leaves to be validated and scored with; the training stays the same", func(c *Configuration) any { return &c.WeightAverage }},
+	{"dropout", Training, 0., fraction, no, "share of each node update that is dropped while training", func(c *Configuration) any { return &c.Dropout }},
+	{"remove", Training, RemoveTriple, oneOf(RemoveTriple, RemoveOneHop, RemoveNone), no, "what leaves the graph of a training query", func(c *Configuration) any { return &c.Remove }},
+	{"negatives", Training, 128, between(1, 1<<20), no, "negatives per training query", func(c *Configuration) any { return &c.Negatives }},
+	{"strict_negatives", Training, true, values{}, no, "never draw a known answer as a negative", func(c *Configuration) any { return &c.StrictNegatives }},
+	{"adversarial_temperature", Training, .5, atLeast(0), no, "weights hard negatives more; 0 weights all alike", func(c *Configuration) any { return &c.AdversarialTemperature }},
+}
+
+var fraction = values{text: "0 or more, less than 1", number: func(x float64) bool { return x >= 0 && x < 1 }}
+
+// values are those that a hyperparameter may have. The zero values accept all.
+type values struct {
+	text    string               // describes numbers
+	number  func(x float64) bool // accepts a number
+	choices []string
+	only    func(Configuration) bool // other configurations do not use the hyperparameter; nil if all do
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+func atLeast(least float64) values {
+	return values{text: decimal(least) + " or more", number: func(x float64) bool { return x >= least }}
+}
+
+func above(bound float64) values {
+	return values{text: "more than " + decimal(bound), number: func(x float64) bool { return x > bound }}
+}
+
+func between(least, most float64) values {
+	return values{text: decimal(least) + " to " + decimal(most), number: func(x float64) bool { return x >= least && x <= most }}
+}
+
+func oneOf(choices ...string) values { return values{choices: choices} }
+
+func (v values) where(only func(Configuration) bool) values {
+	v.only = only
+	return v
+}
+
+// Default returns the configuration that the presets modify: the paper's architecture, with
+// hyperparameters that suit most small graphs.
+func Default() Configuration {
+	var c Configuration
+	for _, f := range hyperparameters {
+		f.field(&c).Set(reflect.ValueOf(f.Default))
+	}
+	return c
+}
+
+// Resumed returns c with those hyperparameters of another configuration that a resumed training may change.
+func (c Configuration) Resumed(by Configuration) Configuration {
+	for _, f := range hyperparameters {
+		if f.changes {
+			f.field(&c).Set(f.field(&by))
+		}
+	}
+	return c
+}
+
+// Fields returns all hyperparameters, in the order of a command's help.
+func Fields() []Field { return slices.Clone(hyperparameters) }
+
+// FieldNamed returns the hyperparameter with a name.
+func FieldNamed(name string) (f Field, known bool) {
+	i := slices.IndexFunc(hyperparameters, func(f Field) bool { return f.Name == name })
+	if i < 0 {
+		return f, false
+	}
+	return hyperparameters[i], true
+}
+
+// Names returns the names of the hyperparameters of a group, separated by spaces.
+func Names(group string) string {
+	var names []string
+	for _, f := range hyperparameters {
+		if f.Group == group {
+			names = append(names, f.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func (f Field) field(c *Configuration) reflect.Value { return reflect.ValueOf(f.at(c)).Elem() }
+
+// Kind returns reflect.Int, Float64, Bool or String.
+func (f Field) Kind() reflect.Kind { return reflect.TypeOf(f.Default).Kind() }
+
+// Of returns the value of the hyperparameter in a configuration.
+func (f Field) Of(c Configuration) any { return f.field(&c).Interface() }
+
+// Usage explains the flag, as package flag wants it: the kind of value in backquotes, then its purpose and the range of a number.
+func (f Field) Usage() string {
+	switch {
+	case f.values.choices != nil:
+		return "`" + strings.Join(f.values.choices, "|") + "`: " + f.help
+	case f.values.text != "":
+		return "`" + strings.TrimSuffix(f.Kind().String(), "64") + "`: " + f.help + "; " + f.values.text
+	}
+	return f.help
+}
+
+// wants describes the values that are valid, or returns "" if that of the configuration is.
+func (f Field) wants(c Configuration) string {
+	v, value, x := f.values, f.field(&c), 0.
+	switch f.Kind() {
+	case reflect.Int:
+		x = float64(value.Int())
+	case reflect.Float64:
+		x = value.Float()
+	}
+	switch {
+	case x-x != 0: // NaN or infinite
+		return "a finite number"
+	case v.only != nil && !v.only(c):
+		return ""
+	case v.choices != nil && !slices.Contains(v.choices, value.String()):
+		return "one of " + strings.Join(v.choices, ", ")
+	case v.number != nil && !v.number(x):
+		return v.text
+	}
+	return ""
+}
+
+// Set sets the hyperparameter of a configuration from its text on a command line. An error describes the values that are accepted.
+func (f Field) Set(c *Configuration, text string) error {
+	var value any = text
+	var err error
+	switch f.Kind() {
+	case reflect.Int:
+		value, err = strconv.Atoi(text)
+	case reflect.Float64:
+		x, failed := strconv.ParseFloat(text, 64)
+		if failed == nil && x-x != 0 {
+			return errors.New("want a finite number")
+		}
+		value, err = x, failed
+	case reflect.Bool:
+		value, err = strconv.ParseBool(text)
+	}
+	if err != nil {
+		return errors.New("want " + f.Wants())
+	}
+	f.field(c).Set(reflect.ValueOf(value))
+	return nil
+}
+
+// Wants describes the values that Set accepts.
+func (f Field) Wants() string {
+	return map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.Bool: "true or false", reflect.String: "a text"}[f.Kind()]
+}
