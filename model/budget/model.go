@@ -76,7 +76,7 @@ func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 	}
 	tables := ages // of states
 	switch {
-	case c.Policy == configuration.PolicyFull:
+	case !c.Windowed():
 		ages, tables = layers, layers+1
 	case c.Message == configuration.MessageTransE && c.Policy == configuration.PolicyWindow:
 		tables += 2 // states of entities that nothing has reached

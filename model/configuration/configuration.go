@@ -11,10 +11,6 @@ import (
 
 // The values of the fields that are choices. They are written to disk.
 const (
-	RelationsTable  = "table"  // embeddings and tables of relations are parameters
-	RelationsLinear = "linear" // the tables are a linear map of the embedding of the query's relation
-	RelationsGraph  = "graph"  // both come from a propagation between relations; only read from trained weights
-
 	PolicyWindow          = "window"       // an entity is updated from its distance on, for Delta more layers (TAGNet)
 	PolicyFull            = "full"         // every entity is updated in every layer (NBFNet)
 	PolicyAStar           = "astar"        // the entities of highest priority send along their best edges (A*Net)
@@ -135,21 +131,6 @@ func (c Configuration) Upgraded() Configuration {
 	return c
 }
 
-// Source returns where relation embeddings come from: table, linear or graph.
-func (c Configuration) Source() string {
-	switch {
-	case c.Relations != "":
-		return c.Relations
-	case c.Dependent:
-		return RelationsLinear
-	}
-	return RelationsTable
-}
-
-// Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it needs the
-// graph of the relations.
-func (c Configuration) Transfers() bool { return c.Source() == RelationsGraph }
-
 // Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {
 	return c.Policy == PolicyWindow || c.Policy == PolicyWindowWithAStar
@@ -163,13 +144,13 @@ func (c Configuration) Prioritized() bool {
 // HasBackground reports whether states that no message from the source has reached are the same for all queries: those of
 // policy full, unless relation embeddings depend on the query. In training, dropout makes them differ all the same.
 func (c Configuration) HasBackground() bool {
-	return c.Policy == PolicyFull && c.Source() == RelationsTable
+	return c.Policy == PolicyFull && relationSources[c.Source()].fixed
 }
 
 // HasGround reports whether queries are scored by differences to the states without a source, which queries of either direction of
 // a relation share: policy full with sums of messages, and relations from a graph.
 func (c Configuration) HasGround() bool {
-	return c.Policy == PolicyFull && c.Source() == RelationsGraph && c.Aggregate == AggregateSum && c.Message == MessageDistMult
+	return c.Policy == PolicyFull && c.Transfers() && c.Aggregate == AggregateSum && c.Message == MessageDistMult
 }
 
 // Specific reports whether the final state is an attention over the states of the window.
@@ -242,7 +223,7 @@ func (c Configuration) Violations() []Violation {
 		}
 	}
 	check(c.Architecture == "", "architecture", shown(c.Architecture), "nothing")
-	check(c.Relations == "" || c.Transfers(), "relations", shown(c.Relations), "nothing, or "+RelationsGraph)
+	check(c.Relations == "" || c.namesSource(), "relations", shown(c.Relations), "nothing, or "+RelationsGraph)
 	if c.Transfers() {
 		check(c.RelationLayers >= 1 && c.RelationLayers <= MaxLayers, "relation_layers", c.RelationLayers, between(1, MaxLayers).text)
 		check(c.Bias, "bias", c.Bias, "true, with relations from a graph")

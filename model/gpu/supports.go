@@ -25,8 +25,8 @@ func (e *UnsupportedError) Error() string {
 // Supports returns nil if a device computes configurations like c, else an UnsupportedError.
 func Supports(c configuration.Configuration) error {
 	switch {
-	case c.Transfers():
-		return &UnsupportedError{"relations", c.Relations, configuration.RelationsTable + " or " + configuration.RelationsLinear}
+	case c.Source() != configuration.RelationsTable && c.Source() != configuration.RelationsLinear:
+		return &UnsupportedError{"relations", c.Source(), configuration.RelationsTable + " or " + configuration.RelationsLinear}
 	case c.Policy != configuration.PolicyWindow:
 		return &UnsupportedError{"policy", c.Policy, configuration.PolicyWindow}
 	case c.Message != configuration.MessageDistMult:

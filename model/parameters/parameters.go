@@ -77,10 +77,11 @@ func (s Shape) Size() int {
 // included), in the order of NBFNet-PyG's state_dict, or of ULTRA's where relations come from a graph: then no tensor depends on
 // their number.
 func Layout(c configuration.Configuration, relations int) []Shape {
-	if c.Relations == configuration.RelationsGraph {
+	if c.Transfers() {
 		return layoutBetween(c)
 	}
 	d := c.Dim
+	ofRelations, query := c.RelationTensors()
 	var layout []Shape
 	add := func(name string, shape ...int) { layout = append(layout, Shape{name, shape}) }
 	for t := range c.Layers {
@@ -93,17 +94,16 @@ func Layout(c configuration.Configuration, relations int) []Shape {
 		if c.Bias {
 			add(layer+"linear.bias", d)
 		}
-		if c.Dependent {
-			add(layer+"relation_linear.weight", relations*d, d)
-			add(layer+"relation_linear.bias", relations*d)
-		} else {
-			add(layer+"relation.weight", relations, d)
+		for _, tensor := range ofRelations {
+			add(layer+tensor.Name, tensor.Shape(relations, d)...)
 		}
 		if c.DegreeMessages {
 			add(layer+"degree", d)
 		}
 	}
-	add("query.weight", relations, d)
+	if query {
+		add("query.weight", relations, d)
+	}
 	if c.Prioritized() {
 		add("linear.weight", d, 2*d)
 		add("linear.bias", d)

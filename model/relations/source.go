@@ -57,22 +57,29 @@ func (g *Gradient) Clear() {
 // New returns the source of a model of configuration c over g, to be filled by Load. Only one that is made for training has a
 // Backward. between is the graph of the relations of g, or nil: then it is made from g, where the source needs it.
 func New(g *graph.Graph, between *Graph, c configuration.Configuration, training bool) Source {
-	e := embeddings{relations: g.RelationCount(), dim: c.Dim, training: training}
-	switch c.Source() {
-	case configuration.RelationsTable:
+	return sources[c.Source()](g, between, c, embeddings{relations: g.RelationCount(), dim: c.Dim, training: training})
+}
+
+// sources make the sources by the names that configurations have for them, with the embeddings of queries' relations, which they
+// may use.
+var sources = map[string]func(g *graph.Graph, between *Graph, c configuration.Configuration, e embeddings) Source{
+	configuration.RelationsTable: func(_ *graph.Graph, _ *Graph, c configuration.Configuration, e embeddings) Source {
 		return &table{embeddings: e, layers: make([][]float32, c.Layers)}
-	case configuration.RelationsLinear:
+	},
+	configuration.RelationsLinear: func(_ *graph.Graph, _ *Graph, c configuration.Configuration, e embeddings) Source {
 		return &linear{embeddings: e, layers: make([]relationMap, c.Layers)}
-	}
-	if between == nil {
-		between = Between(g, c)
-	}
-	return newPropagated(g, between, c)
+	},
+	configuration.RelationsGraph: func(g *graph.Graph, between *Graph, c configuration.Configuration, _ embeddings) Source {
+		if between == nil {
+			between = GraphOf(g)
+		}
+		return newPropagated(g, between, c)
+	},
 }
 
 // Between returns the graph of the relations of g, or nil where the source of a model of configuration c needs none.
 func Between(g *graph.Graph, c configuration.Configuration) *Graph {
-	if c.Source() != configuration.RelationsGraph {
+	if !c.Transfers() {
 		return nil
 	}
 	return GraphOf(g)

@@ -1,0 +1,62 @@
+package configuration
+
+// The sources of relation embeddings. They are written to disk.
+const (
+	RelationsTable  = "table"  // embeddings and tables of relations are parameters
+	RelationsLinear = "linear" // the tables are a linear map of the embedding of the query's relation
+	RelationsGraph  = "graph"  // both come from a propagation between relations; only read from trained weights
+)
+
+// relationSource is what a configuration's model has for its source of relations.
+type relationSource struct {
+	// query has the model a parameter for the embeddings of queries' relations; layer are those of each layer.
+	query bool
+	layer []RelationTensor
+	// fixed says that the tables are the same for all queries, transfers that no parameter belongs to a relation and the graph of
+	// the relations is needed, named that Configuration.Relations names the source, rather than Dependent.
+	fixed, transfers, named bool
+}
+
+// RelationTensor is a parameter of a relation source in a layer.
+type RelationTensor struct {
+	Name string
+	// Shape returns its dimensions for so many relations, 2R, and dimensions.
+	Shape func(relations, dim int) []int
+}
+
+// relationSources has a line for each source of relations.
+var relationSources = map[string]relationSource{
+	RelationsTable: {query: true, fixed: true, layer: []RelationTensor{
+		{"relation.weight", func(relations, dim int) []int { return []int{relations, dim} }},
+	}},
+	RelationsLinear: {query: true, layer: []RelationTensor{
+		{"relation_linear.weight", func(relations, dim int) []int { return []int{relations * dim, dim} }},
+		{"relation_linear.bias", func(relations, dim int) []int { return []int{relations * dim} }},
+	}},
+	RelationsGraph: {transfers: true, named: true}, // parameters.Layout has its tensors
+}
+
+// Source returns where relation embeddings come from: table, linear or graph.
+func (c Configuration) Source() string {
+	switch {
+	case c.Relations != "":
+		return c.Relations
+	case c.Dependent:
+		return RelationsLinear
+	}
+	return RelationsTable
+}
+
+// RelationTensors returns the parameters of each layer for the source of relations, and whether there is one for the embeddings
+// of queries' relations.
+func (c Configuration) RelationTensors() (layer []RelationTensor, query bool) {
+	source := relationSources[c.Source()]
+	return source.layer, source.query
+}
+
+// namesSource reports whether Relations names a source that no other field chooses.
+func (c Configuration) namesSource() bool { return relationSources[c.Relations].named }
+
+// Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it needs the
+// graph of the relations.
+func (c Configuration) Transfers() bool { return relationSources[c.Source()].transfers }
