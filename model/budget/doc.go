@@ -14,12 +14,13 @@
 //	              (training 48 an edge)           training facts and their order
 //	parameters    8 a parameter (training 20)     weights and their file; optimizer and checkpoint
 //	              + 4 L (3 w d + R d d)           folded maps; a matrix per relation where relations depend on the query
+//	              9 an edge + 32 (L + 2) R d      or relations from a graph: that graph, what eight base relations share
+//	              + 4 V d (L + 3) + 16 E          with policy full, states that the queries of one share in scoring
 //	averaging     60 a parameter                  rounds of several workers: sums, results and their files
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
 //	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
 //	names         64 V                            serve: the map from names to ids
 //	requests      what --queue queries may hold   serve: answers, bodies, connections
-//	base relation 2304 V + 8 V + 2304 R           ULTRA: states that queries of a base relation share
 //	meetings      R R / 8, up to 62 times         rows of bits of the bundles under way, before and after a barrier
 //	elements      24 MiB                          what is under way in the local runner
 //	garbage       1/8 of all but the first row    what Go has not collected yet
@@ -33,9 +34,8 @@
 //	              + (60 E + 400 V) a              edges that a path may take; best paths to each entity, for 10 paths
 //	  serving     scoring, and training without a   paths need a backward pass
 //	              score network, 32 E (delta + 1)
-//	  ULTRA       512 V + 68 V + 12 E             states before and after a layer, and who sends to whom
-//	              training 2304 V + 97 V + 12 E   states after all layers, gradients before and after one
-//	              + 5376 R                        the same of relations, and tables
+//	  scoring with relations from a graph         states before and after a layer, and who sends to whom, with policy full
+//	              8 V d + 68 V + 12 E
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
 // An estimate is an upper bound. The table compares it with measured peaks of resident memory (VmHWM),

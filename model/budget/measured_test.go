@@ -17,6 +17,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 )
 
 // TestEstimatesBoundWhatIsHeld scores and trains with the presets on WN18RR and FB15k-237, and with
@@ -58,6 +59,13 @@ func TestEstimatesBoundWhatIsHeld(t *testing.T) {
 		"full, independent": func(c *configuration.Configuration) {
 			c.Policy, c.Dependent, c.Dropout, c.ShareStates = configuration.PolicyFull, false, 0, true
 		},
+		"graph": func(c *configuration.Configuration) {
+			c.Relations, c.RelationLayers, c.Aggregate, c.Dropout = configuration.RelationsGraph, 3, configuration.AggregateSum, 0
+		},
+		"graph, full": func(c *configuration.Configuration) {
+			c.Relations, c.RelationLayers, c.Aggregate, c.Dropout = configuration.RelationsGraph, 3, configuration.AggregateSum, 0
+			c.Policy = configuration.PolicyFull
+		},
 		"astar":           func(c *configuration.Configuration) { c.Policy = configuration.PolicyAStar },
 		"astar in window": func(c *configuration.Configuration) { c.Policy = configuration.PolicyWindowWithAStar },
 	} {
@@ -85,6 +93,9 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 	layout := parameters.Layout(c, g.RelationCount())
 	set := parameters.Initialize(layout, 1)
 	s := budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount())}
+	if c.Source() == configuration.RelationsGraph {
+		s.RelationEdges = relations.CountEdges(g, 1<<20)
+	}
 	weights := int64(0)
 	for _, tensor := range set.Tensors {
 		weights += 4 * int64(len(tensor.Data))

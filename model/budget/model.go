@@ -41,8 +41,11 @@ func maps(c configuration.Configuration) int64 {
 func folded(s Sizes, c configuration.Configuration) int64 {
 	d, layers := int64(c.Dim), int64(c.Layers)
 	total := layers*maps(c) + 32*d*d + 8*s.Entities // 32 d d of the score network; scalers by degree
-	if c.Source() == configuration.RelationsLinear {
+	switch c.Source() {
+	case configuration.RelationsLinear:
 		return total + 4*layers*s.Relations*d*d // a matrix per relation
+	case configuration.RelationsGraph:
+		return total + between(s, c)
 	}
 	return total + 8*layers*s.Relations*d
 }

@@ -7,6 +7,8 @@ type Sizes struct {
 	// Entities, Edges and Relations are those of the graph on which a split is queried, with
 	// inverse edges and relations.
 	Entities, Edges, Relations int64
+	// RelationEdges is the number of edges between relations, where the model takes those from their graph.
+	RelationEdges int64
 	// LoadedEntities and LoadedEdges include those of the other graph, in the inductive setting.
 	LoadedEntities, LoadedEdges int64
 	// NameBytes is the length of all names. EdgeFiles is how many files the edges are in.
@@ -26,15 +28,16 @@ const Shards = 2
 func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {
 	const perRow = 280 // a result, its row, and its columns before and after they are compressed
 	topK = int(min(int64(topK), s.Entities))
+	shared, thread := ranking(s, c, topK)
 	return Estimate{
 		Task: "scoring this graph",
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", s.queries() + s.answers()},
-			{"parameters", 8*parameterCount(s, c) + folded(s, c) + background(s, c, false)},
+			{"parameters", 8*parameterCount(s, c) + folded(s, c) + shared},
 			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
 		},
-		Thread: scorer(s, c) + 16*int64(topK),
+		Thread: thread,
 	}
 }
 
@@ -66,15 +69,11 @@ func Ask(s Sizes, c configuration.Configuration, topK, shardRows int, listed int
 // Calibrate estimates a calibration with the topK best new candidates of each query, by shards with at most shardRows of
 // them.
 func Calibrate(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {
-	return calibrating(Score(s, c, topK, shardRows), s, topK, shardRows)
-}
-
-// calibrating returns the estimate of a calibration from that of scoring its queries.
-func calibrating(e Estimate, s Sizes, topK, shardRows int) Estimate {
 	const (
 		perCandidate = 40                               // of a shard: scored, and as an element
 		perSample    = 17*runnerCopies + 2*24 + 24 + 32 // an element; decoded, sorted and as points of a relation and of the whole
 	)
+	e := Score(s, c, topK, shardRows)
 	candidates := s.Queries * min(int64(topK), s.Entities)
 	e.Task = "calibrating on this graph"
 	e.Rows[len(e.Rows)-1] = Row{"candidates", Shards*perCandidate*min(candidates, int64(shardRows+topK)) + perSample*candidates}
@@ -88,15 +87,17 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 	if c.WeightAverage > 0 {
 		copies += 3 // the average, the next one, and in the file
 	}
+	shared, thread := ranking(s, c, 0) // validation, which releases the trainer
+	batched, trained := trainingBetween(s, c)
 	return Estimate{
 		Task: "training on this graph",
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // facts and their order; answers of training alone, and of all splits
 			{"parameters", 4*copies*parameterCount(s, c) + folded(s, c)},
-			{"batch", batch(s, c) + max(background(s, c, true), background(s, c, false))}, // validation has one of its own, without gradients
+			{"batch", batch(s, c) + batched + max(background(s, c, true), shared)}, // validation has a background of its own, without gradients
 		},
-		Thread: max(trainer(s, c), scorer(s, c)), // validation releases the trainer
+		Thread: max(trainer(s, c)+trained, thread),
 	}
 }
 

@@ -23,14 +23,19 @@ func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
 	if c.Policy == configuration.PolicyWindow {
 		layers = min(layers, int64(c.Delta)+1) // that admit an edge
 	}
+	shared, thread := ranking(s, c, r.Answers)
+	own := int64(0)
+	if c.Source() == configuration.RelationsGraph { // another copy of it, and rows of bits while it is made
+		own = between(s, c) + s.Relations*s.Relations/8
+	}
 	return Estimate{
 		Task: "serving this graph",
 		Rows: []Row{
 			{"graph", s.graph() + perName*s.Entities},
 			{"queries", s.answers()},
-			{"parameters", 2*8*parameterCount(s, c) + folded(s, c) + background(s, c, false)}, // explanations have a copy
+			{"parameters", 2*8*parameterCount(s, c) + folded(s, c) + shared + own}, // explanations have a copy
 			{"requests", int64(r.Queries)*(int64(r.Answers)*(perAnswer+name)+2*int64(r.Body)) + perConnection*int64(r.Connections)},
 		},
-		Thread: scorer(s, c) + 16*int64(r.Answers) + propagator(s, c, true) + perMessage*layers*s.Edges,
+		Thread: thread + propagator(s, c, true) + perMessage*layers*s.Edges,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/configuration"
 	"tagnet/model/kg"
 	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
@@ -33,16 +34,19 @@ type Table struct {
 	current bool
 }
 
-// configuration decides the content of the folder.
-type configuration struct {
+// recorded decides the content of the folder.
+type recorded struct {
 	Graph string `json:"graph"`
 }
 
-// Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current. It
-// writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory. A memory that is too small is a usage error.
+// Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current, or nil
+// if a model of configuration c needs none. It writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory. A memory that is too small is a usage error.
 //
 // A command builds its plan with Jobs and Loads, and calls Make before its own job.
-func Open(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*Table, error) {
+func Open(ctx context.Context, e *command.Environment, c configuration.Configuration, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*Table, error) {
+	if c.Source() != configuration.RelationsGraph {
+		return nil, nil
+	}
 	w := e.Workspace
 	name := "train"
 	if loaded.Of(split) != loaded.Train {
@@ -52,7 +56,7 @@ func Open(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map
 		e: e, loaded: loaded, shards: relationgraph.Shards(w.Graph(), loaded.Manifest, split),
 		edges: kg.EdgesOf(loaded.Manifest, split), memory: memory,
 		stage: workspace.Stage{
-			Workspace: w, Name: "relationgraph", Folder: workspace.RelationGraphFolder(name), Configuration: configuration{name},
+			Workspace: w, Name: "relationgraph", Folder: workspace.RelationGraphFolder(name), Configuration: recorded{name},
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(), Outputs: []string{relationgraph.TableFile},
 		},
 	}
@@ -99,8 +103,11 @@ func (t *Table) URL() string {
 	return t.e.Workspace.Path(t.stage.Folder)
 }
 
-// Edges returns the number of edges of the table, also of one that is yet to be made.
+// Edges returns the number of edges of the table, also of one that is yet to be made; none of a nil Table.
 func (t *Table) Edges(ctx context.Context) (int64, error) {
+	if t == nil {
+		return 0, nil
+	}
 	if !t.current {
 		return t.between, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/model/relations"
+	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -38,7 +39,7 @@ func making(a *asked) command.Pipeline {
 		if err != nil {
 			return err
 		}
-		if a.table, err = Open(ctx, e, loaded, inputs, a.split, a.memory); err != nil {
+		if a.table, err = Open(ctx, e, ultra.Configuration(), loaded, inputs, a.split, a.memory); err != nil {
 			return err
 		}
 		expected, err := a.table.Edges(ctx) // on which the memory is planned
@@ -167,7 +168,7 @@ func TestMadeMeanwhile(t *testing.T) {
 		var before os.FileInfo
 		var tables [2]*Table
 		for i := range tables {
-			if tables[i], err = Open(ctx, e, loaded, inputs, "train", budget.Default); err != nil {
+			if tables[i], err = Open(ctx, e, ultra.Configuration(), loaded, inputs, "train", budget.Default); err != nil {
 				return err
 			}
 		}

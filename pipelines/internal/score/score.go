@@ -148,7 +148,7 @@ type opened struct {
 	model       workspace.Model
 	given       *pretrained.Checkpoint   // of --weights or --model, or nil
 	calibration *calibration.Calibration // nil if the checkpoint has none
-	edges       *relationgraph.Table     // between relations, of ULTRA; or nil
+	edges       *relationgraph.Table     // between relations, or nil
 }
 
 // scoring is one run of the command: a split is evaluated, or queries are answered.
@@ -206,7 +206,7 @@ func (a *opened) open(ctx context.Context) error {
 	if err := a.checkULTRA(); err != nil {
 		return err
 	}
-	if err := a.openRelations(ctx); err != nil {
+	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {
 		return err
 	}
 	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
@@ -265,6 +265,9 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if err != nil {
 		return err
 	}
+	if sizes.RelationEdges, err = a.edges.Edges(ctx); err != nil {
+		return err
+	}
 	sizes.Queries = queries
 	c := a.model.Record.Configuration
 	if a.asked != nil {
@@ -272,11 +275,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
 	estimate := budget.Score(sizes, c, a.best, bundle.MaxRows)
-	if c.Transfers() {
-		if estimate, err = a.estimateULTRA(ctx, sizes); err != nil {
-			return err
-		}
-	} else if a.asked != nil && a.relation != "" {
+	if a.asked != nil && a.relation != "" {
 		estimate = budget.Ask(sizes, c, a.best, bundle.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
 	}
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {

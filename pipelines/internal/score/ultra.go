@@ -7,14 +7,11 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/model/accelerator"
-	"tagnet/model/budget"
 	"tagnet/model/kernel"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/relationgraph"
-	"tagnet/stages/bundle"
 	stage "tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
 )
@@ -35,28 +32,6 @@ func (a *opened) checkULTRA() error {
 		return command.Usage("--radius is for ULTRA's weights: messages of %s are bounded by the policy and the delta that it was trained with", a.model.Record.Name())
 	}
 	return nil
-}
-
-// openRelations opens the relation graph, if the model needs one.
-func (a *opened) openRelations(ctx context.Context) error {
-	if !a.model.Record.Configuration.Transfers() {
-		return nil
-	}
-	var err error
-	a.edges, err = relationgraph.Open(ctx, a.e, a.loaded, a.inputs, a.split, a.memory)
-	return err
-}
-
-// estimateULTRA estimates the memory of scoring.
-func (a *scoring) estimateULTRA(ctx context.Context, sizes budget.Sizes) (budget.Estimate, error) {
-	edges, err := a.edges.Edges(ctx)
-	if err != nil {
-		return budget.Estimate{}, err
-	}
-	if a.relation != "" {
-		sizes.Queries = min(sizes.Queries, bundle.MaxRows) // they are made where they are scored
-	}
-	return budget.Ultra(sizes, edges, a.best, bundle.MaxRows), nil
 }
 
 // sayRadiusLoss prints what --radius costs on a sample of the queries.

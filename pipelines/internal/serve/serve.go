@@ -15,7 +15,9 @@ import (
 	"tagnet/model"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
 	"tagnet/model/kg"
+	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
@@ -147,6 +149,10 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	sizes, err := graph.Sizes(ctx, w.Graph(), loaded.Manifest, "test")
 	if err != nil {
 		return settings{}, err
+	}
+	if c := found.Record.Configuration; c.Source() == configuration.RelationsGraph {
+		const counting = 8 * budget.MiB // of memory, before the model is made
+		sizes.RelationEdges = relations.CountEdges(loaded.Inference.Graph, counting)
 	}
 	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
 	plan, err := e.Plan(budget.Serve(sizes, found.Record.Configuration, requests), f.memory, f.threads)

@@ -119,7 +119,7 @@ type trainer struct {
 	loaded *kg.KG
 	stage  *workspace.Stage
 	folder checkpoint.Folder
-	edges  *relationgraph.Table // between relations, of ULTRA; or nil
+	edges  *relationgraph.Table // between relations, or nil
 
 	validates bool // there are validation queries
 	trained   bool // only the calibration is missing
@@ -205,14 +205,14 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err != nil {
 		return nil, err
 	}
-	edges, err := f.openRelations(ctx, e, loaded, inputs)
+	edges, err := relationgraph.Open(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
 	if err != nil {
 		return nil, err
 	}
-	estimates, err := f.estimate(ctx, edges, sizes)
-	if err != nil {
+	if sizes.RelationEdges, err = edges.Edges(ctx); err != nil {
 		return nil, err
 	}
+	estimates := f.estimate(sizes)
 	if f.memoryPlan, err = e.Plan(estimates.train, f.memory, f.replicas); err != nil {
 		return nil, err
 	}

@@ -53,8 +53,9 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 	}
 	held := live() - before
 	runtime.KeepAlive([]any{p, relations, s, w, scores})
-	e := budget.Ultra(budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount())}, relations.Edges(), 10, 1<<17)
-	estimate := row(e, "parameters") + row(e, "base relation") + e.Thread
+	sizes := budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount()), RelationEdges: relations.Edges()}
+	e := budget.Score(sizes, ultra.Configuration(), 10, 1<<17)
+	estimate := row(e, "parameters") + e.Thread
 	t.Logf("%.1f MiB held, estimate %.1f", float64(held)/(1<<20), float64(estimate)/(1<<20))
 	if held > estimate || estimate > 3*held/2 {
 		t.Errorf("%d bytes are held, the estimate is %d", held, estimate)

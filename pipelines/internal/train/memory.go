@@ -1,0 +1,21 @@
+package train
+
+import (
+	"tagnet/model/budget"
+	"tagnet/stages/bundle"
+	"tagnet/stages/calibrate"
+)
+
+// estimates are the memory of a training and that of the calibration after it.
+type estimates struct{ train, calibrate budget.Estimate }
+
+// estimate estimates the memory. sizes describes the validation split.
+func (f *flags) estimate(sizes budget.Sizes) estimates {
+	calibrated := sizes
+	calibrated.Queries = min(sizes.Queries, calibrate.MostRows)
+	e := estimates{budget.Train(sizes, f.configuration), budget.Calibrate(calibrated, f.configuration, calibrate.TopK, bundle.MaxRows)}
+	if f.rounds.Workers > 1 {
+		e.train = e.train.Averaging(sizes, f.configuration)
+	}
+	return e
+}
