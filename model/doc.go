@@ -5,8 +5,7 @@
 // score that the model gives to each, and its probability if the checkpoint is calibrated. Open takes the graph and the best checkpoint of a workspace that
 // the pipelines wrote. Load does without a workspace: it takes files of facts and a checkpoint, or a file of
 // ULTRA's weights, which answer on any graph. Train learns a
-// model from facts in memory. Results equal those of the pipelines score and train bit for bit, but for scores of ULTRA, which score
-// rounds otherwise.
+// model from facts in memory. Results equal those of the pipelines score and train bit for bit.
 //
 // The packages below this one are the parts of the model: kg (the graph with its names), configuration,
 // parameters, propagation, inference, optimizer, ranker, training, checkpoint. This package puts them together,

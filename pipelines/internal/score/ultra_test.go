@@ -2,7 +2,6 @@ package score
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,7 +79,7 @@ func TestULTRA(t *testing.T) {
 	for id, name := range loaded.Relations {
 		relation[name] = int32(id)
 	}
-	library, err := model.Open(t.Context(), w, model.WithCheckpoint(weights)) // propagates states rather than differences
+	library, err := model.Open(t.Context(), w, model.WithCheckpoint(weights))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +90,7 @@ func TestULTRA(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j, a := range answers {
-				if want := one[i+j]; !(math.Abs(float64(a.Score-want.Score)) <= 1e-4) || a.Hops != int(want.Hops) || a.Known != want.Known {
+				if want := one[i+j]; a.Score != want.Score || a.Entity != want.Entity || a.Hops != int(want.Hops) || a.Known != want.Known {
 					t.Errorf("the library answers %v, score %v", a, want)
 				}
 			}

@@ -320,7 +320,7 @@ func TestULTRA(t *testing.T) {
 		t.Fatalf("%d lines, %d answers", len(lines), len(got.Answers))
 	}
 	for i, a := range got.Answers {
-		if want := fmt.Sprintf("\t%d\t%s\t", i+1, a.Entity); !strings.Contains(lines[i], want) || a.Probability != nil {
+		if want := fmt.Sprintf("\t%d\t%s\t%.6g\t", i+1, a.Entity, a.Score); !strings.Contains(lines[i], want) || a.Probability != nil {
 			t.Errorf("score answers %q, serve %q", lines[i], want)
 		}
 	}
