@@ -9,13 +9,15 @@ import (
 )
 
 // ground is what queries of a group of relations share: the ground states, and for each relation the scores of entities that have
-// them in the end. It is that of one group at a time: queries of others wait until no worker holds it.
+// them in the end. It is that of one group at a time: queries of others wait until no worker holds it, in the order in which they come.
 type ground struct {
 	scorer *Scorer
 	states *propagation.Ground
 
+	turn  chan struct{} // full while somebody waits to hold it
+	freed chan struct{} // has a value once there are no holders
+
 	mutex   sync.Mutex
-	changed *sync.Cond // waits for holders to become 0
 	holders int
 	there   bool // the states are those of group
 	group   int32
@@ -25,9 +27,7 @@ type ground struct {
 }
 
 func newGround(s *Scorer) *ground {
-	g := &ground{scorer: s, states: propagation.NewGround(s.first), scores: map[int32][]float32{}}
-	g.changed = sync.NewCond(&g.mutex)
-	return g
+	return &ground{scorer: s, states: propagation.NewGround(s.first), turn: make(chan struct{}, 1), freed: make(chan struct{}, 1), scores: map[int32][]float32{}}
 }
 
 // hold is Scorer.Hold.
@@ -36,13 +36,22 @@ func (g *ground) hold(ctx context.Context, relation int32, threads int) (release
 	if relation < 0 || int(relation) >= s.graph.RelationCount() {
 		return nil, fmt.Errorf("relation %d is out of range 0..%d", relation, s.graph.RelationCount()-1)
 	}
-	group := s.Group(relation)
+	select {
+	case g.turn <- struct{}{}:
+		defer func() { <-g.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	for !g.available(s.Group(relation)) {
+		select {
+		case <-g.freed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	for g.holders > 0 && g.group != group {
-		g.changed.Wait()
-	}
-	if !g.there || g.group != group {
+	if group := s.Group(relation); !g.there || g.group != group {
 		g.there = false
 		clear(g.scores)
 		if err := g.states.Forward(ctx, s.first, s.weights, relation, threads); err != nil {
@@ -54,11 +63,31 @@ func (g *ground) hold(ctx context.Context, relation int32, threads int) (release
 	return g.release, nil
 }
 
+// join is hold for a query whose group is held already, if it is. It waits for nobody: those that wait may wait for its caller.
+func (g *ground) join(relation int32) (joined bool) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if joined = g.holders > 0 && g.group == g.scorer.Group(relation); joined {
+		g.holders++
+	}
+	return joined
+}
+
+// available reports whether a group can be held now.
+func (g *ground) available(group int32) bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.holders == 0 || g.group == group
+}
+
 func (g *ground) release() {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	if g.holders--; g.holders == 0 {
-		g.changed.Broadcast()
+		select {
+		case g.freed <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -1,10 +1,13 @@
 package inference_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"tagnet/model/configuration"
 	"tagnet/model/inference"
@@ -33,6 +36,7 @@ func TestGroundsAreShared(t *testing.T) {
 		}
 		return scores
 	}
+	takesTurns(t, s, entities)
 	var waiting sync.WaitGroup
 	got := make([][][]float32, workers)
 	for i := range got {
@@ -52,5 +56,42 @@ func TestGroundsAreShared(t *testing.T) {
 				t.Errorf("worker %d, query %d has other scores alone", i, n)
 			}
 		}
+	}
+}
+
+// takesTurns checks that who waits for the ground of another group is not overtaken by those of the group that is held, except by
+// workers of those that hold it, and that a wait ends with its context.
+func takesTurns(t *testing.T, s *inference.Scorer, entities int) {
+	t.Helper()
+	release, err := s.Hold(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := s.Hold(ctx, 1, 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a wait for a group that is not free: error %v", err)
+	}
+	order := make(chan int32, 2)
+	hold := func(relation int32) {
+		release, err := s.Hold(t.Context(), relation, 1)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		order <- relation
+		release()
+	}
+	go hold(1)
+	time.Sleep(100 * time.Millisecond)
+	go hold(0) // another one of the group that is held
+	time.Sleep(100 * time.Millisecond)
+	scores := make([]float32, entities)
+	if err := s.Worker().Scores(t.Context(), 2, []int32{0}, [][]float32{scores}); err != nil { // of the holder
+		t.Error(err)
+	}
+	release()
+	if first, second := <-order, <-order; first != 1 || second != 0 {
+		t.Errorf("group %d came before %d, which waited first", first, second)
 	}
 }

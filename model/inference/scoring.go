@@ -72,7 +72,7 @@ func (s *Scorer) Within(radius int) { s.radius = radius }
 func (s *Scorer) Group(relation int32) int32 { return s.weights.Relations.Group(relation) }
 
 // Hold computes on so many threads what the queries of a relation's group share, unless that is there, and has workers keep it until
-// release. It waits for queries of other groups.
+// release. It waits for queries of other groups, in the order of the calls, and ends with ctx.
 func (s *Scorer) Hold(ctx context.Context, relation int32, threads int) (release func(), err error) {
 	if s.ground == nil {
 		return func() {}, nil
@@ -136,11 +136,13 @@ func (s *Scorer) query(source int32) (propagation.Query, error) {
 
 // scoreBatch scores all entities for relations that are propagated together.
 func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch []int32, scores [][]float32) error {
-	release, err := w.scorer.Hold(ctx, batch[0], 1)
-	if err != nil {
+	if g := w.scorer.ground; g != nil && g.join(batch[0]) {
+		defer g.release()
+	} else if release, err := w.scorer.Hold(ctx, batch[0], 1); err != nil {
 		return fmt.Errorf("scoring: %w", err)
+	} else {
+		defer release()
 	}
-	defer release()
 	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
