@@ -11,4 +11,6 @@
 // parameters, propagation, inference, optimizer, ranker, training, checkpoint. This package puts them together,
 // imports neither Beam nor cloud packages, and is the one whose exported names stay stable. To read a workspace at
 // gs://, import tagnet/formats/storage/gcs for its effect.
+//
+// An error that wraps a *remedy.Error, of tagnet/formats/remedy, keeps what failed apart from the flags and commands that help.
 package model

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"tagnet/formats/internal/columns"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 )
@@ -59,7 +60,7 @@ func (t *parquetTable) read(ctx context.Context, f *columns.File, o Options) err
 	for i, position := range at {
 		chosen[i] = f.Schema.ColumnIndexByName(names[position])
 		if chosen[i] < 0 || !holdsNames(f.Schema.Column(chosen[i])) {
-			return wanted{fmt.Errorf("column %q has the type %s; names are strings or integers: choose others with --columns", names[position], typeOf(root.Field(position)))}
+			return wanted{remedy.Errorf("names are strings or integers: choose others with --columns", "column %q has the type %s", names[position], typeOf(root.Field(position)))}
 		}
 	}
 	if f.GetNumRows() == 0 {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/triples"
 )
 
@@ -52,14 +53,14 @@ func choose(columns, fields []string) ([3]int, error) {
 			return named, nil
 		}
 		if fields != nil && len(fields) != 3 {
-			return at, fmt.Errorf("the columns are %s; say with --columns which are head, relation and tail", strings.Join(fields, ", "))
+			return at, remedy.Errorf("say with --columns which are head, relation and tail", "the columns are %s", strings.Join(fields, ", "))
 		}
 		return at, nil
 	}
 	for i, column := range columns {
 		if j := slices.Index(fields, column); j >= 0 {
 			if slices.Contains(fields[j+1:], column) {
-				return at, fmt.Errorf("two columns are named %q (--columns): give positions, such as 1,2,3, with --header yes", column)
+				return at, remedy.Errorf("give --columns positions, such as 1,2,3, and --header yes", "two columns are named %q", column)
 			}
 			at[i] = j
 			continue
@@ -67,9 +68,9 @@ func choose(columns, fields []string) ([3]int, error) {
 		position, err := strconv.Atoi(column)
 		switch {
 		case err != nil:
-			return at, fmt.Errorf("no column is named %q (--columns); there are %s", column, strings.Join(fields, ", "))
+			return at, remedy.Errorf("give --columns others: there are "+strings.Join(fields, ", "), "no column is named %q", column)
 		case position < 1 || fields != nil && position > len(fields):
-			return at, fmt.Errorf("there is no column %s (--columns)", column)
+			return at, remedy.Errorf("give --columns others", "there is no column %s", column)
 		}
 		at[i] = position - 1
 	}
@@ -92,7 +93,7 @@ func (t *table) row(line int, fields []string, text string) error {
 	if !t.started {
 		t.started = true
 		if _, header := usual(fields); header && !t.o.Header && !t.o.NoHeader {
-			return fmt.Errorf("%s:%d: the line has the names of columns, not a fact; %s", t.url, line, HeaderRemedy)
+			return remedy.Errorf(HeaderRemedy, "%s:%d: the line has the names of columns, not a fact", t.url, line)
 		}
 		var names []string
 		if t.o.Header {
@@ -110,15 +111,15 @@ func (t *table) row(line int, fields []string, text string) error {
 			t.columns = 3
 		}
 	}
-	reason, remedy := t.wrong(fields, text)
+	reason, help := t.wrong(fields, text)
 	if reason != "" {
-		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
+		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
 	}
 	return t.each(line, Fact{fields[t.at[0]], fields[t.at[1]], fields[t.at[2]]})
 }
 
 // wrong returns what is wrong with the fields of a row, or "".
-func (t *table) wrong(fields []string, text string) (reason, remedy string) {
+func (t *table) wrong(fields []string, text string) (reason, help string) {
 	number := plural(len(fields), "field")
 	short := !t.o.Header && len(fields) < t.columns
 	switch {
@@ -135,7 +136,7 @@ func (t *table) wrong(fields []string, text string) (reason, remedy string) {
 	case !t.o.Header && t.columns > 0 && len(fields) > t.columns:
 		return number + " instead of 3", "choose head, relation and tail with --columns, such as 1,2,3"
 	case slices.Max(t.at[:]) >= len(fields):
-		return fmt.Sprintf("%s, but --columns asks for field %d", number, slices.Max(t.at[:])+1), "give every line the same fields"
+		return fmt.Sprintf("%s, but field %d is chosen", number, slices.Max(t.at[:])+1), "give every line the same fields, or choose others with --columns"
 	}
 	return "", ""
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 )
 
@@ -50,15 +51,18 @@ type Held struct {
 }
 
 // Error names the process, since when it writes, what is known of it, and what to do.
-func (h *Held) Error() string {
-	o, remedy := h.Owner, "wait until it ends, or stop it and take over with --force"
+func (h *Held) Error() string { return h.Unwrap().Error() }
+
+// Unwrap returns the text of the error and what to do.
+func (h *Held) Unwrap() error {
+	o, help := h.Owner, "wait until it ends, or stop it and take over with --force"
 	switch o.fate(here(), false) {
 	case otherNamespace:
-		remedy = "it runs or ran in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force if it has ended"
+		help = "it runs or ran in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force if it has ended"
 	case otherBoot:
-		remedy = fmt.Sprintf("it ran before %s was restarted, or runs on another machine of that name; take over with --force if it has ended", o.Host)
+		help = fmt.Sprintf("it ran before %s was restarted, or runs on another machine of that name; take over with --force if it has ended", o.Host)
 	}
-	return fmt.Sprintf("%s is being written by process %d on host %s since %s (%s): %s", h.Folder, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"), o.Command, remedy)
+	return remedy.Errorf(help, "%s is being written by process %d on host %s since %s (%s)", h.Folder, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"), o.Command)
 }
 
 // Lost is the error of a run whose folder another run took over.

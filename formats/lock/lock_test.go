@@ -271,7 +271,7 @@ func TestOtherBoot(t *testing.T) {
 			}
 			continue
 		}
-		want := "(train): it ran before " + me.Host + " was restarted, or runs on another machine of that name; take over with --force if it has ended"
+		want := "(train); it ran before " + me.Host + " was restarted, or runs on another machine of that name; take over with --force if it has ended"
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", name, err, want)
 		}

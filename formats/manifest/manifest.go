@@ -12,6 +12,7 @@ import (
 
 	"tagnet/formats/check"
 	"tagnet/formats/checksum"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 )
 
@@ -146,7 +147,7 @@ func decode(text []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
 	}
 	if m.FormatVersion != FormatVersion {
-		return Manifest{}, fmt.Errorf("it has format version %d, this program reads %d; run the command that makes the folder with --force", m.FormatVersion, FormatVersion)
+		return Manifest{}, remedy.Errorf("run the command that makes the folder with --force", "it has format version %d, this program reads %d", m.FormatVersion, FormatVersion)
 	}
 	if err := m.Check(); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)

@@ -7,6 +7,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"tagnet/formats/remedy"
 )
 
 // The metadata of every schema name the table and the version of its layout.
@@ -34,7 +36,7 @@ func sameTable(got, want *arrow.Schema) error {
 		return fmt.Errorf("it holds a table of %q, not of %q", name, wantName)
 	}
 	if version, _ := got.Metadata().GetValue(versionKey); version != tableVersion {
-		return fmt.Errorf("its table of %q has version %q, this program reads %q; run the command that makes it with --force", wantName, version, tableVersion)
+		return remedy.Errorf("run the command that makes it with --force", "its table of %q has version %q, this program reads %q", wantName, version, tableVersion)
 	}
 	same := len(got.Fields()) == len(want.Fields())
 	for i := 0; same && i < len(got.Fields()); i++ {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tagnet/formats/remedy"
 )
 
 // Triple is a fact by names. They are views of a buffer that the next line overwrites.
@@ -40,7 +42,12 @@ type BadLine struct {
 
 // Error returns "file:line: reason; remedy".
 func (b BadLine) Error() string {
-	return fmt.Sprintf("%s:%d: %s; %s", b.File, b.Line, b.Reason, b.Remedy)
+	return b.Unwrap().Error()
+}
+
+// Unwrap returns the same with the remedy by itself.
+func (b BadLine) Unwrap() error {
+	return remedy.Errorf(b.Remedy, "%s:%d: %s", b.File, b.Line, b.Reason)
 }
 
 // Read calls each for every fact of a text, in order, with the number of its line, and bad for every

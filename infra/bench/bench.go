@@ -93,7 +93,7 @@ func prepare(ctx context.Context, o options) (*bench, error) {
 		return nil, program.Usage("%w", err)
 	}
 	if b.selected, err = accelerator.Select(accelerator.Process, o.device, *c); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--device %v: %w", o.device, err)
 	}
 	if b.loaded, err = stage.Load(ctx, strings.TrimSuffix(o.workspace, "/")+"/graph"); err != nil {
 		return nil, fmt.Errorf("%w; make it with go run ./pipelines/preprocess --workspace %s", err, o.workspace)

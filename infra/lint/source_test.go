@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -39,6 +40,51 @@ func processEndings(s source) []string {
 		}
 		if owner, ok := selector.X.(*ast.Ident); ok && endings[owner.Name+"."+selector.Sel.Name] {
 			found = append(found, fmt.Sprintf("%s: %s.%s", s.at(selector), owner.Name, selector.Sel.Name))
+		}
+		return true
+	})
+	return found
+}
+
+// flag matches the name of a flag of a command.
+var flag = regexp.MustCompile(`--[a-z]`)
+
+func TestErrorsLeaveFlagsToRemedies(t *testing.T) {
+	for _, p := range packages(t) {
+		if layer := p.layer(); layer != "formats" && layer != "model" && layer != "stages" {
+			continue
+		}
+		for _, s := range p.sources(t) {
+			for _, call := range flagsInErrors(s) {
+				t.Errorf("%s: name flags in the remedy of remedy.Errorf", call)
+			}
+		}
+	}
+}
+
+// flagsInErrors returns the errors of a file that say what failed with the flag of a command.
+func flagsInErrors(s source) []string {
+	var found []string
+	ast.Inspect(s.file, func(node ast.Node) bool {
+		call, ok := node.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		selector, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		at := 0
+		switch owner, _ := selector.X.(*ast.Ident); {
+		case owner == nil || selector.Sel.Name != "Errorf" && selector.Sel.Name != "New":
+			return true
+		case owner.Name == "remedy":
+			at = 1
+		case owner.Name != "fmt" && owner.Name != "errors":
+			return true
+		}
+		if text, ok := call.Args[at].(*ast.BasicLit); ok && flag.MatchString(text.Value) {
+			found = append(found, s.at(call))
 		}
 		return true
 	})
@@ -214,6 +260,9 @@ func Open() { os.Exit(3) }
 func (b *Bare) Close() {}
 func (s small[T]) Read() {}
 type small[T any] struct{}
+var _ = fmt.Errorf("no; use --force")
+var _ = remedy.Errorf("use --force", "no --force")
+var _ = remedy.Errorf("use --force", "no")
 `
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "broken.go", text, parser.ParseComments)
@@ -228,5 +277,8 @@ type small[T any] struct{}
 	}
 	if calls := processEndings(s); len(calls) != 1 || calls[0] != "broken.go:15: os.Exit" {
 		t.Errorf("endings: got %v", calls)
+	}
+	if calls := strings.Join(flagsInErrors(s), " "); calls != "broken.go:19 broken.go:20" {
+		t.Errorf("flags in errors: got %s", calls)
 	}
 }

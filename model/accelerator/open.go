@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/gpu"
@@ -33,7 +34,7 @@ func New(d Driver) Devices { return &opener{driver: d} }
 
 // none is the driver of a program that offers no devices.
 func none(int) (device.Device, error) {
-	return nil, fmt.Errorf("%w: this program offers no devices; use --device cpu", device.ErrNoDriver)
+	return nil, remedy.Errorf("use --device cpu", "%w: this program offers no devices", device.ErrNoDriver)
 }
 
 // opener opens devices, which compute with package gpu, and keeps those that are open by their number.

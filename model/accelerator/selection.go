@@ -3,8 +3,8 @@ package accelerator
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
@@ -25,18 +25,18 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 	unsupported := devices.Supports(c)
 	switch {
 	case unsupported != nil && choice.Mode == device.CUDA:
-		return Selection{}, fmt.Errorf("--device %v: %w", choice, unsupported)
+		return Selection{}, unsupported
 	case unsupported != nil:
-		return onCPU(withoutRemedy(unsupported)), nil
+		return onCPU(remedy.Without(unsupported)), nil
 	}
 	accelerator, err := devices.Open(choice.Ordinal)
 	switch {
 	case err != nil && choice.Mode == device.CUDA:
-		return Selection{}, fmt.Errorf("--device %v: %w", choice, err)
+		return Selection{}, err
 	case errors.Is(err, device.ErrNoDriver):
 		return onCPU(device.ErrNoDriver.Error()), nil
 	case err != nil:
-		return onCPU(withoutRemedy(err)), nil
+		return onCPU(remedy.Without(err)), nil
 	}
 	return Selection{accelerator, choice.Mode == device.Auto, fmt.Sprintf("computing on %v", accelerator)}, nil
 }
@@ -65,24 +65,9 @@ func (s *Selection) FallBack(err error) bool {
 	if s.accelerator == nil || !s.optional || errors.Is(err, device.ErrLost) {
 		return false
 	}
-	*s = onCPU(withoutRemedy(err))
+	*s = onCPU(remedy.Without(err))
 	return true
 }
-
-// withoutRemedy returns the text of an error up to what to do, which the CPU does already.
-func withoutRemedy(err error) string { return WithoutRemedy(err).Error() }
-
-// WithoutRemedy returns an error that wraps that of a device and whose text ends before what to do about it.
-func WithoutRemedy(err error) error { return brief{err} }
-
-type brief struct{ err error }
-
-func (b brief) Error() string {
-	text, _, _ := strings.Cut(b.err.Error(), "; ")
-	return text
-}
-
-func (b brief) Unwrap() error { return b.err }
 
 // Discard closes a device that failed, so that a later Select opens it again. It does nothing after other errors.
 func (s *Selection) Discard(err error) {

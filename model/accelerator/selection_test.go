@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/accelerator/acceleratortest"
 	"tagnet/model/configuration"
@@ -24,7 +25,7 @@ func failing(operation string, err error) func(string) error {
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	const used = "computing on imaginary:0 (a device of tests)"
-	unsupported := errors.New("policy astar is not computed there; use --device cpu")
+	unsupported := remedy.Errorf("use --device cpu", "policy astar is not computed there")
 	wrapped := func(err error) error { return fmt.Errorf("imaginary:0: %w", err) }
 	for _, test := range []struct {
 		choice            string
@@ -43,9 +44,9 @@ func TestSelect(t *testing.T) {
 		{choice: "auto", open: wrapped(device.ErrOldDriver), want: "computing on the CPU: imaginary:0: the CUDA driver is too old"},
 		{choice: "auto", open: wrapped(device.ErrMemory), want: "computing on the CPU: imaginary:0: out of device memory"},
 		{choice: "auto", unsupported: unsupported, want: "computing on the CPU: policy astar is not computed there"},
-		{choice: "cuda", open: wrapped(device.ErrNoDriver), err: "--device cuda: imaginary:0: no CUDA driver"},
-		{choice: "cuda:1", open: wrapped(device.ErrNoDevice), err: "--device cuda:1: imaginary:0: no CUDA device"},
-		{choice: "cuda", unsupported: unsupported, err: "--device cuda: policy astar is not computed there; use --device cpu"},
+		{choice: "cuda", open: wrapped(device.ErrNoDriver), err: "imaginary:0: no CUDA driver"},
+		{choice: "cuda:1", open: wrapped(device.ErrNoDevice), err: "imaginary:0: no CUDA device"},
+		{choice: "cuda", unsupported: unsupported, err: "policy astar is not computed there; use --device cpu"},
 	} {
 		choice, err := device.Parse(test.choice)
 		if err != nil {
@@ -78,7 +79,7 @@ func TestSelect(t *testing.T) {
 
 func TestFallBack(t *testing.T) {
 	t.Parallel()
-	full, lost := fmt.Errorf("imaginary:0: %w: 2 GiB wanted; use --device cpu", device.ErrMemory), fmt.Errorf("cuda:0: %w", device.ErrLost)
+	full, lost := remedy.Errorf("use --device cpu", "imaginary:0: %w: 2 GiB wanted", device.ErrMemory), fmt.Errorf("cuda:0: %w", device.ErrLost)
 	for _, test := range []struct {
 		mode device.Mode
 		err  error

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/parameters"
 )
 
@@ -55,8 +56,8 @@ func (r Record) fits(relations []string, vocabulary string) error {
 		return err
 	}
 	if r.Vocabulary.Hash != vocabulary {
-		return fmt.Errorf("its %d entities differ from the training graph's: "+
-			"use the workspace it was trained in, and preprocess --inference to ask about another graph", r.Vocabulary.Entities)
+		return remedy.Errorf("use the workspace it was trained in, and preprocess --inference to ask about another graph",
+			"its %d entities differ from the training graph's", r.Vocabulary.Entities)
 	}
 	return nil
 }

@@ -1,10 +1,10 @@
 package gpu
 
 import (
-	"fmt"
 	"math"
 	"unsafe"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/device"
 )
 
@@ -93,7 +93,7 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	}
 	e.capacity = int(min(int64(wanted), max(1, (chunk-once)/each), indexed))
 	if needed, free := each*int64(e.capacity)+once, e.free(); needed > free {
-		return fmt.Errorf("%w: %d of the queries that are computed together take %d MiB beside the graph and the weights, of %d MiB free; end other processes on the GPU, train with a smaller --batch_size or use --device cpu",
+		return remedy.Errorf("end other processes on the GPU, train with a smaller --batch_size or use --device cpu", "%w: %d of the queries that are computed together take %d MiB beside the graph and the weights, of %d MiB free",
 			device.ErrMemory, e.capacity, needed>>20, free>>20)
 	}
 	for _, buffer := range e.buffers(stride, e.capacity) {
@@ -114,7 +114,7 @@ func (e *engine) indexed(stride int) (int64, error) {
 		most := max(int64(e.graph.RelationCount())*int64(e.dim), int64(e.batch.Pieces), int64(stride), int64(4*e.dim))
 		return min(queries, max(1, math.MaxInt32/2/most)), nil
 	}
-	return 0, fmt.Errorf("%d entities with %d states each are too many for a device: at most %d; use --device cpu",
+	return 0, remedy.Errorf("use --device cpu", "%d entities with %d states each are too many for a device: at most %d",
 		e.graph.Entities, e.configuration.Ages(), math.MaxInt32/rows-1)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/gpu/kernels"
@@ -47,7 +48,7 @@ func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p
 		return nil, err
 	}
 	if g.Edges() > math.MaxInt32/2 || g.Entities > math.MaxInt32/2 {
-		return nil, fmt.Errorf("a graph of %d edges and %d entities is too large for a device; use --device cpu", g.Edges(), g.Entities)
+		return nil, remedy.Errorf("use --device cpu", "a graph of %d edges and %d entities is too large for a device", g.Edges(), g.Entities)
 	}
 	e := &engine{device: d, graph: g, configuration: c, dim: paddedDim(c.Dim), training: training, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
 	if err := e.prepare(p); err != nil {
@@ -60,7 +61,7 @@ func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p
 func (e *engine) prepare(p *parameters.Set[float32]) error {
 	e.padding = newPadding(e.configuration, e.dim, e.graph.RelationCount())
 	if e.padding.size > math.MaxInt32/2 { // parameters have 32-bit indices, and a loop over them a step behind the last one
-		return fmt.Errorf("a model of %d parameters, for %d relations, is too large for a device: at most %d; use --device cpu",
+		return remedy.Errorf("use --device cpu", "a model of %d parameters, for %d relations, is too large for a device: at most %d",
 			e.padding.size, e.graph.BaseRelations, math.MaxInt32/2)
 	}
 	if err := e.load(); err != nil {

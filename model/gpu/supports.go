@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
 )
 
@@ -17,24 +18,27 @@ type UnsupportedError struct {
 	Want  string
 }
 
-// Error names the field and the way out.
+// Error names the field.
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s %v runs on the CPU alone (a device takes %s); use --device cpu", e.Field, e.Value, e.Want)
+	return fmt.Sprintf("%s %v runs on the CPU alone (a device takes %s)", e.Field, e.Value, e.Want)
 }
 
 // Supports returns nil if a device computes configurations like c, else an UnsupportedError.
 func Supports(c configuration.Configuration) error {
+	cpuOnly := func(field string, value any, want string) error {
+		return remedy.Errorf("use --device cpu", "%w", &UnsupportedError{field, value, want})
+	}
 	switch {
 	case c.Source() != configuration.RelationsTable && c.Source() != configuration.RelationsLinear:
-		return &UnsupportedError{"relations", c.Source(), configuration.RelationsTable + " or " + configuration.RelationsLinear}
+		return cpuOnly("relations", c.Source(), configuration.RelationsTable+" or "+configuration.RelationsLinear)
 	case c.Policy != configuration.PolicyWindow:
-		return &UnsupportedError{"policy", c.Policy, configuration.PolicyWindow}
+		return cpuOnly("policy", c.Policy, configuration.PolicyWindow)
 	case c.Message != configuration.MessageDistMult:
-		return &UnsupportedError{"message", c.Message, configuration.MessageDistMult}
+		return cpuOnly("message", c.Message, configuration.MessageDistMult)
 	case c.Dim > 64:
-		return &UnsupportedError{"dim", c.Dim, "1 to 64"}
+		return cpuOnly("dim", c.Dim, "1 to 64")
 	case c.Ages() > maxAges:
-		return &UnsupportedError{"delta", c.Delta, fmt.Sprintf("0 to %d", maxAges-1)}
+		return cpuOnly("delta", c.Delta, fmt.Sprintf("0 to %d", maxAges-1))
 	}
 	return nil
 }

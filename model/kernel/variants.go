@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"tagnet/formats/remedy"
 )
 
 // names lists all variants, slowest first; a machine supports some of them.
@@ -49,7 +51,7 @@ func find(name string) (Kernel, error) {
 	}
 	if slices.Contains(names, name) {
 		host, _ := os.Hostname() // a worker's error is read elsewhere
-		return nil, fmt.Errorf("kernel %q needs instructions that the processor of host %s lacks; use --kernel %s", name, host, strings.Join(usable, " or "))
+		return nil, remedy.Errorf("use --kernel "+strings.Join(usable, " or "), "kernel %q needs instructions that the processor of host %s lacks", name, host)
 	}
 	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(names, ", "))
 }

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"sync"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/tables"
 )
 
 // ErrNoTypes is the error of a graph whose dataset gives no types.
-var ErrNoTypes = errors.New("the graph has no entity types; preprocess reads them with --types or --type_relation")
+var ErrNoTypes = remedy.Errorf("preprocess reads them with --types or --type_relation", "the graph has no entity types")
 
 // types is a table of types that is read once. A failed read is tried again by the next caller.
 type types struct {

@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"fmt"
 	"hash/fnv"
 	"slices"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 	"tagnet/model/random"
@@ -83,7 +83,7 @@ func Divide(ctx context.Context, p Params) (Summary, error) {
 		return s, err
 	}
 	if s.Facts[valid] == 0 || s.Facts[test] == 0 {
-		return s, fmt.Errorf("%s: --split leaves %d validation and %d test facts of %d, %d of them moved to training because no other fact has one of their names; give it more facts, other shares or another --seed",
+		return s, remedy.Errorf("give it more facts, other shares or another --seed", "%s: the split leaves %d validation and %d test facts of %d, %d of them moved to training because no other fact has one of their names",
 			p.From.File(), s.Facts[valid], s.Facts[test], s.Facts[train]+s.Facts[valid]+s.Facts[test], s.Moved)
 	}
 	return s, nil

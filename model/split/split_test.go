@@ -177,7 +177,7 @@ func TestDivideDependsOnFactsAlone(t *testing.T) {
 
 func TestDivideTooLittle(t *testing.T) {
 	_, _, err := divide(t, []string{"a\tr\tb", "c\tr\td"}, [3]float64{80, 10, 10}, 1)
-	if err == nil || !strings.HasPrefix(err.Error(), "all.csv: --split leaves 0 validation and ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "all.csv: the split leaves 0 validation and ") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/history"
 	"tagnet/formats/lock"
 	"tagnet/formats/metrics"
+	"tagnet/formats/remedy"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/model/accelerator"
@@ -221,7 +222,7 @@ func (l *learner) resume(ctx context.Context) error {
 	case errors.Is(err, checkpoint.ErrNone):
 		return storage.Remove(ctx, l.History) // left by a training whose checkpoints were removed
 	case errors.As(err, &all):
-		return fmt.Errorf("%w; use --force to train from the beginning", err)
+		return remedy.Errorf("use --force to train from the beginning", "%w", err)
 	case err != nil:
 		return err
 	}
@@ -286,7 +287,7 @@ func (l *learner) sameRun(r checkpoint.Record) error {
 		return fmt.Errorf("%s of %s belongs to a training with another configuration, seed or graph", r.Name(), l.folder)
 	}
 	if r.Epoch > l.Configuration.Epochs {
-		return fmt.Errorf("%s of %s is later than --epochs %d", r.Name(), l.folder, l.Configuration.Epochs)
+		return remedy.Errorf("give more --epochs", "%s of %s is later than epoch %d, the last of this training", r.Name(), l.folder, l.Configuration.Epochs)
 	}
 	return nil
 }
@@ -299,7 +300,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	l.solver.LearningRate = l.learningRate()
 	batches := optimizer.Schedule(l.Train.Facts, l.Configuration, uint64(l.Seed), l.epoch)
 	if at := l.partial.Step; at > len(batches) {
-		return fmt.Errorf("%s of %s says that %d of the %d batches of epoch %d are trained; use --force to train from the beginning",
+		return remedy.Errorf("use --force to train from the beginning", "%s of %s says that %d of the %d batches of epoch %d are trained",
 			l.record.Name(), l.folder, at, len(batches), l.epoch)
 	}
 	for l.partial.Step < len(batches) {
@@ -359,22 +360,22 @@ func (l *learner) explain(err error) error {
 	if l.folder == "" {
 		return err
 	}
-	remedy := fmt.Sprintf("; try a lower --learning_rate: that of this epoch is %g", l.learningRate())
+	help, kept := fmt.Sprintf("try a lower --learning_rate: that of this epoch is %g", l.learningRate()), "there is no checkpoint yet"
+	if l.record.Epoch > 0 {
+		kept = fmt.Sprintf("the last checkpoint, %s, is kept", l.record.Name())
+	}
 	switch {
 	case errors.Is(err, optimizer.ErrNoNegatives):
-		remedy = "; use --strict_negatives=false to draw known answers too, or leave the fact out"
+		help = "use --strict_negatives=false to draw known answers too, or leave the fact out"
 	case l.device.Accelerator() == nil || Diverged(err):
 	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
-		remedy = "" // the error has one
+		return fmt.Errorf("%w; %s", err, kept) // it has a remedy
 	case errors.Is(err, device.ErrMemory):
-		err, remedy = accelerator.WithoutRemedy(err), "; end other processes on the GPU, or continue on the CPU with --resume --device cpu"
+		help = "end other processes on the GPU, or continue on the CPU with --resume --device cpu"
 	default:
-		err, remedy = accelerator.WithoutRemedy(err), "; continue with --resume, or on the CPU with --resume --device cpu"
+		help = "continue with --resume, or on the CPU with --resume --device cpu"
 	}
-	if l.record.Epoch == 0 {
-		return fmt.Errorf("%w%s; there is no checkpoint yet", err, remedy)
-	}
-	return fmt.Errorf("%w%s; the last checkpoint, %s, is kept", err, remedy, l.record.Name())
+	return remedy.Errorf(help+"; "+kept, "%w", err)
 }
 
 // Diverged reports whether a training ended since a loss, a gradient or a score is not finite: its hyperparameters are the

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/tables"
 )
 
@@ -210,17 +211,17 @@ type edgeShard struct {
 // check returns an error unless a batch's edges belong to the graph and to the shard.
 func (s *edgeShard) check(e tables.Edges) error {
 	if e.Tails[0] < s.last {
-		return fmt.Errorf("reading %s: an edge to entity %d follows one to entity %d: the file is damaged; run preprocess --force", s.url, e.Tails[0], s.last)
+		return remedy.Errorf("run preprocess --force", "reading %s: an edge to entity %d follows one to entity %d: the file is damaged", s.url, e.Tails[0], s.last)
 	}
 	s.last = e.Tails[e.Len()-1]
 	for _, tail := range []int32{e.Tails[0], s.last} {
 		if tail < s.from || tail >= s.to {
-			return fmt.Errorf("reading %s: an edge to entity %d is out of the file's range %d to %d; run preprocess --force", s.url, tail, s.from, s.to-1)
+			return remedy.Errorf("run preprocess --force", "reading %s: an edge to entity %d is out of the file's range %d to %d", s.url, tail, s.from, s.to-1)
 		}
 	}
 	for i, head := range e.Heads {
 		if int(head) >= s.entities {
-			return fmt.Errorf("reading %s: an edge to entity %d comes from entity %d, the graph has %d; run preprocess --force", s.url, e.Tails[i], head, s.entities)
+			return remedy.Errorf("run preprocess --force", "reading %s: an edge to entity %d comes from entity %d, the graph has %d", s.url, e.Tails[i], head, s.entities)
 		}
 	}
 	return nil

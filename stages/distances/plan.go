@@ -2,9 +2,9 @@ package distances
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/budget"
 )
 
@@ -52,7 +52,7 @@ func (p JoinParams) Plan(s budget.Sizes, bytes int64, cores int, local bool) (pl
 		}
 	}
 	if least == nil {
-		return p, 0, fmt.Errorf("a round over %d entities and %d edges sends more than the %d MB limit of Beam's local runner; give another --runner", s.Entities, s.Edges, maxBarrierBytes>>20)
+		return p, 0, remedy.Errorf("give another --runner", "a round over %d entities and %d edges sends more than the %d MB limit of Beam's local runner", s.Entities, s.Edges, maxBarrierBytes>>20)
 	}
 	return p, 0, least
 }

@@ -8,6 +8,7 @@ import (
 
 	"tagnet/formats/externalsort"
 	nearest "tagnet/formats/names"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
@@ -149,7 +150,7 @@ func (t *typesWriter) collectTails(ctx context.Context) error {
 	}
 	at, found := slices.BinarySearch(relations, t.params.Relation)
 	if !found {
-		return fmt.Errorf("--type_relation is %q: no training fact has that relation; closest is %q", t.params.Relation, nearest.Closest(t.params.Relation, relations, 1)[0])
+		return remedy.Errorf(fmt.Sprintf("give another --type_relation: closest is %q", nearest.Closest(t.params.Relation, relations, 1)[0]), "no training fact has the relation %q of entities and their types", t.params.Relation)
 	}
 	t.relation = int32(at)
 	err = t.eachFact(ctx, func(_, tail int32) error { t.tails[tail] = ""; return nil })

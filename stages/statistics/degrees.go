@@ -1,10 +1,10 @@
 package statistics
 
 import (
-	"fmt"
 	"math/bits"
 
 	"tagnet/formats/analysis"
+	"tagnet/formats/remedy"
 	"tagnet/formats/tables"
 )
 
@@ -63,7 +63,7 @@ func (d Degrees) of(entities, facts, edges int64, meanDegree float64) (analysis.
 		without -= n
 	}
 	if d.Edges != edges || without < 0 {
-		return g, fmt.Errorf("the %s graph's tables have %d edges that enter %d entities, its summary has %d edges and %d entities: run preprocess --force",
+		return g, remedy.Errorf("run preprocess --force", "the %s graph's tables have %d edges that enter %d entities, its summary has %d edges and %d entities",
 			d.Graph, d.Edges, entities-without, edges, entities)
 	}
 	g.Degrees = []analysis.Degree{{From: 0, To: 0, Entities: without, Share: analysis.Share(without, entities)}}

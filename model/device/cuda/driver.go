@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/device"
 )
 
@@ -37,7 +38,7 @@ func openDriver(library string) (*driver, error) {
 	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w; install NVIDIA's driver or use --device cpu", device.ErrNoDriver, err)
+		return nil, remedy.Errorf("install NVIDIA's driver or use --device cpu", "%w: %w", device.ErrNoDriver, err)
 	}
 	d := &driver{}
 	for _, symbol := range []struct {
@@ -75,7 +76,7 @@ func openDriver(library string) (*driver, error) {
 		{"cuEventElapsedTime", &d.eventElapsed},
 	} {
 		if *symbol.at, err = purego.Dlsym(handle, symbol.name); err != nil {
-			return nil, fmt.Errorf("%w: it has no function %s; %s", device.ErrOldDriver, symbol.name, update)
+			return nil, remedy.Errorf(update, "%w: it has no function %s", device.ErrOldDriver, symbol.name)
 		}
 	}
 	// Drivers before CUDA 12.4 lack it. Arguments are then not checked against the kernel.
@@ -101,13 +102,13 @@ func (d *driver) start() (int, error) {
 	case noDevice:
 		return 0, nil
 	case stubLibrary:
-		return 0, fmt.Errorf("%w: %s is the toolkit's stub; install NVIDIA's driver or use --device cpu", device.ErrNoDriver, driverLibrary)
+		return 0, remedy.Errorf("install NVIDIA's driver or use --device cpu", "%w: %s is the toolkit's stub", device.ErrNoDriver, driverLibrary)
 	default:
-		return 0, fmt.Errorf("%w: the driver does not start: %s; use --device cpu", device.ErrNoDevice, d.describe(r))
+		return 0, remedy.Errorf("use --device cpu", "%w: the driver does not start: %s", device.ErrNoDevice, d.describe(r))
 	}
 	var n int32
 	if r := call(d.count, uintptr(unsafe.Pointer(&n))); r != success && r != noDevice {
-		return 0, fmt.Errorf("%w: the driver does not count its devices: %s; use --device cpu", device.ErrNoDevice, d.describe(r))
+		return 0, remedy.Errorf("use --device cpu", "%w: the driver does not count its devices: %s", device.ErrNoDevice, d.describe(r))
 	}
 	return int(n), nil
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/device"
 )
 
@@ -85,9 +86,9 @@ func open(library string, ordinal int) (*gpu, error) {
 	case err != nil:
 		return fail(err)
 	case n == 0:
-		return fail(fmt.Errorf("%w: the driver finds no GPU; use --device cpu", device.ErrNoDevice))
+		return fail(remedy.Errorf("use --device cpu", "%w: the driver finds no GPU", device.ErrNoDevice))
 	case ordinal < 0 || ordinal >= n:
-		return fail(fmt.Errorf("%w: out of range, this machine has %d, numbered from 0; use --device cuda:0", device.ErrNoDevice, n))
+		return fail(remedy.Errorf("use --device cuda:0", "%w: out of range, this machine has %d, numbered from 0", device.ErrNoDevice, n))
 	}
 	g := &gpu{driver: d, driverVersion: d.driverVersion(), memory: map[device.Pointer]int64{}, loaded: map[string][]device.Kernel{}}
 	if err := g.start(ordinal); err != nil {
@@ -103,11 +104,11 @@ func (g *gpu) start(ordinal int) error {
 	refused := func(r result) error {
 		switch r {
 		case deviceUnavailable:
-			return fmt.Errorf("%w: it is in use by another process; wait for that to end or use --device cpu", device.ErrNoDevice)
+			return remedy.Errorf("wait for that to end or use --device cpu", "%w: it is in use by another process", device.ErrNoDevice)
 		case outOfMemory:
-			return fmt.Errorf("%w: other processes have taken it; wait for them to end or use --device cpu", device.ErrMemory)
+			return remedy.Errorf("wait for them to end or use --device cpu", "%w: other processes have taken it", device.ErrMemory)
 		}
-		return fmt.Errorf("%w: the driver returned %s; use --device cpu", device.ErrNoDevice, d.describe(r))
+		return remedy.Errorf("use --device cpu", "%w: the driver returned %s", device.ErrNoDevice, d.describe(r))
 	}
 	if r := call(d.get, uintptr(unsafe.Pointer(&g.id)), uintptr(ordinal)); r != success {
 		return refused(r)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/device"
 )
 
@@ -109,8 +110,8 @@ func (g *gpu) compile(ptx string) (module uintptr, err error) {
 	case r == success:
 		return module, nil
 	case r == unsupportedPTXVersion, r == invalidPTX && g.driverVersion < oldest: // old drivers return either
-		return 0, fmt.Errorf("loading kernels on CUDA device %d: %w: it is for CUDA %s and returned %s; %s",
-			g.properties.Ordinal, device.ErrOldDriver, g.properties.Driver, g.driver.describe(r), update)
+		return 0, remedy.Errorf(update, "loading kernels on CUDA device %d: %w: it is for CUDA %s and returned %s",
+			g.properties.Ordinal, device.ErrOldDriver, g.properties.Driver, g.driver.describe(r))
 	case r == outOfMemory, r.lost():
 		return 0, g.fail("loading kernels on", r)
 	}
@@ -119,7 +120,7 @@ func (g *gpu) compile(ptx string) (module uintptr, err error) {
 	if line = strings.TrimSpace(line); line == "" {
 		line = "the driver gave no reason"
 	}
-	return 0, fmt.Errorf("loading kernels on CUDA device %d (%s): %w: %s: %s; use --device cpu",
+	return 0, remedy.Errorf("use --device cpu", "loading kernels on CUDA device %d (%s): %w: %s: %s",
 		g.properties.Ordinal, g.properties.Name, device.ErrRefused, g.driver.describe(r), line)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/device"
 )
 
@@ -20,5 +21,5 @@ func Count() (int, error) {
 }
 
 func noDriver() error {
-	return fmt.Errorf("%w: CUDA needs Linux on amd64 or arm64, this is %s on %s; use --device cpu", device.ErrNoDriver, runtime.GOOS, runtime.GOARCH)
+	return remedy.Errorf("use --device cpu", "%w: CUDA needs Linux on amd64 or arm64, this is %s on %s", device.ErrNoDriver, runtime.GOOS, runtime.GOARCH)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/device"
 )
 
@@ -59,11 +60,11 @@ func (r result) lost() bool {
 func (g *gpu) fail(action string, r result) error {
 	switch {
 	case r.lost():
-		g.lost = fmt.Errorf("%s CUDA device %d: %w: %s, by this or earlier work; run the command again or use --device cpu",
+		g.lost = remedy.Errorf("run the command again or use --device cpu", "%s CUDA device %d: %w: %s, by this or earlier work",
 			action, g.properties.Ordinal, device.ErrLost, g.driver.describe(r))
 		return g.lost
 	case r == outOfMemory:
-		return fmt.Errorf("%s CUDA device %d: %w: %s free; end other processes on the GPU or use --device cpu", action, g.properties.Ordinal, device.ErrMemory, size(g.freeMemory()))
+		return remedy.Errorf("end other processes on the GPU or use --device cpu", "%s CUDA device %d: %w: %s free", action, g.properties.Ordinal, device.ErrMemory, size(g.freeMemory()))
 	}
 	return fmt.Errorf("%s CUDA device %d: the driver returned %s", action, g.properties.Ordinal, g.driver.describe(r))
 }

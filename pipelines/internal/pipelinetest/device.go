@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
@@ -12,7 +13,7 @@ import (
 
 // noDriver is the driver of a machine without one.
 func noDriver(int) (device.Device, error) {
-	return nil, fmt.Errorf("%w; install NVIDIA's driver or use --device cpu", device.ErrNoDriver)
+	return nil, remedy.Errorf("install NVIDIA's driver or use --device cpu", "%w", device.ErrNoDriver)
 }
 
 // hideDevices lets the tests compute on the CPU also on machines with a device, so that their results are the same.
@@ -52,12 +53,12 @@ func Faults(launches int) map[string]Fault {
 	const old = "CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
 	const full = "end other processes on the GPU or use --device cpu"
 	return map[string]Fault{
-		"no driver":       {Open: fmt.Errorf("opening CUDA device 0: %w: libcuda.so.1 is not found; install NVIDIA's driver or use --device cpu", device.ErrNoDriver)},
-		"no device":       {Open: fmt.Errorf("opening CUDA device 0: %w: the driver finds no GPU; use --device cpu", device.ErrNoDevice)},
-		"driver too old":  {Operation: "load", Err: fmt.Errorf("loading kernels on CUDA device 0: %w: it is for CUDA 12.2; %s", device.ErrOldDriver, old)},
-		"kernels refused": {Operation: "load", Err: fmt.Errorf("loading kernels on CUDA device 0 (GPU): %w: line 3; use --device cpu", device.ErrRefused)},
-		"no memory":       {Operation: "allocate", Err: fmt.Errorf("allocating on CUDA device 0: %w: 3.0 GiB wanted, 2.0 GiB free; %s", device.ErrMemory, full)},
-		"lost":            {Operation: "launch", After: launches, Err: fmt.Errorf("launching update on CUDA device 0: %w: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work; run the command again or use --device cpu", device.ErrLost)},
+		"no driver":       {Open: remedy.Errorf("install NVIDIA's driver or use --device cpu", "opening CUDA device 0: %w: libcuda.so.1 is not found", device.ErrNoDriver)},
+		"no device":       {Open: remedy.Errorf("use --device cpu", "opening CUDA device 0: %w: the driver finds no GPU", device.ErrNoDevice)},
+		"driver too old":  {Operation: "load", Err: remedy.Errorf(old, "loading kernels on CUDA device 0: %w: it is for CUDA 12.2", device.ErrOldDriver)},
+		"kernels refused": {Operation: "load", Err: remedy.Errorf("use --device cpu", "loading kernels on CUDA device 0 (GPU): %w: line 3", device.ErrRefused)},
+		"no memory":       {Operation: "allocate", Err: remedy.Errorf(full, "allocating on CUDA device 0: %w: 3.0 GiB wanted, 2.0 GiB free", device.ErrMemory)},
+		"lost":            {Operation: "launch", After: launches, Err: remedy.Errorf("run the command again or use --device cpu", "launching update on CUDA device 0: %w: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work", device.ErrLost)},
 	}
 }
 

@@ -121,7 +121,7 @@ func TestBadTypes(t *testing.T) {
 		"no file":          {[]string{"--types", bad + "x"}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: "}},
 		"a pipe":           {[]string{"--types", pipe(t)}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: ", Says: []string{"is a pipe"}}},
 		"no entity of it":  {[]string{"--types", other}, pipelinetest.Failure{Code: command.ExitFailure, Begin: other + ": none of its entities"}},
-		"unknown relation": {[]string{"--type_relation", "lik"}, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`--type_relation is "lik"`, `closest is "likes"`}}},
+		"unknown relation": {[]string{"--type_relation", "lik"}, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`no training fact has the relation "lik"`, `give another --type_relation: closest is "likes"`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := t.TempDir()

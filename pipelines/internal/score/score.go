@@ -209,7 +209,10 @@ func (a *opened) open(ctx context.Context) error {
 	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {
 		return err
 	}
-	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
+	if err := accelerator.Check(a.device, a.model.Record.Configuration, command.Local()); err != nil {
+		return fmt.Errorf("--device %v: %w", a.device, err)
+	}
+	return nil
 }
 
 // openCheckpoint opens the model of --checkpoint and its calibration.

@@ -185,7 +185,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, err
 	}
 	if err := accelerator.Check(f.device, f.configuration, command.Local()); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--device %v: %w", f.device, err)
 	}
 	train, err := loaded.Queries(ctx, "train")
 	if err != nil {
