@@ -140,6 +140,11 @@ func (a *scoring) answer(ctx context.Context) error {
 			return err
 		}
 	}
+	if done {
+		if err := a.readFitted(ctx); err != nil {
+			return err
+		}
+	}
 	return a.showAnswers(ctx, !done)
 }
 
@@ -318,7 +323,7 @@ func (a *scoring) derivedName() string {
 func (a *scoring) recorded() recorded {
 	r := recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(), Radius: a.radius % ultra.Layers,
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Calibrate: a.calibrate, Paths: a.kept(), Radius: a.radius % ultra.Layers,
 	}
 	if a.given == nil && a.model.Record.Configuration.Transfers() {
 		r.From = a.model.Record.Origin

@@ -8,7 +8,6 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
 )
 
@@ -29,11 +28,19 @@ func (a *opened) openCalibration(ctx context.Context) error {
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
 		return fmt.Errorf("%w: %s fits it again", err, a.e.Workspace.Command("train", "--resume"))
 	}
-	if err != nil || a.baseRate == 0 {
+	if err == nil && a.baseRate != 0 && a.calibration == nil {
+		return command.Usage("--base_rate: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
+	}
+	if err != nil {
 		return err
 	}
-	if a.calibration == nil {
-		return command.Usage("--base_rate: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
+	return a.setBaseRate()
+}
+
+// setBaseRate sets the base rate of the calibration, if there is one, to --base_rate.
+func (a *opened) setBaseRate() (err error) {
+	if a.baseRate == 0 || a.calibration == nil {
+		return nil
 	}
 	if a.calibration, err = a.calibration.WithBaseRate(a.baseRate); err != nil {
 		return command.Usage("--base_rate: %v", err)
@@ -73,12 +80,12 @@ func (a *opened) calibrationRemedy(ctx context.Context) string {
 func (a *opened) sayUncalibrated(ctx context.Context) {
 	switch {
 	case a.calibration != nil:
-	case pretrained.IsFile(a.weightsFlags.model):
-		a.e.Say("answers have scores, but no probabilities: --model %s has no calibration", a.weightsFlags.model)
+	case a.calibrate:
+		a.e.Say("answers have scores, but no probabilities: no validation query has a new answer to fit them to")
 	case a.weightsFlags.model != "":
-		a.e.Say("answers have scores, but no probabilities: the models that tagnet comes with have no calibration")
+		a.e.Say("answers have scores, but no probabilities: --model %s has no calibration; --calibrate fits one", a.weightsFlags.model)
 	case a.weights != "":
-		a.e.Say("answers have scores, but no probabilities: --weights have no calibration")
+		a.e.Say("answers have scores, but no probabilities: --weights have no calibration; --calibrate fits one")
 	default:
 		a.e.Say("answers have scores, but no probabilities: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
 	}

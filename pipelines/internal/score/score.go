@@ -135,6 +135,8 @@ type recorded struct {
 	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.
 	Calibration string  `json:"calibration,omitempty"`
 	BaseRate    float64 `json:"base_rate,omitempty"`
+	// Calibrate reports that probabilities were fitted to the model of Given, which decides them.
+	Calibrate bool `json:"calibrate,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without.
 	Paths int `json:"paths,omitempty"`
 }
@@ -148,7 +150,8 @@ type opened struct {
 	model       workspace.Model
 	given       *pretrained.Checkpoint   // of --weights or --model, or nil
 	calibration *calibration.Calibration // nil if the checkpoint has none
-	edges       *relationgraph.Table     // between relations, or nil
+	fitting     calibrating
+	edges       *relationgraph.Table // between relations, or nil
 }
 
 // scoring is one run of the command: a split is evaluated, or queries are answered.
@@ -209,6 +212,9 @@ func (a *opened) open(ctx context.Context) error {
 	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {
 		return err
 	}
+	if err := a.openCalibrating(ctx); err != nil {
+		return err
+	}
 	if err := accelerator.Check(a.device, a.model.Record.Configuration, command.Local()); err != nil {
 		return fmt.Errorf("--device %v: %w", a.device, err)
 	}
@@ -254,6 +260,9 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	}
 	if done {
 		a.e.Say("%s is complete with the same configuration; use --force to score again", w.Evaluation(a.name()))
+		if err := a.readFitted(ctx); err != nil {
+			return err
+		}
 		return a.showMetrics(ctx, false)
 	}
 	if err := a.score(ctx, &stage, int64(len(queries))); err != nil {
@@ -284,6 +293,9 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
 		return err
 	}
+	if err := a.divideCalibrating(ctx); err != nil {
+		return err
+	}
 	return a.divideExplanations(ctx, sizes)
 }
 
@@ -304,7 +316,11 @@ func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stag
 func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
 	jobs := a.withExplanations(a.pipeline(folder, lock.Lock{}, ""), folder)
 	before, err := a.edges.Jobs()
-	return append(before, jobs...), err
+	if err != nil {
+		return nil, err
+	}
+	fitting, err := a.calibrationJobs()
+	return slices.Concat(before, fitting, jobs), err
 }
 
 // loads returns what the steps work on. A row of rankings or predictions takes 14 bytes on WN18RR_v1.
@@ -328,6 +344,12 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int
 	}
 	err := a.edges.Make(ctx)
 	defer budget.Limit(a.memory * budget.MiB)()
+	if err == nil {
+		err = a.fit(ctx, stage.Lock())
+	}
+	if err == nil {
+		err = a.readFitted(ctx)
+	}
 	if err == nil {
 		err = a.sayRadiusLoss(ctx, stage.Folder)
 	}

@@ -139,6 +139,51 @@ func TestULTRAExplained(t *testing.T) {
 	}
 }
 
+// TestULTRACalibrated fits probabilities to weights as they are, and has the library read them from what is kept beside the answers.
+func TestULTRACalibrated(t *testing.T) {
+	for kind, source := range map[string]string{"plain": "e003", "inductive": "o003"} {
+		t.Run(kind, func(t *testing.T) {
+			w := filepath.Join(t.TempDir(), "workspace")
+			arguments := []string{"--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))}
+			if kind == "inductive" {
+				arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Ring("o", 30)))
+			}
+			pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
+			flags := []string{"--workspace", w, "--model", ultraFile(t, nil), "--calibrate", "--queries", file(t, "queries.tsv", source+"\tskip\n"), "--base_rate", "0.2", "--output", "kept"}
+			for _, again := range []string{"", "again"} {
+				out := pipelinetest.Succeed(t, Pipeline(), flags...)
+				if !strings.Contains(out, "calibrated on the 10 best new answers of each of ") || strings.Contains(out, "no probabilities") || !strings.Contains(out, "  probability 0.") {
+					t.Errorf("%s:\n%s", again, out)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(w, "relationgraph/train/manifest.json")); err != nil { // which validation facts are about
+				t.Error(err)
+			}
+			kept := filepath.Join(w, "runs/main/evaluation/kept")
+			m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(kept, weightsFolder, "epoch-000.json")), model.WithBaseRate(0.2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers, err := m.Ask(t.Context(), model.Query{Source: source, Relation: "skip"}, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range rowsOf[parquet.Prediction](t, filepath.Join(kept, "predictions")) {
+				if a := answers[i]; p.Probability == nil || a.Probability == nil || *p.Probability != *a.Probability || p.Entity != a.Entity {
+					t.Errorf("answer %d is %+v, the library has %+v", i, p, a)
+				}
+			}
+			if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", flags[3], "--calibrate"); !strings.Contains(out, "  calibration error 0.") {
+				t.Errorf("a split:\n%s", out)
+			}
+		})
+	}
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", file(t, "facts.tsv", "a\tr\tb\n"))
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate: there are no validation queries"}, "--workspace", w, "--model", ultraFile(t, nil), "--calibrate", "--relation", "r")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate is for --model and --weights"}, "--workspace", w, "--calibrate")
+}
+
 func TestULTRARadius(t *testing.T) {
 	w, weights := wordNet(t), ultraFile(t, nil)
 	score := func(flags ...string) string {

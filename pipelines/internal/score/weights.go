@@ -23,7 +23,10 @@ import (
 const weightsFolder = "weights"
 
 // weightsFlags are the flags of weights that were trained elsewhere.
-type weightsFlags struct{ model, weights, relations, message, aggregate string }
+type weightsFlags struct {
+	model, weights, relations, message, aggregate string
+	calibrate                                     bool
+}
 
 func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
@@ -31,6 +34,7 @@ func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.relations, "relations", "", pretrained.RelationsUsage+"; for --weights")
 	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
 	set.StringVar(&f.aggregate, "aggregate", "", "`pna|sum|mean|max`: the aggregate_func of --weights, unless it is pna")
+	set.BoolVar(&f.calibrate, "calibrate", false, "with --model or --weights, fit probabilities first, to the best answers of the validation queries")
 }
 
 // check validates the flags beside each other.
@@ -42,8 +46,11 @@ func (f *weightsFlags) check(e *command.Environment) error {
 			return command.Usage("--%s and --%s name two models: leave one of them out", two[0], two[1])
 		}
 	}
-	if given["model"] && given["base_rate"] {
-		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out")
+	if f.calibrate && !given["model"] && !given["weights"] {
+		return command.Usage("--calibrate is for --model and --weights: train calibrates its best checkpoint")
+	}
+	if given["model"] && given["base_rate"] && !f.calibrate {
+		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out, or add --calibrate")
 	}
 	if !given["weights"] {
 		for _, name := range []string{"relations", "message", "aggregate"} {
@@ -53,8 +60,8 @@ func (f *weightsFlags) check(e *command.Environment) error {
 		}
 		return e.NotEmpty("the name of a model", "model")
 	}
-	if given["base_rate"] {
-		return command.Usage("--base_rate: --weights have no calibration, and so give no probabilities: leave it out")
+	if given["base_rate"] && !f.calibrate {
+		return command.Usage("--base_rate: --weights have no calibration, and so give no probabilities: leave it out, or add --calibrate")
 	}
 	if given["message"] {
 		if err := command.OneOf("message", f.message, configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE); err != nil {

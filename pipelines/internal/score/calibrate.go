@@ -1,0 +1,127 @@
+package score
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/lock"
+	"tagnet/model/budget"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/relationgraph"
+	"tagnet/stages/bundle"
+	"tagnet/stages/calibrate"
+	"tagnet/stages/graph"
+	"tagnet/stages/score"
+	"tagnet/stages/worker"
+)
+
+// calibrating is what --calibrate works on: validation queries, which are about the training graph.
+type calibrating struct {
+	edges   *relationgraph.Table // between relations, or nil
+	queries int64
+	plan    budget.Plan
+}
+
+// openCalibrating opens what --calibrate needs, before anything is written.
+func (a *opened) openCalibrating(ctx context.Context) error {
+	if !a.calibrate {
+		return nil
+	}
+	valid, err := a.loaded.Queries(ctx, "valid")
+	if err != nil {
+		return err
+	}
+	if len(valid) == 0 {
+		return command.Usage("--calibrate: there are no validation queries to fit probabilities to: leave it out, or put facts into the dataset's valid.txt and preprocess again")
+	}
+	a.fitting.queries, a.fitting.edges = min(int64(len(valid)), calibrate.MostRows), a.edges
+	if a.loaded.Of("valid") != a.loaded.Of(a.split) {
+		a.fitting.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, "valid", a.memory)
+	}
+	return err
+}
+
+// divideCalibrating plans the memory of --calibrate, and adds to the cost.
+func (a *scoring) divideCalibrating(ctx context.Context) error {
+	if !a.calibrate {
+		return nil
+	}
+	sizes, err := graph.Sizes(ctx, a.e.Workspace.Graph(), a.loaded.Manifest, "valid")
+	if err != nil {
+		return err
+	}
+	if sizes.RelationEdges, err = a.fitting.edges.Edges(ctx); err != nil {
+		return err
+	}
+	sizes.Queries = a.fitting.queries
+	c := a.model.Record.Configuration
+	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, "valid", sizes.Queries)
+	a.cost.Seconds += seconds
+	a.fitting.plan, err = a.e.Plan(budget.Calibrate(sizes, c, calibrate.TopK, bundle.MaxRows), a.memory, a.threads)
+	return err
+}
+
+// calibrationJobs returns the pipelines of --calibrate. The relation graph is one of them unless scoring needs the same.
+func (a *scoring) calibrationJobs() ([]*beam.Pipeline, error) {
+	if !a.calibrate {
+		return nil, nil
+	}
+	var jobs []*beam.Pipeline
+	if a.fitting.edges != a.edges {
+		var err error
+		if jobs, err = a.fitting.edges.Jobs(); err != nil {
+			return nil, err
+		}
+	}
+	return append(jobs, buildCalibration(a.calibrationParams(lock.Lock{}))), nil
+}
+
+// buildCalibration returns the Beam pipeline that fits probabilities.
+func buildCalibration(p calibrate.Params) *beam.Pipeline {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	calibrate.Calibrate(scope, p)
+	return pipeline
+}
+
+func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
+	return calibrate.NewParams(score.Params{
+		Graph: a.e.Workspace.Graph(), RelationGraph: a.fitting.edges.URL(), Radius: a.radius,
+		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
+		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
+	}, 0, bundle.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
+}
+
+// fit fits probabilities to the weights that the folder's lock protects, with --calibrate.
+func (a *scoring) fit(ctx context.Context, held lock.Lock) error {
+	if !a.calibrate {
+		return nil
+	}
+	if err := a.fitting.edges.Make(ctx); err != nil {
+		return err
+	}
+	bar := a.e.Progress.Begin("calibrating", a.fitting.queries, "validation queries")
+	defer bar.End()
+	defer bar.Follow(ctx, score.RowsCounter)()
+	worker.Start()
+	if _, err := a.e.RunBeam(ctx, buildCalibration(a.calibrationParams(held))); err != nil {
+		return err
+	}
+	bar.Set(a.fitting.queries)
+	return nil
+}
+
+// readFitted reads the calibration that --calibrate fitted.
+func (a *scoring) readFitted(ctx context.Context) (err error) {
+	if !a.calibrate {
+		return nil
+	}
+	if a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record); err != nil {
+		return err
+	}
+	if c := a.calibration; c != nil {
+		a.e.Say("calibrated on the %d best new answers of each of %s validation queries: %.1f%% are true, the base rate of probabilities", c.TopK, progress.Count(c.Queries), 100*c.BaseRate)
+	}
+	return a.setBaseRate()
+}
