@@ -2,6 +2,7 @@ package counts
 
 import (
 	"context"
+
 	"tagnet/formats/check"
 	"tagnet/formats/storage"
 )

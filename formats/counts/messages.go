@@ -10,8 +10,8 @@ import (
 // The outputs in messages/SPLIT: tables, which are folders of parts, and a file.
 const (
 	CountsTable = "messages"
-	AStarTable  = "astar" // the same columns, with a checkpoint of A*Net
-	SummaryFile = "summary.json"
+	AStarTable  = "astar"        // the same columns, with a checkpoint of A*Net
+	SummaryFile = "summary.json" // also in graph/
 )
 
 // Summary is the content of summary.json: the exact counts of all queries of a split.

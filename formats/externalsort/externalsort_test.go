@@ -145,6 +145,32 @@ func TestSpillsOfOneFile(t *testing.T) {
 	}
 }
 
+// TestSorter sorts rows in a buffer for three of them.
+func TestSorter(t *testing.T) {
+	t.Parallel()
+	folder := "mem://" + t.Name()
+	s := NewSorter(3*2*RowBytes, func(file int) string { return fmt.Sprintf("%s/%d", folder, file) })
+	defer s.Close()
+	for _, r := range []Row{{5}, {2}, {2}, {9}, {2}, {2}, {1}, {7, 0, 1}} {
+		if err := s.Add(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second one has nothing to write
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []Row
+	err := MergeRows(t.Context(), s.Spills, folder+"/table", func(r Row, _ int) error { got = append(got, r); return nil })
+	if want := []Row{{1}, {2}, {2}, {5}, {7, 0, 1}, {9}}; err != nil || len(s.Spills) != 3 || !slices.Equal(got, want) {
+		t.Errorf("%d files of %v, error %v, want 3 of %v", len(s.Spills), got, err, want)
+	}
+	if RowsIn(1) != 2 || RowsIn(2400) != 100 {
+		t.Errorf("%d and %d rows", RowsIn(1), RowsIn(2400))
+	}
+}
+
 func TestMergeNames(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))
@@ -163,20 +189,17 @@ func TestMergeNames(t *testing.T) {
 			slices.Sort(names)
 			names = slices.Compact(names)
 			want = append(want, names...)
-			w, err := CreateNames(t.Context(), fmt.Sprintf("%s/%d", folder, i))
+			spill, err := WriteNames(t.Context(), fmt.Sprintf("%s/%d", folder, i), func(yield func([]byte) bool) {
+				for _, name := range names {
+					if !yield([]byte(name)) {
+						return
+					}
+				}
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer w.Abort()
-			for _, name := range names {
-				if err := w.Write([]byte(name)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			all = append(all, w.Cut())
-			if err := w.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			all = append(all, spill)
 		}
 		slices.Sort(want)
 		want = slices.Compact(want)
@@ -193,7 +216,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	t.Parallel()
 	url := "mem://" + t.Name() + "/spill"
 	rows := write(t, url+"-rows", 0, []Row{{1, 2, 3}, {4, 5, 6}})
-	w, err := CreateNames(t.Context(), url+"-names")
+	w, err := create(t.Context(), url+"-names", names)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,11 +50,6 @@ func CreateRows(ctx context.Context, url string) (*Writer[Row], error) {
 	return create(ctx, url, rows)
 }
 
-// CreateNames begins a spill file of names.
-func CreateNames(ctx context.Context, url string) (*Writer[[]byte], error) {
-	return create(ctx, url, names)
-}
-
 // Write appends a record, which must not sort before the previous one.
 func (w *Writer[T]) Write(record T) error {
 	w.record = w.codec.append(w.record[:0], record)

@@ -17,12 +17,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/results"
 	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/internal/program"
-	"tagnet/stages/graph"
 )
 
 // tiny are hyperparameters with which a training of the sample takes half a second.
@@ -108,7 +108,7 @@ func (b bench) sweep(t *testing.T) {
 	if e.ByDistance["1"].Queries == 0 { // results.Write checked their sum
 		t.Errorf("by distance: %+v", e.ByDistance)
 	}
-	summary, err := graph.ReadSummary(ctx, filepath.Join(state, "sample/graph"))
+	summary, err := counts.ReadDataset(ctx, filepath.Join(state, "sample/graph"))
 	if want := e.Distinct * 2 * summary.Edges; err != nil || e.NBFNetMessages != want || e.Messages >= want {
 		t.Errorf("%d messages, NBFNet %d: want %d (%v)", e.Messages, e.NBFNetMessages, want, err)
 	}

@@ -23,7 +23,6 @@ const (
 	TypesFile             = "types.arrow"              // types of entities, where the dataset gives any
 	InferenceTypesFile    = "inference-types.arrow"    // the same of the inference graph
 	RejectsFile           = "rejects.tsv"
-	SummaryFile           = "summary.json"
 
 	edgesPrefix          = "edges-"
 	inferenceEdgesPrefix = "inference-edges-"

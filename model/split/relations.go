@@ -7,17 +7,6 @@ import (
 	"tagnet/model/random"
 )
 
-// Pair is two relations that give away each other's facts.
-type Pair struct {
-	// Relation and Other are equal if the relation is symmetric.
-	Relation string `json:"relation"`
-	Other    string `json:"other"`
-	// Inverse reports whether the facts of one lead back from those of the other; otherwise both lead the same way.
-	Inverse bool `json:"inverse"`
-	// Share is the part of the facts of the larger one that the other has too.
-	Share float64 `json:"share"`
-}
-
 const (
 	// near is the share of the facts of both relations from which they count as inverse, or as the same.
 	near = 0.8

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
@@ -33,21 +34,6 @@ type Params struct {
 	Seed int64
 }
 
-// Summary says what Divide did.
-type Summary struct {
-	// Facts counts the facts of training, validation and test, repetitions included.
-	Facts [3]int64 `json:"facts"`
-	// Moved counts the facts that were moved to training, because one of their names is in no training fact.
-	Moved int64 `json:"moved"`
-	// NearInverse is the number of relations that are nearly the inverse of another or of themselves, NearSame of
-	// those that are nearly the same as another. Pairs lists them, the first hundred.
-	NearInverse int    `json:"near_inverse"`
-	NearSame    int    `json:"near_same"`
-	Pairs       []Pair `json:"pairs,omitempty"`
-	// Sampled says that not all pairs of entities were compared to find them.
-	Sampled bool `json:"sampled,omitempty"`
-}
-
 // maxPairs bounds the pairs that a summary lists.
 const maxPairs = 100
 
@@ -69,9 +55,9 @@ type divider struct {
 }
 
 // Divide divides a text. An error says if the validation or the test facts would be none.
-func Divide(ctx context.Context, p Params) (Summary, error) {
+func Divide(ctx context.Context, p Params) (counts.Division, error) {
 	d := &divider{p: p, ids: map[string]int32{}}
-	var s Summary
+	var s counts.Division
 	if err := d.compare(ctx, &s); err != nil {
 		return s, err
 	}
@@ -112,7 +98,7 @@ func hash(name []byte) uint64 {
 }
 
 // compare finds the relations that give away each other's facts.
-func (d *divider) compare(ctx context.Context, s *Summary) error {
+func (d *divider) compare(ctx context.Context, s *counts.Division) error {
 	sample := newSample()
 	if err := d.each(ctx, func(f fact, _ triples.Triple, _ int) error { sample.add(f); return nil }); err != nil {
 		return err
@@ -123,14 +109,16 @@ func (d *divider) compare(ctx context.Context, s *Summary) error {
 	for _, p := range pairs {
 		names := []string{d.names[p.a], d.names[p.b]}
 		slices.Sort(names)
-		s.Pairs = append(s.Pairs, Pair{names[0], names[1], p.inverse, p.share})
+		s.Pairs = append(s.Pairs, counts.Pair{Relation: names[0], Other: names[1], Inverse: p.inverse, Share: p.share})
 		of := same
 		if p.inverse {
 			of = inverse
 		}
 		of[p.a], of[p.b] = true, true
 	}
-	slices.SortFunc(s.Pairs, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Other, b.Other)) })
+	slices.SortFunc(s.Pairs, func(a, b counts.Pair) int {
+		return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Other, b.Other))
+	})
 	s.Pairs = s.Pairs[:min(len(s.Pairs), maxPairs)]
 	s.NearInverse, s.NearSame, s.Sampled = len(inverse), len(same), !sample.whole()
 
@@ -199,7 +187,7 @@ func (d *divider) draw(ctx context.Context) (moved, seen map[uint64]struct{}, er
 }
 
 // write writes the three texts.
-func (d *divider) write(ctx context.Context, s *Summary, moved, seen map[uint64]struct{}) error {
+func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map[uint64]struct{}) error {
 	var files [sides]storage.Writer
 	var texts [sides]*bufio.Writer
 	for side, url := range d.p.To {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 )
@@ -41,7 +42,7 @@ func people(n int) []string {
 }
 
 // divide divides lines and returns the sides, without numbers and sorted.
-func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]string, Summary, error) {
+func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]string, counts.Division, error) {
 	t.Helper()
 	root := "mem://" + t.Name()
 	var text bytes.Buffer
@@ -96,7 +97,7 @@ func TestDivide(t *testing.T) {
 	if s.NearInverse != 3 || s.NearSame != 2 || s.Sampled || len(s.Pairs) != 3 {
 		t.Errorf("%+v", s)
 	}
-	for i, want := range []Pair{{"child_of", "parent_of", true, 1}, {"employed_by", "works_at", false, 0}, {"spouse_of", "spouse_of", true, 1}} {
+	for i, want := range []counts.Pair{{Relation: "child_of", Other: "parent_of", Inverse: true, Share: 1}, {Relation: "employed_by", Other: "works_at", Inverse: false, Share: 0}, {Relation: "spouse_of", Other: "spouse_of", Inverse: true, Share: 1}} {
 		got := s.Pairs[i]
 		if want.Share == 0 {
 			got.Share = 0

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 	"tagnet/model/budget"
+	"tagnet/model/ids"
 	"tagnet/model/kg"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
@@ -27,7 +28,7 @@ var (
 type encodeFn struct{ Params WriteParams }
 
 // names are the ids of all names.
-type names struct{ training, inference, relations *vocabulary.IDs }
+type names struct{ training, inference, relations *ids.Map }
 
 // load loads the vocabularies, and divides the memory that they leave.
 func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (names, budget.Plan, error) {
@@ -69,7 +70,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 		return err
 	}
 	defer leave()
-	e := newEncoder(f.Params, task.Chunk, n, vocabulary.Rows(vocabulary.BufferBytes(plan, f.Params.BufferBytes)), emit)
+	e := newEncoder(f.Params, task.Chunk, n, externalsort.RowsIn(vocabulary.BufferBytes(plan, f.Params.BufferBytes)), emit)
 	defer e.close()
 	defer e.rejects.Abort()
 	err = task.Chunk.Read(ctx, func(line int, t triples.Triple) error { return e.add(ctx, line, t) }, ignore)
@@ -93,8 +94,8 @@ func ignore(triples.BadLine) error { return nil }
 type encoder struct {
 	params              WriteParams
 	chunk               triples.Chunk
-	to                  destination
-	entities, relations *vocabulary.IDs
+	to                  kg.Destination
+	entities, relations *ids.Map
 	rows, scratch       []externalsort.Row
 	rejects             *triples.RejectsWriter
 	emit                func(string, TableInput)
@@ -102,7 +103,7 @@ type encoder struct {
 }
 
 func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int, emit func(string, TableInput)) *encoder {
-	e := &encoder{params: p, chunk: chunk, to: destinationOf(chunk.Graph, chunk.Split, p.Inductive), entities: n.training, relations: n.relations, emit: emit}
+	e := &encoder{params: p, chunk: chunk, to: kg.DestinationOf(chunk.Graph, chunk.Split, p.Inductive), entities: n.training, relations: n.relations, emit: emit}
 	if chunk.Graph == triples.Inference {
 		e.entities = n.inference
 	}
@@ -177,7 +178,7 @@ func (e *encoder) flush(ctx context.Context) error {
 	if err := e.queries(ctx); err != nil {
 		return err
 	}
-	if e.to.edges != nil {
+	if e.to.Edges != nil {
 		if err := e.edges(ctx); err != nil {
 			return err
 		}
@@ -201,24 +202,15 @@ func (e *encoder) input(spill externalsort.Spill) TableInput {
 // queries writes rows of (source, relation, answer).
 func (e *encoder) queries(ctx context.Context) error {
 	e.rows, e.scratch = externalsort.Sort(e.rows, e.scratch)
-	w, err := externalsort.CreateRows(ctx, e.url("queries"))
+	spill, err := externalsort.WriteRows(ctx, e.url("queries"), e.rows)
 	if err != nil {
 		return err
 	}
-	defer w.Abort()
-	for _, r := range e.rows {
-		if err := w.Write(r); err != nil {
-			return err
-		}
+	input := e.input(spill)
+	if e.to.Queries != "" {
+		e.emit(e.to.Queries, input)
 	}
-	input := e.input(w.Cut())
-	if err := w.Commit(); err != nil {
-		return err
-	}
-	if e.to.queries != "" {
-		e.emit(e.to.queries, input)
-	}
-	for _, file := range e.to.answers {
+	for _, file := range e.to.Answers {
 		e.emit(file, input)
 	}
 	return nil
@@ -254,7 +246,7 @@ func (e *encoder) edges(ctx context.Context) error {
 		return err
 	}
 	for i, input := range inputs {
-		e.emit(e.to.edges(shards[i], e.params.EdgeShards), input)
+		e.emit(e.to.Edges(shards[i], e.params.EdgeShards), input)
 	}
 	return nil
 }

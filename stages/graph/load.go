@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tagnet/formats/manifest"
+	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/stages/worker"
 )
@@ -19,4 +20,13 @@ func Load(ctx context.Context, folder string) (*kg.KG, error) {
 	return worker.Load(worker.Key{Kind: "graph", URL: folder}, m.Checksum, func() (*kg.KG, error) {
 		return kg.Load(ctx, folder, m)
 	})
+}
+
+// Sizes is kg.Sizes without loading the graph. The caller has called kg.Check. The process reads the names once.
+func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
+	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
+	if err != nil {
+		return budget.Sizes{}, err
+	}
+	return kg.Sizes(ctx, folder, m, split, bytes)
 }

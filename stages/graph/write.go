@@ -84,7 +84,7 @@ func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.
 	}
 	p.Chunks, p.Rejects = nil, nil // no other step needs all of them
 	rows := beam.ParDo(s, &encodeFn{Params: p}, beam.Reshuffle(s, tasks))
-	empty := beam.ParDo(s, emptyTableFn, beam.CreateList(s, tableFiles(p.Inductive, p.EdgeShards)))
+	empty := beam.ParDo(s, emptyTableFn, beam.CreateList(s, kg.TableFiles(p.Inductive, p.EdgeShards)))
 	rejected := beam.ParDo(s, rejectsFn, rejects)
 	tables := beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.Flatten(s, rows, empty, rejected)))
 	all := beam.CoGroupByKey(s, beam.AddFixedKey(s, tables), beam.AddFixedKey(s, written))

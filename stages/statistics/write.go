@@ -9,7 +9,6 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/stages/graph"
 )
 
 // writeFn writes both files.
@@ -44,7 +43,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*Degree
 
 // gather combines the degrees with the summaries of the other stages.
 func (p Params) gather(ctx context.Context, training, inference Degrees) (analysis.Analysis, error) {
-	s, err := graph.ReadSummary(ctx, p.Graph)
+	s, err := counts.ReadDataset(ctx, p.Graph)
 	if err != nil {
 		return analysis.Analysis{}, err
 	}

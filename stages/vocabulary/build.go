@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
 	"tagnet/model/budget"
+	"tagnet/model/ids"
 	"tagnet/model/kg"
 	"tagnet/stages/worker"
 )
@@ -55,9 +56,6 @@ func BufferBytes(plan budget.Plan, limit int64) int64 {
 	}
 	return plan.BufferBytes()
 }
-
-// Rows returns how many rows may be sorted at a time in so many bytes, at least those of a fact.
-func Rows(bytes int64) int { return int(max(2, bytes/(2*externalsort.RowBytes))) }
 
 // Written describes a complete vocabulary file. It is an element of pipelines.
 type Written struct {
@@ -103,7 +101,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 		return err
 	}
 	defer leave()
-	c := collector{params: f.Params, chunk: chunk, setBytes: BufferBytes(plan, f.Params.BufferBytes) / 2, entities: newSet(), relations: newSet(), emit: emit}
+	c := collector{params: f.Params, chunk: chunk, setBytes: BufferBytes(plan, f.Params.BufferBytes) / 2, entities: ids.NewSet(), relations: ids.NewSet(), emit: emit}
 	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
 	defer rejects.Abort()
 	counted := int64(0)
@@ -141,7 +139,7 @@ type collector struct {
 	params              BuildParams
 	chunk               triples.Chunk
 	setBytes            int64 // limit of each set
-	entities, relations *set
+	entities, relations *ids.Set
 	emit                func(string, externalsort.Spill)
 	written             int
 }
@@ -152,12 +150,12 @@ func (c *collector) url(content string) string {
 }
 
 func (c *collector) add(ctx context.Context, t triples.Triple) error {
-	c.entities.add(t.Head)
-	c.entities.add(t.Tail)
+	c.entities.Add(t.Head)
+	c.entities.Add(t.Tail)
 	if c.chunk.Graph == triples.Training && (c.chunk.Split == "train" || c.chunk.Split == triples.Background) {
-		c.relations.add(t.Relation)
+		c.relations.Add(t.Relation)
 	}
-	if c.entities.full(c.setBytes) || c.relations.full(c.setBytes) {
+	if c.entities.Full(c.setBytes) || c.relations.Full(c.setBytes) {
 		return c.flush(ctx)
 	}
 	return nil
@@ -170,13 +168,13 @@ func (c *collector) flush(ctx context.Context) error {
 		entities = kg.InferenceEntitiesFile
 	}
 	for _, s := range []struct {
-		set  *set
+		set  *ids.Set
 		file string
 	}{{c.entities, entities}, {c.relations, kg.RelationsFile}} {
-		if s.set.names == 0 {
+		if s.set.Len() == 0 {
 			continue
 		}
-		spill, err := s.set.write(ctx, c.url("names"))
+		spill, err := s.set.Write(ctx, c.url("names"))
 		if err != nil {
 			return err
 		}
@@ -220,7 +218,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*
 	if err != nil {
 		return err
 	}
-	if err := checkCount(file, url, names); err != nil {
+	if err := ids.CheckCount(schemaOf(file), url, names); err != nil {
 		return err
 	}
 	if err := w.Commit(); err != nil {
@@ -229,6 +227,19 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*
 	emit(Written{File: file, URL: url, Version: sum.Hex(), Names: names})
 	return nil
 }
+
+// cached is the kind of the ids in the process's cache.
+const cached = "vocabulary"
+
+// Load returns the ids of a vocabulary file. It reads each file once per process.
+func Load(ctx context.Context, w Written) (*ids.Map, error) {
+	return worker.Load(worker.Key{Kind: cached, URL: w.URL}, w.Version, func() (*ids.Map, error) {
+		return ids.Read(ctx, w.URL, schemaOf(w.File), w.Names, w.Version)
+	})
+}
+
+// Forget drops the ids that Load has read.
+func Forget() { worker.Forget(cached) }
 
 // schemaOf returns the schema of a vocabulary file.
 func schemaOf(file string) string {

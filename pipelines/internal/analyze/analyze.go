@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
@@ -19,7 +20,6 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 )
 
 // flags are the pipeline's flags and the lists that they give.
@@ -193,7 +193,7 @@ func (f *flags) budget() []string {
 
 // chooseSplits leaves out splits without queries, unless --splits names them.
 func (f *flags) chooseSplits(ctx context.Context, e *command.Environment) error {
-	s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
+	s, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
@@ -12,7 +13,6 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
 )
 
 // checkReplaced refuses a --memory that is too small for the steps that --force repeats, before
@@ -26,7 +26,7 @@ func (f *flags) checkReplaced(ctx context.Context, e *command.Environment) error
 	if err != nil || !same {
 		return err
 	}
-	s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
+	s, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,9 @@ func (f *flags) checkReplaced(ctx context.Context, e *command.Environment) error
 // least that is enough for all of them. refused is the refusal of another step, or nil.
 func (f *flags) checkMemory(ctx context.Context, e *command.Environment, steps []step, refused error) error {
 	m, err := manifest.Read(ctx, e.Workspace.Graph())
+	if err == nil {
+		err = kg.Check(ctx, e.Workspace.Graph(), m)
+	}
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 		params.Chunks = append(params.Chunks, triples.Chunk{URL: url, Graph: triples.Training, Split: split})
 	}
 	pipelinetest.RunBeam(t, preprocess.Build(params))
-	s, err := graph.ReadSummary(ctx, w.Graph())
+	s, err := counts.ReadDataset(ctx, w.Graph())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,11 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	sources := distances.Sources(queries)
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
-	params, err := f.params(ctx, e, loaded.Manifest, model, len(sources))
+	sizes, err := loaded.Sizes(ctx, f.split)
+	if err != nil {
+		return err
+	}
+	params, err := f.params(e, sizes, model, len(sources))
 	if err != nil {
 		return err
 	}
@@ -167,20 +171,19 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, split string, layers, deltas []int, memory int64, sources int) error {
 	f := flags{split: split, layerList: layers, deltaList: deltas, memory: memory}
 	f.chooseRemoval()
-	_, err := f.params(ctx, e, m, nil, sources)
+	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), m, f.split)
+	if err == nil {
+		_, err = f.params(e, sizes, nil, sources)
+	}
 	return err
 }
 
 // params returns the parameters of a count within --memory: it chooses the number of threads, and
 // from how many sources each searches at once.
-func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, model *messages.Model, sources int) (messages.CountParams, error) {
+func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *messages.Model, sources int) (messages.CountParams, error) {
 	p := messages.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove,
 		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: e.Variant(f.kernel), Memory: f.memory * budget.MiB,
-	}
-	sizes, err := graph.Sizes(ctx, p.Graph, m, f.split)
-	if err != nil {
-		return p, err
 	}
 	sizes.Sources = int64(sources)
 	c := budget.Counting{
@@ -204,7 +207,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 	defer budget.Limit(f.memory * budget.MiB)()
 	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
 	if params.Model != nil { // propagating takes longer than counting
-		s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
+		s, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 		if err != nil {
 			return err
 		}

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/facts"
 	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/graph"
 )
 
 // dataset is the files of a run.
@@ -25,7 +25,7 @@ type dataset struct {
 	// unread are the names of the files of the folders that are not read.
 	unread []string
 	// converted is what the conversion of the files found.
-	converted graph.Conversion
+	converted counts.Conversion
 	rejects   []triples.Rejects
 }
 

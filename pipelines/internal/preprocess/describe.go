@@ -5,39 +5,38 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/counts"
 	"tagnet/model/kg"
-	"tagnet/model/split"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/graph"
 )
 
 // describe prints the sizes of the graph, and which lines were left out.
-func describe(e *command.Environment, s graph.Summary) {
+func describe(e *command.Environment, s counts.Dataset) {
 	e.Say("")
 	if s.InferenceGraph == nil {
 		e.Say("%-28s%14s", s.Dataset, "graph")
 	} else {
 		e.Say("%-28s%14s%18s", s.Dataset, "training graph", "inference graph")
 	}
-	row := func(label, training string, inference func(graph.GraphSummary) string) {
+	row := func(label, training string, inference func(counts.Graph) string) {
 		line := fmt.Sprintf("  %-26s%14s", label, training)
 		if s.InferenceGraph != nil && inference != nil {
 			line += fmt.Sprintf("%18s", inference(*s.InferenceGraph))
 		}
 		e.Say("%s", line)
 	}
-	row("entities", progress.Count(s.Entities), func(g graph.GraphSummary) string { return progress.Count(g.Entities) })
+	row("entities", progress.Count(s.Entities), func(g counts.Graph) string { return progress.Count(g.Entities) })
 	row("relations", progress.Count(s.Relations), nil)
-	row("facts", progress.Count(s.Facts), func(g graph.GraphSummary) string { return progress.Count(g.Facts) })
+	row("facts", progress.Count(s.Facts), func(g counts.Graph) string { return progress.Count(g.Facts) })
 	if s.Background > 0 {
 		row("  of them in facts.txt", progress.Count(s.Background), nil)
 	}
-	row("edges, both directions", progress.Count(s.Edges), func(g graph.GraphSummary) string { return progress.Count(g.Edges) })
-	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g graph.GraphSummary) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
+	row("edges, both directions", progress.Count(s.Edges), func(g counts.Graph) string { return progress.Count(g.Edges) })
+	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g counts.Graph) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
 	if s.Types != nil {
-		row("types", progress.Count(s.Types.Types), func(g graph.GraphSummary) string { return progress.Count(g.Types.Types) })
-		row("entities with a type", progress.Count(s.Types.Entities), func(g graph.GraphSummary) string { return progress.Count(g.Types.Entities) })
+		row("types", progress.Count(s.Types.Types), func(g counts.Graph) string { return progress.Count(g.Types.Types) })
+		row("entities with a type", progress.Count(s.Types.Entities), func(g counts.Graph) string { return progress.Count(g.Types.Entities) })
 	}
 	e.Say("")
 	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct queries")
@@ -52,7 +51,7 @@ func describe(e *command.Environment, s graph.Summary) {
 }
 
 // notes are the lines below the tables: how the files became facts, what was left out, and warnings.
-func notes(s graph.Summary) []string {
+func notes(s counts.Dataset) []string {
 	var list []string
 	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
 	if s.Background > 0 {
@@ -93,7 +92,7 @@ func notes(s graph.Summary) []string {
 }
 
 // unmeasured says what is impossible without the facts of a split, and what is possible, or returns "".
-func unmeasured(s graph.Summary) string {
+func unmeasured(s counts.Dataset) string {
 	const answers = "ULTRA's weights (score --model FILE.pth), or a model that is trained here, answer your own queries"
 	switch valid, test := s.Queries["valid"] > 0, s.Queries["test"] > 0; {
 	case !valid && !test:
@@ -107,7 +106,7 @@ func unmeasured(s graph.Summary) string {
 }
 
 // unknown says how many lines of --types are about entities that a graph does not have.
-func unknown(types *graph.TypesSummary, in string) []string {
+func unknown(types *counts.Types, in string) []string {
 	if types == nil || types.Unknown == 0 || types.Listed == 0 {
 		return nil
 	}
@@ -128,7 +127,7 @@ func percent(share float64) string {
 }
 
 // sides says how --split divided a file.
-func sides(s split.Summary) []string {
+func sides(s counts.Division) []string {
 	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", progress.Count(s.Facts[0]), progress.Count(s.Facts[1]), progress.Count(s.Facts[2]))
 	if s.Moved > 0 {
 		line += fmt.Sprintf("; %s moved to training, since one of their names is in no other training fact", progress.Count(s.Moved))
@@ -145,7 +144,7 @@ func sides(s split.Summary) []string {
 }
 
 // leftOut describes the lines that are not in the tables.
-func leftOut(s graph.Summary) string {
+func leftOut(s counts.Dataset) string {
 	var list []string
 	for _, split := range []string{"train", "valid", "test", "facts", "inference"} {
 		n := s.Repeated[split]

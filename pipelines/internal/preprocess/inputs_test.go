@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/rdf"
 	"tagnet/formats/triples"
-	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
@@ -204,7 +204,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("the answer is %s", l.Train.Entities[read])
 		}
 	}
-	s, err := graph.ReadSummary(t.Context(), filepath.Join(w, "graph"))
+	s, err := counts.ReadDataset(t.Context(), filepath.Join(w, "graph"))
 	if _, queried := s.Queries["facts"]; queried {
 		t.Error("background facts are queried")
 	}
@@ -330,17 +330,17 @@ func TestGraphAlone(t *testing.T) {
 	text := small()["train.txt"]
 	table := "subject,verb,object\n" + strings.ReplaceAll(text, "\t", ",")
 	folder := pipelinetest.Dataset(t, map[string]string{"mine.tsv": text, "mine.tsv.gz": packed(t, text), "mine.csv": table, "all.txt": text})
-	makes := func(flags ...string) (tables map[string]string, s graph.Summary, out string) {
+	makes := func(flags ...string) (tables map[string]string, s counts.Dataset, out string) {
 		t.Helper()
 		w := t.TempDir()
 		out = pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w}, flags...)...)
-		s, err := graph.ReadSummary(t.Context(), filepath.Join(w, "graph"))
+		s, err := counts.ReadDataset(t.Context(), filepath.Join(w, "graph"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		tables = pipelinetest.Files(t, filepath.Join(w, "graph"))
 		delete(tables, "manifest.json")
-		delete(tables, kg.SummaryFile) // the dataset's name
+		delete(tables, counts.SummaryFile) // the dataset's name
 		return tables, s, out
 	}
 	want, s, out := makes("--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": text}))
@@ -417,7 +417,7 @@ func TestChangedWhileConverted(t *testing.T) {
 		t.Errorf("changed facts: %v", err)
 	}
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", w, "--types", f.types)
-	s, err := graph.ReadSummary(ctx, filepath.Join(w, "graph"))
+	s, err := counts.ReadDataset(ctx, filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -157,7 +158,7 @@ func TestRepeatedAndKnown(t *testing.T) {
 		"train.txt": "a\tr\tb\na\tr\tb\nb\tr\tc\n", "valid.txt": "a\tr\tb\na\tr\tb\nc\tr\ta\n", "test.txt": "c\tr\ta\na\tr\tb\nb\tr\tc\n",
 	}
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
-	s, err := graph.ReadSummary(t.Context(), filepath.Join(workspace, "graph"))
+	s, err := counts.ReadDataset(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

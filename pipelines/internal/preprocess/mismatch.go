@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 )
 
 // explain lets the error of a graph that was made from other texts name the flags that differ, such as
@@ -19,7 +19,7 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 	if !errors.As(err, &mismatch) || len(mismatch.Differences) == 0 {
 		return err
 	}
-	s, unread := graph.ReadSummary(ctx, e.Workspace.Graph())
+	s, unread := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if unread != nil {
 		return err
 	}

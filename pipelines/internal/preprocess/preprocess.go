@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/externalsort"
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
@@ -270,7 +271,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 	}
 	worker.Stop()
 	// Too many names for --memory are a mistake in the flags; a worker returns the text of its error only.
-	names, counting := vocabulary.CountNames(ctx, e.Workspace.Graph())
+	names, counting := kg.CountNames(ctx, e.Workspace.Graph())
 	if counting != nil {
 		return source, err
 	}
@@ -292,7 +293,7 @@ func (f *flags) pipeline(e *command.Environment, source dataset, held lock.Lock)
 
 // outputs lists the files that make graph/ complete; of the edges one shard stands for all.
 func (f *flags) outputs(source dataset) []string {
-	files := []string{kg.SummaryFile, kg.EntitiesFile, kg.RelationsFile, kg.AnswersFile, kg.TrainAnswersFile, kg.RejectsFile, kg.EdgesFile(0, source.edgeShards())}
+	files := []string{counts.SummaryFile, kg.EntitiesFile, kg.RelationsFile, kg.AnswersFile, kg.TrainAnswersFile, kg.RejectsFile, kg.EdgesFile(0, source.edgeShards())}
 	for _, split := range kg.Splits {
 		files = append(files, kg.QueriesFile(split))
 	}
@@ -310,11 +311,11 @@ func (f *flags) outputs(source dataset) []string {
 
 // rows returns the numbers of rows for the manifest of graph/, and the hash of its names.
 func rows(ctx context.Context, folder string) (rows map[string]int64, vocabulary string, err error) {
-	s, err := graph.ReadSummary(ctx, folder)
+	s, err := counts.ReadDataset(ctx, folder)
 	if err != nil {
 		return nil, "", err
 	}
-	if vocabulary, err = graph.VocabularyHash(ctx, folder, s); err != nil {
+	if vocabulary, err = kg.HashNames(ctx, folder, s.Entities, s.Relations); err != nil {
 		return nil, "", err
 	}
 	rows = map[string]int64{
@@ -331,12 +332,12 @@ func rows(ctx context.Context, folder string) (rows map[string]int64, vocabulary
 
 // finish describes the graph, lists the outputs and suggests what to run next.
 func finish(ctx context.Context, e *command.Environment, source dataset, made bool) error {
-	s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
+	s, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}
 	describe(e, s)
-	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), kg.SummaryFile))
+	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), counts.SummaryFile))
 	if s.Rejected > 0 {
 		e.Outputs(made, storage.Join(e.Workspace.Graph(), kg.RejectsFile))
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
@@ -275,7 +276,7 @@ func TestRejects(t *testing.T) {
 			t.Errorf("rejects.tsv: %q, want %s...%s", line, want.at, want.text)
 		}
 	}
-	s, err := graph.ReadSummary(context.Background(), filepath.Join(workspace, "graph"))
+	s, err := counts.ReadDataset(context.Background(), filepath.Join(workspace, "graph"))
 	if err != nil || s.Facts != 2 || s.Rejected != 4 || s.Queries["valid"] != 0 || s.Repeated["train"] != 1 {
 		t.Errorf("summary %+v, %v", s, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
@@ -115,7 +116,7 @@ func checkRejects(t *testing.T, workspace, want, kept string) {
 		t.Errorf("rejects.tsv: %s\n%s\nwant\n%s", heading, got, want)
 	}
 	n := int64(strings.Count(want, "\n") + 1)
-	s, err := graph.ReadSummary(t.Context(), filepath.Join(workspace, "graph"))
+	s, err := counts.ReadDataset(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil || s.Rejected != n {
 		t.Errorf("the summary has %d rejected lines, want %d; %v", s.Rejected, n, err)
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/graph"
 )
 
 // TestSample checks that the built-in sample is used, and said to be, without --dataset; that
@@ -22,7 +22,7 @@ func TestSample(t *testing.T) {
 	if !strings.HasPrefix(out, "no --dataset: using the built-in sample") {
 		t.Errorf("the sample is not announced: %s", out)
 	}
-	s, err := graph.ReadSummary(context.Background(), workspace+"/graph")
+	s, err := counts.ReadDataset(context.Background(), workspace+"/graph")
 	if err != nil || s.Dataset != "sample" || s.Facts == 0 || s.Queries["test"] == 0 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tagnet/formats/counts"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/graph"
 )
 
 // data is where the datasets lie, beside the project.
@@ -47,14 +47,14 @@ func TestSizesOfThePaper(t *testing.T) {
 				arguments = append(arguments, "--inference", filepath.Join(data, test.inference))
 			}
 			pipelinetest.Succeed(t, Pipeline(), arguments...)
-			s, err := graph.ReadSummary(context.Background(), filepath.Join(workspace, "graph"))
+			s, err := counts.ReadDataset(context.Background(), filepath.Join(workspace, "graph"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if s.Relations != test.relations {
 				t.Errorf("%d relations, want %d", s.Relations, test.relations)
 			}
-			queried := graph.GraphSummary{Entities: s.Entities, Facts: s.Facts}
+			queried := counts.Graph{Entities: s.Entities, Facts: s.Facts}
 			if got := (size{queried.Entities, queried.Facts, s.Queries["train"] / 2}); got != test.train {
 				t.Errorf("train %+v, want %+v", got, test.train)
 			}

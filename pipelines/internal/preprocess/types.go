@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
@@ -11,7 +12,6 @@ import (
 	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/graph"
 )
 
 // types is the file of --types.
@@ -84,12 +84,12 @@ func (f *flags) typed() bool { return f.types != "" || f.typeRelation != "" }
 func (f *flags) complete(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) error {
 	ctx = held.Guard(ctx)
 	folder := e.Workspace.Graph()
-	s, err := graph.ReadSummary(ctx, folder)
+	s, err := counts.ReadDataset(ctx, folder)
 	if err != nil {
 		return err
 	}
 	s.Unread = source.unread
-	if source.converted != (graph.Conversion{}) {
+	if source.converted != (counts.Conversion{}) {
 		s.Conversion = &source.converted
 	}
 	if f.typed() {
@@ -97,19 +97,19 @@ func (f *flags) complete(ctx context.Context, e *command.Environment, source dat
 			return err
 		}
 	}
-	return storage.WriteJSON(ctx, storage.Join(folder, kg.SummaryFile), s)
+	return storage.WriteJSON(ctx, storage.Join(folder, counts.SummaryFile), s)
 }
 
 // writeTypes writes the types of both graphs.
-func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s *graph.Summary) error {
-	p := graph.TypesParams{
+func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s *counts.Dataset) error {
+	p := kg.TypesParams{
 		Folder: folder, Spill: storage.Join(folder, spillFolder), Entities: s.Entities, EdgeShards: source.edgeShards(),
 		Relation: f.typeRelation, BufferBytes: typeBufferBytes,
 	}
 	if f.types != "" {
 		p.Each = source.types.each
 	}
-	written, err := graph.WriteTypes(ctx, p)
+	written, err := kg.WriteTypes(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 	found := written.Entities
 	if s.InferenceGraph != nil {
 		p.Inference, p.Entities = true, s.InferenceGraph.Entities
-		written, err := graph.WriteTypes(ctx, p)
+		written, err := kg.WriteTypes(ctx, p)
 		if err != nil {
 			return err
 		}

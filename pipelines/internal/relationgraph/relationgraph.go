@@ -15,7 +15,6 @@ import (
 	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
 )
@@ -76,7 +75,7 @@ func Open(ctx context.Context, e *command.Environment, c configuration.Configura
 
 // divide chooses by the memory how meetings are collected, which changes no byte of the table.
 func (t *Table) divide(ctx context.Context, split string) error {
-	sizes, err := graph.Sizes(ctx, t.e.Workspace.Graph(), t.loaded.Manifest, split)
+	sizes, err := t.loaded.Sizes(ctx, split)
 	if err != nil {
 		return err
 	}

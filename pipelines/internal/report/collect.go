@@ -20,7 +20,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 )
 
 // evidence is the content of a workspace that the page shows. What could not be read is nil or
@@ -28,7 +27,7 @@ import (
 type evidence struct {
 	workspace   workspace.Workspace
 	seed        int64 // of the bootstraps
-	graph       *graph.Summary
+	graph       *counts.Dataset
 	distances   []counts.Distribution
 	epochs      []history.Epoch
 	best        string
@@ -72,7 +71,7 @@ const (
 func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence, error) {
 	e := newReader(w, seed)
 	preprocess, analyze := w.Command("preprocess"), w.Command("analyze")
-	if g, err := read[graph.Summary](ctx, e, workspace.GraphFolder, "summary.json", preprocess); err != nil {
+	if g, err := read[counts.Dataset](ctx, e, workspace.GraphFolder, "summary.json", preprocess); err != nil {
 		e.missing(dataSection, "The graph has no summary", preprocess, err)
 	} else {
 		e.graph = &g

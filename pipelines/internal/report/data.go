@@ -7,7 +7,6 @@ import (
 	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
 	"tagnet/model/chart"
-	"tagnet/stages/graph"
 )
 
 // composeData returns the section on the graph and the distances of its answers.
@@ -41,7 +40,7 @@ func (e *evidence) composeData() section {
 }
 
 // leaks returns a warning for each split with facts that its graph also contains.
-func leaks(g *graph.Summary) (warnings []string) {
+func leaks(g *counts.Dataset) (warnings []string) {
 	for _, split := range []string{"valid", "test"} {
 		known, facts := g.Known[split], g.Queries[split]/2
 		if known == 0 || facts == 0 {
@@ -62,7 +61,7 @@ func leaks(g *graph.Summary) (warnings []string) {
 }
 
 // splitTable returns a table with a row for each split.
-func splitTable(g *graph.Summary) table {
+func splitTable(g *counts.Dataset) table {
 	t := table{Title: "Queries", Head: []string{"Split", "Queries", "Distinct"},
 		Note: "A query is a source and a relation. A query with several answers is propagated once: distinct counts propagations."}
 	for _, split := range []string{"train", "valid", "test"} {

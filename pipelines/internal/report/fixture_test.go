@@ -19,7 +19,6 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 )
 
 // hostile is a name that would become part of the page if it were not escaped.
@@ -134,7 +133,7 @@ func (f fixture) analysis() {
 }
 
 func (f fixture) graph() {
-	f.write("graph/summary.json", graph.Summary{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, Edges: 544230, MeanDegree: 18.7,
+	f.write("graph/summary.json", counts.Dataset{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, Edges: 544230, MeanDegree: 18.7,
 		Queries: map[string]int64{"train": 544230, "valid": 35070, "test": 40932}, Distinct: map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
 	f.write("distances/test/distribution.json", counts.Distribution{Split: "test", Queries: 40932,
 		ByDistance: map[string]int64{"1": 40, "2": 29911, "3": 10871, "4": 100, "10": 1, "unreached": 9}})

@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 )
 
 // summaries are the JSON files of a workspace that a page shows, each with what reads it into the evidence.
@@ -19,7 +18,7 @@ var summaries = []struct {
 	file string
 	read func(e *evidence, url string) error
 }{
-	{"graph/summary.json", func(e *evidence, url string) error { return set[graph.Summary](url, &e.graph) }},
+	{"graph/summary.json", func(e *evidence, url string) error { return set[counts.Dataset](url, &e.graph) }},
 	{"distances/test/distribution.json", func(e *evidence, url string) error {
 		var d *counts.Distribution
 		err := set(url, &d)

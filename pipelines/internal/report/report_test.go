@@ -19,7 +19,6 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 )
 
 // run makes the page of a workspace and returns it with the output.
@@ -143,10 +142,10 @@ func TestGaps(t *testing.T) {
 		not   []string
 	}{
 		{"test facts in the graph", func(f fixture) {
-			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"train": 20, "valid": 8, "test": 400}, Known: map[string]int64{"valid": 1, "test": 30}})
+			f.write("graph/summary.json", counts.Dataset{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"train": 20, "valid": 8, "test": 400}, Known: map[string]int64{"valid": 1, "test": 30}})
 		}, []string{"30 of the 200 facts of the test split (15.0%) are also in the training graph", "1 of the 4 facts of the valid split (25.0%) is also in the training graph"}, nil},
 		{"test facts in the inference graph", func(f fixture) {
-			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30}, InferenceGraph: &graph.GraphSummary{Entities: 9, Facts: 10, Edges: 20}})
+			f.write("graph/summary.json", counts.Dataset{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30}, InferenceGraph: &counts.Graph{Entities: 9, Facts: 10, Edges: 20}})
 		}, []string{"(15.0%) are also in the inference graph"}, []string{"of the valid split ("}},
 		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
 		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},

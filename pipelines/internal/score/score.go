@@ -24,7 +24,6 @@ import (
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -273,7 +272,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 
 // divide plans the memory of scoring so many queries.
 func (a *scoring) divide(ctx context.Context, queries int64) error {
-	sizes, err := graph.Sizes(ctx, a.e.Workspace.Graph(), a.loaded.Manifest, a.split)
+	sizes, err := a.loaded.Sizes(ctx, a.split)
 	if err != nil {
 		return err
 	}

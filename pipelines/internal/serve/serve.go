@@ -22,7 +22,6 @@ import (
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 )
 
 type flags struct {
@@ -146,7 +145,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	if found.Warning != "" {
 		e.Say("%s", found.Warning)
 	}
-	sizes, err := graph.Sizes(ctx, w.Graph(), loaded.Manifest, "test")
+	sizes, err := loaded.Sizes(ctx, "test")
 	if err != nil {
 		return settings{}, err
 	}

@@ -29,7 +29,6 @@ import (
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
 
@@ -201,7 +200,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if len(valid) == 0 {
 		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
 	}
-	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), loaded.Manifest, "valid")
+	sizes, err := loaded.Sizes(ctx, "valid")
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package vocabulary
+package ids
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/externalsort"
 )
 
-// set is a hash set of names, which lie in one slice.
-type set struct {
+// Set is a hash set of names, which lie in one slice.
+type Set struct {
 	seed maphash.Seed
 	// slots has, for each name, the upper half of its hash, and its offset in text plus 1; 0 is
 	// free.
@@ -22,7 +22,8 @@ type set struct {
 	names int
 }
 
-func newSet() *set { return &set{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)} }
+// NewSet returns a set without names.
+func NewSet() *Set { return &Set{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)} }
 
 // maxText keeps offsets below 32 bits.
 const maxText = 1 << 31
@@ -30,20 +31,23 @@ const maxText = 1 << 31
 // entryBytes is the size of an entry, which each name has when the set is sorted.
 const entryBytes = 16
 
-// full reports whether the set takes so many bytes, while it grows or while it is sorted.
-func (s *set) full(limit int64) bool {
+// Full reports whether the set takes so many bytes, while it grows or while it is sorted.
+func (s *Set) Full(limit int64) bool {
 	return 2*(8*int64(len(s.slots))+int64(len(s.text)))+entryBytes*int64(s.names) >= limit || len(s.text) >= maxText
 }
 
+// Len returns the number of names.
+func (s *Set) Len() int { return s.names }
+
 // name returns the name at an offset of text, a view.
-func (s *set) name(offset uint32) []byte {
+func (s *Set) name(offset uint32) []byte {
 	n, width := binary.Uvarint(s.text[offset:])
 	from := int(offset) + width
 	return s.text[from : from+int(n)]
 }
 
-// add adds a name.
-func (s *set) add(name []byte) {
+// Add adds a name.
+func (s *Set) Add(name []byte) {
 	hash := maphash.Bytes(s.seed, name)
 	mask := uint64(len(s.slots) - 1)
 	i := hash & mask
@@ -61,7 +65,7 @@ func (s *set) add(name []byte) {
 	}
 }
 
-func (s *set) grow() {
+func (s *Set) grow() {
 	old := s.slots
 	s.slots = make([]uint64, 2*len(old))
 	mask := uint64(len(s.slots) - 1)
@@ -77,22 +81,18 @@ func (s *set) grow() {
 	}
 }
 
-// write writes the sorted names to a spill file and empties the set.
-func (s *set) write(ctx context.Context, url string) (externalsort.Spill, error) {
-	w, err := externalsort.CreateNames(ctx, url)
-	if err != nil {
-		return externalsort.Spill{}, err
-	}
-	defer w.Abort()
-	for _, e := range s.sorted() {
-		if err := w.Write(s.name(e.offset)); err != nil {
-			return externalsort.Spill{}, err
+// Write writes the sorted names to a spill file and empties the set.
+func (s *Set) Write(ctx context.Context, url string) (externalsort.Spill, error) {
+	spill, err := externalsort.WriteNames(ctx, url, func(yield func([]byte) bool) {
+		for _, e := range s.sorted() {
+			if !yield(s.name(e.offset)) {
+				return
+			}
 		}
-	}
+	})
 	clear(s.slots)
 	s.text, s.names = s.text[:0], 0
-	spill := w.Cut()
-	return spill, w.Commit()
+	return spill, err
 }
 
 // entry is the offset of a name and the 8 bytes that follow the prefix of all names, as a number:
@@ -103,7 +103,7 @@ type entry struct {
 }
 
 // sorted returns entries of the names in byte order.
-func (s *set) sorted() []entry {
+func (s *Set) sorted() []entry {
 	entries := make([]entry, 0, s.names)
 	var common []byte
 	for offset := 0; offset < len(s.text); {

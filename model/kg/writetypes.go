@@ -1,4 +1,4 @@
-package graph
+package kg
 
 import (
 	"context"
@@ -6,13 +6,13 @@ import (
 	"maps"
 	"slices"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/externalsort"
 	nearest "tagnet/formats/names"
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
-	"tagnet/model/kg"
-	"tagnet/stages/vocabulary"
+	"tagnet/model/ids"
 )
 
 // TypesParams are the parameters of WriteTypes.
@@ -34,23 +34,11 @@ type TypesParams struct {
 	BufferBytes int64
 }
 
-// TypesSummary counts what WriteTypes wrote.
-type TypesSummary struct {
-	// Types is the number of types, Entities that of the entities with a type, Listed that of the rows that
-	// the dataset lists, Unknown that of those whose entity the graph does not have.
-	Types    int64 `json:"types"`
-	Entities int64 `json:"entities"`
-	Listed   int64 `json:"listed"`
-	Unknown  int64 `json:"unknown"`
-	// UnknownNames are the first entities that the graph does not have.
-	UnknownNames []string `json:"unknown_names,omitempty"`
-}
-
 // maxUnknownNames bounds UnknownNames.
 const maxUnknownNames = 3
 
 // addUnknown counts a listed row whose entity the graph does not have.
-func (s *TypesSummary) addUnknown(entity []byte) {
+func addUnknown(s *counts.Types, entity []byte) {
 	s.Unknown++
 	if len(s.UnknownNames) < maxUnknownNames && !slices.Contains(s.UnknownNames, string(entity)) {
 		s.UnknownNames = append(s.UnknownNames, string(entity))
@@ -59,13 +47,13 @@ func (s *TypesSummary) addUnknown(entity []byte) {
 
 // WriteTypes writes types.arrow or inference-types.arrow. It runs in the process of the pipeline, after the
 // Beam job: it holds the ids of the entities, without their names, and the names of the types.
-func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
-	var s TypesSummary
+func WriteTypes(ctx context.Context, p TypesParams) (counts.Types, error) {
+	var s counts.Types
 	t := typesWriter{params: p, summary: &s, ranks: map[string]int32{}, tails: map[int32]string{}, relation: -1}
-	file := kg.TypesFile
-	t.entities = kg.EntitiesFile
+	file := TypesFile
+	t.entities = EntitiesFile
 	if p.Inference {
-		file, t.entities = kg.InferenceTypesFile, kg.InferenceEntitiesFile
+		file, t.entities = InferenceTypesFile, InferenceEntitiesFile
 	}
 	if err := t.collect(ctx); err != nil {
 		return s, err
@@ -79,7 +67,7 @@ func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
 	}
 	defer w.Abort()
 	last, typed := externalsort.Row{-1}, make([]bool, p.Entities)
-	err = externalsort.MergeRows(ctx, t.spills, storage.Join(p.Spill, file), func(r externalsort.Row, _ int) error {
+	err = externalsort.MergeRows(ctx, t.sorter.Spills, storage.Join(p.Spill, file), func(r externalsort.Row, _ int) error {
 		if r == last {
 			return nil
 		}
@@ -105,7 +93,7 @@ func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
 // typesWriter sorts rows of (rank of the type's name, entity).
 type typesWriter struct {
 	params   TypesParams
-	summary  *TypesSummary
+	summary  *counts.Types
 	entities string // file of their names
 	relation int32  // id of Relation, or -1
 
@@ -113,8 +101,7 @@ type typesWriter struct {
 	ranks map[string]int32 // of the names
 	tails map[int32]string // names of the entities that are types
 
-	rows, scratch []externalsort.Row
-	spills        []externalsort.Spill
+	sorter *externalsort.Sorter
 }
 
 // collect reads the names of all types.
@@ -144,7 +131,7 @@ func (t *typesWriter) collect(ctx context.Context) error {
 
 // collectTails finds the relation, and the names of the entities that its facts lead to.
 func (t *typesWriter) collectTails(ctx context.Context) error {
-	relations, err := tables.ReadNames(ctx, storage.Join(t.params.Folder, kg.RelationsFile), tables.Relations)
+	relations, err := tables.ReadNames(ctx, storage.Join(t.params.Folder, RelationsFile), tables.Relations)
 	if err != nil {
 		return err
 	}
@@ -171,9 +158,9 @@ func (t *typesWriter) collectTails(ctx context.Context) error {
 // eachFact calls each for the facts of the relation.
 func (t *typesWriter) eachFact(ctx context.Context, each func(head, tail int32) error) error {
 	for shard := range t.params.EdgeShards {
-		file := kg.EdgesFile(shard, t.params.EdgeShards)
+		file := EdgesFile(shard, t.params.EdgeShards)
 		if t.params.Inference {
-			file = kg.InferenceEdgesFile(shard, t.params.EdgeShards)
+			file = InferenceEdgesFile(shard, t.params.EdgeShards)
 		}
 		err := tables.EachEdges(ctx, storage.Join(t.params.Folder, file), func(e tables.Edges) error {
 			for i, relation := range e.Relations {
@@ -195,63 +182,31 @@ func (t *typesWriter) eachFact(ctx context.Context, each func(head, tail int32) 
 
 // sort writes spill files of all rows.
 func (t *typesWriter) sort(ctx context.Context) error {
-	rows := vocabulary.Rows(t.params.BufferBytes)
-	t.rows, t.scratch = externalsort.Buffer(rows), externalsort.Buffer(rows)
-	defer func() { externalsort.Return(t.rows, t.scratch) }()
+	t.sorter = externalsort.NewSorter(t.params.BufferBytes, func(file int) string { return storage.Join(t.params.Spill, fmt.Sprintf("types-%05d", file)) })
+	defer t.sorter.Close()
 	if t.params.Each != nil {
-		ids, err := vocabulary.Open(ctx, storage.Join(t.params.Folder, t.entities), t.entities, t.params.Entities)
+		known, err := ids.Read(ctx, storage.Join(t.params.Folder, t.entities), tables.Entities, t.params.Entities, "")
 		if err != nil {
 			return err
 		}
 		err = t.params.Each(ctx, func(entity, name []byte) error {
 			t.summary.Listed++
-			id, known := ids.Of(entity)
-			if !known {
-				t.summary.addUnknown(entity)
+			id, found := known.Of(entity)
+			if !found {
+				addUnknown(t.summary, entity)
 				return nil
 			}
-			return t.add(ctx, externalsort.Row{t.ranks[string(name)], id})
+			return t.sorter.Add(ctx, externalsort.Row{t.ranks[string(name)], id})
 		})
 		if err != nil {
 			return err
 		}
 	}
 	if t.relation >= 0 {
-		err := t.eachFact(ctx, func(head, tail int32) error { return t.add(ctx, externalsort.Row{t.ranks[t.tails[tail]], head}) })
+		err := t.eachFact(ctx, func(head, tail int32) error { return t.sorter.Add(ctx, externalsort.Row{t.ranks[t.tails[tail]], head}) })
 		if err != nil {
 			return err
 		}
 	}
-	return t.flush(ctx)
-}
-
-func (t *typesWriter) add(ctx context.Context, r externalsort.Row) error {
-	if len(t.rows) == cap(t.rows) {
-		if err := t.flush(ctx); err != nil {
-			return err
-		}
-	}
-	t.rows = append(t.rows, r)
-	return nil
-}
-
-// flush writes the rows to a spill file.
-func (t *typesWriter) flush(ctx context.Context) error {
-	if len(t.rows) == 0 {
-		return nil
-	}
-	t.rows, t.scratch = externalsort.Sort(t.rows, t.scratch)
-	w, err := externalsort.CreateRows(ctx, storage.Join(t.params.Spill, fmt.Sprintf("types-%05d", len(t.spills))))
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	for _, r := range t.rows {
-		if err := w.Write(r); err != nil {
-			return err
-		}
-	}
-	t.rows = t.rows[:0]
-	t.spills = append(t.spills, w.Cut())
-	return w.Commit()
+	return t.sorter.Flush(ctx)
 }
