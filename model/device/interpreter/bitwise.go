@@ -4,7 +4,6 @@ import "math/bits"
 
 // bitwise compiles operations on bits, whatever they mean.
 func bitwise(name, t string, r []int) func(*warp) {
-	wide := typeBytes(t) == 8
 	low := uint64(1)<<(4*typeBytes(t))<<(4*typeBytes(t)) - 1
 	switch name {
 	case "and":
@@ -15,13 +14,6 @@ func bitwise(name, t string, r []int) func(*warp) {
 		return binary(r, func(x, y uint64) uint64 { return x ^ y })
 	case "not":
 		return unary(r, func(x uint64) uint64 { return ^x })
-	case "cnot":
-		return unary(r, func(x uint64) uint64 {
-			if x&low == 0 {
-				return 1
-			}
-			return 0
-		})
 	case "popc":
 		return unary(r, func(x uint64) uint64 { return uint64(bits.OnesCount64(x & low)) })
 	case "clz":
@@ -48,18 +40,10 @@ func bitwise(name, t string, r []int) func(*warp) {
 				w.r[r[0]][l] = into&^field | from<<at&field
 			}
 		}
-	case "shf.l.wrap", "shf.l.clamp", "shf.r.wrap", "shf.r.clamp":
-		return ternary(r, func(x, y, by uint64) uint64 {
-			n := by & 31
-			if name[6:] == "clamp" {
-				n = min(by&0xffffffff, 32)
-			}
-			v := x&0xffffffff | y<<32
-			if name[4] == 'l' {
-				return v << n >> 32
-			}
-			return v >> n
-		})
+	case "shf.l.wrap":
+		return ternary(r, func(x, y, by uint64) uint64 { return (x&0xffffffff | y<<32) << (by & 31) >> 32 })
+	case "shf.r.clamp":
+		return ternary(r, func(x, y, by uint64) uint64 { return (x&0xffffffff | y<<32) >> min(by&0xffffffff, 32) })
 	case "prmt":
 		return ternary(r, func(x, y, how uint64) (out uint64) {
 			v := x&0xffffffff | y<<32
@@ -73,35 +57,6 @@ func bitwise(name, t string, r []int) func(*warp) {
 			}
 			return out
 		})
-	case "lop3":
-		return lookup(r, wide)
 	}
 	return nil
-}
-
-// lookup compiles lop3: each bit of the result is that of a table, by a bit of each operand.
-func lookup(r []int, wide bool) func(*warp) {
-	if len(r) != 5 || wide {
-		return nil
-	}
-	return func(w *warp) {
-		for m := w.mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m) & 31
-			x, y, z, table, out := w.r[r[1]][l], w.r[r[2]][l], w.r[r[3]][l], w.r[r[4]][l], uint64(0)
-			for i := range 8 {
-				if table>>i&1 == 0 {
-					continue
-				}
-				term := ^uint64(0)
-				for j, v := range [3]uint64{z, y, x} {
-					if i>>j&1 == 0 {
-						v = ^v
-					}
-					term &= v
-				}
-				out |= term
-			}
-			w.r[r[0]][l] = out
-		}
-	}
 }

@@ -92,26 +92,8 @@ func (w *warp) special(name string, lane int) uint64 {
 		return uint64(w.run.threads)
 	case "%nctaid.x":
 		return uint64(w.run.blocks)
-	case "%ntid.y", "%ntid.z", "%nctaid.y", "%nctaid.z":
-		return 1
-	case "%laneid":
-		return uint64(lane)
-	case "%warpid":
-		return uint64(w.number)
-	case "%nwarpid":
-		return uint64((w.run.threads + 31) / 32)
-	case "%lanemask_eq":
-		return 1 << lane
-	case "%lanemask_lt":
-		return 1<<lane - 1
-	case "%lanemask_le":
-		return 2<<lane - 1
-	case "%lanemask_gt":
-		return uint64(^uint32(2<<lane - 1))
-	case "%lanemask_ge":
-		return uint64(^uint32(1<<lane - 1))
 	}
-	return 0 // .y and .z of indexes: launches have one dimension
+	return 0
 }
 
 // try runs a block and returns its fault, nil if it ran to its end.

@@ -1,10 +1,9 @@
 package interpreter
 
 import (
-	"cmp"
 	"math"
-	"math/big"
 	"slices"
+	"strings"
 )
 
 // convert compiles cvt between integers, f32 and f64.
@@ -17,25 +16,16 @@ func (b *builder) convert(op, operands []string) (func(*warp), error) {
 		return nil, err
 	}
 	to, from := op[len(op)-2], op[len(op)-1]
-	rounding := ""
-	flush, saturate := false, false
-	for _, word := range op[1 : len(op)-2] {
-		switch word {
-		case "ftz":
-			flush = true
-		case "sat":
-			saturate = true
-		default:
-			rounding = word
-		}
-	}
+	rounding := strings.Join(op[1:len(op)-2], ".")
 	if typeBytes(to) == 0 || typeBytes(from) == 0 || slices.Contains(op, "f16") {
 		return nil, nil
 	}
 	var do func(x uint64) uint64
 	switch {
+	case to[0] != 'f' && from[0] != 'f' && rounding == "":
+		wide, narrow := extend(from), extend(to)
+		do = func(x uint64) uint64 { return narrow(wide(x)) }
 	case to[0] != 'f' && from[0] != 'f':
-		do = wholeToWhole(to, from, saturate)
 	case to[0] != 'f':
 		do = floatToWhole(to, from, rounding)
 	case from[0] != 'f':
@@ -45,23 +35,6 @@ func (b *builder) convert(op, operands []string) (func(*warp), error) {
 	}
 	if do == nil {
 		return nil, nil
-	}
-	if flush && from == "f32" {
-		inner := do
-		do = func(x uint64) uint64 { return inner(flushed(x)) }
-	}
-	if to == "f32" && (flush || saturate) {
-		inner := do
-		do = func(x uint64) uint64 {
-			x = inner(x)
-			if flush {
-				x = flushed(x)
-			}
-			if saturate {
-				x = clamped(x)
-			}
-			return x
-		}
 	}
 	return unary(r, do), nil
 }
@@ -92,26 +65,6 @@ func bounds(t string) (least, greatest uint64) {
 		return -(uint64(1) << (n - 1)), 1<<(n-1) - 1
 	}
 	return 0, 1<<(n-1)<<1 - 1
-}
-
-func wholeToWhole(to, from string, saturate bool) func(x uint64) uint64 {
-	wide, narrow := extend(from), extend(to)
-	if !saturate {
-		return func(x uint64) uint64 { return narrow(wide(x)) }
-	}
-	least, greatest := bounds(to)
-	signed := from[0] == 's'
-	return func(x uint64) uint64 {
-		x = wide(x)
-		negative := signed && int64(x) < 0
-		switch {
-		case negative && int64(x) < int64(least):
-			return least
-		case !negative && x > greatest:
-			return greatest
-		}
-		return x
-	}
 }
 
 var roundings = map[string]func(x float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}
@@ -150,17 +103,7 @@ func floatToWhole(to, from, rounding string) func(x uint64) uint64 {
 
 func wholeToFloat(to, from, rounding string) func(x uint64) uint64 {
 	wide := extend(from)
-	limit, directed := directions[rounding]
 	switch {
-	case to == "f32" && directed:
-		return func(x uint64) uint64 {
-			exact := new(big.Float).SetUint64(wide(x))
-			if from[0] == 's' {
-				exact.SetInt64(int64(wide(x)))
-			}
-			v, _ := exact.Float32()
-			return bits32(toward(v, big.NewFloat(float64(v)).Cmp(exact), limit))
-		}
 	case rounding != "rn":
 		return nil
 	case to == "f32" && from[0] == 's':
@@ -173,35 +116,15 @@ func wholeToFloat(to, from, rounding string) func(x uint64) uint64 {
 	return func(x uint64) uint64 { return math.Float64bits(float64(wide(x))) }
 }
 
-// directions holds the limits that roundings go towards which are not to the nearest.
-var directions = map[string]float32{"rz": 0, "rm": float32(math.Inf(-1)), "rp": float32(math.Inf(1))}
-
-// toward returns v, the float32 nearest to an exact value, or the one beside it if v lies on the side of the exact value
-// that is away from a limit. compared is the comparison of v with the exact value.
-func toward(v float32, compared int, limit float32) float32 {
-	if v != v || compared == 0 || compared > 0 == (limit > v) {
-		return v
-	}
-	return math.Nextafter32(v, limit)
-}
-
 func floatToFloat(to, from, rounding string) func(x uint64) uint64 {
 	round := roundings[rounding]
-	limit, directed := directions[rounding]
 	switch {
 	case to == "f32" && from == "f32" && round != nil:
 		return func(x uint64) uint64 { return bits32(float32(round(float64(f32(x))))) }
-	case to == "f32" && from == "f32" && rounding == "":
-		return func(x uint64) uint64 { return bits32(f32(x)) }
-	case to == "f64" && from == "f64" && round != nil:
-		return func(x uint64) uint64 { return math.Float64bits(round(f64(x))) }
-	case to == "f64" && from == "f32":
+	case to == "f32" && from == "f32" && rounding == "sat":
+		return clamped
+	case to == "f64" && from == "f32" && rounding == "":
 		return func(x uint64) uint64 { return math.Float64bits(float64(f32(x))) }
-	case to == "f32" && from == "f64" && directed:
-		return func(x uint64) uint64 {
-			v := float32(f64(x))
-			return bits32(toward(v, cmp.Compare(float64(v), f64(x)), limit))
-		}
 	case to == "f32" && from == "f64" && rounding == "rn":
 		return func(x uint64) uint64 { return bits32(float32(f64(x))) }
 	}

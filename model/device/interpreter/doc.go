@@ -10,7 +10,10 @@
 //     of them use atomic instructions;
 //   - a barrier, vote or shuffle that not all of its threads reach.
 //
-// Blocks run on all processors, in a random order that a seed decides, since no kernel may rely on an order. Instructions
+// Blocks run on all processors, in a random order that a seed decides, since no kernel may rely on an order.
+//
+// It knows the instructions that the committed PTX has, of the kernels of package gpu and of the sources in testdata. A kernel
+// that needs another one is refused with an error that names it; the instruction and its test are added then. Instructions
 // whose result is not exact, such as ex2.approx, are refused: a card computes other bits. So are calls, textures, dynamic
 // shared memory and clocks. Not checked: whether lanes outside of the mask of bar.warp.sync race with those inside.
 //

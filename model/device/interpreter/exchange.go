@@ -176,7 +176,6 @@ func (b *builder) vote(op, operands []string) (func(*warp), error) {
 	decide := map[string]func(votes, named uint32) bool{
 		"all": func(votes, named uint32) bool { return votes == named },
 		"any": func(votes, named uint32) bool { return votes != 0 },
-		"uni": func(votes, named uint32) bool { return votes == named || votes == 0 },
 	}[op[2]]
 	if decide == nil {
 		return nil, errUnknown
@@ -192,22 +191,12 @@ func (b *builder) vote(op, operands []string) (func(*warp), error) {
 	}, nil
 }
 
-// match compiles match.any and match.all: the lanes whose value equals one's own.
+// match compiles match.any: the lanes whose value equals one's own.
 func (b *builder) match(op, operands []string) (func(*warp), error) {
-	if len(op) != 4 || op[2] != "sync" || len(operands) != 3 {
+	if strings.Join(op, ".") != "match.any.sync.b32" || len(operands) != 3 {
 		return nil, errUnknown
 	}
-	to, predicate, _ := strings.Cut(operands[0], "|")
-	p, err := b.setPredicate(predicate)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.allValues([]string{to, operands[1], operands[2]})
-	low := uint64(1<<32 - 1)
-	if op[3] == "b64" {
-		low = ^uint64(0)
-	}
-	every := op[1] == "all"
+	r, err := b.allValues(operands)
 	return func(w *warp) {
 		w.members(r[2])
 		a := w.r[r[1]]
@@ -215,15 +204,11 @@ func (b *builder) match(op, operands []string) (func(*warp), error) {
 			l := bits.TrailingZeros32(m) & 31
 			named, equal := uint32(w.r[r[2]][l]), uint32(0)
 			for n := named; n != 0; n &= n - 1 {
-				if o := bits.TrailingZeros32(n) & 31; a[o]&low == a[l]&low {
+				if o := bits.TrailingZeros32(n) & 31; uint32(a[o]) == uint32(a[l]) {
 					equal |= 1 << o
 				}
 			}
-			if every && equal != named {
-				equal = 0
-			}
 			w.r[r[0]][l] = uint64(equal)
-			w.setLane(p, l, equal != 0)
 		}
 	}, err
 }
@@ -247,7 +232,7 @@ func (b *builder) reduce(op, operands []string) (func(*warp), error) {
 			first := bits.TrailingZeros32(named) & 31
 			sum := a[first]
 			for n := named & (named - 1); n != 0; n &= n - 1 {
-				sum = join(sum, a[bits.TrailingZeros32(n)&31], 0)
+				sum = join(sum, a[bits.TrailingZeros32(n)&31])
 			}
 			w.r[r[0]][l] = sum
 		}

@@ -129,7 +129,6 @@ func TestNoFaults(t *testing.T) {
 		{"threads add to a shared word", "@%p4 st.shared.u32 [shared], %r1; bar.sync 0; atom.shared.add.u32 %r5, [shared], 1; bar.sync 0; ld.shared.u32 %r6, [shared];"},
 		{"shuffle of those that are here", "@%p1 bra L; shfl.sync.bfly.b32 %r5, %r1, 0, 31, %r6; L: ret;"},
 		{"generic addresses", "cvta.to.global.u64 %d5, %d1; mov.u64 %d6, shared; cvta.shared.u64 %d7, %d6; add.s64 %d8, %d7, %d4; st.u32 [%d8], %r1; ld.shared.u32 %r5, [%r4]; ld.u32 %r6, [%d1]; mov.u64 %d9, depot; cvta.local.u64 %d10, %d9; st.u64 [%d10+8], %d9; ld.local.u64 %d11, [%d9+8];"},
-		{"scopes", "{ .reg .b32 r; mov.b32 r, %r1; { .reg .b64 r; mov.b64 r, %d1; ld.global.u32 %r5, [r]; } st.shared.u32 [%r4], r; }"},
 		{"unused destinations", "shfl.sync.down.b32 _|%p5, %r1, 1, 31, -1; mov.b64 {_, %r5}, %d1;"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,6 +180,13 @@ func TestRefusedPTX(t *testing.T) {
 		"rsqrt.approx.f32 %r5, %r1;":               "not exact",
 		"add.rz.f32 %r5, %r1, %r1;":                "unknown instruction",
 		"frobnicate.u32 %r5, %r1;":                 "unknown instruction",
+		"add.cc.s32 %r5, %r1, %r1;":                "unknown instruction",
+		"mul.hi.s64 %d5, %d1, %d1;":                "unknown instruction",
+		"add.rn.ftz.f32 %r5, %r1, %r1;":            "unknown instruction",
+		"cvt.rz.f32.s32 %r5, %r1;":                 "unknown instruction",
+		"set.lt.u32.s32 %r5, %r1, %r1;":            "unknown instruction",
+		"{ mov.u32 %r5, %r1; }":                    "scopes are not supported",
+		"mov.u32 %r5, %laneid;":                    "unknown operand %laneid",
 		"add.s32 %r5, %r1;":                        "unknown instruction",
 		"add.s32 %r5, %r1, %x9;":                   "unknown operand %x9",
 		"add.s32 %r5, %r1, %r99;":                  "unknown operand %r99",

@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -33,14 +32,6 @@ func fma32(x, y, z float32) float32 {
 	return float32(s)
 }
 
-// flushed returns a float32, or a zero of its sign if it is subnormal.
-func flushed(x uint64) uint64 {
-	if x&0x7f800000 == 0 {
-		return x & 0x80000000
-	}
-	return x
-}
-
 // clamped returns a float32 between 0 and 1, 0 for NaN.
 func clamped(x uint64) uint64 {
 	if v := f32(x); !(v > 0) {
@@ -56,39 +47,19 @@ func (b *builder) float(op, operands []string) (func(*warp), error) {
 	if op[len(op)-1] != "f32" {
 		return nil, nil
 	}
-	flush, saturate := slices.Contains(op, "ftz"), slices.Contains(op, "sat")
-	op = slices.DeleteFunc(slices.Clone(op[:len(op)-1]), func(word string) bool { return word == "ftz" || word == "sat" })
 	r, err := b.allValues(operands)
 	if err != nil {
 		return nil, err
 	}
-	in, out := func(x uint64) uint64 { return x }, func(x uint64) uint64 { return x }
-	if flush {
-		in, out = flushed, flushed
-	}
-	if saturate {
-		after := out
-		out = func(x uint64) uint64 { return clamped(after(x)) }
-	}
-	name := strings.Join(op, ".")
+	name := strings.Join(op[:len(op)-1], ".")
 	if one := unary32[name]; one != nil {
-		if !flush && !saturate {
-			return unary(r, one), nil
-		}
-		return unary(r, func(x uint64) uint64 { return out(one(in(x))) }), nil
+		return unary(r, one), nil
 	}
 	if two := binary32[name]; two != nil {
-		if !flush && !saturate {
-			return hot(op[0]+".f32", r, binary(r, two)), nil
-		}
-		return binary(r, func(x, y uint64) uint64 { return out(two(in(x), in(y))) }), nil
+		return hot(op[0]+".f32", r, binary(r, two)), nil
 	}
-	if name == "fma.rn" || name == "mad.rn" {
-		slow := ternary(r, func(x, y, z uint64) uint64 { return out(bits32(fma32(f32(in(x)), f32(in(y)), f32(in(z))))) })
-		if flush || saturate {
-			return slow, nil
-		}
-		return hot("fma.rn.f32", r, slow), nil
+	if name == "fma.rn" {
+		return hot("fma.rn.f32", r, ternary(r, func(x, y, z uint64) uint64 { return bits32(fma32(f32(x), f32(y), f32(z))) })), nil
 	}
 	return nil, nil
 }
@@ -101,16 +72,12 @@ var unary32 = map[string]func(x uint64) uint64{
 }
 
 var binary32 = map[string]func(x, y uint64) uint64{
-	"add":      func(x, y uint64) uint64 { return bits32(f32(x) + f32(y)) },
-	"add.rn":   func(x, y uint64) uint64 { return bits32(f32(x) + f32(y)) },
-	"sub":      func(x, y uint64) uint64 { return bits32(f32(x) - f32(y)) },
-	"sub.rn":   func(x, y uint64) uint64 { return bits32(f32(x) - f32(y)) },
-	"mul":      func(x, y uint64) uint64 { return bits32(f32(x) * f32(y)) },
-	"mul.rn":   func(x, y uint64) uint64 { return bits32(f32(x) * f32(y)) },
-	"div.rn":   func(x, y uint64) uint64 { return bits32(f32(x) / f32(y)) },
-	"min":      func(x, y uint64) uint64 { return smaller32(x, y) },
-	"max":      func(x, y uint64) uint64 { return larger32(x, y) },
-	"copysign": func(x, y uint64) uint64 { return x&(1<<31) | y&(1<<31-1) },
+	"add.rn": func(x, y uint64) uint64 { return bits32(f32(x) + f32(y)) },
+	"sub.rn": func(x, y uint64) uint64 { return bits32(f32(x) - f32(y)) },
+	"mul.rn": func(x, y uint64) uint64 { return bits32(f32(x) * f32(y)) },
+	"div.rn": func(x, y uint64) uint64 { return bits32(f32(x) / f32(y)) },
+	"min":    func(x, y uint64) uint64 { return smaller32(x, y) },
+	"max":    func(x, y uint64) uint64 { return larger32(x, y) },
 }
 
 // smaller32 returns the smaller number, -0 before 0. NaN gives way.

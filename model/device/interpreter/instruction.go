@@ -11,7 +11,6 @@ type kind byte
 const (
 	plain kind = iota
 	branch
-	table // brx.idx
 	end
 	barrier
 )
@@ -22,10 +21,9 @@ type instruction struct {
 	kind    kind
 	guarded bool
 	guard   source
-	target  int   // of a branch
-	targets []int // of a table
-	index   int   // row of a table's index, or of a barrier's number
-	count   int   // row of a barrier's thread count, -1 for all threads of the block
+	target  int // of a branch
+	index   int // row of a barrier's number
+	count   int // row of a barrier's thread count, -1 for all threads of the block
 	label   string
 	text    string
 	line    int
@@ -50,19 +48,16 @@ func (b *builder) statement(s statement) error {
 		}
 		b.reserve(used, v.name, len(v.bytes))
 		return nil
-	case word == ".branchtargets":
-		b.tables[b.label] = split(rest)
-		return nil
 	case word == ".pragma", word == ".loc":
 		return nil
 	case word[0] == '.':
 		return fmt.Errorf("unknown directive")
 	case strings.HasSuffix(s.text, ":"):
-		b.label = strings.TrimSuffix(s.text, ":")
-		if _, ok := b.labels[b.label]; ok {
+		label := strings.TrimSuffix(s.text, ":")
+		if _, ok := b.labels[label]; ok {
 			return fmt.Errorf("label used before")
 		}
-		b.labels[b.label] = len(b.k.code)
+		b.labels[label] = len(b.k.code)
 		return nil
 	}
 	c := instruction{text: s.text, line: s.line, count: -1}
@@ -95,7 +90,7 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 		}
 	}
 	switch op[0] {
-	case "ret", "exit", "trap", "membar", "fence":
+	case "ret", "trap":
 	case "bra", "call":
 		if len(operands) == 0 {
 			return errUnknown
@@ -109,22 +104,15 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 	case "bra":
 		c.kind, c.label = branch, operands[0]
 		return nil
-	case "brx":
-		c.kind, c.label = table, operands[len(operands)-1]
-		c.index, err = b.value(operands[0])
-		return err
-	case "ret", "exit":
+	case "ret":
 		c.kind = end
 		return nil
 	case "bar", "barrier":
 		return b.barrier(c, op, operands)
-	case "ld", "ldu", "st":
+	case "ld", "st":
 		return b.access(c, op, operands)
 	case "atom", "red":
 		return b.atomic(c, op, operands)
-	case "membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "nanosleep":
-		c.do = func(*warp) {}
-		return nil
 	case "trap":
 		c.do = func(w *warp) { w.fail(-1, "trap") }
 		return nil
@@ -145,20 +133,12 @@ func (b *builder) finish() error {
 	k.code = append(k.code, instruction{kind: end, text: "}", count: -1})
 	for i := range k.code {
 		c := &k.code[i]
-		var names []string
-		switch c.kind {
-		case branch:
-			names = []string{c.label}
-		case table:
-			names = b.tables[c.label]
+		if c.kind != branch {
+			continue
 		}
-		for _, name := range names {
-			to, ok := b.labels[name]
-			if !ok {
-				return fmt.Errorf("line %d: %s: no label %s", c.line, c.text, name)
-			}
-			c.target = to
-			c.targets = append(c.targets, to)
+		var ok bool
+		if c.target, ok = b.labels[c.label]; !ok {
+			return fmt.Errorf("line %d: %s: no label %s", c.line, c.text, c.label)
 		}
 	}
 	return nil

@@ -106,47 +106,27 @@ func (b *builder) toGeneric(op, operands []string) (func(*warp), error) {
 	return unary(rows, func(x uint64) uint64 { return x + base }), nil
 }
 
-// selection compiles selp and slct.
+// selection compiles selp.
 func (b *builder) selection(op, operands []string) (func(*warp), error) {
-	switch {
-	case op[0] == "selp" && len(operands) == 4:
-		p, err := b.predicate(operands[3])
-		if err != nil {
-			return nil, err
-		}
-		r, err := b.allValues(operands[:3])
-		return func(w *warp) {
-			d, x, y, which := &w.r[r[0]], &w.r[r[1]], &w.r[r[2]], p.lanes(w)
-			for m := w.mask; m != 0; m &= m - 1 {
-				l := bits.TrailingZeros32(m) & 31
-				if which>>l&1 != 0 {
-					d[l] = x[l]
-				} else {
-					d[l] = y[l]
-				}
-			}
-		}, err
-	case op[0] == "slct" && len(operands) == 4:
-		r, err := b.allValues(operands)
-		if err != nil {
-			return nil, err
-		}
-		if op[len(op)-1] == "f32" {
-			return ternary(r, func(x, y, z uint64) uint64 {
-				if f32(z) >= 0 {
-					return x
-				}
-				return y
-			}), nil
-		}
-		return ternary(r, func(x, y, z uint64) uint64 {
-			if int32(z) >= 0 {
-				return x
-			}
-			return y
-		}), nil
+	if op[0] != "selp" || len(operands) != 4 {
+		return nil, nil
 	}
-	return nil, nil
+	p, err := b.predicate(operands[3])
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.allValues(operands[:3])
+	return func(w *warp) {
+		d, x, y, which := &w.r[r[0]], &w.r[r[1]], &w.r[r[2]], p.lanes(w)
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			if which>>l&1 != 0 {
+				d[l] = x[l]
+			} else {
+				d[l] = y[l]
+			}
+		}
+	}, err
 }
 
 // logic compiles operations on predicates.

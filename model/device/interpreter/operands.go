@@ -13,87 +13,69 @@ type register struct {
 	predicate bool
 }
 
-// scope holds the registers that a pair of braces declares.
-type scope struct {
-	predicates map[string]bool // declared one by one, by name: whether it is a predicate
-	ranges     map[string]int  // declared as %r<n>, by prefix: how many
-	isRange    map[string]bool // by prefix: whether they are predicates
-	registers  map[string]register
+// declaration declares registers, as in .reg .b32 %r<5>.
+type declaration struct {
+	count     int
+	predicate bool
 }
 
 // builder compiles a kernel.
 type builder struct {
 	k         *kernel
 	module    *parser
-	variables map[string]uint64 // addresses in shared and local memory
-	scopes    []*scope
+	variables map[string]uint64      // addresses in shared and local memory
+	declared  map[string]declaration // by the prefix of the names
+	registers map[string]register
 	constants map[uint64]int
 	specials  map[string]int
 	labels    map[string]int
-	tables    map[string][]string
-	label     string
 }
 
 func newBuilder(k *kernel, module *parser) *builder {
 	k.alwaysTrue = -1
-	b := &builder{k: k, module: module, variables: map[string]uint64{}, constants: map[uint64]int{}, specials: map[string]int{}, labels: map[string]int{}, tables: map[string][]string{}}
-	b.open()
-	return b
+	return &builder{
+		k: k, module: module, variables: map[string]uint64{}, declared: map[string]declaration{}, registers: map[string]register{},
+		constants: map[uint64]int{}, specials: map[string]int{}, labels: map[string]int{},
+	}
 }
 
-func (b *builder) open() {
-	b.scopes = append(b.scopes, &scope{map[string]bool{}, map[string]int{}, map[string]bool{}, map[string]register{}})
-}
-
-func (b *builder) close() { b.scopes = b.scopes[:len(b.scopes)-1] }
-
-// declareRegisters reads what follows .reg, as in ".b32 %r<5>" or ".pred p, q".
+// declareRegisters reads what follows .reg, as in ".b32 %r<5>" or ".b64 %SP".
 func (b *builder) declareRegisters(s string) error {
-	kind, names, ok := strings.Cut(strings.TrimSpace(s), " ")
-	if !ok {
-		return fmt.Errorf("no register")
+	kind, name, _ := strings.Cut(strings.TrimSpace(s), " ")
+	prefix, count, isRange := strings.Cut(strings.TrimSuffix(strings.TrimSpace(name), ">"), "<")
+	if !isRange {
+		b.newRegister(prefix, kind == ".pred")
+		return nil
 	}
-	in := b.scopes[len(b.scopes)-1]
-	for _, name := range split(names) {
-		prefix, count, isRange := strings.Cut(strings.TrimSuffix(name, ">"), "<")
-		if !isRange {
-			in.predicates[name] = kind == ".pred"
-			continue
-		}
-		n, err := strconv.Atoi(count)
-		if err != nil {
-			return err
-		}
-		in.ranges[prefix], in.isRange[prefix] = n, kind == ".pred"
+	n, err := strconv.Atoi(count)
+	b.declared[prefix] = declaration{n, kind == ".pred"}
+	return err
+}
+
+// newRegister gives a row to a register.
+func (b *builder) newRegister(name string, predicate bool) register {
+	r := register{predicate: predicate}
+	if predicate {
+		r.row = b.freshPredicate()
+	} else {
+		r.row = b.fresh()
 	}
-	return nil
+	b.registers[name] = r
+	return r
 }
 
 // register returns a declared register and gives it a row at its first use.
 func (b *builder) register(name string) (register, bool) {
-	for _, in := range slices.Backward(b.scopes) {
-		if r, ok := in.registers[name]; ok {
-			return r, true
-		}
-		predicate, ok := in.predicates[name]
-		if !ok {
-			prefix := strings.TrimRight(name, "0123456789")
-			n, err := strconv.Atoi(name[len(prefix):])
-			if err != nil || n >= in.ranges[prefix] {
-				continue
-			}
-			predicate = in.isRange[prefix]
-		}
-		r := register{predicate: predicate}
-		if predicate {
-			r.row = b.freshPredicate()
-		} else {
-			r.row = b.fresh()
-		}
-		in.registers[name] = r
+	if r, ok := b.registers[name]; ok {
 		return r, true
 	}
-	return register{}, false
+	prefix := strings.TrimRight(name, "0123456789")
+	n, err := strconv.Atoi(name[len(prefix):])
+	d := b.declared[prefix]
+	if err != nil || n >= d.count {
+		return register{}, false
+	}
+	return b.newRegister(name, d.predicate), true
 }
 
 func (b *builder) fresh() int          { b.k.values++; return b.k.values - 1 }
@@ -120,8 +102,7 @@ func (b *builder) number(row int) (uint64, bool) {
 	return 0, false
 }
 
-var specials = []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid",
-	"%nwarpid", "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge"}
+var specials = []string{"%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.x"}
 
 // value returns the row of an operand: a register, a special register, an immediate, or the address of a variable.
 func (b *builder) value(s string) (int, error) {
@@ -142,9 +123,6 @@ func (b *builder) value(s string) (int, error) {
 			b.k.specials = append(b.k.specials, special{row, s})
 		}
 		return row, nil
-	}
-	if s == "WARP_SZ" {
-		return b.constant(32), nil
 	}
 	if n, err := immediate(s); err == nil {
 		return b.constant(n), nil

@@ -65,14 +65,11 @@ func (p *parser) parse(text string) error {
 		var err error
 		switch {
 		case s.text == "{":
-			if depth++; p.b != nil && depth > 1 {
-				p.b.open()
+			if depth++; depth > 1 {
+				err = fmt.Errorf("scopes are not supported")
 			}
 		case s.text == "}":
-			if depth--; p.b != nil && depth > 0 {
-				p.b.close()
-			}
-			if p.b != nil && depth == 0 {
+			if depth--; p.b != nil && depth == 0 {
 				err = p.b.finish()
 				p.b = nil
 			}

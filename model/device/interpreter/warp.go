@@ -78,10 +78,6 @@ func (w *warp) advance() {
 					w.move(group&^mask, pc+1)
 					pc = -1
 				}
-			case table:
-				w.move(group&^mask, pc+1)
-				w.jump(c, mask)
-				pc = -1
 			case end:
 				w.live &^= mask
 				if group &^= mask; group == 0 {
@@ -118,17 +114,6 @@ func (w *warp) move(lanes uint32, pc int) {
 	}
 }
 
-func (w *warp) jump(c *instruction, lanes uint32) {
-	for ; lanes != 0; lanes &= lanes - 1 {
-		l := bits.TrailingZeros32(lanes)
-		i := uint32(w.r[c.index][l])
-		if i >= uint32(len(c.targets)) {
-			w.fail(l, "jump %d of %d", i, len(c.targets))
-		}
-		w.pc[l] = c.targets[i]
-	}
-}
-
 // wait notes which barrier the warp waits at.
 func (w *warp) wait(c *instruction) {
 	l := bits.TrailingZeros32(w.live)
@@ -152,7 +137,7 @@ func (b *builder) barrier(c *instruction, op, operands []string) (err error) {
 			w.block.shared.synchronizeWarp(w)
 		}
 		return err
-	case len(op) < 2 || op[1] != "sync" && op[1] != "cta" || op[len(op)-1] == "arrive" || op[1] == "cta" && (len(op) < 3 || op[2] != "sync"):
+	case len(op) != 2 || op[1] != "sync":
 		return errUnknown
 	}
 	c.kind = barrier
