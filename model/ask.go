@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 	"tagnet/model/explanation"
 	"tagnet/model/inference"
@@ -43,7 +44,7 @@ type Answer struct {
 }
 
 // Unreached is the number of hops to an entity that no message from the source reaches.
-const Unreached = -1
+const Unreached = reach.Column
 
 // AskOption changes which answers Ask and AskAll return.
 type AskOption func(*asking)

@@ -1,15 +1,12 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"math"
-	"slices"
 	"strconv"
 
 	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
+	"tagnet/formats/reach"
 )
 
 // Rows returns the rows of analysis.parquet: those of the graphs, then those of the splits.
@@ -47,7 +44,7 @@ func (d Degree) Name() string {
 // pruned as empty, and pruned as redundant.
 func (s Split) rows(name string) []parquet.Share {
 	var rows []parquet.Share
-	for _, at := range s.Distances() {
+	for _, at := range reach.Keys(s.ByDistance) {
 		d := s.ByDistance[at]
 		rows = append(rows, parquet.Share{Graph: s.Graph, Split: name, What: "distance", Part: at, Layers: -1, Layer: -1, Delta: -1, Count: d.Queries, Share: d.Share})
 	}
@@ -74,15 +71,4 @@ func (s Split) rows(name string) []parquet.Share {
 		}
 	}
 	return rows
-}
-
-// Distances returns the keys of ByDistance in increasing order, "unreached" last.
-func (s Split) Distances() []string {
-	hops := func(key string) int {
-		if n, err := strconv.Atoi(key); err == nil {
-			return n
-		}
-		return math.MaxInt
-	}
-	return slices.SortedFunc(maps.Keys(s.ByDistance), func(a, b string) int { return cmp.Compare(hops(a), hops(b)) })
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"tagnet/formats/reach"
 )
 
 // DistanceRow is the result of one search: the packed distances of all entities from a source.
@@ -46,10 +48,10 @@ type DistanceWriter struct {
 }
 
 // CreateDistances begins a table of distances over a number of entities, searched up to a number of
-// hops (1 to MaxHops). Commit or Abort ends it.
+// hops (1 to reach.Most). Commit or Abort ends it.
 func CreateDistances(ctx context.Context, url string, entities, hops int) (*DistanceWriter, error) {
-	if hops < 0 || hops > MaxHops {
-		return nil, fmt.Errorf("writing %s: distances up to %d hops do not fit into 4 bits; search at most %d hops", url, hops, MaxHops)
+	if hops < 0 || hops > reach.Most {
+		return nil, fmt.Errorf("writing %s: distances up to %d hops do not fit into 4 bits; search at most %d hops", url, hops, reach.Most)
 	}
 	if entities < 1 || entities > maxEntities {
 		return nil, fmt.Errorf("writing %s: a row has %d entities, want 1 to %d", url, entities, maxEntities)
@@ -145,7 +147,7 @@ func distanceSize(schema *arrow.Schema) (entities, hops int, err error) {
 		return 0, 0, damaged("it is about %q entities", text)
 	}
 	text, _ = metadata.GetValue(hopsKey)
-	if hops, err = strconv.Atoi(text); err != nil || hops < 0 || hops > MaxHops {
+	if hops, err = strconv.Atoi(text); err != nil || hops < 0 || hops > reach.Most {
 		return 0, 0, damaged("it was searched up to %q hops", text)
 	}
 	return entities, hops, nil
@@ -162,7 +164,7 @@ func EncodeDistances(entities int, rows []DistanceRow) ([]byte, error) {
 		sources = append(sources, row.Source)
 		packed = append(packed, row.Packed...)
 	}
-	schema := distancesSchema(entities, MaxHops)
+	schema := distancesSchema(entities, reach.Most)
 	return EncodeBatch(record(schema, distanceColumns(schema, sources, packed)))
 }
 
@@ -172,7 +174,7 @@ func DecodeDistances(data []byte, entities int) (rows []DistanceRow, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := sameTable(batch.Schema(), distancesSchema(entities, MaxHops)); err != nil {
+	if err := sameTable(batch.Schema(), distancesSchema(entities, reach.Most)); err != nil {
 		return nil, fmt.Errorf("decoding a batch: %w", err)
 	}
 	err = guard(func() error {

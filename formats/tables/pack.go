@@ -1,19 +1,14 @@
 package tables
 
+import "tagnet/formats/reach"
+
 // Distances are packed into 4 bits per entity: entity 2i is in the low half of byte i, entity 2i+1 in
-// the high half. 15 stands for unreached, and fills the last half if the number of entities is odd.
-const (
-	// Unreached is the distance of an entity that the search did not reach.
-	Unreached = 255
-	// MaxHops is the farthest distance that 4 bits hold beside unreached.
-	MaxHops         = 14
-	packedUnreached = 15
-)
+// the high half. reach.Packed fills the last half if the number of entities is odd.
 
 // PackedLen returns the number of bytes of the packed distances of a number of entities.
 func PackedLen(entities int) int { return (entities + 1) / 2 }
 
-// Pack packs distances, one per entity. Distances above MaxHops become unreached.
+// Pack packs distances, one per entity. Distances above reach.Most become unreached.
 func Pack(distances []uint8) []byte {
 	packed := make([]byte, PackedLen(len(distances)))
 	PackInto(packed, distances)
@@ -24,10 +19,10 @@ func Pack(distances []uint8) []byte {
 func PackInto(packed []byte, distances []uint8) {
 	whole := len(distances) / 2
 	for i := range whole {
-		packed[i] = min(distances[2*i], packedUnreached) | min(distances[2*i+1], packedUnreached)<<4
+		packed[i] = min(distances[2*i], reach.Packed) | min(distances[2*i+1], reach.Packed)<<4
 	}
 	if len(distances)%2 == 1 {
-		packed[whole] = min(distances[2*whole], packedUnreached) | packedUnreached<<4
+		packed[whole] = min(distances[2*whole], reach.Packed) | reach.Packed<<4
 	}
 }
 
@@ -49,8 +44,8 @@ var unpacked = func() (pairs [256][2]uint8) {
 	for b := range pairs {
 		for half, value := range [2]int{b & 15, b >> 4} {
 			pairs[b][half] = uint8(value)
-			if value == packedUnreached {
-				pairs[b][half] = Unreached
+			if value == reach.Packed {
+				pairs[b][half] = reach.Unreached
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/internal/formattest"
+	"tagnet/formats/reach"
 )
 
 // kind is one table with its writer and its reader, over sample rows.
@@ -213,7 +214,7 @@ func sampleDistances(n int) []DistanceRow {
 		for o := range distances {
 			distances[o] = uint8((i*31 + o*17) % 8)
 			if distances[o] == 7 {
-				distances[o] = Unreached
+				distances[o] = reach.Unreached
 			}
 		}
 		rows = append(rows, DistanceRow{int32(2 * i), Pack(distances)})
@@ -370,7 +371,7 @@ func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := CreateDistances(ctx, url, 3, MaxHops+1); err == nil {
+	if _, err := CreateDistances(ctx, url, 3, reach.Most+1); err == nil {
 		t.Error("more hops than 4 bits hold were accepted")
 	}
 	if _, err := ReadNames(ctx, url, Entities); !errors.Is(err, fs.ErrNotExist) {

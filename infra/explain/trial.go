@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/checkpoint"
@@ -81,7 +82,7 @@ func (t *trial) draw(ctx context.Context) error {
 			break
 		}
 		searcher.Search(q.Source, t.configuration.Layers, graph.Removal{}, distances)
-		if q.Answer != q.Source && distances[q.Answer] != search.Unreached {
+		if q.Answer != q.Source && distances[q.Answer] != reach.Unreached {
 			t.queries = append(t.queries, q)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"tagnet/formats/reach"
 )
 
 // The values of the fields that are choices. They are written to disk.
@@ -246,8 +248,8 @@ func shown(value any) string {
 	return fmt.Sprint(value)
 }
 
-// MaxLayers bounds Layers: distances are stored in 4 bits, of which 15 means unreached.
-const MaxLayers = 14
+// MaxLayers bounds Layers: tables store distances in 4 bits.
+const MaxLayers = reach.Most
 
 // String returns the configuration as indented JSON, which Parse reads.
 func (c Configuration) String() string {

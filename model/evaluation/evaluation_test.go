@@ -10,6 +10,7 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
+	"tagnet/formats/reach"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 )
@@ -24,12 +25,12 @@ func someScores() []*ranker.Scored {
 		{Messages: 5, Queries: []ranker.Ranked{
 			{Source: 0, Relation: 0, Row: 2, Results: []ranker.Result{
 				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
-				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: ranker.Unreached},
+				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: reach.Column},
 			}, Best: []ranker.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
 		}},
 		{Messages: 7, Queries: []ranker.Ranked{
 			{Source: 1, Relation: 2, Row: 0, Results: []ranker.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
-				Best: []ranker.Candidate{{Entity: 2, Score: 0, Distance: ranker.Unreached}}},
+				Best: []ranker.Candidate{{Entity: 2, Score: 0, Distance: reach.Column}}},
 			{Source: 2, Relation: 3, Row: 1, Results: []ranker.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
 		}},
 	}

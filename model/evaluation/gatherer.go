@@ -1,9 +1,8 @@
 package evaluation
 
 import (
-	"strconv"
-
 	"tagnet/formats/metrics"
+	"tagnet/formats/reach"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 )
@@ -17,7 +16,7 @@ type Counts struct {
 
 func (c *Counts) add(r ranker.Result) {
 	c.Ranks.Add(r.Rank)
-	if r.Distance == ranker.Unreached {
+	if r.Distance == reach.Column {
 		c.Unreached++
 	}
 }
@@ -59,7 +58,7 @@ func (g *Gatherer) Add(s *ranker.Scored, relations []string) {
 		for _, r := range q.Results {
 			g.All.add(r)
 			entry(g.ByDirection, direction).add(r)
-			entry(g.ByDistance, distanceKey(r.Distance)).add(r)
+			entry(g.ByDistance, reach.KeyOf(r.Distance)).add(r)
 			entry(g.ByRelation, relation).add(r)
 		}
 	}
@@ -129,11 +128,4 @@ func summaries(m map[string]*Counts) map[string]metrics.Summary {
 		out[key] = c.summary()
 	}
 	return out
-}
-
-func distanceKey(distance int32) string {
-	if distance == ranker.Unreached {
-		return metrics.OutOfReach
-	}
-	return strconv.Itoa(int(distance))
 }

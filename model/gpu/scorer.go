@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"math"
 
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 )
-
-// Unreached is the distance of an entity that is farther from the source than the model has layers.
-const Unreached = -1
 
 // scoringQueries is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends
 // on it.
@@ -33,14 +31,14 @@ type Query struct {
 type Candidate struct {
 	Entity   int32
 	Score    float32
-	Distance int32 // from the source, or Unreached
+	Distance int32 // from the source, or reach.Column
 }
 
 // Answered is the result of a Query, by answer.
 type Answered struct {
 	Scores    []float32
 	Ranks     []ranking.Rank
-	Distances []int32 // or Unreached
+	Distances []int32 // or reach.Column
 	// Best has the highest scores first, equal ones by smaller id.
 	Best []Candidate
 	// Messages is the number of messages that were sent.
@@ -177,8 +175,8 @@ func (s *Scorer) rank(queries []Query, out []Answered) error {
 
 // distance returns a distance that a kernel wrote.
 func distance(d int32) int32 {
-	if d == 255 {
-		return Unreached
+	if d == reach.Unreached {
+		return reach.Column
 	}
 	return d
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/inference"
@@ -49,7 +50,7 @@ func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queri
 			if hops, reached := worker.Distance(entity); reached {
 				return int32(hops)
 			}
-			return Unreached
+			return reach.Column
 		}
 		for _, answer := range q.Answers {
 			out[i].Scores = append(out[i].Scores, scores[answer])
@@ -109,7 +110,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 				t.Errorf("chosen answers (-CPU +device):\n%s", diff)
 			}
 			tied := slices.ContainsFunc(got, func(a Answered) bool { return slices.ContainsFunc(a.Ranks, ranking.Rank.Tied) })
-			unreached := slices.ContainsFunc(got, func(a Answered) bool { return slices.Contains(a.Distances, Unreached) })
+			unreached := slices.ContainsFunc(got, func(a Answered) bool { return slices.Contains(a.Distances, reach.Column) })
 			if !tied || !unreached {
 				t.Errorf("ties: %t, entities that are not reached: %t; want both", tied, unreached)
 			}

@@ -9,7 +9,7 @@ import (
 // order of distance; the row of an entity that was just reached is not known before all
 // entities at its distance are.
 const (
-	Unreached    = math.MaxInt32
+	NoRow        = math.MaxInt32
 	NewlyReached = math.MaxInt32 - 1
 )
 
@@ -25,7 +25,7 @@ type Partition struct {
 	// Offsets, Senders and Relations are the graph's edges by receiver.
 	Offsets            []int64
 	Senders, Relations []int32
-	// Rows has the row of every entity, or Unreached or NewlyReached.
+	// Rows has the row of every entity, or NoRow or NewlyReached.
 	Rows []int32
 	// Reached has a bit for every entity, set where it becomes NewlyReached.
 	Reached []uint64
@@ -57,7 +57,7 @@ const none = -1
 // limits returns the rows that those of parents and siblings are below, and the values that
 // children and entities to be reached have for a row.
 func (p *Partition) limits() (parents, siblings, children, unreached int) {
-	parents, siblings, children, unreached = int(p.LevelBegin), int(p.LevelEnd), NewlyReached, Unreached
+	parents, siblings, children, unreached = int(p.LevelBegin), int(p.LevelEnd), NewlyReached, NoRow
 	if p.Kinds < 2 {
 		siblings = parents
 	}

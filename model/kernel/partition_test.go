@@ -16,7 +16,7 @@ func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) i
 	for o := range p.Rows {
 		switch rng.IntN(4) {
 		case 0:
-			p.Rows[o] = Unreached
+			p.Rows[o] = NoRow
 		case 1:
 			p.Rows[o] = NewlyReached
 		default:
@@ -66,7 +66,7 @@ func partitionOneByOne(p *Partition, into *Senders) (out Senders, rows []int32, 
 		var kinds [4][][2]int32 // how a sender is listed, and its relation
 		for e := p.Offsets[o]; e < p.Offsets[o+1]; e++ {
 			u := p.Senders[e]
-			if rows[u] == Unreached && p.Expand {
+			if rows[u] == NoRow && p.Expand {
 				rows[u] = NewlyReached
 				reached[u/64] |= 1 << (u % 64)
 			}

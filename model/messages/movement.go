@@ -1,16 +1,14 @@
 package messages
 
-import "tagnet/model/configuration"
+import "tagnet/formats/reach"
 
 // movement packs the distances of an entity in the whole graph and in a query's, four bits each. They
 // differ if and only if the entity moves.
 type movement uint8
 
-// unreached is the distance of an entity that is not reached: the low four bits of search.Unreached,
+// unreached is the distance of an entity that is not reached: the low four bits of reach.Unreached,
 // beyond every other distance.
-const unreached = 15
-
-var _ [unreached - configuration.MaxLayers - 1]struct{}
+const unreached = reach.Packed
 
 // stay returns the movement of an entity that keeps its distance.
 func stay(distance uint8) movement { return movement(distance&15) * 17 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
@@ -131,7 +132,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 // searchPlainly is a textbook breadth-first search.
 func searchPlainly(g *graph.Graph, source int32, hops uint8, distances []uint8, queue []int32) []int32 {
 	for o := range distances {
-		distances[o] = search.Unreached
+		distances[o] = reach.Unreached
 	}
 	distances[source] = 0
 	queue = append(queue[:0], source)
@@ -142,7 +143,7 @@ func searchPlainly(g *graph.Graph, source int32, hops uint8, distances []uint8, 
 		}
 		neighbours, _ := g.In(u)
 		for _, o := range neighbours {
-			if distances[o] == search.Unreached {
+			if distances[o] == reach.Unreached {
 				distances[o] = distances[u] + 1
 				queue = append(queue, o)
 			}

@@ -56,12 +56,12 @@ func (p *differences) propagatesTwo() bool { return false }
 func (p *differences) width() int { return p.configuration.Dim }
 
 func (p *differences) distance(entity int32) (hops int, reached bool) {
-	if p.whole && p.found && p.search.Row(entity) == kernel.Unreached {
+	if p.whole && p.found && p.search.Row(entity) == kernel.NoRow {
 		p.fill(p.configuration.Layers, p.configuration.Layers)
 		p.found = false // the next query lays out less
 	}
 	row := p.search.Row(entity)
-	if row == kernel.Unreached {
+	if row == kernel.NoRow {
 		return 0, false
 	}
 	return p.search.Distance(row), true
@@ -200,7 +200,7 @@ func (p *differences) reached(_ int, visit func(entities []int32, states [][]flo
 func (p *differences) candidates(entities []int32, states []float32, valid []int32) {
 	for i, entity := range entities {
 		of, row := p.states, p.search.Row(entity)
-		if ground := p.query.Ground; p.whole || row == kernel.Unreached {
+		if ground := p.query.Ground; p.whole || row == kernel.NoRow {
 			row = ground.layout.Row(entity)
 			if !p.whole {
 				of = ground.final

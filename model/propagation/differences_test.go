@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
@@ -100,7 +101,7 @@ func compareDistances(t *testing.T, what string, p *Propagator, q Query) {
 	want := make([]uint8, p.graph.Entities)
 	search.NewSearcher(p.graph).Search(q.Source, p.configuration.Layers, q.Removal, want)
 	for o, hops := range want {
-		if got, reached := p.Distance(int32(o)); reached != (hops != search.Unreached) || reached && got != int(hops) {
+		if got, reached := p.Distance(int32(o)); reached != (hops != reach.Unreached) || reached && got != int(hops) {
 			t.Fatalf("%s: distance %d, %v to %d, want %d", what, got, reached, o, hops)
 		}
 	}

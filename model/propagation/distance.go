@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"tagnet/formats/reach"
 	"tagnet/model/search"
 )
 
@@ -22,7 +23,7 @@ func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
 // searchedDistance is Propagator.Distance for policies that do not lay out a window.
 func (p *runner) searchedDistance(entity int32) (hops int, reached bool) {
 	distance := p.searched()[entity]
-	if distance == search.Unreached {
+	if distance == reach.Unreached {
 		return 0, false
 	}
 	return int(distance), true

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
@@ -255,7 +256,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		}
 	}
 	for _, distance := range want.Distances {
-		if distance != reference.Unreached {
+		if distance != reach.Unreached {
 			reached++
 		}
 	}

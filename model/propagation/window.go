@@ -26,7 +26,7 @@ func (p *windowPolicy) propagatesTwo() bool { return true }
 
 func (p *windowPolicy) distance(entity int32) (hops int, reached bool) {
 	row := p.layout.Row(entity)
-	if row == kernel.Unreached {
+	if row == kernel.NoRow {
 		return 0, false
 	}
 	return p.layout.Distance(row), true
@@ -34,7 +34,7 @@ func (p *windowPolicy) distance(entity int32) (hops int, reached bool) {
 
 func (p *windowPolicy) finalAges(entity int32) (first, last, row int) {
 	row = int(p.layout.Row(entity))
-	if row == kernel.Unreached {
+	if row == kernel.NoRow {
 		return 0, -1, 0
 	}
 	last = min(p.configuration.Delta, p.configuration.Layers-p.layout.Distance(int32(row)))

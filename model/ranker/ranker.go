@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"tagnet/formats/reach"
 	"tagnet/model/parallel"
 	"tagnet/model/ranking"
 )
@@ -252,7 +253,7 @@ func isKnown(q Query, entity int32) bool {
 func (t *thread) distance(entity int32) int32 {
 	hops, reached := t.worker.Distance(entity)
 	if !reached {
-		return Unreached
+		return reach.Column
 	}
 	return int32(hops)
 }

@@ -51,7 +51,7 @@ type Result struct {
 	// Score is the answer's logit.
 	Score float32
 	Rank  ranking.Rank
-	// Distance is the number of hops from the source to the answer, or Unreached.
+	// Distance is the number of hops from the source to the answer, or reach.Column.
 	Distance int32
 }
 
@@ -62,9 +62,6 @@ type Candidate struct {
 	Score float32
 	// Known reports whether the entity is a known answer.
 	Known bool
-	// Distance is the number of hops from the source, or Unreached.
+	// Distance is the number of hops from the source, or reach.Column.
 	Distance int32
 }
-
-// Unreached is the distance of an entity farther away than the model has layers.
-const Unreached int32 = -1

@@ -3,11 +3,9 @@ package search
 import (
 	"slices"
 
+	"tagnet/formats/reach"
 	"tagnet/model/graph"
 )
-
-// Unreached is the distance of an entity that a search does not reach within its hops.
-const Unreached = 255
 
 // Searcher runs breadth-first searches over one graph. It reuses its lists and is not for concurrent
 // use: each worker has its own.
@@ -36,10 +34,10 @@ func NewSearcher(g *graph.Graph) *Searcher {
 }
 
 // Search sets distances[o], for each of the V entities, to the fewest edges from source to o in the
-// graph without the removal, or to Unreached where that is more than hops.
+// graph without the removal, or to reach.Unreached where that is more than hops.
 func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distances []uint8) {
 	for o := range distances {
-		distances[o] = Unreached
+		distances[o] = reach.Unreached
 	}
 	distances[source] = 0
 	s.reached, s.unreached = append(s.reached[:0], source), s.unreached[:0]
@@ -62,7 +60,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 		if removal.Touches(u) {
 			for i, o := range neighbours {
 				// An edge is removed together with its inverse, the one that enters u.
-				if distances[o] == Unreached && !removal.Removes(o, relations[i], u) {
+				if distances[o] == reach.Unreached && !removal.Removes(o, relations[i], u) {
 					distances[o] = distance
 					reached = append(reached, o)
 				}
@@ -88,7 +86,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []uint8) {
 	if len(s.unreached) == 0 {
 		for o, known := range distances {
-			if known == Unreached {
+			if known == reach.Unreached {
 				s.unreached = append(s.unreached, int32(o))
 			}
 		}
@@ -96,7 +94,7 @@ func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []u
 	rest := s.unreached[:0]
 	for _, o := range s.unreached {
 		switch {
-		case distances[o] != Unreached: // reached by a top-down step since
+		case distances[o] != reach.Unreached: // reached by a top-down step since
 		case s.adjoins(o, distance-1, removal, distances):
 			distances[o] = distance
 			s.reached = append(s.reached, o)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/model/graph"
 )
 
@@ -29,14 +30,14 @@ func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *
 func relaxed(g *graph.Graph, source int32, hops int, removal graph.Removal) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {
-		distances[o] = Unreached
+		distances[o] = reach.Unreached
 	}
 	distances[source] = 0
 	for hop := 1; hop <= hops; hop++ {
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if int(distances[u]) == hop-1 && distances[o] == Unreached && !removal.Removes(u, relations[i], o) {
+				if int(distances[u]) == hop-1 && distances[o] == reach.Unreached && !removal.Removes(u, relations[i], o) {
 					distances[o] = uint8(hop)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
@@ -45,7 +46,7 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 					scores := scoresOf(t, w, g, source, relation)
 					search.NewSearcher(g).Search(source, radius, graph.Removal{}, distances)
 					for o, want := range distances {
-						if hops, reached := w.Distance(int32(o)); reached != (want != search.Unreached) || reached && hops != int(want) {
+						if hops, reached := w.Distance(int32(o)); reached != (want != reach.Unreached) || reached && hops != int(want) {
 							t.Errorf("(%d, %d, ?), radius %d: distance to %d is %d, %v, want %d", source, relation, radius, o, hops, reached, want)
 						}
 					}

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	"tagnet/model/internal/buffer"
 	"tagnet/model/search"
@@ -27,7 +28,7 @@ func (c *cone) find(source int32, hops, delta int, removal graph.Removal, candid
 	// Of the entities at the last distance only candidates have needed states.
 	c.searcher.Search(source, hops-1, removal, c.distances)
 	for _, o := range candidates {
-		if c.distances[o] == search.Unreached && c.adjoins(o, hops-1, removal) {
+		if c.distances[o] == reach.Unreached && c.adjoins(o, hops-1, removal) {
 			c.distances[o] = uint8(hops)
 		}
 	}

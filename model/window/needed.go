@@ -43,7 +43,7 @@ func (l *Layout) findNeeded(candidates []int32) {
 		l.newest[layer] = l.newest[layer][:0]
 	}
 	for _, entity := range candidates {
-		if row := l.Row(entity); row != kernel.Unreached {
+		if row := l.Row(entity); row != kernel.NoRow {
 			distance := l.Distance(row)
 			l.need(row, distance, min(l.delta, l.hops-distance))
 		}

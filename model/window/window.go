@@ -122,7 +122,7 @@ func (l *Layout) FillAll(removal graph.Removal) {
 // start empties the layout.
 func (l *Layout) start() {
 	for i := range l.partition.Rows {
-		l.partition.Rows[i] = kernel.Unreached
+		l.partition.Rows[i] = kernel.NoRow
 	}
 	l.ranks, l.Entities, l.Degrees, l.Levels = l.ranks[:0], l.Entities[:0], l.Degrees[:0], append(l.Levels[:0], 0)
 	l.Senders.Rows, l.Senders.Relations, l.counts = l.Senders.Rows[:0], l.Senders.Relations[:0], l.counts[:0]
@@ -220,7 +220,7 @@ func (l *Layout) sortTouched(row int32, removal graph.Removal) {
 				removed++
 				continue
 			}
-			if p.Expand && p.Rows[sender] == kernel.Unreached {
+			if p.Expand && p.Rows[sender] == kernel.NoRow {
 				p.MarkReached(sender)
 			}
 			if k, who := p.Classify(sender); k == kind && k < p.Kinds {
@@ -239,10 +239,10 @@ func (l *Layout) ByDegree() []int32 { return l.order.entities }
 // slice is a view.
 func (l *Layout) Ranks() []int32 { return l.ranks }
 
-// RowOfRank returns the row of the entity of a rank, or kernel.Unreached.
+// RowOfRank returns the row of the entity of a rank, or kernel.NoRow.
 func (l *Layout) RowOfRank(rank int32) int32 { return l.partition.Rows[rank] }
 
-// Row returns the row of an entity, or kernel.Unreached.
+// Row returns the row of an entity, or kernel.NoRow.
 func (l *Layout) Row(entity int32) int32 { return l.partition.Rows[l.order.ranks[entity]] }
 
 // Distance returns the fewest edges from the source of the last Fill to the entity in a row.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/search"
@@ -82,11 +83,11 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 	t.Helper()
 	reached := 0
 	for o, distance := range distances {
-		if distance != search.Unreached {
+		if distance != reach.Unreached {
 			reached++
 		}
 		row := l.Row(int32(o))
-		if reached := row != kernel.Unreached; reached != (distance != search.Unreached) || reached && l.Distance(row) != int(distance) {
+		if reached := row != kernel.NoRow; reached != (distance != reach.Unreached) || reached && l.Distance(row) != int(distance) {
 			t.Fatalf("entity %d is in row %d, want distance %d", o, row, distance)
 		}
 	}

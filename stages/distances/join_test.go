@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
 )
@@ -16,9 +17,9 @@ import (
 func TestHopsArePackedDistances(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
-		h, distances := noHops, slices.Repeat([]uint8{tables.Unreached}, SourcesPerWord)
+		h, distances := noHops, slices.Repeat([]uint8{reach.Unreached}, SourcesPerWord)
 		var want uint64
-		for hop := range uint8(tables.MaxHops + 1) {
+		for hop := range uint8(reach.Most + 1) {
 			sources := random.Uint64() & random.Uint64() & random.Uint64() &^ want
 			h.set(sources, hop)
 			want |= sources
@@ -91,7 +92,7 @@ func TestAdvance(t *testing.T) {
 	var want [to - from][words * SourcesPerWord]uint8
 	for o := range want {
 		for i := range want[o] {
-			want[o][i] = tables.Unreached
+			want[o][i] = reach.Unreached
 		}
 	}
 	for hop := range uint8(5) {

@@ -19,7 +19,7 @@ type SweepParams struct {
 	Graph *graph.Graph
 	// Sources are searched from, and results delivered, in this order.
 	Sources []int32
-	// Hops is the largest distance, at most tables.MaxHops.
+	// Hops is the largest distance, at most reach.Most.
 	Hops int
 	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
 	Kernel string
@@ -46,7 +46,7 @@ type Result struct {
 	entities int
 }
 
-// Distances returns the unpacked distances: hops to every entity, or tables.Unreached.
+// Distances returns the unpacked distances: hops to every entity, or reach.Unreached.
 func (r *Result) Distances() []uint8 {
 	if *r.unpacked == nil {
 		*r.unpacked = make([]uint8, r.entities)

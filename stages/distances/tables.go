@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
@@ -107,7 +108,7 @@ func (f *assembleFn) ProcessElement(ctx context.Context, from int, sources func(
 	if !sources(&shard) {
 		return fmt.Errorf("the sources of %s are missing", url)
 	}
-	all := slices.Repeat([]uint8{tables.Unreached}, len(shard.Sources)*f.Params.Entities)
+	all := slices.Repeat([]uint8{reach.Unreached}, len(shard.Sources)*f.Params.Entities)
 	row := func(i int) []uint8 { return all[i*f.Params.Entities : (i+1)*f.Params.Entities] }
 	var r RangeRows
 	for ranges(&r) {

@@ -10,6 +10,7 @@ import (
 
 	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
+	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 )
 
@@ -128,7 +129,7 @@ func TestDistancesInOrder(t *testing.T) {
 	for _, at := range want {
 		s.ByDistance[at] = analysis.AtDistance{}
 	}
-	if got := s.Distances(); !slices.Equal(got, want) {
+	if got := reach.Keys(s.ByDistance); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
 }

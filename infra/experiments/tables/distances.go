@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/formats/reach"
 	"tagnet/formats/results"
 	"tagnet/model/comparison"
 )
@@ -14,7 +15,7 @@ var distanceColumns = []struct {
 	names []string
 }{
 	{"1 edge", []string{"1"}}, {"2", []string{"2"}}, {"3", []string{"3"}}, {"4", []string{"4"}}, {"5", []string{"5"}}, {"6", []string{"6"}},
-	{"all up to 6", []string{"0", "1", "2", "3", "4", "5", "6"}}, {"unreached", []string{"unreached"}},
+	{"all up to 6", []string{"0", "1", "2", "3", "4", "5", "6"}}, {reach.Key, []string{reach.Key}},
 }
 
 // hitsByDistance compares fixed delta with NBFNet by the distance of the answer, as far as results have it.

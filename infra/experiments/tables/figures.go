@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
+	"tagnet/formats/reach"
 	"tagnet/formats/results"
 	"tagnet/model/chart"
 	"tagnet/model/comparison"
@@ -221,7 +222,7 @@ func (e *evidence) distances(t *text) {
 		for i, name := range names {
 			share := test.ByDistance[name].Share
 			if i == last {
-				share = test.ByDistance["6"].Share + test.ByDistance["unreached"].Share
+				share = test.ByDistance["6"].Share + test.ByDistance[reach.Key].Share
 			}
 			bars.Rows[i].Bars = append(bars.Rows[i].Bars, chart.Bar{Value: share})
 			cell := percent(share)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/formats/reach"
 	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/gpu"
@@ -159,7 +160,7 @@ func (s *scorer) distance(entity int32) int32 {
 	if hops, reached := s.worker.Distance(entity); reached {
 		return int32(hops)
 	}
-	return -1
+	return reach.Column
 }
 
 func (s *scorer) Close() error { return s.devices.do("close scorer") }

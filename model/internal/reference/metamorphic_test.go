@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/parameters"
@@ -89,7 +90,7 @@ func TestWideWindowIsFull(t *testing.T) {
 			window := newModel(t, g, c, p).Forward(Query{Source: 4, Relation: 2})
 			c.Policy = configuration.PolicyFull
 			full := newModel(t, g, c, p).Forward(Query{Source: 4, Relation: 2})
-			if !slices.Contains(window.Distances, Unreached) || slices.Equal(window.Counts, full.Counts) {
+			if !slices.Contains(window.Distances, reach.Unreached) || slices.Equal(window.Counts, full.Counts) {
 				t.Fatal("everything is reached: the comparison says little")
 			}
 			for layer := range full.Hiddens {
@@ -175,7 +176,7 @@ func TestUnreachedShareOneScore(t *testing.T) {
 		pass := newModel(t, g, c, sampleParameters(c, g, 9)).Forward(Query{Source: 4, Relation: 2})
 		scores := map[float64]bool{}
 		for o, distance := range pass.Distances {
-			if distance == Unreached {
+			if distance == reach.Unreached {
 				scores[pass.Scores[o]] = true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/parameters"
@@ -96,9 +97,9 @@ func TestDistances(t *testing.T) {
 		removal graph.Removal
 		want    []uint8
 	}{
-		{3, graph.Removal{}, []uint8{0, 1, 1, 2, 3, Unreached}},
-		{2, graph.Removal{}, []uint8{0, 1, 1, 2, Unreached, Unreached}},
-		{9, removalOf(g, graph.Fact{Head: 2, Tail: 0}, false), []uint8{0, 1, 2, 3, 4, Unreached}},
+		{3, graph.Removal{}, []uint8{0, 1, 1, 2, 3, reach.Unreached}},
+		{2, graph.Removal{}, []uint8{0, 1, 1, 2, reach.Unreached, reach.Unreached}},
+		{9, removalOf(g, graph.Fact{Head: 2, Tail: 0}, false), []uint8{0, 1, 2, 3, 4, reach.Unreached}},
 	} {
 		if got := Distances(g, 0, test.hops, test.removal); !slices.Equal(got, test.want) {
 			t.Errorf("%d hops, without %+v: %v, want %v", test.hops, test.removal, got, test.want)

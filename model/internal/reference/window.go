@@ -3,6 +3,7 @@ package reference
 import (
 	"math"
 
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 )
 
@@ -68,9 +69,9 @@ func (p *Pass) admits(u, o int32) bool {
 	return p.distance(u) < p.distance(o)+c.Delta
 }
 
-// distance returns the distance of o from the source. Unreached is farther than all others.
+// distance returns the distance of o from the source. reach.Unreached is farther than all others.
 func (p *Pass) distance(o int32) int {
-	if p.Distances[o] == Unreached {
+	if p.Distances[o] == reach.Unreached {
 		return math.MaxInt - math.MaxInt32 // so that a delta can be added
 	}
 	return int(p.Distances[o])

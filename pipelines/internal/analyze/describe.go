@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tagnet/formats/analysis"
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -55,7 +56,7 @@ func (f *flags) describeDistances(e *command.Environment, a analysis.Analysis) {
 			all.ByDistance[at] = d
 		}
 	}
-	columns := all.Distances()
+	columns := reach.Keys(all.ByDistance)
 	e.Say("")
 	line := fmt.Sprintf("  %-6s %10s", "split", "queries")
 	for _, at := range columns {

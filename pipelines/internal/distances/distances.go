@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
@@ -68,8 +69,8 @@ func (f *flags) check() error {
 	if err := command.OneOf("method", f.method, auto, worker, join); err != nil {
 		return err
 	}
-	if f.hops < 1 || f.hops > tables.MaxHops {
-		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", tables.MaxHops))
+	if f.hops < 1 || f.hops > reach.Most {
+		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", reach.Most))
 	}
 	if err := command.CheckKernel(f.kernel); err != nil {
 		return err
@@ -157,7 +158,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	for hops := range f.hops + 1 {
 		show(e, fmt.Sprint(hops), d, hops > 0)
 	}
-	show(e, "unreached", d, true)
+	show(e, reach.Key, d, true)
 	if f.split == "train" {
 		e.Say("  (training removes each query's own edge, which makes its answer farther)")
 	}

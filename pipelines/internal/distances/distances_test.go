@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
@@ -90,7 +91,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 		}
 		for _, q := range ofSource {
 			at := fmt.Sprint(want[q.Answer])
-			if want[q.Answer] == search.Unreached {
+			if want[q.Answer] == reach.Unreached {
 				at = "unreached"
 			}
 			byDistance[at]++

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
@@ -126,7 +127,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 			}
 			for _, q := range distances.QueriesOf(queries, source) {
 				at := "unreached"
-				if row[q.Answer] != search.Unreached {
+				if row[q.Answer] != reach.Unreached {
 					at = strconv.Itoa(int(row[q.Answer]))
 				}
 				d.ByDistance[at]++

@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
+	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
@@ -65,7 +66,7 @@ func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string
 				}
 				for layer := 1; layer <= layers; layer++ {
 					at, from := int(distances[o]), int(distances[u])
-					kept := layer-delta <= at && at <= layer && from < at+delta && from != search.Unreached
+					kept := layer-delta <= at && at <= layer && from < at+delta && from != reach.Unreached
 					c.NBFNet++
 					switch empty := from > layer-1; {
 					case kept && empty:

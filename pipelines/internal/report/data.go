@@ -6,6 +6,7 @@ import (
 
 	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
+	"tagnet/formats/reach"
 	"tagnet/model/chart"
 )
 
@@ -84,7 +85,7 @@ func farthest(splits []counts.Distribution) []string {
 			sum[name] += n
 		}
 	}
-	names := distanceNames(sum)
+	names := reach.Keys(sum)
 	for len(names) > 1 && sum[names[len(names)-1]] == 0 {
 		names = names[:len(names)-1]
 	}
@@ -188,7 +189,7 @@ func degreeFigure(a analysis.Analysis) figure {
 
 // shortDistance returns a label for a distance in a figure.
 func shortDistance(name string) string {
-	if name == "unreached" {
+	if name == reach.Key {
 		return "beyond"
 	}
 	return name

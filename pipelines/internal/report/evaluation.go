@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tagnet/formats/metrics"
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/model/chart"
 	"tagnet/model/ranking"
@@ -118,7 +119,7 @@ func (e *evidence) composeEvaluation() section {
 	if v.Calibration != nil {
 		s.Figures = append(s.Figures, reliabilityFigure(v.Calibration), calibrationFigure(v.Calibration))
 	}
-	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", distanceNames(v.ByDistance), v.ByDistance)
+	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", reach.Keys(v.ByDistance), v.ByDistance)
 	distances.Folded = true
 	s.Tables = slices.Concat(e.protocolTables(), v.relationTables(), []table{distances})
 	if v.Calibration != nil {
@@ -246,7 +247,7 @@ func (v evaluation) relationTables() []table {
 // distanceFigure draws MRR by distance.
 func (v evaluation) distanceFigure(unreachedDiffer bool) figure {
 	c := chart.Bars{Label: "edges", X: chart.Axis{Label: "MRR", Most: 1}, Format: metric, Series: []chart.Key{{Name: "MRR"}}}
-	for _, name := range distanceNames(v.ByDistance) {
+	for _, name := range reach.Keys(v.ByDistance) {
 		group := v.ByDistance[name]
 		c.Rows = append(c.Rows, chart.Row{Name: shortDistance(name), Bars: []chart.Bar{queriesBar(group.Pessimistic.MRR, group.Queries)}})
 	}

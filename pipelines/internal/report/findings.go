@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tagnet/formats/metrics"
+	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
 )
@@ -72,7 +73,7 @@ func (e *evidence) outOfReach(v evaluation) string {
 	if e.checkpoint != nil {
 		within = " within " + plural(int64(e.checkpoint.Configuration.Layers), "layer", "layers")
 	}
-	unreached := v.ByDistance[metrics.OutOfReach]
+	unreached := v.ByDistance[reach.Key]
 	hits := (v.Pessimistic.Hits10*float64(v.Queries) - unreached.Pessimistic.Hits10*float64(unreached.Queries)) / float64(v.Queries-v.Unreached)
 	return fmt.Sprintf("%s of the answers (%s of %s) cannot be found, since no message reaches them%s; of the others %s are among the first ten.",
 		percent(share), count(v.Unreached), count(v.Queries), within, percent(hits))
@@ -85,7 +86,7 @@ func (v evaluation) tiesMatter(unreachedDiffer bool) string {
 		return ""
 	}
 	sentence := fmt.Sprintf("%s of the answers have exactly the score of another entity, so that the MRR depends on how ties count: %s pessimistic, %s optimistic.", percent(v.Tied), metric(low), metric(high))
-	if u := v.ByDistance[metrics.OutOfReach]; !unreachedDiffer && u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
+	if u := v.ByDistance[reach.Key]; !unreachedDiffer && u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
 		sentence += " Most of these answers are unreached ones, which all have one score."
 	}
 	return sentence

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
+	"tagnet/formats/reach"
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
@@ -41,7 +42,7 @@ func evaluationOf(rows []parquet.Ranking) evaluation {
 	for _, r := range rows {
 		distance := fmt.Sprint(r.Distance)
 		if r.Distance < 0 {
-			distance = metrics.OutOfReach
+			distance = reach.Key
 		}
 		add("", r)
 		add(r.Direction, r)

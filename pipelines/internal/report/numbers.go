@@ -1,13 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"tagnet/model/ranking"
@@ -100,11 +96,4 @@ func duration(seconds float64) string {
 	default:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
-}
-
-// distanceNames returns the keys of a map by distance: "0", "1", ..., "10", and at the end "unreached".
-func distanceNames[V any](m map[string]V) []string {
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(len(a)-len(b), strings.Compare(a, b)) // numbers of one length sort as texts
-	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tagnet/formats/parquet"
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/stages/evaluate"
 )
@@ -181,7 +182,7 @@ func newCard(q query, predictions []parquet.Prediction, expected []parquet.Ranki
 		c.Verdict = "right"
 	case c.Good:
 		c.Verdict = fmt.Sprintf("right, all %d answers", len(expected))
-	case worst.Distance < 0:
+	case worst.Distance == reach.Column:
 		c.Verdict = fmt.Sprintf("%s is unreached: rank %s", shown(worst.Answer), count(worst.RankPessimistic))
 	default:
 		c.Verdict = fmt.Sprintf("%s has rank %s, at distance %d", shown(worst.Answer), count(worst.RankPessimistic), worst.Distance)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
+	"tagnet/formats/reach"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -107,7 +108,7 @@ func TestNumbers(t *testing.T) {
 		{short(6531381360), "6.53G"}, {short(999), "999"}, {short(12), "12"}, {short(1500), "1.5k"},
 		{duration(3.21), "3.2 s"}, {duration(59.7), "60 s"}, {duration(200), "3 min 20 s"}, {duration(7500), "2 h 5 min"},
 		{plural(1, "fact", "facts"), "1 fact"}, {plural(1234, "fact", "facts"), "1,234 facts"},
-		{fmt.Sprint(distanceNames(map[string]int{"10": 0, "2": 0, "unreached": 0, "1": 0})), "[1 2 10 unreached]"},
+		{fmt.Sprint(reach.Keys(map[string]int{"10": 0, "2": 0, "unreached": 0, "1": 0})), "[1 2 10 unreached]"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got %s, want %s", test.got, test.want)

@@ -9,9 +9,9 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
+	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/model/evaluation"
-	"tagnet/model/ranker"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
 )
@@ -101,7 +101,7 @@ func notes(p parquet.Prediction) string {
 		text += fmt.Sprintf("  probability %.4f", *p.Probability)
 	}
 	switch p.Hops {
-	case ranker.Unreached:
+	case reach.Column:
 		text += "  unreached"
 	case 1:
 		text += "  1 hop"

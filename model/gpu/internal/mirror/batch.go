@@ -1,5 +1,7 @@
 package mirror
 
+import "tagnet/formats/reach"
+
 // Query is the kernels' struct Query, in the same layout.
 type Query struct {
 	Source, Relation, Inverse, Answer int32
@@ -41,8 +43,8 @@ const (
 )
 
 const (
-	unreached = 255
-	heavy     = 512 // entities of higher degree are computed by a block, others by a warp
+	unreached = reach.Unreached // UNREACHED of model.cuh
+	heavy     = 512             // entities of higher degree are computed by a block, others by a warp
 )
 
 // lanes is the number of threads that hold a state, four dimensions each; a warp of 32 has as many teams of them as fit.

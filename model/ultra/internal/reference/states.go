@@ -3,6 +3,7 @@ package reference
 import (
 	"fmt"
 
+	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	tagnet "tagnet/model/internal/reference"
 	"tagnet/model/parameters"
@@ -58,7 +59,7 @@ func StatesWithin(p *parameters.Set[float64], g *graph.Graph, tables [][]float64
 	distances := tagnet.Distances(g, source, radius, graph.Removal{})
 	return propagate(p, g, tables, source, query, func(t int, states []float64) {
 		for o, distance := range distances {
-			if distance == tagnet.Unreached {
+			if distance == reach.Unreached {
 				copy(row(states, int32(o)), row(ground[t], int32(o)))
 			}
 		}
