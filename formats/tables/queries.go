@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -112,4 +113,25 @@ func ReadQueryTable(ctx context.Context, url string) ([]Query, error) {
 		}
 	}
 	return queries, nil
+}
+
+// QueriesOf returns the queries that share a source, a view of queries, which are sorted by source.
+func QueriesOf(queries []Query, source int32) []Query {
+	from := sort.Search(len(queries), func(i int) bool { return queries[i].Source >= source })
+	to := from
+	for to < len(queries) && queries[to].Source == source {
+		to++
+	}
+	return queries[from:to]
+}
+
+// SourcesOf returns the distinct sources of queries, which are sorted by source, in that order.
+func SourcesOf(queries []Query) []int32 {
+	var sources []int32
+	for i, q := range queries {
+		if i == 0 || queries[i-1].Source != q.Source {
+			sources = append(sources, q.Source)
+		}
+	}
+	return sources
 }

@@ -2,28 +2,12 @@
 // tables of their distances to every entity. Two transforms write the same bytes.
 //
 // Search is for a graph that fits into the memory of a worker. Each worker process loads the graph
-// once; several threads search the sources of an element (Sweep), each up to 512 sources at once.
+// once; several threads search the sources of an element (multisource.Sweep), each up to 512 sources at once.
 // Elements hold source ids only.
 //
-// Join is for a larger graph. It is a Beam join over the shards of edges, one round per hop. Sources
-// are searched in blocks of up to 512, entities are split into equal ranges, and a key is a pair of a
-// block and a range. Two kinds of elements cross a barrier:
-//
-//   - the frontier: which sources reached which entities in the last hop, a row of 13 bytes for
-//     each entity and 64 sources, merged by entity before it is sent;
-//   - the state: the distances so far, 4 bits each, a row of 37 bytes for each entity and 64
-//     sources of which any reaches it.
-//
-// A thread has one range of a block in memory, and a chunk of the range's edges (see budget.Join).
-// After the last round the states are transposed to rows by source in spill files, from which
-// Tables makes the tables. Example: a path 0 - 1 - 2 - 3, source 0, ranges {0, 1} and {2, 3}.
-// The seed is the frontier {0} of the first range. Round 0 stores distance 0 for entity 0 and
-// emits its neighbour 1 to the first range. Round 1 stores 1 for entity 1; of its neighbours, 0 is
-// reached already, and 2 goes to the second range. Round 2 stores 2 for entity 2, and so on.
-//
-// Plan chooses the ranges, blocks and chunks by a memory budget. Beam's local runner has what
-// crosses a barrier in its own process several times, so for it Plan also chooses how many blocks
-// are searched in one pipeline; other runners search all at once.
+// Join is for a larger graph. It is a Beam join over the shards of edges, one round per hop, whose arithmetic is package model/joinsearch.
+// After the last round it writes rows by source to spill files, from which
+// Tables makes the tables.
 //
 // Time and peak memory of the process, for the sources of the test split and 6 hops, on two cores of
 // an EPYC (Zen 4) with the local runner:

@@ -6,14 +6,16 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/joinsearch"
 	"tagnet/stages/worker"
 )
 
 // sourceRounds counts, for each round, the sources whose round is complete.
 var sourceRounds = worker.NewCounter("distance", "source_rounds")
 
-// Join is Search for a graph that no worker holds. Input: blocks of sources as Blocks makes them,
+// Join is Search for a graph that no worker holds. Input: blocks of sources as SearchBlocks makes them,
 // all or some. Output: the number of rows that it wrote to files in SpillFolder, from which Tables
 // makes the same bytes that Search writes.
 //
@@ -40,12 +42,28 @@ func init() {
 	beam.RegisterDoFn(sumFn)
 }
 
-// Blocks splits all sources, in increasing order, into the blocks that Join takes.
-func (p JoinParams) Blocks(sources []int32) []Shard {
-	blocks := make([]Shard, p.blocks())
+// JoinParams are the parameters of Join and Tables.
+type JoinParams struct {
+	SearchParams
+	// Layout divides the search, PerTable as SourcesPerShard returns it. What Layout.Plan chooses changes no byte of the tables.
+	Layout joinsearch.Layout
+}
+
+// SpillFolder is the folder, below that of the tables, of the files that Join writes and Tables
+// reads.
+const SpillFolder = "spill"
+
+// spillFile returns the URL of the spill file of the span that begins at a position.
+func (p JoinParams) spillFile(from int) string {
+	return storage.Join(p.Folder, SpillFolder, fmt.Sprintf("distances-%010d.arrow", from))
+}
+
+// SearchBlocks splits all sources, in increasing order, into the blocks that Join takes.
+func (p JoinParams) SearchBlocks(sources []int32) []Shard {
+	blocks := make([]Shard, p.Layout.Blocks())
 	for i := range blocks {
-		b := p.block(i)
-		blocks[i] = Shard{Number: i, Of: len(blocks), Sources: sources[b.from:b.to]}
+		b := p.Layout.Block(i)
+		blocks[i] = Shard{Number: i, Of: len(blocks), Sources: sources[b.From:b.To]}
 	}
 	return blocks
 }
@@ -56,25 +74,11 @@ type seedFn struct{ Params JoinParams }
 // ProcessElement emits a block's sources as the first frontier, an empty state for every range, and
 // the sources of each span, keyed by its first position.
 func (f *seedFn) ProcessElement(block Shard, emitFrontier, emitState func(int, []byte), emitSources func(int, Shard)) error {
-	for r := range f.Params.Ranges {
-		from, to := f.Params.Range(r)
-		key := f.Params.key(block.Number, r)
-		seeds := newFrontier(from, to, f.Params.Words)
-		for i, source := range block.Sources {
-			if source >= from && source < to {
-				seeds.words(source)[i/SourcesPerWord] |= 1 << (i % SourcesPerWord)
-			}
-		}
-		if err := seeds.encode(func(element []byte) { emitFrontier(key, element) }); err != nil {
-			return err
-		}
-		emitState(key, []byte{})
+	all := f.Params.Layout.Block(block.Number)
+	for _, s := range f.Params.Layout.Spans(all) {
+		emitSources(s.From, Shard{Number: s.From, Of: f.Params.Layout.Sources, Sources: block.Sources[s.From-all.From : s.To-all.From]})
 	}
-	all := f.Params.block(block.Number)
-	for _, s := range f.Params.spans(all) {
-		emitSources(s.from, Shard{Number: s.from, Of: f.Params.Sources, Sources: block.Sources[s.from-all.from : s.to-all.from]})
-	}
-	return nil
+	return f.Params.Layout.Seed(block.Number, block.Sources, emitFrontier, emitState)
 }
 
 // roundFn is one round of the join, for one block of sources and one range of entities.
@@ -88,44 +92,23 @@ func (f *roundFn) Setup() { budget.Limit(f.Params.Memory) }
 
 // ProcessElement records what is reached for the first time, and emits its neighbours.
 func (f *roundFn) ProcessElement(ctx context.Context, key int, frontiers, states func(*[]byte) bool, emitFrontier, emitState func(int, []byte)) error {
-	defer acquire(f.Params.Threads)()
-	block, r := f.Params.splitKey(key)
-	fresh, err := f.Params.readFrontier(r, frontiers)
+	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
 	if err != nil {
 		return err
 	}
-	state := &stateWriter{send: func(element []byte) { emitState(key, element) }}
-	if err := advance(fresh, uint8(f.Hop), states, state.add); err != nil {
+	defer leave()
+	if err := f.Params.Layout.Round(ctx, key, f.Hop, frontiers, states, emitFrontier, emitState); err != nil {
 		return err
 	}
-	if err := state.close(); err != nil {
-		return err
-	}
-	if err := f.Params.expand(ctx, block, r, fresh, emitFrontier); err != nil {
-		return err
-	}
-	f.Params.count(ctx, block, r)
+	f.Params.count(ctx, key)
 	return nil
 }
 
-// readFrontier merges the elements of a range's frontier.
-func (p JoinParams) readFrontier(r int, elements func(*[]byte) bool) (*frontier, error) {
-	from, to := p.Range(r)
-	reached := newFrontier(from, to, p.Words)
-	var element []byte
-	for elements(&element) {
-		if err := reached.add(element); err != nil {
-			return nil, err
-		}
-	}
-	return reached, nil
-}
-
 // count counts the sources of a block once per round, with its first range.
-func (p JoinParams) count(ctx context.Context, block, r int) {
-	if r == 0 {
-		b := p.block(block)
-		sourceRounds.Inc(ctx, int64(b.to-b.from))
+func (p JoinParams) count(ctx context.Context, key int) {
+	if block, r := p.Layout.SplitKey(key); r == 0 {
+		b := p.Layout.Block(block)
+		sourceRounds.Inc(ctx, int64(b.To-b.From))
 	}
 }
 

@@ -96,14 +96,14 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 		return err
 	}
 	defer w.Abort()
-	params := SweepParams{
+	params := multisource.SweepParams{
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
 		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words,
 	}
 	if f.view.Graph.Edges() <= budget.MaxNeighbours {
 		params.Neighbours = f.view.Neighbours()
 	}
-	err = Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {
+	err = multisource.Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {
 		for _, distance := range row.answers {
 			written.ByDistance[distance]++
 		}
@@ -123,9 +123,9 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 // searchedRow is a source's row of the table, packed, and the distances to its queries' answers.
 type searchedRow struct{ packed, answers []uint8 }
 
-func (f *searchFn) row(r *Result) (searchedRow, error) {
+func (f *searchFn) row(r *multisource.Result) (searchedRow, error) {
 	row := searchedRow{packed: bytes.Clone(r.Packed)}
-	for _, q := range QueriesOf(f.queries, r.Source) {
+	for _, q := range tables.QueriesOf(f.queries, r.Source) {
 		row.answers = append(row.answers, min(tables.PackedAt(r.Packed, q.Answer), uint8(f.Params.Hops+1)))
 	}
 	return row, nil

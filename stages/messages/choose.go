@@ -84,8 +84,8 @@ func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, em
 	params.Gather = multisource.Gather{Levels: true}
 	params.Words = 1 // propagating takes much longer than searching: small groups keep all threads busy
 	var all []choice
-	err = distances.Sweep(ctx, params,
-		func(r *distances.Result) ([]choice, error) { return f.choose(ctx, r) },
+	err = multisource.Sweep(ctx, params,
+		func(r *multisource.Result) ([]choice, error) { return f.choose(ctx, r) },
 		func(_ int32, choices []choice) error {
 			all = append(all, choices...)
 			return nil
@@ -102,12 +102,12 @@ func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, em
 }
 
 // choose propagates the distinct queries of one source.
-func (f *chooseFn) choose(ctx context.Context, r *distances.Result) ([]choice, error) {
+func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice, error) {
 	propagator := f.propagators.Get().(*propagation.Propagator)
 	defer f.propagators.Put(propagator)
 	layers := f.Params.Model.Configuration.Layers
 	var all []choice
-	queries := distances.QueriesOf(f.queries, r.Source)
+	queries := tables.QueriesOf(f.queries, r.Source)
 	for from, to := 0, 0; from < len(queries); from = to {
 		relation := queries[from].Relation
 		for to = from; to < len(queries) && queries[to].Relation == relation; to++ {

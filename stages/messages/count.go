@@ -48,7 +48,7 @@ type CountParams struct {
 	// Threads is the most threads of a process, at most one per core; 0 is one per core.
 	Threads int
 	// Words is the most words of 64 sources that a thread searches from at once; see
-	// distances.SweepParams.
+	// multisource.SweepParams.
 	Words int
 	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
 	Memory int64
@@ -104,7 +104,7 @@ func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emi
 	params := f.Params.sweep(f.graph, shard.Sources, slices.Max(f.Params.Layers))
 	params.Gather = multisource.Gather{Levels: true, Distances: f.Params.removes()}
 	var all []sourceCounts
-	err = distances.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
+	err = multisource.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
 		all = append(all, counts)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
@@ -121,11 +121,11 @@ func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emi
 }
 
 // count counts the queries of one source.
-func (f *countFn) count(r *distances.Result) (sourceCounts, error) {
+func (f *countFn) count(r *multisource.Result) (sourceCounts, error) {
 	if f.Params.removes() {
 		return f.countTraining(r), nil
 	}
-	return sourceCounts{r.Source, int64(len(distances.QueriesOf(f.queries, r.Source))), r.Levels}, nil
+	return sourceCounts{r.Source, int64(len(tables.QueriesOf(f.queries, r.Source))), r.Levels}, nil
 }
 
 // SourcesPerShard returns how many sources a shard has, given the entities and edges of the graph: as many as their work
@@ -147,6 +147,6 @@ func (p CountParams) RowsPerSource() int {
 func (p CountParams) removes() bool { return p.Remove != configuration.RemoveNone }
 
 // sweep returns the parameters of a search from sources.
-func (p CountParams) sweep(g *modelgraph.Graph, sources []int32, hops int) distances.SweepParams {
-	return distances.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
+func (p CountParams) sweep(g *modelgraph.Graph, sources []int32, hops int) multisource.SweepParams {
+	return multisource.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
 }

@@ -8,7 +8,7 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/stages/distances"
+	"tagnet/model/multisource"
 )
 
 // trainer has the buffers of a thread that counts training queries, each in a graph without its own
@@ -19,10 +19,10 @@ type trainer struct {
 }
 
 // countTraining sums the levels of a source's training queries, given its search in the whole graph.
-func (f *countFn) countTraining(r *distances.Result) sourceCounts {
+func (f *countFn) countTraining(r *multisource.Result) sourceCounts {
 	t := f.trainers.Get().(*trainer)
 	defer f.trainers.Put(t)
-	queries := distances.QueriesOf(f.queries, r.Source)
+	queries := tables.QueriesOf(f.queries, r.Source)
 	removals := t.removals(f.graph, queries, f.Params.Remove == configuration.RemoveOneHop)
 	t.corrector.Reset(r.Source, r.Distances(), slices.Max(f.Params.Layers), r.Levels)
 	sum := messages.Levels{}

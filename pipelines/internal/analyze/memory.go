@@ -12,7 +12,6 @@ import (
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/distances"
 )
 
 // checkReplaced refuses a --memory that is too small for the steps that --force repeats, before
@@ -62,7 +61,7 @@ func (f *flags) checkMemory(ctx context.Context, e *command.Environment, steps [
 			if err != nil {
 				return err
 			}
-			sources[s.split] = len(distances.Sources(queries))
+			sources[s.split] = len(tables.SourcesOf(queries))
 		}
 		if sources[s.split] == 0 {
 			continue // the pipeline reports the split without queries

@@ -15,7 +15,6 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/distances"
 )
 
 // The values of --sources and --method.
@@ -107,7 +106,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if len(queries) == 0 {
 		return command.NoQueries(f.split, "choose another --split")
 	}
-	sources := distances.Sources(queries)
+	sources := tables.SourcesOf(queries)
 	if f.sources == all {
 		sources = everyEntity(kg.EntitiesOf(m, f.split))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/model/joinsearch"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/distances"
@@ -14,7 +15,7 @@ func TestGraphs(t *testing.T) {
 	command.InitBeam()
 	sources := []int32{0, 1, 2}
 	search := distances.SearchParams{Folder: "mem://distances", Split: "test", Hops: 2}
-	join := distances.JoinParams{SearchParams: search, Entities: 3, Sources: 3, PerTable: 3, Ranges: 1, Words: 1, Edges: []distances.EdgeShard{{URL: "mem://edges"}}}
+	join := distances.JoinParams{SearchParams: search, Layout: joinsearch.Layout{Entities: 3, Sources: 3, PerTable: 3, Ranges: 1, Words: 1, Edges: []joinsearch.EdgeShard{{URL: "mem://edges"}}}}
 	worker, err := Build(sources, 3, search)
 	if err != nil {
 		t.Fatal(err)

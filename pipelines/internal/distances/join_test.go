@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
+	"tagnet/model/joinsearch"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -73,20 +74,20 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sources := distances.Sources(queries)
+			sources := tables.SourcesOf(queries)
 			if len(sources) <= 64 {
 				t.Fatalf("%d sources: want several blocks", len(sources))
 			}
 			p := distances.SearchParams{Graph: filepath.Join(root, "graph"), Split: "test", Hops: test.hops}
 			p.Folder = filepath.Join(root, "worker")
-			worker, err := Build(sources, Params(m, len(sources), p).PerTable, p)
+			worker, err := Build(sources, Params(m, len(sources), p).Layout.PerTable, p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			pipelinetest.RunBeam(t, worker)
 			p.Folder = filepath.Join(root, "join")
 			params := Params(m, len(sources), p)
-			params.Ranges, params.Words, params.ChunkBytes = test.ranges, test.words, test.run
+			params.Layout.Ranges, params.Layout.Words, params.Layout.ChunkBytes = test.ranges, test.words, test.run
 			if err := searchByJoin(context.Background(), pipelinetest.Environment(), sources, params, test.perPipeline); err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func TestMethods(t *testing.T) {
 
 func TestRangesAreWhole(t *testing.T) {
 	for _, test := range []struct{ entities, shards int }{{1, 1}, {10, 3}, {7, 7}, {3, 5}, {40943, 13}} {
-		p := distances.JoinParams{Entities: test.entities, Ranges: test.shards}
+		p := joinsearch.Layout{Entities: test.entities, Ranges: test.shards}
 		next := int32(0)
 		for k := range test.shards {
 			from, to := p.Range(k)

@@ -39,7 +39,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
 		Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel),
 	})}
-	if len(c.params.Edges) == 0 || c.params.Entities < 1 {
+	if len(c.params.Layout.Edges) == 0 || c.params.Layout.Entities < 1 {
 		return c, fmt.Errorf("%s has no edges for --split %s; run %s", c.params.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
 	}
 	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), m, f.split)
@@ -49,7 +49,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 	sizes.Sources = int64(sources)
 	cores, bytes := runtime.GOMAXPROCS(0), f.memory*budget.MiB
 	least := budget.Search(sizes, 1).Least(1) / budget.MiB
-	planned, perPipeline, refused := c.params.Plan(sizes, bytes, cores, command.Local())
+	planned, threads, perPipeline, refused := c.params.Layout.Plan(sizes, bytes, cores, command.Local())
 	var small *budget.TooSmall
 	if errors.As(refused, &small) {
 		refused = e.TooSmall(f.memory, small)
@@ -62,7 +62,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		c.why = fmt.Sprintf("method %s: a worker that holds the graph of %s edges needs at least %d MiB, --memory is %d", c.method, progress.Count(sizes.Edges), least, f.memory)
 	}
 	if c.method == join {
-		c.params, c.perPipeline = planned, perPipeline
+		c.params.Layout, c.params.Threads, c.perPipeline = planned, threads, perPipeline
 		return c, refused
 	}
 	estimate := func(words int) budget.Estimate { return budget.Search(sizes, words) }
@@ -81,9 +81,9 @@ func (c choice) loads(sources int64) []command.Load {
 	if c.method == join {
 		step = "distances.table"
 	}
-	perTable := int64(c.params.PerTable)
+	perTable := int64(c.params.Layout.PerTable)
 	return []command.Load{{
 		Step: step, Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,
-		Bytes: sources * int64(tables.PackedLen(c.params.Entities)), Compressed: true,
+		Bytes: sources * int64(tables.PackedLen(c.params.Layout.Entities)), Compressed: true,
 	}}
 }

@@ -104,5 +104,8 @@ func TestAutoJoins(t *testing.T) {
 			!strings.Contains(c.why, "50,000,000 edges") || !strings.Contains(c.why, fmt.Sprintf("--memory is %d", memory)) {
 			t.Errorf("%d MiB: %s, it says %q", memory, c.method, c.why)
 		}
+		if most := c.params.SearchParams.Words; want == worker && most < 1 {
+			t.Errorf("%d MiB: a thread searches from any number of sources at once", memory)
+		}
 	}
 }

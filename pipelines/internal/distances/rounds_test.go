@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
+	"tagnet/model/joinsearch"
 	"tagnet/model/kg"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
@@ -70,7 +71,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 	}
 	root := "mem://" + strings.ReplaceAll(t.Name(), "#", "-")
 	s := sample{want: map[string][]byte{}}
-	s.params = distances.JoinParams{Entities: int(entities), PerTable: distances.SourcesPerShard(int(entities), g.Edges()), ChunkBytes: 1 << 20}
+	s.params = distances.JoinParams{Layout: joinsearch.Layout{Entities: int(entities), PerTable: distances.SourcesPerShard(int(entities), g.Edges()), ChunkBytes: 1 << 20}}
 	s.params.Hops, s.params.Split, s.params.Graph, s.params.Folder = hops, "test", root+"/graph", root+"/distances"
 	for k := range shards {
 		var e tables.Edges
@@ -87,7 +88,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 		if err := writeEdges(ctx, url, e); err != nil {
 			t.Fatal(err)
 		}
-		s.params.Edges = append(s.params.Edges, distances.EdgeShard{URL: url, SHA256: fmt.Sprint(t.Name(), k)})
+		s.params.Layout.Edges = append(s.params.Layout.Edges, joinsearch.EdgeShard{URL: url, SHA256: fmt.Sprint(t.Name(), k)})
 	}
 	var queries []tables.Query
 	for o := range entities {
@@ -96,7 +97,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 			queries = append(queries, tables.Query{Source: o, Answer: random.Int32N(entities)})
 		}
 	}
-	s.params.Sources = len(s.sources)
+	s.params.Layout.Sources = len(s.sources)
 	if err := tables.WriteQueries(ctx, storage.Join(s.params.Graph, kg.QueriesFile("test")), queries); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 	for hop := 1; hop <= s.params.Hops; hop++ {
 		d.ByDistance[strconv.Itoa(hop)] = 0
 	}
-	for _, shard := range distances.Shards(s.sources, s.params.PerTable) {
+	for _, shard := range distances.Shards(s.sources, s.params.Layout.PerTable) {
 		url := storage.Join(s.params.Graph, "want", shard.File())
 		w, err := tables.CreateDistances(ctx, url, g.Entities, s.params.Hops)
 		if err != nil {
@@ -125,7 +126,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 			if err := w.Write(source, row); err != nil {
 				t.Fatal(err)
 			}
-			for _, q := range distances.QueriesOf(queries, source) {
+			for _, q := range tables.QueriesOf(queries, source) {
 				at := "unreached"
 				if row[q.Answer] != reach.Unreached {
 					at = strconv.Itoa(int(row[q.Answer]))
@@ -200,14 +201,14 @@ func TestRoundsEqualSearches(t *testing.T) {
 			if len(s.sources) == 0 {
 				t.Fatal("no sources")
 			}
-			s.params.Ranges, s.params.Words, s.params.ChunkBytes, s.params.CacheBytes = test.ranges, test.words, test.run, 1<<20
+			s.params.Layout.Ranges, s.params.Layout.Words, s.params.Layout.ChunkBytes, s.params.Layout.CacheBytes = test.ranges, test.words, test.run, 1<<20
 			s.check(t, test.perPipeline)
 		})
 	}
 }
 
 func TestJoinWithoutSources(t *testing.T) {
-	if _, err := BuildTables(nil, distances.JoinParams{Entities: 5}); err == nil {
+	if _, err := BuildTables(nil, distances.JoinParams{Layout: joinsearch.Layout{Entities: 5}}); err == nil {
 		t.Error("tables of nothing are made")
 	}
 	if _, err := Build(nil, 5, distances.SearchParams{}); err == nil {
@@ -243,8 +244,8 @@ func TestJoinOfDamagedEdges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := write(t, 3, "random", 100, 2, 3, .5)
-			s.params.Ranges, s.params.Words = 3, 1
-			url := s.params.Edges[1].URL
+			s.params.Layout.Ranges, s.params.Layout.Words = 3, 1
+			url := s.params.Layout.Edges[1].URL
 			if err := test.damage(url); err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/joinsearch"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/distances"
@@ -23,7 +24,7 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	if c.method == join {
 		return searchByJoin(ctx, e, sources, c.params, c.perPipeline)
 	}
-	p, err := Build(sources, c.params.PerTable, c.params.SearchParams)
+	p, err := Build(sources, c.params.Layout.PerTable, c.params.SearchParams)
 	if err != nil {
 		return err
 	}
@@ -41,10 +42,10 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 // the first.
 func (f *flags) jobs(sources []int32, c choice) ([]*beam.Pipeline, error) {
 	if c.method != join {
-		p, err := Build(sources, c.params.PerTable, c.params.SearchParams)
+		p, err := Build(sources, c.params.Layout.PerTable, c.params.SearchParams)
 		return []*beam.Pipeline{p}, err
 	}
-	blocks := c.params.Blocks(sources)
+	blocks := c.params.SearchBlocks(sources)
 	tables, err := BuildTables(sources, c.params)
 	return []*beam.Pipeline{BuildJoin(blocks[:min(c.perPipeline, len(blocks))], c.params), tables}, err
 }
@@ -55,10 +56,10 @@ func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, 
 	rounds := int64(params.Hops + 1)
 	bar := e.Progress.Begin("distances", int64(len(sources))*rounds, "rounds of a source")
 	defer bar.End()
-	blocks := params.Blocks(sources)
+	blocks := params.SearchBlocks(sources)
 	for from := 0; from < len(blocks); from += perPipeline {
 		to := min(from+perPipeline, len(blocks))
-		done := int64(from*params.Words*distances.SourcesPerWord) * rounds
+		done := int64(from*params.Layout.Words*joinsearch.SourcesPerWord) * rounds
 		stop := bar.FollowFrom(ctx, "source_rounds", done)
 		_, err := e.RunBeam(ctx, BuildJoin(blocks[from:to], params))
 		stop()
@@ -105,7 +106,7 @@ func BuildTables(sources []int32, p distances.JoinParams) (*beam.Pipeline, error
 		return nil, errNoSources
 	}
 	pipeline, s := beam.NewPipelineWithRoot()
-	distances.Tables(s, beam.CreateList(s, distances.Shards(sources, p.PerTable)), p)
+	distances.Tables(s, beam.CreateList(s, distances.Shards(sources, p.Layout.PerTable)), p)
 	return pipeline, nil
 }
 
@@ -114,10 +115,11 @@ func BuildTables(sources []int32, p distances.JoinParams) (*beam.Pipeline, error
 func Params(m manifest.Manifest, sources int, p distances.SearchParams) distances.JoinParams {
 	entities := kg.EntitiesOf(m, p.Split)
 	params := distances.JoinParams{
-		SearchParams: p, Entities: entities, Sources: sources, PerTable: distances.SourcesPerShard(entities, kg.EdgesOf(m, p.Split)),
+		SearchParams: p,
+		Layout:       joinsearch.Layout{Entities: entities, Sources: sources, PerTable: distances.SourcesPerShard(entities, kg.EdgesOf(m, p.Split))},
 	}
 	for _, f := range kg.EdgeFiles(m, p.Split) {
-		params.Edges = append(params.Edges, distances.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
+		params.Layout.Edges = append(params.Layout.Edges, joinsearch.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
 	}
 	return params
 }

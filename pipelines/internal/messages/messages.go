@@ -10,6 +10,7 @@ import (
 
 	"tagnet/formats/counts"
 	"tagnet/formats/manifest"
+	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
@@ -131,7 +132,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if model != nil {
 		stage.Outputs = append(stage.Outputs, counts.AStarTable+"/")
 	}
-	sources := distances.Sources(queries)
+	sources := tables.SourcesOf(queries)
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
 	sizes, err := loaded.Sizes(ctx, f.split)
 	if err != nil {

@@ -24,7 +24,6 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
@@ -231,7 +230,7 @@ func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := distances.Sources(queries)
+	sources := tables.SourcesOf(queries)
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	count := func(folder string, perShard, threads int) map[string]string {
 		t.Helper()

@@ -1,4 +1,4 @@
-package distances
+package multisource
 
 import (
 	"context"
@@ -10,41 +10,8 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/model/multisource"
 	"tagnet/model/search"
 )
-
-func TestShards(t *testing.T) {
-	sources := make([]int32, 2000)
-	for i := range sources {
-		sources[i] = int32(3 * i)
-	}
-	for _, test := range []struct {
-		entities int
-		edges    int64
-		shards   int
-	}{
-		{6000, 20_000, 1}, {40_943, 173_670, 4}, {14_541, 544_230, 4}, {1 << 28, 1 << 32, 4}, {1, 0, 1}, {1 << 18, 100, 4},
-	} {
-		shards := Shards(sources, SourcesPerShard(test.entities, test.edges))
-		if len(shards) != test.shards {
-			t.Fatalf("%+v: %d shards", test, len(shards))
-		}
-		var all []int32
-		for i, s := range shards {
-			if s.Number != i || s.Of != test.shards {
-				t.Errorf("shard %d of %d, want %d of %d", s.Number, s.Of, i, test.shards)
-			}
-			all = append(all, s.Sources...)
-		}
-		if !slices.Equal(all, sources) {
-			t.Errorf("%+v: %v", test, all)
-		}
-	}
-	if len(Shards(nil, 5)) != 0 {
-		t.Error("no sources make a shard")
-	}
-}
 
 func TestSweep(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -62,7 +29,7 @@ func TestSweep(t *testing.T) {
 	}
 	searcher, want := search.NewSearcher(g), make([]uint8, 300)
 	sweep := func(ctx context.Context, sources []int32, each func(source int32, packed []byte) error) error {
-		gather := multisource.Gather{Distances: true, Levels: true}
+		gather := Gather{Distances: true, Levels: true}
 		return Sweep(ctx, SweepParams{Graph: g, Sources: sources, Hops: 5, Gather: gather}, func(r *Result) ([]byte, error) {
 			if want := messages.CountLevels(g, r.Distances(), 5); r.Levels != want {
 				t.Errorf("source %d has levels %+v, want %+v", r.Source, r.Levels, want)

@@ -1,22 +1,22 @@
-package distances
+package joinsearch
 
 import "context"
 
 // expand emits the neighbours of a block's newly reached entities of a range, keyed by the
 // neighbours' range: one frontier for each chunk of the range's edges and range of neighbours.
-func (p JoinParams) expand(ctx context.Context, block, entityRange int, fresh *frontier, emit func(int, []byte)) error {
+func (l Layout) expand(ctx context.Context, block, entityRange int, fresh *frontier, emit func(int, []byte)) error {
 	if fresh.empty() {
 		return nil
 	}
-	buffer := make([]uint64, p.maxRange()*p.Words)
-	return eachChunk(ctx, p, entityRange, func(c *edgeChunk) error {
+	buffer := make([]uint64, l.maxRange()*l.Words)
+	return eachChunk(ctx, l, entityRange, func(c *edgeChunk) error {
 		e := newExpansion(c, fresh)
-		for to := range p.Ranges {
+		for to := range l.Ranges {
 			if len(e.active) == 0 {
 				return nil
 			}
-			first, last := p.Range(to)
-			next := &frontier{from: first, width: p.Words, bits: buffer[:int(last-first)*p.Words]}
+			first, last := l.Range(to)
+			next := &frontier{from: first, width: l.Words, bits: buffer[:int(last-first)*l.Words]}
 			if !e.markBelow(last, next) {
 				continue
 			}
@@ -25,7 +25,7 @@ func (p JoinParams) expand(ctx context.Context, block, entityRange int, fresh *f
 					next.bits[i] &^= sources
 				}
 			}
-			key := p.key(block, to)
+			key := l.Key(block, to)
 			if err := next.encode(func(element []byte) { emit(key, element) }); err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package distances
+package multisource
 
 import (
 	"runtime"
@@ -16,12 +16,4 @@ func semaphoreFor(threads int) chan struct{} {
 	}
 	semaphore, _ := semaphores.LoadOrStore(threads, make(chan struct{}, threads))
 	return semaphore.(chan struct{})
-}
-
-// acquire waits until fewer than so many threads work, and returns the function that releases the
-// caller's thread.
-func acquire(threads int) (release func()) {
-	semaphore := semaphoreFor(threads)
-	semaphore <- struct{}{}
-	return func() { <-semaphore }
 }

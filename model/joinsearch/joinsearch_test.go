@@ -1,4 +1,4 @@
-package distances
+package joinsearch
 
 import (
 	"context"
@@ -154,7 +154,7 @@ func TestChunksHaveEveryEdge(t *testing.T) {
 	for range 3000 {
 		want[edge{random.Int32N(entities) / 3 * 3, random.Int32N(entities)}] = true
 	}
-	p := JoinParams{Entities: entities, Edges: make([]EdgeShard, 4)}
+	p := Layout{Entities: entities, Edges: make([]EdgeShard, 4)}
 	for k := range p.Edges {
 		var e tables.Edges
 		for o := p.rangeStart(k, 4); o < p.rangeStart(k+1, 4); o++ {
@@ -219,31 +219,31 @@ func contains[K comparable, A, B any](whole map[K]A, some map[K]B) bool {
 // TestSpansCoverTables checks that spans have each source once and in order, and that none crosses the
 // border of a block or a table.
 func TestSpansCoverTables(t *testing.T) {
-	for _, p := range []JoinParams{
+	for _, p := range []Layout{
 		{Entities: 10, Sources: 1000, PerTable: 300, Words: 2},
 		{Entities: maxSpanBytes / 7, Sources: 701, PerTable: 64, Words: 8},
 		{Entities: 3 * maxSpanBytes, Sources: 130, PerTable: 64, Words: 1},
 	} {
-		var byBlock, byTable []span
-		for block := range p.blocks() {
-			byBlock = append(byBlock, p.spans(p.block(block))...)
+		var byBlock, byTable []Span
+		for block := range p.Blocks() {
+			byBlock = append(byBlock, p.Spans(p.Block(block))...)
 		}
 		for table := range (p.Sources + p.PerTable - 1) / p.PerTable {
-			byTable = append(byTable, p.tableSpans(table)...)
+			byTable = append(byTable, p.TableSpans(table)...)
 		}
 		if !slices.Equal(byBlock, byTable) {
 			t.Errorf("%+v: spans by block %v, by table %v", p, byBlock, byTable)
 		}
 		next := 0
 		for _, s := range byBlock {
-			last := s.to - 1
-			if s.from != next || s.from/p.PerTable != last/p.PerTable || s.from/p.blockSources() != last/p.blockSources() {
+			last := s.To - 1
+			if s.From != next || s.From/p.PerTable != last/p.PerTable || s.From/p.BlockSources() != last/p.BlockSources() {
 				t.Errorf("%+v: span %v after %d", p, s, next)
 			}
-			if rows := s.to - s.from; rows > 1 && rows*p.Entities > maxSpanBytes {
+			if rows := s.To - s.From; rows > 1 && rows*p.Entities > maxSpanBytes {
 				t.Errorf("%+v: span %v is too large", p, s)
 			}
-			next = s.to
+			next = s.To
 		}
 		if next != p.Sources {
 			t.Errorf("%+v: the spans end at %d", p, next)
@@ -263,14 +263,14 @@ func TestPlan(t *testing.T) {
 	} {
 		for _, local := range []bool{true, false} {
 			for _, mib := range []int64{1, 230, 300, 1024, 12288} {
-				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: SourcesPerShard(int(s.Entities), s.Edges), Edges: make([]EdgeShard, s.EdgeFiles)}
-				plan, perPipeline, err := p.Plan(s, mib*budget.MiB, 2, local)
+				p := Layout{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: 512, Edges: make([]EdgeShard, s.EdgeFiles)}
+				plan, threads, perPipeline, err := p.Plan(s, mib*budget.MiB, 2, local)
 				var small *budget.TooSmall
 				if errors.As(err, &small) {
 					if small.Least <= mib*budget.MiB {
 						t.Errorf("%+v: %d MiB are an error, but %d are enough", s, mib, small.Least/budget.MiB)
 					}
-					if plan, perPipeline, err = p.Plan(s, small.Least, 2, local); err == nil {
+					if plan, threads, perPipeline, err = p.Plan(s, small.Least, 2, local); err == nil {
 						continue
 					}
 				}
@@ -278,24 +278,24 @@ func TestPlan(t *testing.T) {
 					t.Errorf("%+v, local %v, %d MiB: %v", s, local, mib, err)
 					continue
 				}
-				if _, err := plan.estimate(s, perPipeline*plan.Words, local).Plan(mib*budget.MiB, plan.Threads, 2); err != nil {
+				if _, err := plan.estimate(s, perPipeline*plan.Words, local).Plan(mib*budget.MiB, threads, 2); err != nil {
 					t.Errorf("%+v: the plan %+v exceeds %d MiB: %v", s, plan, mib, err)
 				}
 				if bytes := plan.Barrier(perPipeline*plan.Words, s.Edges); local && bytes > maxBarrierBytes {
 					t.Errorf("%+v: a barrier of %d bytes", s, bytes)
 				}
-				if plan.Ranges < 1 || plan.Ranges > plan.Entities || perPipeline < 1 || perPipeline > plan.blocks() || !local && perPipeline != plan.blocks() {
+				if plan.Ranges < 1 || plan.Ranges > plan.Entities || perPipeline < 1 || perPipeline > plan.Blocks() || !local && perPipeline != plan.Blocks() {
 					t.Errorf("%+v: the plan is %+v, %d blocks", s, plan, perPipeline)
 				}
 			}
 		}
 	}
 	big := budget.Sizes{Entities: 1 << 28, Edges: 1 << 31, Sources: 10, Queries: 10, EdgeFiles: 1000}
-	p := JoinParams{Entities: 1 << 28, Sources: 10, PerTable: 64, Edges: make([]EdgeShard, 1000)}
-	if _, _, err := p.Plan(big, 1<<50, 2, true); err == nil || errors.As(err, new(*budget.TooSmall)) {
+	p := Layout{Entities: 1 << 28, Sources: 10, PerTable: 64, Edges: make([]EdgeShard, 1000)}
+	if _, _, _, err := p.Plan(big, 1<<50, 2, true); err == nil || errors.As(err, new(*budget.TooSmall)) {
 		t.Errorf("a plan for more than the local runner takes: %v", err)
 	}
-	if _, _, err := p.Plan(big, 12<<30, 2, false); err != nil {
+	if _, _, _, err := p.Plan(big, 12<<30, 2, false); err != nil {
 		t.Errorf("elsewhere: %v", err)
 	}
 }
@@ -318,7 +318,7 @@ func TestBarrierIsABound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, chunk := range []int64{0, 3000, 1 << 20} {
-		p := JoinParams{Entities: entities, Sources: 128, PerTable: 1000, Edges: []EdgeShard{{URL: url, SHA256: t.Name()}}, Ranges: 3, Words: 2, ChunkBytes: chunk}
+		p := Layout{Entities: entities, Sources: 128, PerTable: 1000, Edges: []EdgeShard{{URL: url, SHA256: t.Name()}}, Ranges: 3, Words: 2, ChunkBytes: chunk}
 		sent := int64(0)
 		for r := range p.Ranges {
 			from, to := p.Range(r)

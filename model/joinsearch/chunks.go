@@ -1,4 +1,4 @@
-package distances
+package joinsearch
 
 import (
 	"context"
@@ -88,19 +88,19 @@ func cacheChunk(name string, c *edgeChunk, limit int64) {
 
 // eachChunk calls each with the edges of a range, in chunks of at most ChunkBytes. A range that is
 // one chunk is cached. A range without edges has no chunk.
-func eachChunk(ctx context.Context, p JoinParams, entityRange int, each func(*edgeChunk) error) error {
+func eachChunk(ctx context.Context, l Layout, entityRange int, each func(*edgeChunk) error) error {
 	var name strings.Builder
-	fmt.Fprint(&name, entityRange, " ", p.Ranges, " ", p.Entities, " ", p.ChunkBytes)
-	for _, k := range p.shardsOf(entityRange) {
-		fmt.Fprint(&name, " ", k, " ", p.Edges[k].SHA256, " ", p.Edges[k].URL)
+	fmt.Fprint(&name, entityRange, " ", l.Ranges, " ", l.Entities, " ", l.ChunkBytes)
+	for _, k := range l.shardsOf(entityRange) {
+		fmt.Fprint(&name, " ", k, " ", l.Edges[k].SHA256, " ", l.Edges[k].URL)
 	}
 	if c := cachedChunk(name.String()); c != nil {
 		return each(c)
 	}
-	reader := &chunkReader{params: p, each: each}
-	reader.from, reader.to = p.Range(entityRange)
-	reader.maxEdges = int(max(1, (p.ChunkBytes-chunkBytes(0, int64(reader.to-reader.from)))/4))
-	for _, k := range p.shardsOf(entityRange) {
+	reader := &chunkReader{layout: l, each: each}
+	reader.from, reader.to = l.Range(entityRange)
+	reader.maxEdges = int(max(1, (l.ChunkBytes-chunkBytes(0, int64(reader.to-reader.from)))/4))
+	for _, k := range l.shardsOf(entityRange) {
 		if err := reader.readShard(ctx, k); err != nil {
 			return err
 		}
@@ -109,17 +109,17 @@ func eachChunk(ctx context.Context, p JoinParams, entityRange int, each func(*ed
 		return err
 	}
 	if reader.chunks == 1 {
-		cacheChunk(name.String(), reader.last, p.CacheBytes)
+		cacheChunk(name.String(), reader.last, l.CacheBytes)
 	}
 	return nil
 }
 
 // shardsOf returns the shards that have edges to a range.
-func (p JoinParams) shardsOf(entityRange int) []int {
-	from, to := p.Range(entityRange)
+func (l Layout) shardsOf(entityRange int) []int {
+	from, to := l.Range(entityRange)
 	var shards []int
-	for k := range p.Edges {
-		if p.rangeStart(k, len(p.Edges)) < to && p.rangeStart(k+1, len(p.Edges)) > from {
+	for k := range l.Edges {
+		if l.rangeStart(k, len(l.Edges)) < to && l.rangeStart(k+1, len(l.Edges)) > from {
 			shards = append(shards, k)
 		}
 	}
@@ -128,7 +128,7 @@ func (p JoinParams) shardsOf(entityRange int) []int {
 
 // chunkReader makes chunks of the edges to a range, batch by batch.
 type chunkReader struct {
-	params   JoinParams
+	layout   Layout
 	from, to int32
 	maxEdges int // edges of a chunk
 	each     func(*edgeChunk) error
@@ -148,8 +148,8 @@ func (r *chunkReader) flush() error {
 
 // readShard adds the edges of a shard.
 func (r *chunkReader) readShard(ctx context.Context, k int) error {
-	shard := edgeShard{url: r.params.Edges[k].URL, entities: r.params.Entities, last: -1}
-	shard.from, shard.to = r.params.rangeStart(k, len(r.params.Edges)), r.params.rangeStart(k+1, len(r.params.Edges))
+	shard := edgeShard{url: r.layout.Edges[k].URL, entities: r.layout.Entities, last: -1}
+	shard.from, shard.to = r.layout.rangeStart(k, len(r.layout.Edges)), r.layout.rangeStart(k+1, len(r.layout.Edges))
 	reader, err := tables.OpenEdges(ctx, shard.url)
 	if err != nil {
 		return err

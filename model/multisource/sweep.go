@@ -1,4 +1,4 @@
-package distances
+package multisource
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/messages"
-	"tagnet/model/multisource"
 )
 
 // SweepParams are the parameters of Sweep.
@@ -24,13 +23,13 @@ type SweepParams struct {
 	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
 	Kernel string
 	// Gather selects what a Result has. What is not selected takes no time.
-	Gather multisource.Gather
+	Gather Gather
 	// Threads is the most threads; 0 is one per core, which is also the limit.
 	Threads int
 	// Words is the most words of 64 sources that a thread searches from at once; 0 is no limit.
 	Words int
 	// Neighbours, if not nil, are those of the graph, which make the search for distances faster.
-	Neighbours *multisource.Neighbours
+	Neighbours *Neighbours
 }
 
 // Result is what a search from one source found. It is valid during the call that receives it.
@@ -125,14 +124,14 @@ type searcherPool struct {
 }
 
 type searcher struct {
-	*multisource.Searcher
+	*Searcher
 	unpacked []uint8
 }
 
 // newSearcherPool divides few sources evenly among the threads.
 func newSearcherPool(p SweepParams, k kernel.BitSearch, threads int) *searcherPool {
 	each := (len(p.Sources) + threads - 1) / threads
-	words := multisource.Words(k.RowWidths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.Words, budget.Words[0]))
+	words := Words(k.RowWidths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.Words, budget.Words[0]))
 	return &searcherPool{params: p, kernel: k, words: words, width: max(1, min(64*words, each)), idle: make(chan *searcher, threads)}
 }
 
@@ -157,7 +156,7 @@ func (p *searcherPool) get() *searcher {
 		return s
 	default:
 	}
-	s := multisource.NewSearcher(p.params.Graph, p.kernel, p.words, p.params.Gather)
+	s := NewSearcher(p.params.Graph, p.kernel, p.words, p.params.Gather)
 	if p.params.Neighbours != nil {
 		s.Along(p.params.Neighbours)
 	}

@@ -1,4 +1,4 @@
-package distances
+package joinsearch
 
 import (
 	"errors"
@@ -26,25 +26,24 @@ const (
 const maxBarrierBytes = 500 << 20
 
 // Plan chooses Ranges, Words, ChunkBytes, CacheBytes and Threads by a budget of bytes, and how many
-// blocks of sources are searched in one pipeline: all of them, unless Beam's local runner keeps a round
+// Blocks of sources are searched in one pipeline: all of them, unless Beam's local runner keeps a round
 // in the memory of this process. It takes the first choice that fits, in the order of fewest rounds
 // of reading and least data sent. Where none fits the error is a *budget.TooSmall with the least
 // that fits.
-func (p JoinParams) Plan(s budget.Sizes, bytes int64, cores int, local bool) (planned JoinParams, blocks int, err error) {
+func (l Layout) Plan(s budget.Sizes, bytes int64, cores int, local bool) (planned Layout, threads, blocks int, err error) {
 	var least *budget.TooSmall
-	for _, p.ChunkBytes = range chunkSizes(bytes, cores) {
-		for p.Words = maxWords; p.Words > 0; p.Words /= 2 {
-			for _, p.Ranges = range ranges(p.Entities, p.blocks()) {
-				if local && p.Barrier(p.Words, s.Edges) > maxBarrierBytes {
+	for _, l.ChunkBytes = range chunkSizes(bytes, cores) {
+		for l.Words = maxWords; l.Words > 0; l.Words /= 2 {
+			for _, l.Ranges = range ranges(l.Entities, l.Blocks()) {
+				if local && l.Barrier(l.Words, s.Edges) > maxBarrierBytes {
 					continue
 				}
-				plan, err := p.estimate(s, p.Words, local).Plan(bytes, 0, cores)
+				plan, err := l.estimate(s, l.Words, local).Plan(bytes, 0, cores)
 				var small *budget.TooSmall
 				switch {
 				case err == nil:
-					p.Threads = plan.Threads
-					p.CacheBytes = min(chunkBytes(s.Edges, s.Entities+int64(p.Ranges)), plan.Spare())
-					return p, p.perPipeline(s, bytes, local), nil
+					l.CacheBytes = min(chunkBytes(s.Edges, s.Entities+int64(l.Ranges)), plan.Spare())
+					return l, plan.Threads, l.perPipeline(s, bytes, plan.Threads, local), nil
 				case errors.As(err, &small) && (least == nil || small.Least < least.Least):
 					least = small
 				}
@@ -52,9 +51,9 @@ func (p JoinParams) Plan(s budget.Sizes, bytes int64, cores int, local bool) (pl
 		}
 	}
 	if least == nil {
-		return p, 0, remedy.Errorf("give another --runner", "a round over %d entities and %d edges sends more than the %d MB limit of Beam's local runner", s.Entities, s.Edges, maxBarrierBytes>>20)
+		return l, 0, 0, remedy.Errorf("give another --runner", "a round over %d entities and %d edges sends more than the %d MB limit of Beam's local runner", s.Entities, s.Edges, maxBarrierBytes>>20)
 	}
-	return p, 0, least
+	return l, 0, 0, least
 }
 
 // chunkSizes lists the values of ChunkBytes to try: the largest first of those that take at most a
@@ -86,27 +85,27 @@ func ranges(entities, blocks int) []int {
 
 // estimate bounds the memory of a worker that searches a number of words of sources in one pipeline. With
 // Beam's local runner it includes the rows of a round that the runner holds.
-func (p JoinParams) estimate(s budget.Sizes, words int, local bool) budget.Estimate {
-	n := int64(p.maxRange())
+func (l Layout) estimate(s budget.Sizes, words int, local bool) budget.Estimate {
+	n := int64(l.maxRange())
 	j := budget.Joining{
-		EntitiesPerRange: n, Words: int64(p.Words),
-		EdgeBytes: min(p.ChunkBytes, chunkBytes(s.Edges, n)), CachedBytes: p.CacheBytes, PartBytes: maxSpanBytes,
+		EntitiesPerRange: n, Words: int64(l.Words),
+		EdgeBytes: min(l.ChunkBytes, chunkBytes(s.Edges, n)), CachedBytes: l.CacheBytes, PartBytes: maxSpanBytes,
 	}
 	if local {
-		j.InRunner = p.Barrier(words, s.Edges)
+		j.InRunner = l.Barrier(words, s.Edges)
 	}
 	return budget.Join(s, j)
 }
 
 // perPipeline returns how many blocks one pipeline searches.
-func (p JoinParams) perPipeline(s budget.Sizes, bytes int64, local bool) int {
+func (l Layout) perPipeline(s budget.Sizes, bytes int64, threads int, local bool) int {
 	if !local {
-		return p.blocks()
+		return l.Blocks()
 	}
 	perPipeline := 1
-	for perPipeline < p.blocks() {
-		words := (perPipeline + 1) * p.Words
-		if _, err := p.estimate(s, words, local).Plan(bytes, p.Threads, p.Threads); err != nil || p.Barrier(words, s.Edges) > maxBarrierBytes {
+	for perPipeline < l.Blocks() {
+		words := (perPipeline + 1) * l.Words
+		if _, err := l.estimate(s, words, local).Plan(bytes, threads, threads); err != nil || l.Barrier(words, s.Edges) > maxBarrierBytes {
 			break
 		}
 		perPipeline++
@@ -115,17 +114,17 @@ func (p JoinParams) perPipeline(s budget.Sizes, bytes int64, local bool) int {
 }
 
 // chunkEdges returns the most edges of a chunk.
-func (p JoinParams) chunkEdges() int64 {
-	return max(1, (p.ChunkBytes-chunkBytes(0, int64(p.maxRange())))/4)
+func (l Layout) chunkEdges() int64 {
+	return max(1, (l.ChunkBytes-chunkBytes(0, int64(l.maxRange())))/4)
 }
 
 // Barrier bounds the bytes that a round sends for so many words of sources: 13 for each entity
 // and word that a chunk of edges leads to, 37 for each that is reached. There are as many chunks as
 // ranges, or more where a range's edges exceed ChunkBytes.
-func (p JoinParams) Barrier(words int, edges int64) int64 {
+func (l Layout) Barrier(words int, edges int64) int64 {
 	const element = 1 << 10 // beside its rows
-	v, ranges := int64(p.Entities), int64(p.Ranges)
-	chunks := ranges + edges/p.chunkEdges()
-	elements := int64((words+p.Words-1)/p.Words) * chunks * (ranges + 1)
+	v, ranges := int64(l.Entities), int64(l.Ranges)
+	chunks := ranges + edges/l.chunkEdges()
+	elements := int64((words+l.Words-1)/l.Words) * chunks * (ranges + 1)
 	return int64(words)*(frontierRow*min(edges, chunks*v)+stateRow*v) + elements*element
 }

@@ -1,4 +1,4 @@
-package distances
+package joinsearch
 
 import (
 	"encoding/binary"
