@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tagnet/formats/storage"
 )
 
 // difference is how a PTX file differs from what the sources compile to.
@@ -66,7 +69,7 @@ func staleness(folder string, stale []difference) []error {
 }
 
 // update writes the PTX files that differ, and removes those without a source.
-func update(folder string, stale []difference) error {
+func update(ctx context.Context, folder string, stale []difference) error {
 	for _, d := range stale {
 		path := filepath.Join(folder, d.name)
 		if d.ptx == "" {
@@ -75,23 +78,9 @@ func update(folder string, stale []difference) error {
 			}
 			continue
 		}
-		if err := replace(path, d.ptx); err != nil {
+		if err := storage.WriteFile(ctx, path, []byte(d.ptx)); err != nil {
 			return fmt.Errorf("writing the PTX: %w", err)
 		}
 	}
 	return nil
-}
-
-// replace writes a file by renaming, so that it never exists in part.
-func replace(path, text string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // fails once it is renamed
-	_, err = file.WriteString(text)
-	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

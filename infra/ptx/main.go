@@ -78,7 +78,7 @@ func build(ctx context.Context, o options, compile compileFunc, inspect inspectF
 	problems := excesses(resources, o.local)
 	if o.check {
 		problems = append(problems, staleness(o.kernels, stale)...)
-	} else if err := update(o.kernels, stale); err != nil {
+	} else if err := update(ctx, o.kernels, stale); err != nil {
 		return err
 	}
 	if len(problems) > 0 {

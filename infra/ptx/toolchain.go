@@ -1,32 +1,24 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
-// wheel is a Python package in the form that pip downloads: a zip file, pinned by its checksum.
-type wheel struct{ project, version, file, sha256 string }
+// wheel is a Python package of binaries, pinned by its checksum.
+type wheel struct{ project, version, sha256 string }
 
 // wheels lists those with the compiler (libnvrtc.so.12) and the assembler (ptxas). CUDA 12.4 writes PTX 8.4, so newer
 // wheels would exclude drivers that load it.
 var wheels = []wheel{
-	{
-		"nvidia-cuda-nvrtc-cu12", "12.4.127", "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl",
-		"a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338",
-	},
-	{
-		"nvidia-cuda-nvcc-cu12", "12.4.131", "nvidia_cuda_nvcc_cu12-12.4.131-py3-none-manylinux2014_x86_64.whl",
-		"e4c9a35435c3b0e36c6397c5696334c9ea6650e524736cbd1c5d345ea099bb04",
-	},
+	{"nvidia-cuda-nvrtc-cu12", "12.4.127", "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338"},
+	{"nvidia-cuda-nvcc-cu12", "12.4.131", "e4c9a35435c3b0e36c6397c5696334c9ea6650e524736cbd1c5d345ea099bb04"},
 }
 
 // toolchain holds the paths of NVIDIA's compiler and assembler.
@@ -58,12 +50,12 @@ func locate(ctx context.Context, folder string, diagnostics io.Writer) (toolchai
 	return obtain(ctx, filepath.Join(caches, "tagnet"), wheels, pip, diagnostics)
 }
 
-// downloadFunc downloads a wheel into a folder, under its file name.
-type downloadFunc func(ctx context.Context, w wheel, folder string) error
+// installFunc downloads wheels, verifies their checksums and unpacks them into a folder.
+type installFunc func(ctx context.Context, wheels []wheel, folder string) error
 
 // obtain returns the toolchain of wheels that were unpacked below a folder, which it downloads if it is the first time.
 // They are unpacked beside their final place and renamed, so that a folder with their name is complete.
-func obtain(ctx context.Context, caches string, wheels []wheel, download downloadFunc, diagnostics io.Writer) (toolchain, error) {
+func obtain(ctx context.Context, caches string, wheels []wheel, install installFunc, diagnostics io.Writer) (toolchain, error) {
 	name := "cuda"
 	for _, w := range wheels {
 		name += "-" + w.version
@@ -80,19 +72,12 @@ func obtain(ctx context.Context, caches string, wheels []wheel, download downloa
 		return toolchain{}, fmt.Errorf("making a folder for the toolchain: %w", err)
 	}
 	defer os.RemoveAll(working)
-	unpacked := filepath.Join(working, "unpacked")
 	for _, w := range wheels {
 		fmt.Fprintf(diagnostics, "downloading %s %s\n", w.project, w.version)
-		if err := download(ctx, w, working); err != nil {
-			return toolchain{}, err
-		}
-		path := filepath.Join(working, w.file)
-		if err := verify(path, w.sha256); err != nil {
-			return toolchain{}, err
-		}
-		if err := unpack(path, unpacked); err != nil {
-			return toolchain{}, err
-		}
+	}
+	unpacked := filepath.Join(working, "unpacked")
+	if err := install(ctx, wheels, unpacked); err != nil {
+		return toolchain{}, err
 	}
 	// A folder that exists by now is that of another process, which is as good, unless files were deleted from it.
 	if err := os.Rename(unpacked, final); err != nil && !errors.Is(err, os.ErrExist) {
@@ -106,40 +91,33 @@ func obtain(ctx context.Context, caches string, wheels []wheel, download downloa
 	return t, nil
 }
 
-// pip downloads a wheel with Python's package installer, from the index that it is configured for.
-func pip(ctx context.Context, w wheel, folder string) error {
+// pip installs wheels with Python's package installer, from the index that it is configured for. It refuses files with
+// another checksum.
+func pip(ctx context.Context, wheels []wheel, folder string) error {
 	const otherwise = "or name an unpacked toolchain with --toolchain"
 	if _, err := exec.LookPath("python3"); err != nil {
-		return fmt.Errorf("downloading %s: python3 was not found; install Python with pip, %s", w.project, otherwise)
+		return fmt.Errorf("downloading the toolchain: python3 was not found; install Python with pip, %s", otherwise)
 	}
 	if err := exec.CommandContext(ctx, "python3", "-m", "pip", "--version").Run(); err != nil {
-		return fmt.Errorf("downloading %s: python3 has no pip; install it (python3 -m ensurepip, or the package python3-pip), %s", w.project, otherwise)
+		return fmt.Errorf("downloading the toolchain: python3 has no pip; install it (python3 -m ensurepip, or the package python3-pip), %s", otherwise)
 	}
-	command := exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check",
-		"--no-deps", "--only-binary=:all:", "--platform=manylinux2014_x86_64", "-d", folder, w.project+"=="+w.version)
+	command := exec.CommandContext(ctx, "python3", "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--no-compile",
+		"--no-deps", "--only-binary=:all:", "--platform=manylinux2014_x86_64", "--require-hashes", "--target="+folder, "--requirement=/dev/stdin")
+	command.Stdin = strings.NewReader(requirements(wheels))
 	if text, err := command.CombinedOutput(); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-		return fmt.Errorf("downloading %s==%s: pip download failed (%s); check that pip reaches its package index, %s", w.project, w.version, lines[len(lines)-1], otherwise)
+		return fmt.Errorf("downloading the toolchain: pip install failed (%s); check that pip reaches its package index, %s", strings.Join(strings.Fields(string(text)), " "), otherwise)
 	}
 	return nil
 }
 
-// verify compares the checksum of a file with the one expected.
-func verify(path, expected string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("checking the download: %w", err)
+// requirements returns the wheels as lines of a requirements file.
+func requirements(wheels []wheel) string {
+	var lines strings.Builder
+	for _, w := range wheels {
+		fmt.Fprintf(&lines, "%s==%s --hash=sha256:%s\n", w.project, w.version, w.sha256)
 	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return fmt.Errorf("checking the download: %w", err)
-	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); sum != expected {
-		return fmt.Errorf("checking the download: %s has SHA-256 %s, expected %s: it is not the file that was published", filepath.Base(path), sum, expected)
-	}
-	return nil
+	return lines.String()
 }
