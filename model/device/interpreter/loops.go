@@ -141,59 +141,38 @@ var hotLoops = map[string]func(d, a, b, c *[32]uint64){
 // minNormal32 is the least normal float32 as the bits of a float64.
 const minNormal32 = (1023 - 126) << 52
 
-// hotCompare returns loops that collect the lanes for which a comparison of whole numbers of 32 bits, or of float32, holds.
-// All lanes are compared, whichever execute.
+// hotCompare returns loops that collect the lanes for which a comparison of whole numbers of 32 bits holds. All lanes are
+// compared, whichever execute.
 func hotCompare(how, t string) func(a, b *[32]uint64) uint32 {
-	switch t {
-	case "s32":
-		switch how {
-		case "lt":
-			return func(a, b *[32]uint64) (lanes uint32) {
-				for l := range a {
-					lanes |= one(int32(a[l]) < int32(b[l])) << l
-				}
-				return lanes
-			}
-		case "gt":
-			return func(a, b *[32]uint64) (lanes uint32) {
-				for l := range a {
-					lanes |= one(int32(a[l]) > int32(b[l])) << l
-				}
-				return lanes
-			}
-		case "le":
-			return func(a, b *[32]uint64) (lanes uint32) {
-				for l := range a {
-					lanes |= one(int32(a[l]) <= int32(b[l])) << l
-				}
-				return lanes
-			}
-		case "ge":
-			return func(a, b *[32]uint64) (lanes uint32) {
-				for l := range a {
-					lanes |= one(int32(a[l]) >= int32(b[l])) << l
-				}
-				return lanes
-			}
-		}
-	}
 	switch {
+	case how == "lt" && t == "s32":
+		return less
+	case how == "gt" && t == "s32":
+		return func(a, b *[32]uint64) uint32 { return less(b, a) }
+	case how == "le" && t == "s32":
+		return func(a, b *[32]uint64) uint32 { return ^less(b, a) }
+	case how == "ge" && t == "s32":
+		return func(a, b *[32]uint64) uint32 { return ^less(a, b) }
 	case how == "eq" && (t == "s32" || t == "u32" || t == "b32"):
-		return func(a, b *[32]uint64) (lanes uint32) {
-			for l := range a {
-				lanes |= one(uint32(a[l]) == uint32(b[l])) << l
-			}
-			return lanes
-		}
+		return equal
 	case how == "ne" && (t == "s32" || t == "u32" || t == "b32"):
-		return func(a, b *[32]uint64) (lanes uint32) {
-			for l := range a {
-				lanes |= one(uint32(a[l]) != uint32(b[l])) << l
-			}
-			return lanes
-		}
+		return func(a, b *[32]uint64) uint32 { return ^equal(a, b) }
 	}
 	return nil
+}
+
+func less(a, b *[32]uint64) (lanes uint32) {
+	for l := range a {
+		lanes |= one(int32(a[l]) < int32(b[l])) << l
+	}
+	return lanes
+}
+
+func equal(a, b *[32]uint64) (lanes uint32) {
+	for l := range a {
+		lanes |= one(uint32(a[l]) == uint32(b[l])) << l
+	}
+	return lanes
 }
 
 func one(b bool) uint32 {
