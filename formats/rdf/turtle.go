@@ -40,6 +40,9 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.reason }
 
+// stop is the panic that ends parsing with an error; read recovers it.
+type stop struct{ error }
+
 // turtle is a recursive-descent parser.
 type turtle struct {
 	scanner
@@ -53,212 +56,168 @@ type turtle struct {
 }
 
 // read reads all statements.
-func (p *turtle) read() error {
+func (p *turtle) read() (err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			stopped, ok := panicked.(stop)
+			if !ok {
+				panic(panicked)
+			}
+			err = stopped.error
+		}
+	}()
 	for {
-		if err := p.space(); err != nil {
-			return err
-		}
-		c := p.peek()
-		if c == end {
+		p.space()
+		switch p.peek() {
+		case end:
 			return nil
-		}
-		var err error
-		switch {
-		case c == '@':
-			err = p.directive()
-		case c == '[', c == '(', c == '<', c == '_':
-			err = p.statement()
+		case '@':
+			p.directive()
+		case '[', '(', '<', '_':
+			p.statement()
 		default:
-			err = p.named()
-		}
-		if err != nil {
-			return err
+			p.named()
 		}
 	}
 }
 
 // named reads a statement whose subject is a prefixed name, or PREFIX or BASE.
-func (p *turtle) named() error {
-	word, err := p.word()
-	if err != nil {
-		return err
+func (p *turtle) named() {
+	word := p.word()
+	if p.peek() == ':' {
+		p.predicates(Term{IRI, p.prefixed(word)}, true)
+		return
 	}
-	if p.peek() != ':' {
-		switch strings.ToUpper(word) {
-		case "PREFIX":
-			return p.prefix()
-		case "BASE":
-			return p.baseIRI()
-		}
-		return p.wrong("%q begins no statement", word)
+	switch strings.ToUpper(word) {
+	case "PREFIX":
+		p.prefix()
+	case "BASE":
+		p.baseIRI()
+	default:
+		p.fail("%q begins no statement", word)
 	}
-	subject, err := p.prefixed(word)
-	if err != nil {
-		return err
-	}
-	return p.predicates(Term{IRI, subject}, true)
 }
 
 // directive reads @prefix or @base.
-func (p *turtle) directive() error {
+func (p *turtle) directive() {
 	p.next()
-	word, err := p.word()
-	if err != nil {
-		return err
-	}
+	word := p.word()
 	switch word {
 	case "prefix":
-		err = p.prefix()
+		p.prefix()
 	case "base":
-		err = p.baseIRI()
+		p.baseIRI()
 	default:
-		return p.wrong("@%s is neither @prefix nor @base", word)
+		p.fail("@%s is neither @prefix nor @base", word)
 	}
-	if err != nil {
-		return err
+	p.space()
+	if p.next() != '.' {
+		p.fail("a dot after @%s is missing", word)
 	}
-	return p.expect('.', "a dot after @"+word)
 }
 
 // prefix reads the rest of a declaration.
-func (p *turtle) prefix() error {
-	if err := p.space(); err != nil {
-		return err
-	}
-	name, err := p.word()
-	if err != nil {
-		return err
-	}
+func (p *turtle) prefix() {
+	p.space()
+	name := p.word()
 	if p.next() != ':' {
-		return p.wrong("a colon is missing after the prefix %q", name)
+		p.fail("a colon is missing after the prefix %q", name)
 	}
-	if err := p.space(); err != nil {
-		return err
-	}
-	iri, err := p.iri()
-	if err != nil {
-		return err
-	}
+	p.space()
+	iri := p.iri()
 	p.prefixes[name] = iri
 	if p.declared != nil {
 		p.declared(name, iri)
 	}
-	return nil
 }
 
-func (p *turtle) baseIRI() error {
-	if err := p.space(); err != nil {
-		return err
-	}
-	iri, err := p.iri()
-	p.base = iri
-	return err
+func (p *turtle) baseIRI() {
+	p.space()
+	p.base = p.iri()
 }
 
 // statement reads a subject that is no prefixed name, and what is said about it.
-func (p *turtle) statement() error {
+func (p *turtle) statement() {
 	bracket := p.peek() == '['
-	subject, err := p.object()
-	if err != nil {
-		return err
-	}
-	if err := p.space(); err != nil {
-		return err
-	}
+	subject := p.object()
+	p.space()
 	if bracket && p.peek() == '.' { // [ ... ] alone is a statement
 		p.next()
-		return nil
+		return
 	}
-	return p.predicates(subject, true)
+	p.predicates(subject, true)
 }
 
 // predicates reads "predicate object, object; predicate object" and, of a statement, the dot.
-func (p *turtle) predicates(subject Term, dot bool) error {
+func (p *turtle) predicates(subject Term, dot bool) {
 	closing := rune(']')
 	if dot {
 		closing = '.'
 	}
 	for first := true; ; first = false {
-		if err := p.space(); err != nil {
-			return err
-		}
+		p.space()
 		switch c := p.peek(); {
 		case c == ';' && !first:
 			p.next()
 			continue
 		case c == closing && !first:
 			p.next()
-			return nil
+			return
 		}
-		predicate, err := p.predicate()
-		if err != nil {
-			return err
-		}
-		if err := p.objects(subject, predicate); err != nil {
-			return err
-		}
+		p.objects(subject, p.predicate())
 		switch p.peek() {
 		case ';':
 		case closing:
 		case end:
-			return p.wrong("the file ends within a statement")
+			p.fail("the file ends within a statement")
 		default:
-			return p.wrong("%q stands where a comma, a semicolon or %q belongs", p.peek(), closing)
+			p.fail("%q stands where a comma, a semicolon or %q belongs", p.peek(), closing)
 		}
 	}
 }
 
-func (p *turtle) predicate() (Term, error) {
+func (p *turtle) predicate() Term {
 	if p.peek() == '<' {
-		iri, err := p.iri()
-		return Term{IRI, iri}, err
+		return Term{IRI, p.iri()}
 	}
-	word, err := p.word()
-	if err != nil {
-		return Term{}, err
-	}
+	word := p.word()
 	if word == "a" && p.peek() != ':' {
-		return Term{IRI, typeIRI}, nil
+		return Term{IRI, typeIRI}
 	}
-	iri, err := p.prefixed(word)
-	return Term{IRI, iri}, err
+	return Term{IRI, p.prefixed(word)}
 }
 
 // objects reads objects, separated by commas, and reports their statements.
-func (p *turtle) objects(subject, predicate Term) error {
+func (p *turtle) objects(subject, predicate Term) {
 	for {
-		if err := p.space(); err != nil {
-			return err
-		}
+		p.space()
 		line := p.line
-		object, err := p.object()
-		if err != nil {
-			return err
-		}
-		if err := p.each(line, Statement{subject, predicate, object}); err != nil {
-			return err
-		}
-		if err := p.space(); err != nil {
-			return err
-		}
+		p.report(line, subject, predicate, p.object())
+		p.space()
 		if p.peek() != ',' {
-			return nil
+			return
 		}
 		p.next()
 	}
 }
 
+// report calls each for a statement.
+func (p *turtle) report(line int, subject, predicate, object Term) {
+	if err := p.each(line, Statement{subject, predicate, object}); err != nil {
+		panic(stop{err})
+	}
+}
+
 // object reads an object, or a subject that is no prefixed name.
-func (p *turtle) object() (Term, error) {
+func (p *turtle) object() Term {
 	switch c := p.peek(); {
 	case c == '<':
-		iri, err := p.iri()
-		return Term{IRI, iri}, err
+		return Term{IRI, p.iri()}
 	case c == '_':
 		return p.labelled()
 	case c == '[' || c == '(':
 		if p.depth++; p.depth > maxDepth {
-			return Term{}, p.wrong("brackets are nested deeper than %d", maxDepth)
+			p.fail("brackets are nested deeper than %d", maxDepth)
 		}
 		defer func() { p.depth-- }()
 		p.next()
@@ -267,21 +226,19 @@ func (p *turtle) object() (Term, error) {
 		}
 		return p.anonymous()
 	case c == '"' || c == '\'':
-		return Term{Kind: Literal}, p.literal()
+		p.literal()
+		return Term{Kind: Literal}
 	case c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.':
-		return Term{Kind: Literal}, p.number()
+		p.number()
+		return Term{Kind: Literal}
 	case c == end:
-		return Term{}, p.wrong("the file ends within a statement")
+		p.fail("the file ends within a statement")
 	}
-	word, err := p.word()
-	if err != nil {
-		return Term{}, err
-	}
+	word := p.word()
 	if p.peek() != ':' && (word == "true" || word == "false") {
-		return Term{Kind: Literal}, nil
+		return Term{Kind: Literal}
 	}
-	iri, err := p.prefixed(word)
-	return Term{IRI, iri}, err
+	return Term{IRI, p.prefixed(word)}
 }
 
 // blank returns a new blank node. Its label is none that a document can have.
@@ -291,133 +248,108 @@ func (p *turtle) blank() Term {
 }
 
 // anonymous reads what follows a [.
-func (p *turtle) anonymous() (Term, error) {
+func (p *turtle) anonymous() Term {
 	node := p.blank()
-	if err := p.space(); err != nil {
-		return node, err
-	}
+	p.space()
 	if p.peek() == ']' {
 		p.next()
-		return node, nil
+	} else {
+		p.predicates(node, false)
 	}
-	return node, p.predicates(node, false)
+	return node
 }
 
 // collection reads what follows a (, and reports the list's statements.
-func (p *turtle) collection() (Term, error) {
+func (p *turtle) collection() Term {
 	head := Term{IRI, nilIRI}
 	var last Term
 	for {
-		if err := p.space(); err != nil {
-			return head, err
-		}
+		p.space()
 		line := p.line
 		if p.peek() == ')' {
 			p.next()
-			if last.Value == "" {
-				return head, nil
+			if last.Value != "" {
+				p.report(line, last, Term{IRI, restIRI}, Term{IRI, nilIRI})
 			}
-			return head, p.each(line, Statement{last, Term{IRI, restIRI}, Term{IRI, nilIRI}})
+			return head
 		}
-		item, err := p.object()
-		if err != nil {
-			return head, err
-		}
+		item := p.object()
 		node := p.blank()
 		if last.Value == "" {
 			head = node
-		} else if err := p.each(line, Statement{last, Term{IRI, restIRI}, node}); err != nil {
-			return head, err
+		} else {
+			p.report(line, last, Term{IRI, restIRI}, node)
 		}
-		if err := p.each(line, Statement{node, Term{IRI, firstIRI}, item}); err != nil {
-			return head, err
-		}
+		p.report(line, node, Term{IRI, firstIRI}, item)
 		last = node
 	}
 }
 
 // literal skips a quoted literal with its language or type.
-func (p *turtle) literal() error {
-	if err := p.quoted(); err != nil {
-		return err
-	}
+func (p *turtle) literal() {
+	p.quoted()
 	switch p.peek() {
 	case '@':
 		p.next()
-		language, err := p.word()
-		if err == nil && language == "" {
-			err = p.wrong("a literal has no language after @")
+		if p.word() == "" {
+			p.fail("a literal has no language after @")
 		}
-		return err
 	case '^':
 		p.next()
 		if p.next() != '^' {
-			return p.wrong("a literal's type needs ^^")
+			p.fail("a literal's type needs ^^")
 		}
-		if err := p.space(); err != nil {
-			return err
-		}
+		p.space()
 		if p.peek() == '<' {
-			_, err := p.iri()
-			return err
+			p.iri()
+		} else {
+			p.prefixed(p.word())
 		}
-		word, err := p.word()
-		if err != nil {
-			return err
-		}
-		_, err = p.prefixed(word)
-		return err
 	}
-	return nil
 }
 
 // iri reads an IRI in angle brackets and resolves it against the base.
-func (p *turtle) iri() (string, error) {
-	text, err := p.bracketed()
+func (p *turtle) iri() string {
+	iri, err := decodeIRI(p.bracketed())
 	if err != nil {
-		return "", err
-	}
-	iri, err := decodeIRI(text)
-	if err != nil {
-		return "", p.wrong("%v", err)
+		p.fail("%v", err)
 	}
 	if isAbsolute(iri) {
-		return iri, nil
+		return iri
 	}
 	if p.base == "" {
-		return "", p.wrong("<%s> is relative and the document has no @base", triples.Shown([]byte(iri)))
+		p.fail("<%s> is relative and the document has no @base", triples.Shown([]byte(iri)))
 	}
-	return resolve(p.base, iri), nil
+	return resolve(p.base, iri)
 }
 
 // prefixed reads what follows a prefix and returns the IRI.
-func (p *turtle) prefixed(prefix string) (string, error) {
+func (p *turtle) prefixed(prefix string) string {
 	if p.peek() != ':' {
 		if prefix == "" {
-			return "", p.wrong("%q begins no term", p.peek())
+			p.fail("%q begins no term", p.peek())
 		}
-		return "", p.wrong("%q is no term: a prefixed name has a colon", prefix)
+		p.fail("%q is no term: a prefixed name has a colon", prefix)
 	}
 	namespace, known := p.prefixes[prefix]
 	if !known {
-		return "", p.wrong("the prefix %q is not declared", prefix+":")
+		p.fail("the prefix %q is not declared", prefix+":")
 	}
 	p.next()
-	local, err := p.local()
-	return namespace + local, err
+	return namespace + p.local()
 }
 
 // labelled reads a blank node with a label.
-func (p *turtle) labelled() (Term, error) {
+func (p *turtle) labelled() Term {
 	p.next()
 	if p.next() != ':' {
-		return Term{}, p.wrong("a blank node begins with _:")
+		p.fail("a blank node begins with _:")
 	}
-	label, err := p.word()
-	if err == nil && label == "" {
-		err = p.wrong("a blank node has no label")
+	label := p.word()
+	if label == "" {
+		p.fail("a blank node has no label")
 	}
-	return Term{Blank, label}, err
+	return Term{Blank, label}
 }
 
 // resolve resolves a relative IRI against an absolute one, as RFC 3986 does, without touching its letters.
@@ -491,20 +423,15 @@ type scanner struct {
 // end is what peek and next return at the end of the text, or where it cannot be read.
 const end rune = -1
 
-func (s *scanner) wrong(format string, arguments ...any) error {
-	if s.failed != nil {
-		return s.failed
-	}
-	return &syntaxError{s.line, fmt.Sprintf(format, arguments...)}
-}
+// fail ends parsing with a syntax error on the present line, or with that of a text that cannot be read on.
+func (s *scanner) fail(format string, arguments ...any) { s.failFrom(s.line, format, arguments...) }
 
-// wrongFrom is wrong with the line on which something begins that does not end.
-func (s *scanner) wrongFrom(line int, format string, arguments ...any) error {
-	err := s.wrong(format, arguments...)
-	if wrong, ok := err.(*syntaxError); ok && s.failed == nil {
-		wrong.line = line
+// failFrom is fail with the line on which something begins that does not end.
+func (s *scanner) failFrom(line int, format string, arguments ...any) {
+	if s.failed != nil {
+		panic(stop{s.failed})
 	}
-	return err
+	panic(stop{&syntaxError{line, fmt.Sprintf(format, arguments...)}})
 }
 
 // peek returns the next letter without reading it.
@@ -539,43 +466,35 @@ func (s *scanner) next() rune {
 	return r
 }
 
-// space skips white space and comments. It returns the error of a text that cannot be read on.
-func (s *scanner) space() error {
+// space skips white space and comments. A text that cannot be read on ends parsing.
+func (s *scanner) space() {
 	for comment := false; ; {
 		switch c := s.peek(); {
+		case c == end && s.failed != nil:
+			panic(stop{s.failed})
 		case c == end:
-			return s.failed
+			return
 		case c == '\n':
 			comment = false
 		case c == '#':
 			comment = true
 		case !comment && c != ' ' && c != '\t' && c != '\r':
-			return nil
+			return
 		}
 		s.next()
 	}
 }
 
-func (s *scanner) expect(c rune, what string) error {
-	if err := s.space(); err != nil {
-		return err
-	}
-	if s.next() != c {
-		return s.wrong("%s is missing", what)
-	}
-	return nil
-}
-
 // word reads letters of names; dots belong to it, but not at its end. It may be empty.
-func (s *scanner) word() (string, error) { return s.name(inLabel, false) }
+func (s *scanner) word() string { return s.name(inLabel, false) }
 
 // local reads the part of a prefixed name after its colon.
-func (s *scanner) local() (string, error) {
+func (s *scanner) local() string {
 	return s.name(func(r rune) bool { return r == ':' || inLabel(r) }, true)
 }
 
 // name reads a name of certain letters and dots within it and, in the local part of a prefixed name, escapes.
-func (s *scanner) name(in func(rune) bool, escapes bool) (string, error) {
+func (s *scanner) name(in func(rune) bool, escapes bool) string {
 	var name strings.Builder
 	for name.Len() <= triples.MaxLine {
 		c := s.peek()
@@ -588,20 +507,21 @@ func (s *scanner) name(in func(rune) bool, escapes bool) (string, error) {
 			s.next()
 			high, low := s.next(), s.next()
 			if !isHex(high) || !isHex(low) {
-				return "", s.wrong("%% in a name needs two hexadecimal digits")
+				s.fail("%% in a name needs two hexadecimal digits")
 			}
 			name.WriteString(string([]rune{'%', high, low}))
 		case escapes && c == '\\':
 			s.next()
 			if !strings.ContainsRune("_~.-!$&'()*+,;=/?#@%", s.peek()) {
-				return "", s.wrong(`\%c is no escape of a name`, s.peek())
+				s.fail(`\%c is no escape of a name`, s.peek())
 			}
 			name.WriteRune(s.next())
 		default:
-			return name.String(), nil
+			return name.String()
 		}
 	}
-	return "", s.wrong("a name is longer than %d bytes", triples.MaxLine)
+	s.fail("a name is longer than %d bytes", triples.MaxLine)
+	return ""
 }
 
 // dotWithin reports whether the next letter, a dot, is followed by more of the name.
@@ -624,33 +544,34 @@ func isHex(r rune) bool {
 }
 
 // bracketed reads an IRI with its angle brackets and returns what they hold.
-func (s *scanner) bracketed() (string, error) {
+func (s *scanner) bracketed() string {
 	if s.next() != '<' {
-		return "", s.wrong("an IRI begins with <")
+		s.fail("an IRI begins with <")
 	}
 	var text strings.Builder
 	begin := s.line
 	for text.Len() <= triples.MaxLine {
 		switch c := s.next(); c {
 		case '>':
-			return text.String(), nil
+			return text.String()
 		case end, '\n':
-			return "", s.wrongFrom(begin, "an IRI lacks its >")
+			s.failFrom(begin, "an IRI lacks its >")
 		default:
 			text.WriteRune(c)
 		}
 	}
-	return "", s.wrong("an IRI is longer than %d bytes", triples.MaxLine)
+	s.fail("an IRI is longer than %d bytes", triples.MaxLine)
+	return ""
 }
 
 // quoted skips a text in one or three quotation marks.
-func (s *scanner) quoted() error {
+func (s *scanner) quoted() {
 	begin, mark := s.line, s.next()
 	long := false
 	if s.peek() == mark {
 		s.next()
 		if s.peek() != mark {
-			return nil // the empty text
+			return // the empty text
 		}
 		s.next()
 		long = true
@@ -659,21 +580,21 @@ func (s *scanner) quoted() error {
 		c := s.next()
 		switch {
 		case c == end:
-			return s.wrongFrom(begin, "a literal lacks its closing quote")
+			s.failFrom(begin, "a literal lacks its closing quote")
 		case c == '\\':
 			s.next()
 			marks = 0
 		case c == mark && !long:
-			return nil
+			return
 		case c == mark:
 			if marks++; marks == 3 {
 				for s.peek() == mark { // the text ends in quotation marks itself
 					s.next()
 				}
-				return nil
+				return
 			}
 		case c == '\n' && !long:
-			return s.wrongFrom(begin, "a literal lacks its closing quote")
+			s.failFrom(begin, "a literal lacks its closing quote")
 		default:
 			marks = 0
 		}
@@ -681,7 +602,7 @@ func (s *scanner) quoted() error {
 }
 
 // number skips a number.
-func (s *scanner) number() error {
+func (s *scanner) number() {
 	digits := false
 	for {
 		c := s.peek()
@@ -691,16 +612,16 @@ func (s *scanner) number() error {
 		case c == '.':
 			if !s.dotWithin(func(r rune) bool { return r >= '0' && r <= '9' || r == 'e' || r == 'E' }, false) {
 				if !digits {
-					return s.wrong("a dot stands where an object belongs")
+					s.fail("a dot stands where an object belongs")
 				}
-				return nil // the end of the statement
+				return // the end of the statement
 			}
 		case c == '+', c == '-', c == 'e', c == 'E':
 		default:
 			if !digits {
-				return s.wrong("%q begins no term", c)
+				s.fail("%q begins no term", c)
 			}
-			return nil
+			return
 		}
 		s.next()
 	}
