@@ -17,4 +17,3 @@ func TestBufferBytes(t *testing.T) {
 		t.Errorf("%d bytes, the limit is 99", got)
 	}
 }
-
