@@ -40,7 +40,7 @@ var vocabulary = []struct{ word, instead string }{
 // exceptions lists phrases in which an expression is right, by file; "" stands for the whole file.
 var exceptions = map[string]string{
 	"infra/lint/vocabulary_test.go":  "",                     // the list itself
-	"formats/metrics/metrics.go":       "mean reciprocal rank", // the metric's name
+	"formats/metrics/metrics.go":     "mean reciprocal rank", // the metric's name
 	"model/kernel/generate/count.go": "Harley and Seal",      // authors
 	"formats/tables/queries.go":      `"reciprocal"`,         // a column of the files
 	"formats/README.md":              "`reciprocal` bool",    // the same
