@@ -126,7 +126,7 @@ func (k *kit) verify(context.Context) error {
 // read reads the graph and the training set.
 func (k *kit) read(ctx context.Context) error {
 	var err error
-	if k.data, err = learn.ReadData(ctx, k.graph(), 0); err != nil {
+	if k.data, err = (learn.Params{Graph: k.graph()}).ReadData(ctx); err != nil {
 		return err
 	}
 	k.data.Devices = accelerator.New(func(int) (device.Device, error) { return k.device, nil })

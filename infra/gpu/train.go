@@ -16,7 +16,7 @@ import (
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/training"
-	"tagnet/stages/bundle"
+	"tagnet/model/workload"
 	"tagnet/stages/graph"
 )
 
@@ -189,7 +189,7 @@ func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, nam
 	if err != nil {
 		return err
 	}
-	queries, err := bundle.Read(ctx, bundle.Params{Graph: k.graph(), Split: k.split})
+	queries, err := workload.List(ctx, loaded, workload.Params{Split: k.split})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
+	"tagnet/model/workload"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -24,7 +25,7 @@ func init() {
 // Params are the parameters of Calibrate.
 type Params struct {
 	// Queries selects the queries; NewParams sets what the calibration wants of them.
-	Queries bundle.Params
+	Queries workload.Params
 	// Model scores them.
 	Model score.Params
 	// Lock is that of the folder of checkpoints; the zero Lock is never lost.
@@ -39,7 +40,7 @@ func NewParams(model score.Params, limit int64, work float64, held lock.Lock) Pa
 		limit = MostRows
 	}
 	return Params{
-		Queries: bundle.Params{Graph: model.Graph, Split: model.Split, Limit: limit, Work: work, Best: TopK},
+		Queries: workload.Params{Graph: model.Graph, Split: model.Split, Limit: limit, Work: work, Best: TopK},
 		Model:   model, Lock: held,
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/evaluation"
 	"tagnet/model/ranker"
+	"tagnet/model/workload"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -41,7 +42,7 @@ func decode(data []byte) (*evaluation.Gatherer, error) {
 type Params struct {
 	// Queries selects the queries. Those of a user, in Queries.Queries or Queries.Ask, have no labelled answers: Evaluate writes answers.tsv
 	// instead of ranks and metrics.
-	Queries bundle.Params
+	Queries workload.Params
 	// Model scores them.
 	Model score.Params
 	// Folder is the URL of the output folder. Required.

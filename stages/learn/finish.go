@@ -40,7 +40,7 @@ func (f *finishFn) finish(ctx context.Context, session *Session) error {
 	}
 	defer exit()
 	Forget() // validation takes other buffers
-	data, err := f.Params.read(validation)
+	data, err := f.Params.ReadData(validation)
 	if err != nil {
 		return err
 	}

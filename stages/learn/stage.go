@@ -10,7 +10,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranker"
 	"tagnet/model/training"
-	"tagnet/stages/bundle"
+	"tagnet/model/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
@@ -73,7 +73,7 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	budget.Limit(f.Params.Run.Memory) // until the process ends
 	joined, leave := session.join(ctx)
 	defer leave()
-	data, err := f.Params.read(joined)
+	data, err := f.Params.ReadData(joined)
 	if err != nil {
 		return checkpoint.Record{}, err
 	}
@@ -111,50 +111,31 @@ func learnedFn(_ int, names func(*string) bool, emit func(string)) {
 	}
 }
 
-// read reads the inputs of a training.
-func (p Params) read(ctx context.Context) (training.Data, error) {
-	d, err := ReadData(ctx, p.Graph, p.Run.Validation.Limit)
+// ReadData reads the inputs of a training.
+func (p Params) ReadData(ctx context.Context) (training.Data, error) {
+	d, err := p.readTraining(ctx)
 	if err != nil {
-		return training.Data{}, err
+		return d, err
 	}
-	return d, p.readRelations(ctx, &d)
-}
-
-// readTraining is read without the validation queries.
-func (p Params) readTraining(ctx context.Context) (training.Data, error) {
-	d, err := readTraining(ctx, p.Graph)
-	if err != nil {
-		return training.Data{}, err
-	}
-	return d, p.readRelations(ctx, &d)
-}
-
-// readRelations reads the relation graph if the model needs it.
-func (p Params) readRelations(ctx context.Context, d *training.Data) error {
 	loaded, err := graph.Load(ctx, p.Graph)
-	if err == nil {
-		d.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded)
-	}
-	return err
-}
-
-// ReadData reads the inputs of a training from a graph's folder, with at most limit validation
-// queries (0 is all). It does not read a relation graph.
-func ReadData(ctx context.Context, folder string, limit int64) (training.Data, error) {
-	d, err := readTraining(ctx, folder)
 	if err != nil {
-		return training.Data{}, err
+		return d, err
 	}
-	valid, err := bundle.Read(ctx, bundle.Params{Graph: folder, Split: "valid", Limit: limit})
+	valid, err := workload.List(ctx, loaded, workload.Params{Split: "valid", Limit: p.Run.Validation.Limit})
 	d.Valid = &ranker.Bundle{Queries: valid}
 	return d, err
 }
 
 // readTraining is ReadData without the validation queries.
-func readTraining(ctx context.Context, folder string) (training.Data, error) {
-	loaded, err := graph.Load(ctx, folder)
+func (p Params) readTraining(ctx context.Context) (training.Data, error) {
+	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return training.Data{}, err
 	}
-	return training.NewData(ctx, loaded)
+	d, err := training.NewData(ctx, loaded)
+	if err != nil {
+		return training.Data{}, err
+	}
+	d.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded)
+	return d, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/tables"
 	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
@@ -18,6 +19,7 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
+	"tagnet/model/workload"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
@@ -40,7 +42,7 @@ type Params struct {
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
 	// Best is the number of candidates that are kept for each query, Known what becomes of known ones among them; see
-	// ranking.Selection. Candidates is the URL of a bundle.Lists whose candidates are the only ones; "" allows all.
+	// ranking.Selection. Candidates is the URL of a tables.Lists whose candidates are the only ones; "" allows all.
 	Best       int
 	Known      ranking.Known
 	Candidates string
@@ -88,13 +90,13 @@ func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, erro
 
 // Shard scores a shard of queries and passes the result to use, which must not keep it: the memory of the shard is counted
 // until it returns. The context is the one that Beam passed to a DoFn.
-func Shard(ctx context.Context, p Params, queries bundle.Params, shard bundle.Shard, use func(context.Context, *ranker.Scored) error) error {
+func Shard(ctx context.Context, p Params, queries workload.Params, shard bundle.Shard, use func(context.Context, *ranker.Scored) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	b, err := queries.Load(ctx, shard)
+	b, err := bundle.Load(ctx, queries, shard)
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 	with.Device = &selected
 	list := ranking.Selection{K: p.Best, Known: p.Known}
 	if p.Candidates != "" {
-		lists, err := bundle.ReadLists(ctx, p.Candidates, loaded.Of(p.Split).Graph.Entities)
+		lists, err := tables.ReadLists(ctx, p.Candidates, loaded.Of(p.Split).Graph.Entities)
 		if err != nil {
 			return nil, err
 		}

@@ -22,10 +22,10 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 )
 
@@ -66,8 +66,8 @@ type asking struct {
 	// cheap answers are overwritten without --force.
 	cheap    bool
 	own      ownQueries   // of --queries
-	ask      bundle.Ask   // of --relation
-	lists    bundle.Lists // of --sources and --candidates
+	ask      workload.Ask // of --relation
+	lists    tables.Lists // of --sources and --candidates
 	recorded recorded
 	// queries counts the lines or combinations, distinct those that differ, shown those that are printed.
 	queries, distinct int64
@@ -129,7 +129,7 @@ func (a *scoring) answer(ctx context.Context) error {
 			err = tables.WriteQueries(guarded, table, a.asked.own.lines)
 		}
 		if err == nil && (a.asked.ask.Lists != "" || a.asked.lists.Candidates != nil) {
-			err = bundle.WriteLists(guarded, a.url(listsFile), a.asked.lists)
+			err = tables.WriteLists(guarded, a.url(listsFile), a.asked.lists)
 		}
 		if err == nil {
 			err = a.score(ctx, &stage, a.asked.queries)

@@ -12,12 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
+	"tagnet/formats/tables"
 	"tagnet/model"
 	"tagnet/model/evaluation"
 	"tagnet/model/kg"
 	"tagnet/model/ranking"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 )
@@ -124,11 +125,11 @@ func TestHowAsksAreSharedChangesNothing(t *testing.T) {
 		t.Helper()
 		to := filepath.Join(folder, fmt.Sprint(work, threads))
 		lists := filepath.Join(to, "lists.arrow")
-		if err := bundle.WriteLists(t.Context(), lists, bundle.Lists{Sources: []int32{3, 5, 8, 13, 21, 34}, Candidates: []int32{1, 4, 9, 16, 25, 36, 49}}); err != nil {
+		if err := tables.WriteLists(t.Context(), lists, tables.Lists{Sources: []int32{3, 5, 8, 13, 21, 34}, Candidates: []int32{1, 4, 9, 16, 25, 36, 49}}); err != nil {
 			t.Fatal(err)
 		}
 		err := ptest.Run(Build(evaluate.Params{
-			Queries: bundle.Params{Graph: graph, Split: "test", Ask: bundle.Ask{Lists: lists, Relations: []int32{0, 1, 4}, Beside: true}, Work: work, Best: 2},
+			Queries: workload.Params{Graph: graph, Split: "test", Ask: workload.Ask{Lists: lists, Relations: []int32{0, 1, 4}, Beside: true}, Work: work, Best: 2},
 			Model: score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003",
 				Best: 2, Known: ranking.Beside, Candidates: lists, Threads: threads},
 			Folder: to,

@@ -7,10 +7,10 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/model/budget"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/relationgraph"
-	"tagnet/stages/bundle"
 	"tagnet/stages/calibrate"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -59,7 +59,7 @@ func (a *scoring) divideCalibrating(ctx context.Context) error {
 	c := a.model.Record.Configuration
 	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, "valid", sizes.Queries)
 	a.cost.Seconds += seconds
-	a.fitting.plan, err = a.e.Plan(budget.Calibrate(sizes, c, calibrate.TopK, bundle.MaxRows), a.memory, a.threads)
+	a.fitting.plan, err = a.e.Plan(budget.Calibrate(sizes, c, calibrate.TopK, workload.MaxRows), a.memory, a.threads)
 	return err
 }
 
@@ -90,7 +90,7 @@ func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
 		Graph: a.e.Workspace.Graph(), RelationGraph: a.fitting.edges.URL(), Radius: a.radius,
 		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
-	}, 0, bundle.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
+	}, 0, workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
 }
 
 // fit fits probabilities to the weights that the folder's lock protects, with --calibrate.

@@ -16,9 +16,9 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/device"
 	"tagnet/model/explanation"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
 	"tagnet/stages/explain"
 	"tagnet/stages/worker"
 )
@@ -95,13 +95,13 @@ func (a *scoring) explanationLoads() []command.Load {
 	answers := a.answersToExplain()
 	return []command.Load{{
 		Step: "explain.explain", Elements: answers, Unit: "answers",
-		Parts: bundle.Count(a.distinct, a.distinct*int64(1+a.best), a.work()) * int64(a.slices()), Bytes: bytesPerPath * answers * int64(a.kept()),
+		Parts: workload.Count(a.distinct, a.distinct*int64(1+a.best), a.work()) * int64(a.slices()), Bytes: bytesPerPath * answers * int64(a.kept()),
 	}}
 }
 
 // slices returns how many slices the explanations of a part of predictions are cut into.
 func (a *scoring) slices() int {
-	return explain.Slices(min(a.answersToExplain(), bundle.MaxRows), a.kept())
+	return explain.Slices(min(a.answersToExplain(), workload.MaxRows), a.kept())
 }
 
 // withExplanations returns the pipelines of a folder: the one that scores, and that of --explain.

@@ -3,9 +3,9 @@ package score
 import (
 	"testing"
 
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 )
@@ -13,7 +13,7 @@ import (
 func TestGraph(t *testing.T) {
 	command.InitBeam()
 	p := Build(evaluate.Params{
-		Queries: bundle.Params{Graph: "mem://graph", Split: "test"},
+		Queries: workload.Params{Graph: "mem://graph", Split: "test"},
 		Model:   score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
 		Folder:  "mem://evaluation",
 	})

@@ -14,10 +14,11 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
+	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )
 
@@ -53,8 +54,12 @@ func TestMergedRanksByHand(t *testing.T) {
 	})
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", training, "--inference", inference)
+	loaded, err := graph.Load(t.Context(), filepath.Join(w, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	of := func(p metrics.Protocol) (ranks []string) {
-		queries, err := bundle.Read(t.Context(), bundle.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: p})
+		queries, err := workload.List(t.Context(), loaded, workload.Params{Split: "test", Protocol: p})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +152,7 @@ func TestProtocolsInShards(t *testing.T) {
 	for _, protocol := range []metrics.Protocol{metrics.ValidAndTest, metrics.GraIL} {
 		run := func(work float64) (string, []parquet.Ranking, int) {
 			p := evaluate.Params{
-				Queries: bundle.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work},
+				Queries: workload.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work},
 				Model:   score.Params{Graph: filepath.Join(w, "graph"), Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: 2},
 				Folder:  t.TempDir(),
 			}

@@ -18,11 +18,11 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
@@ -285,9 +285,9 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 		a.distinct = a.asked.distinct
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
-	estimate := budget.Score(sizes, c, a.best, bundle.MaxRows)
+	estimate := budget.Score(sizes, c, a.best, workload.MaxRows)
 	if a.asked != nil && a.relation != "" {
-		estimate = budget.Ask(sizes, c, a.best, bundle.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
+		estimate = budget.Ask(sizes, c, a.best, workload.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
 	}
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
 		return err
@@ -330,7 +330,7 @@ func (a *scoring) loads(queries int64) []command.Load {
 		{Step: "bundle.cut", Elements: queries, Unit: "queries"},
 		{
 			Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
-			Parts: bundle.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
+			Parts: workload.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
 		},
 	}, a.explanationLoads())
 }
@@ -390,7 +390,7 @@ func (a *scoring) pipeline(folder string, held lock.Lock, announce string) *beam
 func (a *scoring) params(folder string, held lock.Lock, announce string) evaluate.Params {
 	w := a.e.Workspace
 	p := evaluate.Params{
-		Queries: bundle.Params{
+		Queries: workload.Params{
 			Graph: w.Graph(), Split: a.split, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Work: a.work(), Best: a.best,
 		},
 		Model: score.Params{
@@ -411,7 +411,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 
 // work returns the work of a query.
 func (a *scoring) work() float64 {
-	return bundle.Work(a.model.Record.Configuration, a.loaded.Of(a.split).Graph)
+	return workload.Work(a.model.Record.Configuration, a.loaded.Of(a.split).Graph)
 }
 
 // Build returns the Beam pipeline that scores and writes.

@@ -21,11 +21,11 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/evaluation"
 	"tagnet/model/kg"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 )
@@ -163,7 +163,7 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 		t.Helper()
 		p := evaluate.Params{
 			Calibration: c.Checksum,
-			Queries:     bundle.Params{Graph: graph, Split: "test", Work: work, Best: 5},
+			Queries:     workload.Params{Graph: graph, Split: "test", Work: work, Best: 5},
 			Model:       score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads},
 			Folder:      to,
 		}
@@ -326,7 +326,7 @@ func TestUserQueriesInShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := ptest.Run(Build(evaluate.Params{
-			Queries: bundle.Params{Graph: graph, Split: "test", Queries: table, Work: work, Best: 2},
+			Queries: workload.Params{Graph: graph, Split: "test", Queries: table, Work: work, Best: 2},
 			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Best: 2, Threads: 2},
 			Folder:  to,
 		}))

@@ -11,6 +11,7 @@ import (
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/ultra"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	stage "tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
@@ -41,7 +42,7 @@ func (a *scoring) sayRadiusLoss(ctx context.Context, folder string) error {
 	}
 	const sampled = 128
 	p := a.params(folder, lock.Lock{}, "")
-	queries, err := p.Queries.Sample(ctx, sampled)
+	queries, err := workload.Sample(ctx, a.loaded, p.Queries, sampled)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/bundle"
 	"tagnet/stages/calibrate"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
@@ -35,7 +35,7 @@ func (t *trainer) calibrationParams(held lock.Lock) calibrate.Params {
 	return calibrate.NewParams(score.Params{
 		Graph: w.Graph(), RelationGraph: t.edges.URL(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
-	}, t.validation.Limit, bundle.Work(t.configuration, t.loaded.Train.Graph), held)
+	}, t.validation.Limit, workload.Work(t.configuration, t.loaded.Train.Graph), held)
 }
 
 // uncalibrated reports whether the best checkpoint has no calibration that can be read, although there are validation

@@ -2,7 +2,7 @@ package train
 
 import (
 	"tagnet/model/budget"
-	"tagnet/stages/bundle"
+	"tagnet/model/workload"
 	"tagnet/stages/calibrate"
 )
 
@@ -13,7 +13,7 @@ type estimates struct{ train, calibrate budget.Estimate }
 func (f *flags) estimate(sizes budget.Sizes) estimates {
 	calibrated := sizes
 	calibrated.Queries = min(sizes.Queries, calibrate.MostRows)
-	e := estimates{budget.Train(sizes, f.configuration), budget.Calibrate(calibrated, f.configuration, calibrate.TopK, bundle.MaxRows)}
+	e := estimates{budget.Train(sizes, f.configuration), budget.Calibrate(calibrated, f.configuration, calibrate.TopK, workload.MaxRows)}
 	if f.rounds.Workers > 1 {
 		e.train = e.train.Averaging(sizes, f.configuration)
 	}

@@ -1,4 +1,4 @@
-package bundle
+package workload
 
 import (
 	"tagnet/model/configuration"
@@ -32,19 +32,19 @@ func shards(queries int, work float64) int {
 	return int(max(1, min(maxShards, work/shardWork*float64(queries))))
 }
 
-// Count returns about how many ranges Cut makes of so many distinct queries, whose tables have so many rows.
+// Count returns about how many ranges Queries.Cut makes of so many distinct queries, whose tables have so many rows.
 func Count(queries, rows int64, work float64) int64 {
 	return max(int64(shards(int(queries), work)), (rows+MaxRows-1)/MaxRows)
 }
 
-// Cut cuts queries, in their order, into ranges [from, to), at least one query each. There are as many of equal length
+// cut cuts queries, in their order, into ranges [from, to), at least one query each. There are as many of equal length
 // as the work is a multiple of shardWork, each query taking so many multiply-adds, and more where the tables of a range,
 // with a row for each row of the split and best candidates for each query, would have more than MaxRows rows.
 //
 // Equal numbers of queries stand in for equal work. Of 64 ranges of a test split the largest has
 // 1.01 times the mean number of messages on FB15k-237 and 1.78 times on WN18RR, 3% of all work.
 // Balancing them by messages (1.06 times on WN18RR) takes a search from every source first.
-func Cut(queries []ranker.Query, work float64, best int) [][2]int {
+func cut(queries []ranker.Query, work float64, best int) [][2]int {
 	count := shards(len(queries), work)
 	var ranges [][2]int
 	rows, from := 0, 0

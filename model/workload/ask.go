@@ -1,21 +1,19 @@
-package bundle
+package workload
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sort"
 
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/model/ranker"
-	"tagnet/stages/graph"
-	"tagnet/stages/worker"
 )
 
 // Ask are the queries of every one of some sources with every one of some relations. They are numbered from 0, by source
 // and those of a source by relation, and made where they are scored: memory does not grow with their number.
 type Ask struct {
-	// Lists is the URL of a file of Lists, whose sources are queried. Without it, and if it has no sources, all
+	// Lists is the URL of a file of tables.Lists, whose sources are queried. Without it, and if it has no sources, all
 	// entities are sources.
 	Lists string
 	// Relations of the queries, in ascending order, 0..2R-1. Without relations there are no queries.
@@ -24,97 +22,49 @@ type Ask struct {
 	Beside bool
 }
 
-// Lists are lists of entities, ascending, for an Ask: its sources, and the only answers it may have. A nil list stands for
-// all entities.
-type Lists struct{ Sources, Candidates []int32 }
-
-// The types of the table that holds Lists.
-const sourceType, candidateType = "source", "candidate"
-
-// WriteLists writes lists as a table of types.
-func WriteLists(ctx context.Context, url string, l Lists) error {
-	w, err := tables.CreateTypes(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	for _, of := range []tables.Type{{Name: candidateType, Entities: l.Candidates}, {Name: sourceType, Entities: l.Sources}} {
-		for _, entity := range of.Entities {
-			if err := w.Write(entity, of.Name); err != nil {
-				return err
-			}
-		}
-	}
-	return w.Commit()
-}
-
-// ReadLists reads what WriteLists wrote for a graph of that many entities.
-func ReadLists(ctx context.Context, url string, entities int) (l Lists, err error) {
-	types, err := tables.ReadTypes(ctx, url)
-	if err != nil {
-		return l, err
-	}
-	for _, t := range types {
-		if last := t.Entities[len(t.Entities)-1]; int(last) >= entities {
-			return l, fmt.Errorf("%s: %s %d is not in the graph", url, t.Name, last)
-		}
-		switch t.Name {
-		case sourceType:
-			l.Sources = t.Entities
-		case candidateType:
-			l.Candidates = t.Entities
-		}
-	}
-	return l, nil
-}
-
 // asked makes the queries of an Ask.
 type asked struct {
 	sources   []int32 // nil for all
 	entities  int
 	relations []int32
 	known     tables.Answers
+	beside    bool
 }
 
-// readAsked returns the queries of an Ask, once per process.
-func readAsked(ctx context.Context, p Params) (asked, error) {
-	v, err := p.version(ctx, p.Ask.Lists)
+// readAsked returns the queries of an Ask.
+func readAsked(ctx context.Context, view *kg.View, ask Ask) (*asked, error) {
+	known, err := view.Answers(ctx)
 	if err != nil {
-		return asked{}, err
+		return nil, err
 	}
-	return worker.Load(worker.Key{Kind: "queries", URL: p.Graph + " " + p.Split}, v, func() (asked, error) {
-		loaded, err := graph.Load(ctx, p.Graph)
+	a := &asked{entities: view.Graph.Entities, relations: ask.Relations, known: known, beside: ask.Beside}
+	if ask.Lists != "" {
+		lists, err := tables.ReadLists(ctx, ask.Lists, a.entities)
 		if err != nil {
-			return asked{}, err
+			return nil, err
 		}
-		view := loaded.Of(p.Split)
-		a := asked{entities: view.Graph.Entities, relations: p.Ask.Relations}
-		if a.known, err = view.Answers(ctx); err != nil || p.Ask.Lists == "" {
-			return a, err
-		}
-		lists, err := ReadLists(ctx, p.Ask.Lists, a.entities)
 		a.sources = lists.Sources
-		return a, err
-	})
+	}
+	return a, nil
 }
 
 // sourceCount returns the number of sources, source the one at a position.
-func (a asked) sourceCount() int {
+func (a *asked) sourceCount() int {
 	if a.sources == nil {
 		return a.entities
 	}
 	return len(a.sources)
 }
 
-func (a asked) source(at int) int32 {
+func (a *asked) source(at int) int32 {
 	if a.sources == nil {
 		return int32(at)
 	}
 	return a.sources[at]
 }
 
-// queries returns the queries [from, to).
-func (a asked) queries(from, to int) []ranker.Query {
+// Range returns the queries [from, to).
+func (a *asked) Range(from, to int) []ranker.Query {
 	queries, rows := make([]ranker.Query, to-from), make([]int64, to-from)
 	answer := []int32{ranker.None}
 	for i := range queries {
@@ -126,11 +76,13 @@ func (a asked) queries(from, to int) []ranker.Query {
 	return queries
 }
 
-// cut cuts the queries into ranges as Cut does, but between sources where it can, so that one worker answers all queries of
+// Len returns the number of queries.
+func (a *asked) Len() int { return a.sourceCount() * len(a.relations) }
+
+// Cut cuts the queries into ranges as those of a table, but between sources where it can, so that one worker answers all queries of
 // a source.
-func (a asked) cut(work float64, best int, beside bool) [][2]int {
-	each := len(a.relations)
-	total := a.sourceCount() * each
+func (a *asked) Cut(work float64, best int) [][2]int {
+	each, total := len(a.relations), a.Len()
 	most := max(1, total/shards(total, work)) // queries of a range
 	var ranges [][2]int
 	from, rows, pair := 0, 0, 0
@@ -142,7 +94,7 @@ func (a asked) cut(work float64, best int, beside bool) [][2]int {
 	}
 	for i := range a.sourceCount() {
 		at, size := i*each, each*best
-		if beside {
+		if a.beside {
 			size += a.knownOf(a.source(i), &pair)
 		}
 		if rows+size > MaxRows || at-from+each > max(most, each) {
@@ -165,7 +117,7 @@ func (a asked) cut(work float64, best int, beside bool) [][2]int {
 
 // knownOf returns how many known answers the queries of a source have. pair is the position in the table of known answers
 // behind the last source, which was smaller.
-func (a asked) knownOf(source int32, pair *int) int {
+func (a *asked) knownOf(source int32, pair *int) int {
 	rest := a.known.Sources[*pair:]
 	*pair += sort.Search(len(rest), func(i int) bool { return rest[i] >= source })
 	count := 0

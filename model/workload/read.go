@@ -1,0 +1,135 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"tagnet/formats/metrics"
+	"tagnet/formats/tables"
+	"tagnet/model/kg"
+	"tagnet/model/ranker"
+)
+
+// Params select queries and decide the size of shards.
+type Params struct {
+	// Graph is the URL of the graph's folder. Required.
+	Graph string
+	// Split names the split whose queries, graph and known answers are read. Required.
+	Split string
+	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random ones
+	// of GraIL. Every protocol but Test needs the split test.
+	Protocol metrics.Protocol
+	Seed     int64
+	// Queries is the URL of a table of queries without labelled answers, to read instead of the
+	// split's. Optional.
+	Queries string
+	// Ask are the queries instead, if it has relations.
+	Ask Ask
+	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
+	Limit int64
+	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it; see Queries.Cut.
+	Work float64
+	Best int
+}
+
+// Queries are distinct queries, numbered from 0.
+type Queries interface {
+	// Len returns their number.
+	Len() int
+	// Range returns the queries [from, to), ordered by source and relation.
+	Range(from, to int) []ranker.Query
+	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the multiply-adds of a query and the
+	// candidates that are kept for it.
+	Cut(work float64, best int) [][2]int
+}
+
+// Read returns the queries that the parameters select from the graph, which is loaded from p.Graph.
+func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
+	if len(p.Ask.Relations) > 0 {
+		return readAsked(ctx, loaded.Of(p.Split), p.Ask)
+	}
+	queries, err := List(ctx, loaded, p)
+	return listed{queries, ranker.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}}, err
+}
+
+// Sample returns about n of the queries, spread evenly over all.
+func Sample(ctx context.Context, loaded *kg.KG, p Params, n int) ([]ranker.Query, error) {
+	if len(p.Ask.Relations) == 0 {
+		p.Limit = int64(n)
+		return List(ctx, loaded, p)
+	}
+	all, err := Read(ctx, loaded, p)
+	if err != nil {
+		return nil, err
+	}
+	var queries []ranker.Query
+	total := all.Len()
+	for i := range min(n, total) {
+		at := i * total / min(n, total)
+		queries = append(queries, all.Range(at, at+1)...)
+	}
+	return queries, nil
+}
+
+// List returns the distinct queries of a table: those of a split by source and relation, those of a
+// table of queries in its order, so that shards of them are consecutive lines of the user's file.
+func List(ctx context.Context, loaded *kg.KG, p Params) ([]ranker.Query, error) {
+	view := loaded.Of(p.Split)
+	known, err := view.Answers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var table []tables.Query
+	switch {
+	case p.Queries != "":
+		table, err = tables.ReadQueryTable(ctx, p.Queries)
+	case p.Protocol == metrics.ValidAndTest:
+		table, err = loaded.HeldOut(ctx)
+	default:
+		table, err = loaded.Queries(ctx, p.Split)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]ranker.Row, 0, len(table))
+	for i, q := range table {
+		if n := int64(len(table)); p.Limit > 0 && p.Limit < n && int64(i)*p.Limit%n >= p.Limit {
+			continue // every n/Limit-th row is taken
+		}
+		if g := view.Graph; int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
+			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
+		}
+		if p.Queries != "" {
+			q.Answer = ranker.None
+		}
+		rows = append(rows, ranker.Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
+	}
+	queries := ranker.Group(rows, known.Of)
+	if p.Queries != "" {
+		slices.SortFunc(queries, func(a, b ranker.Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+	}
+	return queries, nil
+}
+
+// listed are the queries of a table.
+type listed struct {
+	queries []ranker.Query
+	sample  ranker.Sample
+}
+
+func (l listed) Len() int { return len(l.queries) }
+
+func (l listed) Cut(work float64, best int) [][2]int { return cut(l.queries, work, best) }
+
+func (l listed) Range(from, to int) []ranker.Query {
+	queries := slices.Clone(l.queries[from:to])
+	slices.SortFunc(queries, func(a, b ranker.Query) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation))
+	})
+	for i := range queries {
+		queries[i].Sample = l.sample
+	}
+	return queries
+}
