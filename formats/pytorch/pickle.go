@@ -118,7 +118,11 @@ type machine struct {
 	memo  map[uint32]value
 }
 
-var errEnd = errors.New("it ends in an instruction")
+// refusal is the panic that ends an instruction with an error; execute recovers it.
+type refusal struct{ error }
+
+// refuse ends the instruction with an error.
+func refuse(format string, arguments ...any) { panic(refusal{fmt.Errorf(format, arguments...)}) }
 
 // unpickle returns the value that a pickle makes. It executes nothing but the instructions above.
 func unpickle(program []byte) (value, error) {
@@ -128,15 +132,14 @@ func unpickle(program []byte) (value, error) {
 	}
 	m.rest = program[2:]
 	for {
-		at := m.size - len(m.rest)
-		code, err := m.take(1)
-		if err != nil {
+		if len(m.rest) == 0 {
 			return nil, errors.New("it has no end")
 		}
-		if code[0] == stop {
+		at, code := m.size-len(m.rest), m.take(1)[0]
+		if code == stop {
 			break
 		}
-		if err := m.step(code[0]); err != nil {
+		if err := m.execute(code); err != nil {
 			return nil, fmt.Errorf("byte %d: %w", at, err)
 		}
 	}
@@ -146,124 +149,129 @@ func unpickle(program []byte) (value, error) {
 	return m.stack[0], nil
 }
 
-// step executes an instruction.
-func (m *machine) step(code byte) error {
-	switch code {
-	case none:
-		return m.push(nil)
-	case newTrue, newFalse:
-		return m.push(code == newTrue)
-	case binInt, binInt1, binInt2, long1:
-		return m.integer(code)
-	case binFloat:
-		bits, err := m.take(8)
-		if err != nil {
-			return err
+// execute executes an instruction.
+func (m *machine) execute(code byte) (err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			refused, ok := panicked.(refusal)
+			if !ok {
+				panic(panicked)
+			}
+			err = refused.error
 		}
-		return m.push(math.Float64frombits(binary.BigEndian.Uint64(bits)))
-	case binUnicode:
-		return m.text()
-	case mark:
-		if len(m.marks) >= maxDepth {
-			return fmt.Errorf("more than %d values in one another", maxDepth)
-		}
-		m.marks = append(m.marks, len(m.stack))
-		return nil
-	case emptyTuple, tuple, tuple1, tuple2, tuple3:
-		return m.tuple(code)
-	case emptyList:
-		return m.push(&sequence{list: true, depth: 1})
-	case emptyDict:
-		return m.push(&dict{depth: 1})
-	case appendOne, appends:
-		return m.extend(code)
-	case setItem, setItems:
-		return m.set(code)
-	case global:
-		return m.global()
-	case reduce, build, binPersID:
-		return m.object(code)
-	case binPut, longBinPut, binGet, longBinGet:
-		return m.remember(code)
-	}
-	if name, ok := refused[code]; ok {
-		return fmt.Errorf("instruction %s is refused: torch.save does not write it for tensors with its default protocol", name)
-	}
-	return fmt.Errorf("instruction %#02x is not known", code)
-}
-
-// take returns the next n bytes of the program.
-func (m *machine) take(n int) ([]byte, error) {
-	if n > len(m.rest) {
-		return nil, errEnd
-	}
-	bytes := m.rest[:n]
-	m.rest = m.rest[n:]
-	return bytes, nil
-}
-
-func (m *machine) push(v value) error {
-	if len(m.stack) >= maxStack {
-		return fmt.Errorf("more than %d values", maxStack)
-	}
-	m.stack = append(m.stack, v)
+	}()
+	m.step(code)
 	return nil
 }
 
+func (m *machine) step(code byte) {
+	switch code {
+	case none:
+		m.push(nil)
+	case newTrue, newFalse:
+		m.push(code == newTrue)
+	case binInt, binInt1, binInt2, long1:
+		m.integer(code)
+	case binFloat:
+		m.push(math.Float64frombits(binary.BigEndian.Uint64(m.take(8))))
+	case binUnicode:
+		m.text()
+	case mark:
+		if len(m.marks) >= maxDepth {
+			refuse("more than %d values in one another", maxDepth)
+		}
+		m.marks = append(m.marks, len(m.stack))
+	case emptyTuple, tuple, tuple1, tuple2, tuple3:
+		m.tuple(code)
+	case emptyList:
+		m.push(&sequence{list: true, depth: 1})
+	case emptyDict:
+		m.push(&dict{depth: 1})
+	case appendOne, appends:
+		m.extend(code)
+	case setItem, setItems:
+		m.set(code)
+	case global:
+		m.global()
+	case reduce, build, binPersID:
+		m.object(code)
+	case binPut, longBinPut, binGet, longBinGet:
+		m.remember(code)
+	default:
+		if name, ok := refused[code]; ok {
+			refuse("instruction %s is refused: torch.save does not write it for tensors with its default protocol", name)
+		}
+		refuse("instruction %#02x is not known", code)
+	}
+}
+
+// take returns the next n bytes of the program.
+func (m *machine) take(n int) []byte {
+	if n > len(m.rest) {
+		refuse("it ends in an instruction")
+	}
+	bytes := m.rest[:n]
+	m.rest = m.rest[n:]
+	return bytes
+}
+
+func (m *machine) push(v value) {
+	if len(m.stack) >= maxStack {
+		refuse("more than %d values", maxStack)
+	}
+	m.stack = append(m.stack, v)
+}
+
 // pop returns the topmost n values. None of them may lie below a mark.
-func (m *machine) pop(n int) ([]value, error) {
+func (m *machine) pop(n int) []value {
 	floor := 0
 	if len(m.marks) > 0 {
 		floor = m.marks[len(m.marks)-1]
 	}
 	if len(m.stack)-n < floor {
-		return nil, errors.New("a value is missing on the stack")
+		refuse("a value is missing on the stack")
 	}
 	values := m.stack[len(m.stack)-n:]
 	m.stack = m.stack[:len(m.stack)-n]
-	return values, nil
+	return values
 }
 
 // popMark returns the values above the topmost mark and removes it.
-func (m *machine) popMark() ([]value, error) {
+func (m *machine) popMark() []value {
 	if len(m.marks) == 0 {
-		return nil, errors.New("a mark is missing on the stack")
+		refuse("a mark is missing on the stack")
 	}
-	values, err := m.pop(len(m.stack) - m.marks[len(m.marks)-1])
+	values := m.pop(len(m.stack) - m.marks[len(m.marks)-1])
 	m.marks = m.marks[:len(m.marks)-1]
-	return values, err
+	return values
 }
 
 // top returns the topmost value, below which no mark lies.
-func (m *machine) top() (value, error) {
-	values, err := m.pop(1)
-	if err != nil {
-		return nil, err
-	}
-	m.stack = append(m.stack, values[0])
-	return values[0], nil
+func (m *machine) top() value {
+	v := m.pop(1)[0]
+	m.stack = append(m.stack, v)
+	return v
 }
 
-func (m *machine) integer(code byte) error {
-	width := map[byte]int{binInt: 4, binInt1: 1, binInt2: 2, long1: 1}[code]
-	bytes, err := m.take(width)
-	if err != nil {
-		return err
-	}
+func (m *machine) integer(code byte) {
 	switch code {
 	case binInt:
-		return m.push(int64(int32(binary.LittleEndian.Uint32(bytes))))
+		m.push(int64(int32(binary.LittleEndian.Uint32(m.take(4)))))
 	case binInt2:
-		return m.push(int64(binary.LittleEndian.Uint16(bytes)))
+		m.push(int64(binary.LittleEndian.Uint16(m.take(2))))
 	case binInt1:
-		return m.push(int64(bytes[0]))
+		m.push(int64(m.take(1)[0]))
+	default:
+		m.long()
 	}
-	n := int(bytes[0])
-	if bytes, err = m.take(n); err != nil {
-		return err
-	}
+}
+
+// long pushes an integer of as many bytes as the next one says.
+func (m *machine) long() {
+	n := int(m.take(1)[0])
+	bytes := m.take(n)
 	if n > 8 {
-		return fmt.Errorf("an integer of %d bytes, at most 8 are read", n)
+		refuse("an integer of %d bytes, at most 8 are read", n)
 	}
 	v := int64(0)
 	for i, b := range bytes {
@@ -272,152 +280,114 @@ func (m *machine) integer(code byte) error {
 	if n > 0 && n < 8 && bytes[n-1]&0x80 != 0 {
 		v -= 1 << (8 * n)
 	}
-	return m.push(v)
+	m.push(v)
 }
 
-func (m *machine) text() error {
-	length, err := m.take(4)
-	if err != nil {
-		return err
-	}
-	n := binary.LittleEndian.Uint32(length)
+func (m *machine) text() {
+	n := binary.LittleEndian.Uint32(m.take(4))
 	if uint64(n) > uint64(len(m.rest)) {
-		return fmt.Errorf("a text of %d bytes is longer than the file", n)
+		refuse("a text of %d bytes is longer than the file", n)
 	}
-	bytes, err := m.take(int(n))
-	if err != nil {
-		return err
-	}
+	bytes := m.take(int(n))
 	if !utf8.Valid(bytes) {
-		return errors.New("a text is not UTF-8")
+		refuse("a text is not UTF-8")
 	}
-	return m.push(string(bytes))
+	m.push(string(bytes))
 }
 
-func (m *machine) tuple(code byte) error {
+func (m *machine) tuple(code byte) {
 	var items []value
-	var err error
 	switch code {
 	case tuple:
-		items, err = m.popMark()
+		items = m.popMark()
 	case tuple1, tuple2, tuple3:
-		items, err = m.pop(int(code-tuple1) + 1)
-	}
-	if err != nil {
-		return err
+		items = m.pop(int(code-tuple1) + 1)
 	}
 	t := &sequence{depth: 1}
-	if err := t.add(items); err != nil {
-		return err
-	}
-	return m.push(t)
+	t.add(items)
+	m.push(t)
 }
 
 // add appends values.
-func (s *sequence) add(items []value) error {
+func (s *sequence) add(items []value) {
 	s.items = append(s.items, items...)
-	return deepen(&s.depth, items)
+	deepen(&s.depth, items)
 }
 
 // deepen sets the depth of a value that gets others.
-func deepen(own *int, items []value) error {
+func deepen(own *int, items []value) {
 	for _, item := range items {
 		*own = max(*own, depth(item)+1)
 	}
 	if *own > maxDepth {
-		return fmt.Errorf("more than %d values in one another", maxDepth)
+		refuse("more than %d values in one another", maxDepth)
 	}
-	return nil
 }
 
-func (m *machine) extend(code byte) error {
-	items, err := m.arguments(code == appends, 1)
-	if err != nil {
-		return err
-	}
-	below, err := m.top()
-	if err != nil {
-		return err
-	}
-	list, ok := below.(*sequence)
+func (m *machine) extend(code byte) {
+	items := m.arguments(code == appends, 1)
+	list, ok := m.top().(*sequence)
 	if !ok || !list.list {
-		return errors.New("values are appended to what is no list")
+		refuse("values are appended to what is no list")
 	}
-	return list.add(items)
+	list.add(items)
 }
 
 // arguments returns the values above the topmost mark, or the topmost n.
-func (m *machine) arguments(marked bool, n int) ([]value, error) {
+func (m *machine) arguments(marked bool, n int) []value {
 	if marked {
 		return m.popMark()
 	}
 	return m.pop(n)
 }
 
-func (m *machine) set(code byte) error {
-	items, err := m.arguments(code == setItems, 2)
-	if err != nil {
-		return err
-	}
-	below, err := m.top()
-	if err != nil {
-		return err
-	}
-	d, ok := below.(*dict)
+func (m *machine) set(code byte) {
+	items := m.arguments(code == setItems, 2)
+	d, ok := m.top().(*dict)
 	if !ok || len(items)%2 != 0 {
-		return errors.New("keys and values are set in what is no dict, or not in pairs")
+		refuse("keys and values are set in what is no dict, or not in pairs")
 	}
 	for i := 0; i < len(items); i += 2 {
 		d.set(items[i], items[i+1])
 	}
-	return deepen(&d.depth, items)
+	deepen(&d.depth, items)
 }
 
 // global pushes the name of a class or a function, if it is one of those that tensors need.
-func (m *machine) global() error {
+func (m *machine) global() {
 	begin := m.rest[:min(len(m.rest), maxName)]
 	module, rest, ok := bytes.Cut(begin, []byte("\n"))
 	of, _, ended := bytes.Cut(rest, []byte("\n"))
 	if !ok || !ended {
-		return errors.New("a global without an end")
+		refuse("a global without an end")
 	}
 	m.rest = m.rest[len(module)+len(of)+2:]
 	full := name(string(module) + "." + string(of))
 	if !known(full) {
-		return fmt.Errorf("the global %q is refused, since a checkpoint of tensors does not need it: "+
+		refuse("the global %q is refused, since a checkpoint of tensors does not need it: "+
 			"save the weights alone, torch.save(model.state_dict(), file)", string(full))
 	}
-	return m.push(full)
+	m.push(full)
 }
 
 // remember executes the instructions of the memo.
-func (m *machine) remember(code byte) error {
-	width := 1
+func (m *machine) remember(code byte) {
+	var key uint32
 	if code == longBinPut || code == longBinGet {
-		width = 4
-	}
-	bytes, err := m.take(width)
-	if err != nil {
-		return err
-	}
-	key := uint32(bytes[0])
-	if width == 4 {
-		key = binary.LittleEndian.Uint32(bytes)
+		key = binary.LittleEndian.Uint32(m.take(4))
+	} else {
+		key = uint32(m.take(1)[0])
 	}
 	if code == binGet || code == longBinGet {
 		v, ok := m.memo[key]
 		if !ok {
-			return fmt.Errorf("value %d of the memo is not set", key)
+			refuse("value %d of the memo is not set", key)
 		}
-		return m.push(v)
+		m.push(v)
+		return
 	}
 	if key >= maxMemo {
-		return fmt.Errorf("value %d of the memo, at most %d are kept", key, maxMemo)
+		refuse("value %d of the memo, at most %d are kept", key, maxMemo)
 	}
-	v, err := m.top()
-	if err != nil {
-		return err
-	}
-	m.memo[key] = v
-	return nil
+	m.memo[key] = m.top()
 }

@@ -85,76 +85,61 @@ type Tensor struct {
 
 // object executes the instructions that make anything else than plain values: the storages, tensors and ordered
 // dicts of torch.save.
-func (m *machine) object(code byte) error {
-	n := 2
+func (m *machine) object(code byte) {
 	if code == binPersID {
-		n = 1
+		m.push(newStorage(m.pop(1)[0]))
+		return
 	}
-	values, err := m.pop(n)
-	if err != nil {
-		return err
+	values := m.pop(2)
+	if code == build {
+		m.push(withState(values[0], values[1]))
+	} else {
+		m.push(call(values[0], values[1]))
 	}
-	var made value
-	switch code {
-	case binPersID:
-		made, err = newStorage(values[0])
-	case build:
-		made, err = withState(values[0], values[1])
-	default:
-		made, err = call(values[0], values[1])
-	}
-	if err != nil {
-		return err
-	}
-	return m.push(made)
 }
 
 // withState returns a dict without the attributes that it is given: PyTorch's _metadata.
-func withState(of, state value) (value, error) {
+func withState(of, state value) value {
 	d, isDict := of.(*dict)
 	if _, ok := state.(*dict); !ok || !isDict {
-		return nil, errors.New("attributes are set on what is no dict")
+		refuse("attributes are set on what is no dict")
 	}
-	return d, nil
+	return d
 }
 
 // newStorage returns the storage of a persistent id: ("storage", type, key, device, count).
-func newStorage(id value) (value, error) {
-	fail := func() (value, error) { return nil, errors.New("a storage is not described as torch.save does") }
+func newStorage(id value) value {
 	t, ok := id.(*sequence)
 	if !ok || t.list || len(t.items) != 5 {
-		return fail()
+		refuse("a storage is not described as torch.save does")
 	}
 	what, isText := t.items[0].(string)
 	kind, isName := t.items[1].(name)
 	key, isKeyed := t.items[2].(string)
 	_, isDevice := t.items[3].(string)
 	count, isCount := t.items[4].(int64)
-	if !isText || what != "storage" || !isName || !isKeyed || !isDevice || !isCount {
-		return fail()
-	}
 	of, isElement := elements[kind]
 	switch {
-	case !isElement:
-		return fail()
+	case !isText || what != "storage" || !isName || !isKeyed || !isDevice || !isCount || !isElement:
+		refuse("a storage is not described as torch.save does")
 	case !isKey(key):
-		return nil, fmt.Errorf("the storage %.40q is not named by a number", key)
+		refuse("the storage %.40q is not named by a number", key)
 	case count < 0 || count > math.MaxInt64/8:
-		return nil, fmt.Errorf("storage %s of %d numbers", key, count)
+		refuse("storage %s of %d numbers", key, count)
 	}
-	return storage{key, of, count}, nil
+	return storage{key, of, count}
 }
 
 // call returns what a function of a checkpoint makes of its arguments.
-func call(function, arguments value) (value, error) {
+func call(function, arguments value) value {
 	t, ok := arguments.(*sequence)
 	if !ok || t.list {
-		return nil, errors.New("a function is called without a tuple of arguments")
+		refuse("a function is called without a tuple of arguments")
 	}
 	switch function {
 	case orderedDict:
 		if len(t.items) == 0 {
-			return &dict{depth: 1}, nil
+			return &dict{depth: 1}
 		}
 	case rebuildTensor:
 		if len(t.items) == 6 {
@@ -163,13 +148,14 @@ func call(function, arguments value) (value, error) {
 	case rebuildParameter:
 		if len(t.items) == 3 && isHooks(t.items[2]) {
 			if tensor, ok := t.items[0].(*stored); ok {
-				return tensor, nil
+				return tensor
 			}
 		}
 	default:
-		return nil, errors.New("something else than a function of torch.save is called")
+		refuse("something else than a function of torch.save is called")
 	}
-	return nil, fmt.Errorf("%s is called with other arguments than torch.save's", function)
+	refuse("%s is called with other arguments than torch.save's", function)
+	return nil
 }
 
 // isHooks reports whether a value is the empty dict of a tensor's hooks.
@@ -179,20 +165,20 @@ func isHooks(v value) bool {
 }
 
 // newTensor returns the tensor of (storage, offset, shape, stride, requires_grad, hooks).
-func newTensor(arguments []value) (value, error) {
+func newTensor(arguments []value) value {
 	of, isStorage := arguments[0].(storage)
 	offset, isOffset := arguments[1].(int64)
 	_, isGrad := arguments[4].(bool)
 	if !isStorage || !isOffset || !isGrad || !isHooks(arguments[5]) {
-		return nil, errors.New("a tensor is not described as torch.save does")
+		refuse("a tensor is not described as torch.save does")
 	}
 	shape, err := integers(arguments[2])
 	if err != nil {
-		return nil, fmt.Errorf("the shape of a tensor of storage %s: %w", of.key, err)
+		refuse("the shape of a tensor of storage %s: %w", of.key, err)
 	}
 	stride, err := integers(arguments[3])
 	if err != nil || len(stride) != len(shape) {
-		return nil, fmt.Errorf("the strides of a tensor of storage %s do not fit its shape", of.key)
+		refuse("the strides of a tensor of storage %s do not fit its shape", of.key)
 	}
 	t := &stored{storage: of, offset: offset, count: 1}
 	if slices.Contains(shape, 0) {
@@ -200,23 +186,23 @@ func newTensor(arguments []value) (value, error) {
 	}
 	for _, n := range shape {
 		if n > 0 && t.count > of.count/n {
-			return nil, fmt.Errorf("a tensor of shape %v needs more than the %d numbers of storage %s", shape, of.count, of.key)
+			refuse("a tensor of shape %v needs more than the %d numbers of storage %s", shape, of.count, of.key)
 		}
 		t.count *= n
 		t.shape = append(t.shape, int(n))
 	}
 	if offset < 0 || t.count > of.count || offset > of.count-t.count {
-		return nil, fmt.Errorf("a tensor of shape %v at %d does not fit into storage %s of %d numbers", shape, offset, of.key, of.count)
+		refuse("a tensor of shape %v at %d does not fit into storage %s of %d numbers", shape, offset, of.key, of.count)
 	}
 	// Nothing overflows: the products are at most the number of elements.
 	step := int64(1)
 	for i := len(shape) - 1; i >= 0 && t.count > 0; i-- {
 		if shape[i] != 1 && stride[i] != step {
-			return nil, fmt.Errorf("a tensor of shape %v in storage %s is not row-major: save its contiguous()", shape, of.key)
+			refuse("a tensor of shape %v in storage %s is not row-major: save its contiguous()", shape, of.key)
 		}
 		step *= shape[i]
 	}
-	return t, nil
+	return t
 }
 
 // integers returns the numbers of a tuple, none of them negative.
