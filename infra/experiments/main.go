@@ -92,27 +92,6 @@ func (o *options) register(set *flag.FlagSet) {
 	set.StringVar(&s.name, "name", "sweep", "sweep: begins the names of the runs")
 }
 
-// hyperparameter is a flag of train.
-type hyperparameter struct {
-	name string
-	into map[string]plan.Value
-}
-
-// String, Set and IsBoolFlag make a flag.Value of a hyperparameter.
-func (h hyperparameter) String() string { return "" }
-
-// Set keeps the value as it was written.
-func (h hyperparameter) Set(text string) error {
-	if text == "" {
-		return errors.New("the value is empty")
-	}
-	h.into[h.name] = plan.Value(text)
-	return nil
-}
-
-// IsBoolFlag lets the flag stand without a value.
-func (h hyperparameter) IsBoolFlag() bool { return plan.Boolean(h.name) }
-
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	o := options{sweep: sweep{vary: map[string][]plan.Value{}, flags: map[string]plan.Value{}}}
 	set := flag.NewFlagSet("experiments", flag.ContinueOnError)
@@ -122,7 +101,17 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	}
 	if !slices.ContainsFunc(arguments, func(a string) bool { return strings.TrimLeft(a, "-") == "h" || strings.TrimLeft(a, "-") == "help" }) {
 		for _, name := range plan.FlagNames() { // train -h explains them
-			set.Var(hyperparameter{name, o.sweep.flags}, name, "")
+			register := set.Func
+			if plan.Boolean(name) {
+				register = set.BoolFunc // it may stand without a value
+			}
+			register(name, "", func(text string) error {
+				if text == "" {
+					return errors.New("the value is empty")
+				}
+				o.sweep.flags[name] = plan.Value(text)
+				return nil
+			})
 		}
 	}
 	if err := program.Parse(set, does, arguments, diagnostics); err != nil {

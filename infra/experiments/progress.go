@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,12 +59,7 @@ func (p *progress) begin(e engine.Event) {
 func (p *progress) end(e engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.running {
-		if p.running[i].ID() == e.ID() {
-			p.running = append(p.running[:i], p.running[i+1:]...)
-			return
-		}
-	}
+	p.running = slices.DeleteFunc(p.running, func(other engine.Event) bool { return other.ID() == e.ID() })
 }
 
 // above clears the line of progress and calls print, which writes whole lines.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -157,7 +158,8 @@ func (s *session) stopInTime() (stop func(), timeUp func() bool) {
 	}
 	received := make(chan os.Signal, 2)
 	signal.Notify(received, signals...)
-	done, over := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
+	var over atomic.Bool
 	var end <-chan time.Time
 	if s.hours > 0 {
 		end = time.After(time.Duration(s.hours * float64(time.Hour)))
@@ -173,21 +175,14 @@ func (s *session) stopInTime() (stop func(), timeUp func() bool) {
 				}
 			case <-end:
 				fmt.Fprintf(s.diagnostics, "\nthe time of --hours %v is over: waiting for the trainings to save their checkpoints\n", s.hours)
-				close(over)
+				over.Store(true)
 			case <-done:
 				return
 			}
 			s.engine.Processes.Interrupt()
 		}
 	}()
-	return func() { signal.Stop(received); close(done) }, func() bool {
-		select {
-		case <-over:
-			return true
-		default:
-			return false
-		}
-	}
+	return func() { signal.Stop(received); close(done) }, over.Load
 }
 
 // ended prints the line of a run that has ended, and keeps its result or failure.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -219,14 +220,9 @@ func (c *Cluster) ended(running []Process) error {
 	for i := range c.TaskManagers {
 		names = append(names, TaskManager(i+1))
 	}
-	for _, p := range running {
-		for i, name := range names {
-			if name == p.Name {
-				names = append(names[:i], names[i+1:]...)
-				break
-			}
-		}
-	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(running, func(p Process) bool { return p.Name == name })
+	})
 	log := filepath.Join(c.Folder, "log", names[0]+".log")
 	return fmt.Errorf("starting Flink: %s has ended; its log %s ends: %s", names[0], log, tail(log))
 }

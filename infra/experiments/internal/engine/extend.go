@@ -13,7 +13,7 @@ import (
 // may have had fewer or more epochs. It evaluates nothing. A training that was begun with another configuration is an error, or is made again with
 // Force. If another process trains the run, such as one that a killed program has left behind, Extend calls wait once and waits for it.
 func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int, wait func(why string)) (results.Training, error) {
-	if err := e.prepare(ctx, r); err != nil {
+	if err := e.prepare(r); err != nil {
 		return results.Training{}, err
 	}
 	s, err := e.inspectExtension(ctx, r)
@@ -42,8 +42,7 @@ func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int, wait func(
 	if err != nil {
 		return results.Training{}, err
 	}
-	whole := t
-	t = results.Training{Epochs: r.Configuration.Epochs, Curve: whole.Curve[:r.Configuration.Epochs]}
+	t = results.Training{Epochs: r.Configuration.Epochs, Curve: t.Curve[:r.Configuration.Epochs]}
 	for _, epoch := range t.Curve {
 		t.Seconds += epoch.Seconds
 		t.Messages += epoch.Messages

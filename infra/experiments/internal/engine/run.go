@@ -34,18 +34,12 @@ type Engine struct {
 	Force bool
 
 	mu     sync.Mutex
-	graphs map[string]*preparation // by dataset
-}
-
-// preparation is the preprocessing of a dataset, which is made once.
-type preparation struct {
-	once sync.Once
-	err  error
+	graphs map[string]func() error // preprocess each dataset, once
 }
 
 // run makes what is missing of a run, with some threads, and returns its result.
 func (e *Engine) run(ctx context.Context, r plan.Run, s Status, threads int) (results.Result, error) {
-	if err := e.prepare(ctx, r); err != nil {
+	if err := e.prepare(r); err != nil {
 		return results.Result{}, err
 	}
 	if s.State != Trained {
@@ -93,25 +87,25 @@ func (g *GraphError) Error() string { return g.err.Error() }
 func (g *GraphError) Unwrap() error { return g.err }
 
 // prepare runs preprocess once for each dataset. If the graph exists, preprocess compares the facts with the graph's.
-func (e *Engine) prepare(ctx context.Context, r plan.Run) error {
+func (e *Engine) prepare(r plan.Run) error {
 	e.mu.Lock()
 	if e.graphs == nil {
-		e.graphs = map[string]*preparation{}
+		e.graphs = map[string]func() error{}
 	}
-	p := e.graphs[r.Dataset]
-	if p == nil {
-		p = &preparation{}
-		e.graphs[r.Dataset] = p
+	if e.graphs[r.Dataset] == nil {
+		e.graphs[r.Dataset] = sync.OnceValue(func() error {
+			arguments := append(preprocessArguments(r, e.Workspace(r.Dataset)), "--memory", fmt.Sprint(r.Memory))
+			_, err := e.process(e.Log(r.Dataset, "graph"), arguments)
+			return err
+		})
 	}
+	preprocess := e.graphs[r.Dataset]
 	e.mu.Unlock()
-	p.once.Do(func() {
-		arguments := append(preprocessArguments(r, e.Workspace(r.Dataset)), "--memory", fmt.Sprint(r.Memory))
-		_, p.err = e.process(e.Log(r.Dataset, "graph"), arguments)
-	})
-	if p.err == nil || errors.Is(p.err, errInterrupted) {
-		return p.err
+	err := preprocess()
+	if err == nil || errors.Is(err, errInterrupted) {
+		return err
 	}
-	return &GraphError{r.Dataset, p.err}
+	return &GraphError{r.Dataset, err}
 }
 
 // train trains a run, or resumes its training.
