@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -373,7 +373,7 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	if err := manifest.Verify(ctx, url, m); err != nil {
 		return m, remedied(err, command)
 	}
-	for _, input := range sorted(m.Inputs) {
+	for _, input := range slices.Sorted(maps.Keys(m.Inputs)) {
 		now, err := w.hash(ctx, input)
 		if errors.Is(err, storage.ErrUnavailable) {
 			return m, err
@@ -408,26 +408,12 @@ func (w Workspace) hash(ctx context.Context, folder string) (string, error) {
 
 // changed names an input whose hash differs, or "".
 func changed(then, now map[string]string) string {
-	for _, folder := range sorted(now) {
+	for _, folder := range slices.Concat(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(then))) {
 		if then[folder] != now[folder] {
 			return folder
 		}
 	}
-	for _, folder := range sorted(then) {
-		if _, ok := now[folder]; !ok {
-			return folder
-		}
-	}
 	return ""
-}
-
-func sorted(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // Differences lists the fields in which two JSON objects differ, nested ones by their path:
@@ -461,14 +447,9 @@ func differ(path string, a, b any, out *[]string) {
 	x, ok1 := a.(map[string]any)
 	y, ok2 := b.(map[string]any)
 	if ok1 && ok2 {
-		keys := map[string]string{}
-		for k := range x {
-			keys[k] = ""
-		}
-		for k := range y {
-			keys[k] = ""
-		}
-		for _, k := range sorted(keys) {
+		both := maps.Clone(x)
+		maps.Copy(both, y)
+		for _, k := range slices.Sorted(maps.Keys(both)) {
 			inner := k
 			if path != "" {
 				inner = path + "." + k
