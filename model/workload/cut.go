@@ -17,10 +17,10 @@ const (
 )
 
 // Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
-// each entity in every layer. With relations from a graph it returns less, so that a shard has hundreds of queries of each base relation: states
-// that they share, which take as long as several of them, are computed once in a shard.
+// each entity in every layer. With a ground it returns less, so that a shard has hundreds of queries of each base relation: the ground
+// that they share, which takes as long as several of them, is computed once in a shard.
 func Work(c configuration.Configuration, g *graph.Graph) float64 {
-	if c.Transfers() {
+	if c.HasGround() {
 		const perRelation = 256
 		return shardWork / float64(perRelation*max(1, g.BaseRelations))
 	}

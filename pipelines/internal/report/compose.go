@@ -89,15 +89,11 @@ func (e *evidence) composeConfiguration() section {
 		e.best, plural(e.checkpoint.Step, "step", "steps"), e.checkpoint.Seed)}
 	fields := fieldsOf(*e.checkpoint)
 	delete(fields, "seed")
-	if e.checkpoint.Configuration.Transfers() {
-		file := "a file"
-		if origin := e.checkpoint.Origin; origin != nil {
-			file = origin.File
-		}
-		s.Lead = append(s.Lead, "Its architecture is ULTRA's, and its weights are those of "+file+", trained further.")
-		delete(fields, "relations") // are no flags
-		delete(fields, "relation_layers")
+	if from := e.checkpoint.Origin; from != nil {
+		s.Lead = append(s.Lead, "The training began with the weights of "+from.File+", which decide the architecture.")
 	}
+	delete(fields, "relations") // are no flags
+	delete(fields, "relation_layers")
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
 	for _, name := range comparison.SortedFields(fields) {
 		if value := strings.Trim(string(fields[name]), `"`); value != "" {

@@ -21,7 +21,6 @@ import (
 	"tagnet/model/evaluation"
 	"tagnet/model/kg"
 	"tagnet/model/ranking"
-	"tagnet/model/ultra"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -323,10 +322,10 @@ func (a *scoring) derivedName() string {
 func (a *scoring) recorded() recorded {
 	r := recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Calibrate: a.calibrate, Paths: a.kept(), Radius: a.radius % ultra.Layers,
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Calibrate: a.calibrate, Paths: a.kept(), Radius: a.radius,
 	}
-	if a.given == nil && a.model.Record.Configuration.Transfers() {
-		r.From = a.model.Record.Origin
+	if from := a.model.Record.Origin; a.given == nil && from != nil && from.Relations == "" {
+		r.From = from
 	}
 	return r
 }

@@ -42,7 +42,7 @@ type flags struct {
 	baseRate                  float64
 	protocolFlag
 	weightsFlags
-	ultraFlags
+	radiusFlag
 	explanationFlags
 }
 
@@ -57,7 +57,7 @@ func Pipeline() command.Pipeline {
 			f.protocolFlag.register(set)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
-			f.ultraFlags.register(set)
+			f.radiusFlag.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line; a leading ~ on the relation is its inverse")
 			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
@@ -123,11 +123,11 @@ type recorded struct {
 	Candidates string `json:"candidates,omitempty"`
 	OnlyNew    bool   `json:"only_new,omitempty"`
 	TopK       int    `json:"top_k"`
-	// Radius is that of ULTRA, 0 for the exact one.
+	// Radius is that of --radius, 0 for exact scores.
 	Radius int `json:"radius,omitempty"`
 	// Given is the model of --weights or --model, or nil.
 	Given *given `json:"given,omitempty"`
-	// From is the file that a checkpoint of ULTRA was trained from, nil with --model and for other models.
+	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
 	From *checkpoint.Origin `json:"from,omitempty"`
 	// Predictions is the version of the table's columns.
 	Predictions string `json:"predictions_version"`
@@ -205,7 +205,7 @@ func (a *opened) open(ctx context.Context) error {
 	if err := open(ctx); err != nil {
 		return err
 	}
-	if err := a.checkULTRA(); err != nil {
+	if err := a.checkRadius(); err != nil {
 		return err
 	}
 	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {

@@ -67,8 +67,8 @@ func TestTrainULTRA(t *testing.T) {
 	elsewhere(t, filepath.Join(folder, "best"))
 	answersInTheLibrary(t, w)
 	pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w)
-	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "Its architecture is ULTRA") || strings.Contains(page, "--architecture") {
-		t.Error("the report does not name the architecture, or names it as a flag")
+	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "The training began with the weights of drawn.pth, which decide the architecture.") || strings.Contains(page, "--architecture") {
+		t.Error("the report does not name the weights, or names the architecture as a flag")
 	}
 }
 

@@ -17,7 +17,7 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 		measuredDim                    = 32
 	)
 	edges := float64(max(1, s.Edges))
-	if c.Transfers() {
+	if c.HasGround() { // computed once for the queries of a base relation
 		const perUpdate = 55e-9 // of 64 dimensions, without the aggregators of PNA
 		base := float64(c.Layers) * (perMessage*edges + perUpdate*float64(s.Entities))
 		return base * (float64(queries) + min(float64(queries), float64(s.Relations/2))), true

@@ -35,7 +35,7 @@ type Evaluated struct {
 	BaseRate float64 `json:"base_rate"`
 	// Given is the origin of the weights of --weights or --model, or nil. Weights of --model in a file have no relations.
 	Given *checkpoint.Origin
-	// From is the file that the checkpoint was trained from if it is of ULTRA, or nil.
+	// From is the file that the checkpoint was trained from if its weights belong to no relations, or nil.
 	From *checkpoint.Origin
 	// Radius is the value of --radius, 0 for the exact one.
 	Radius int

@@ -17,27 +17,29 @@ import (
 	"tagnet/stages/worker"
 )
 
-// ultraFlags are the flags of ULTRA's weights.
-type ultraFlags struct{ radius int }
+// radiusFlag bounds the messages of models that score with a ground.
+type radiusFlag struct{ radius int }
 
-func (f *ultraFlags) register(set *flag.FlagSet) {
+func (f *radiusFlag) register(set *flag.FlagSet) {
 	set.IntVar(&f.radius, "radius", 0, fmt.Sprintf("with ULTRA's weights, entities farther than so many edges from the source are scored as if it did not exist, 1 to %d; 0 is %[1]d: exact", ultra.Layers))
 }
 
-// checkULTRA returns an error for flags that do not fit the model.
-func (a *opened) checkULTRA() error {
-	switch is := a.model.Record.Configuration.Transfers(); {
-	case a.radius < 0 || a.radius > ultra.Layers:
-		return command.FlagError("radius", a.radius, fmt.Sprintf("0 to %d", ultra.Layers))
-	case a.radius > 0 && !is:
+// checkRadius returns an error for a radius that does not fit the model.
+func (a *opened) checkRadius() error {
+	switch c := a.model.Record.Configuration; {
+	case a.radius > 0 && !c.HasGround():
 		return command.Usage("--radius is for ULTRA's weights: messages of %s are bounded by the policy and the delta that it was trained with", a.model.Record.Name())
+	case a.radius < 0 || a.radius > c.Layers:
+		return command.FlagError("radius", a.radius, fmt.Sprintf("0 to %d", c.Layers))
+	case a.radius == c.Layers:
+		a.radius = 0 // exact
 	}
 	return nil
 }
 
 // sayRadiusLoss prints what --radius costs on a sample of the queries.
 func (a *scoring) sayRadiusLoss(ctx context.Context, folder string) error {
-	if a.radius == 0 || a.radius == ultra.Layers {
+	if a.radius == 0 {
 		return nil
 	}
 	const sampled = 128
