@@ -78,6 +78,18 @@ func (a *scoring) calibrationJobs() ([]*beam.Pipeline, error) {
 	return append(jobs, buildCalibration(a.calibrationParams(lock.Lock{}))), nil
 }
 
+// calibrationLoads returns what the steps of --calibrate work on. The relation graph is one of them unless scoring needs the same.
+func (a *scoring) calibrationLoads() []command.Load {
+	if !a.calibrate {
+		return nil
+	}
+	var loads []command.Load
+	if a.fitting.edges != a.edges {
+		loads = a.fitting.edges.Loads()
+	}
+	return append(loads, command.Load{Step: "calibrate.sample", Elements: a.fitting.queries, Unit: "validation queries"})
+}
+
 // buildCalibration returns the Beam pipeline that fits probabilities.
 func buildCalibration(p calibrate.Params) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()

@@ -305,9 +305,9 @@ func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stag
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
-	s.Ready = a.edges.Ready(a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+	s.Ready = a.edges.Ready(a.fitting.edges.Ready(a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return a.jobs(folder)
-	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost}))
+	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost})))
 	return s
 }
 
@@ -326,7 +326,7 @@ func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
 func (a *scoring) loads(queries int64) []command.Load {
 	const bytesPerRow = 14
 	rows := queries + a.distinct*int64(a.best)
-	return slices.Concat(a.edges.Loads(), []command.Load{
+	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{
 		{Step: "bundle.cut", Elements: queries, Unit: "queries"},
 		{
 			Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
