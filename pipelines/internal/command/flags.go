@@ -56,7 +56,9 @@ func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 	}
 	own.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
 	own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
-	own.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
+	if !p.WithoutJobs {
+		own.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
+	}
 	own.BoolVar(&e.Verbose, "verbose", false, "print Beam's log; with serve, each request")
 	own.BoolVar(&e.helpBeam, "help_beam", false, "print the flags of Beam and its runners")
 	if p.Flags != nil {

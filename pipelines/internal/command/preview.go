@@ -123,8 +123,6 @@ func dryRun() bool {
 func (e *Environment) checkJobFlags(p Pipeline) error {
 	template := flag.Lookup("template_location")
 	switch {
-	case p.WithoutJobs && e.plan:
-		return Usage("--plan: %s runs no job", p.Name)
 	case p.WithoutJobs && dryRun():
 		return Usage("--dry_run: %s runs no job", p.Name)
 	case p.WithoutJobs:

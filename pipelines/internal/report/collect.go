@@ -67,7 +67,7 @@ const (
 )
 
 // collect reads a workspace. Outputs that are not complete, or that were made from another graph than
-// the present one, have a gap instead. It returns an error if a file is damaged or ctx is cancelled.
+// the present one, have a gap instead. It returns an error if a file is damaged or ctx is canceled.
 func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence, error) {
 	e := newReader(w, seed)
 	preprocess, analyze := w.Command("preprocess"), w.Command("analyze")
@@ -168,7 +168,7 @@ func (e *evidence) usualSplit() string {
 func (e *reader) missing(section, what string, command workspace.Command, err error) {
 	e.check(err)
 	g := gap{What: what, Command: command.String()}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, checkpoint.ErrNone) {
 		g.Problem = err.Error()
 		if unusable := new(workspace.Unusable); errors.As(err, &unusable) {
 			g.Problem = unusable.Reason.Error()

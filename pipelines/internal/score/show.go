@@ -91,7 +91,11 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err := a.showExplanations(ctx, made, folder); err != nil {
 		return err
 	}
-	return a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable))
+	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable)); err != nil {
+		return err
+	}
+	a.e.Next(a.e.Workspace.Command("report")) // the page has them by name
+	return nil
 }
 
 // notes returns what is printed beside an answer.

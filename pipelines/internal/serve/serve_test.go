@@ -361,7 +361,7 @@ func TestRefusedCommands(t *testing.T) {
 		{[]string{"--model", "nowhere.pth"}, pipelinetest.Failure{Code: 2, Begin: "--model: nowhere.pth does not exist"}},
 		{[]string{"--model", "../../../model/nbfnet/testdata/sum.pth"}, pipelinetest.Failure{Code: 2, Says: []string{"holds weights of NBFNet-PyG", "--weights"}}},
 		{[]string{"--model", "wn18rr", "--checkpoint", "last"}, pipelinetest.Failure{Code: 2, Begin: "--checkpoint and --model name two models"}},
-		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan: serve runs no job"}},
+		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan is not a flag of serve"}},
 		{[]string{"--workspace", empty}, pipelinetest.Failure{Code: 1, Says: []string{"preprocess"}}},
 		{[]string{"--port", "80"}, pipelinetest.Failure{Code: 2, Begin: "--port is not a flag of serve"}},
 	} {

@@ -124,7 +124,7 @@ func (t *trainer) showCalibration(ctx context.Context, best checkpoint.Record) (
 		t.e.Say("answers will have scores, but no probabilities: %s fits them", t.e.Workspace.Command("train", "--resume"))
 		return "", nil
 	}
-	t.e.Say("calibrated on the %d best new answers of each of %s validation queries: %.1f%% are true, the base rate of probabilities; %d of %d relation directions have a curve of their own",
+	t.e.Say("calibrated on the %d best new answers of each of %s validation queries: %.1f%% are true, the base rate of probabilities; %d of %d relation directions are calibrated separately",
 		c.TopK, progress.Count(c.Queries), 100*c.BaseRate, len(c.Relations), 2*len(t.loaded.Relations))
 	return t.folder.CalibrationURL(best.Name()), nil
 }
