@@ -156,7 +156,7 @@ func TestAskRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := m.Ask(ctx, model.Query{Source: "person 01", Relation: "parent_of"}, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestTrainIsDeterministicAndStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := model.Train(ctx, model.Facts{Train: family()}, c, 7, func(model.Epoch) { cancel() })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled after an epoch: %v", err)
+		t.Errorf("canceled after an epoch: %v", err)
 	}
 	hub := family() // with a person who knows everyone, and so no negatives that are not known answers
 	for _, entity := range trained(t).Entities() {

@@ -116,7 +116,7 @@ func TestWeightsThatCannotBeLoaded(t *testing.T) {
 	}
 }
 
-// published returns the folder of the data sets and the path of a file of ULTRA's weights in it.
+// published returns the folder of the datasets and the path of a file of ULTRA's weights in it.
 func published(t *testing.T, name string) (data, weights string) {
 	t.Helper()
 	if data = os.Getenv("TAGNET_DATA"); data == "" {

@@ -23,7 +23,7 @@ const (
 
 // Analysis is the content of analysis.json. The embedded Graph is the training graph.
 type Analysis struct {
-	// Dataset is the name of the dataset's folder or catalogue entry, Inference that of the inference
+	// Dataset is the name of the dataset's folder or catalog entry, Inference that of the inference
 	// graph.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference,omitempty"`

@@ -10,7 +10,7 @@ import (
 
 // Dataset is the content of summary.json: the sizes of the tables of graph/.
 type Dataset struct {
-	// Dataset is the name of the dataset's folder or catalogue entry, Inference that of the inference
+	// Dataset is the name of the dataset's folder or catalog entry, Inference that of the inference
 	// graph.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference,omitempty"`
@@ -54,8 +54,8 @@ type Conversion struct {
 	Formats string `json:"formats,omitempty"`
 	// Literals counts the statements of RDF that were left out because their object is a literal.
 	Literals int64 `json:"literals,omitempty"`
-	// Unlabelled counts the ids, as often as they occur, for which the files of names have none.
-	Unlabelled int64 `json:"unlabelled,omitempty"`
+	// Unlabeled counts the ids, as often as they occur, for which the files of names have none.
+	Unlabeled int64 `json:"unlabelled,omitempty"`
 	// Split says how one file was divided.
 	Split *Division `json:"split,omitempty"`
 }

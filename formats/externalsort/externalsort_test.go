@@ -267,7 +267,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// TestMergeStops checks that a merge ends when its context is cancelled.
+// TestMergeStops checks that a merge ends when its context is canceled.
 func TestMergeStops(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -70,7 +70,7 @@ type MessageCount struct {
 	AStar int64
 }
 
-// Share is a part of a whole that the analysis of a data set counts: a row of
+// Share is a part of a whole that the analysis of a dataset counts: a row of
 // analysis.parquet. The parts of one whole do not overlap; their shares add up to 1.
 type Share struct {
 	// Graph is "training" or "inference". Split is the split of the queries, "" if the graph itself

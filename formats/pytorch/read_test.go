@@ -162,7 +162,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// ultra is the folder of checkpoints that PyTorch 2 wrote, in the folder of data sets that TAGNET_DATA names.
+// ultra is the folder of checkpoints that PyTorch 2 wrote, in the folder of datasets that TAGNET_DATA names.
 func ultra(t testing.TB) string {
 	t.Helper()
 	data := os.Getenv("TAGNET_DATA")

@@ -214,7 +214,7 @@ func (p *turtle) object() Term {
 	case c == '<':
 		return Term{IRI, p.iri()}
 	case c == '_':
-		return p.labelled()
+		return p.labeled()
 	case c == '[' || c == '(':
 		if p.depth++; p.depth > maxDepth {
 			p.fail("brackets are nested deeper than %d", maxDepth)
@@ -339,8 +339,8 @@ func (p *turtle) prefixed(prefix string) string {
 	return namespace + p.local()
 }
 
-// labelled reads a blank node with a label.
-func (p *turtle) labelled() Term {
+// labeled reads a blank node with a label.
+func (p *turtle) labeled() Term {
 	p.next()
 	if p.next() != ':' {
 		p.fail("a blank node begins with _:")

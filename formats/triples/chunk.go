@@ -46,7 +46,7 @@ func (f Chunk) File() string {
 	return f.URL
 }
 
-// Name returns a name that no other chunk of the data set has, for use in file names.
+// Name returns a name that no other chunk of the dataset has, for use in file names.
 func (f Chunk) Name() string { return fmt.Sprintf("%s-%s-%015x", f.Graph, f.Split, f.Offset) }
 
 // Read calls each with every fact of the chunk, in order, and the number of its line, and bad with

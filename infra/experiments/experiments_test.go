@@ -416,7 +416,7 @@ func TestFlags(t *testing.T) {
 		"--dataset x --tagnet experiments_test.go":     "is no program built by go build",
 		"x.json y.json":                                `unexpected argument "y.json"`,
 		"--dataset umls --plan --state mem://nowhere/": "",
-		"--dataset umsl --plan --state mem://nowhere/": `umsl/sweep: dataset "umsl" is neither a folder nor a file nor a dataset of the catalogue; closest is "umls"`,
+		"--dataset umsl --plan --state mem://nowhere/": `umsl/sweep: dataset "umsl" is neither a folder nor a file nor a dataset of the catalog; closest is "umls"`,
 		"--dataset umsl --state mem://nowhere/":        `umsl/sweep: dataset "umsl" is neither`,
 		"--dataset experiments_test.go --inference no/folder --plan --state mem://nowhere/": "dataset no/folder is neither a folder nor a file",
 	} {

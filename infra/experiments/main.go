@@ -73,8 +73,8 @@ func (o *options) register(set *flag.FlagSet) {
 	set.StringVar(&o.search, "search", "", "search hyperparameters as a `file` says, on the validation split alone, and write a preset file")
 	set.StringVar(&o.found, "found", "", "preset `file` that --search writes (default: the search's name in --state)")
 	s := &o.sweep
-	set.StringVar(&s.dataset, "dataset", "", "sweep: a `name` of the catalogue, or a folder with train.txt, valid.txt and test.txt")
-	set.StringVar(&s.inference, "inference", "", "sweep: `folder` of the inference graph of a dataset that is not in the catalogue")
+	set.StringVar(&s.dataset, "dataset", "", "sweep: a `name` of the catalog, or a folder with train.txt, valid.txt and test.txt")
+	set.StringVar(&s.inference, "inference", "", "sweep: `folder` of the inference graph of a dataset that is not in the catalog")
 	set.StringVar(&s.preset, "preset", "", "sweep: `name` of a preset of train, or a file with one")
 	set.Func("vary", "sweep: a flag of train and its values, such as `delta=0..5` or dim=16,32; for several flags all combinations", func(text string) error {
 		flag, values, err := plan.Vary(text)

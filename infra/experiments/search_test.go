@@ -258,7 +258,7 @@ func TestMistakesOfSearches(t *testing.T) {
 		"--search s.json --dataset umls": "leave FILE, --dataset",
 		"file.json --search s.json":      "leave FILE, --dataset",
 		"--search s.json --only x":       "--only",
-		"--search " + writeSearch(t, fmt.Sprintf(tinySearch, "umsl")) + " --plan": `dataset "umsl" is neither a folder nor a file nor a dataset of the catalogue; closest is "umls"`,
+		"--search " + writeSearch(t, fmt.Sprintf(tinySearch, "umsl")) + " --plan": `dataset "umsl" is neither a folder nor a file nor a dataset of the catalog; closest is "umls"`,
 		"--search s.json --vary delta=1,2":                                        "--vary belongs to a sweep",
 		"--found f.json":                                                          "add --search FILE",
 	} {

@@ -64,7 +64,7 @@ func (s *session) checkDatasets(ctx context.Context) error {
 	return nil
 }
 
-// checkDataset returns an error if the dataset of a run is neither a file nor in the catalogue. Files of the catalogue that have not
+// checkDataset returns an error if the dataset of a run is neither a file nor in the catalog. Files of the catalog that have not
 // been downloaded are no mistake in the command: their runs fail, and others are made.
 func checkDataset(ctx context.Context, r plan.Run) error {
 	for _, name := range []string{r.Source, r.Inference} {

@@ -149,8 +149,8 @@ func (t *trial) instances(conclusion string, q tables.Query) (instances []map[gr
 			return
 		}
 		relation := int32(slices.Index(t.loaded.Relations, body[0].Relation))
-		neighbours, relations := g.In(at)
-		for i, o := range neighbours {
+		neighbors, relations := g.In(at)
+		for i, o := range neighbors {
 			switch { // the edges that enter an entity are those that leave it, each with the inverse of its relation
 			case body[0].Against && relations[i] == relation:
 				follow(o, body[1:], append(slices.Clone(facts), graph.Fact{Head: o, Relation: relation, Tail: at}))

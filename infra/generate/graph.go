@@ -36,7 +36,7 @@ type fact struct{ head, relation, tail int64 }
 //
 // A fact has a number: heads have consecutive ones, as many as their share of the power law.
 // The tails of a head's d facts fall one into each d-th of the power law's shares, so they
-// ascend by rank, and equal ones are neighbours: those get consecutive relations, and no fact
+// ascend by rank, and equal ones are neighbors: those get consecutive relations, and no fact
 // stands twice. Permutations then shuffle the facts, the heads and the tails.
 type generator struct {
 	seed         uint64

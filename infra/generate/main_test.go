@@ -200,7 +200,7 @@ func TestNothingIsReplacedOrLeft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := run(ctx, []string{"--out", folder, "--facts", "1000"}, &out, &out); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) > 0 {

@@ -23,7 +23,7 @@ var ErrUnknown = errors.New("there is no such model")
 
 // Card says where a model comes from and what it scores.
 type Card struct {
-	// Dataset and Inference are names of the catalogue of package datasets; Inference is empty without an inference graph.
+	// Dataset and Inference are names of the catalog of package datasets; Inference is empty without an inference graph.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference,omitempty"`
 	// Data is the origin and the license of the data.
@@ -34,7 +34,7 @@ type Card struct {
 	Evaluation Evaluation `json:"evaluation"`
 }
 
-// Data is the origin of a data set.
+// Data is the origin of a dataset.
 type Data struct {
 	Source  string `json:"source"`
 	License string `json:"license"`

@@ -170,7 +170,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// read reads a data set's training facts, or skips the test where there are none.
+// read reads a dataset's training facts, or skips the test where there are none.
 func read(t *testing.T, path string) (*graph.Graph, []graph.Fact) {
 	t.Helper()
 	file, err := os.Open(path)

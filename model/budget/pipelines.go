@@ -116,15 +116,15 @@ func (e Estimate) Averaging(s Sizes, c configuration.Configuration) Estimate {
 // from so many words of 64 sources at once.
 func Search(s Sizes, words int) Estimate {
 	const packedRow = 32 // half a byte an entity for each of 64 sources, until they are written in order
-	neighbours := int64(0)
-	if s.Edges <= MaxNeighbours {
-		neighbours = 8*s.Entities + 4*s.Edges
+	neighbors := int64(0)
+	if s.Edges <= MaxNeighbors {
+		neighbors = 8*s.Entities + 4*s.Edges
 	}
 	return Estimate{
 		Task: "searching in a worker that holds the graph",
 		Rows: []Row{
 			{"graph", s.graph()},
-			{"neighbours", neighbours},
+			{"neighbors", neighbors},
 			{"queries", 32*s.Queries + 12*s.Sources}, // read by the pipeline and by the worker
 			{"table", tableBatch(s)},
 		},
@@ -132,9 +132,9 @@ func Search(s Sizes, words int) Estimate {
 	}
 }
 
-// MaxNeighbours is the most edges of a graph of which a search keeps a copy without repeated
-// neighbours (256 MiB).
-const MaxNeighbours = 64 << 20
+// MaxNeighbors is the most edges of a graph of which a search keeps a copy without repeated
+// neighbors (256 MiB).
+const MaxNeighbors = 64 << 20
 
 // Counting is what a count of messages does beside a search.
 type Counting struct {
@@ -176,7 +176,7 @@ func Count(s Sizes, c Counting, words int) Estimate {
 	return e
 }
 
-// Preprocess estimates preprocessing a data set of so many distinct names.
+// Preprocess estimates preprocessing a dataset of so many distinct names.
 func Preprocess(names int64) Estimate {
 	return Estimate{
 		Task:   "preprocessing",

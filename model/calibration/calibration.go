@@ -18,7 +18,7 @@ type Calibration struct {
 	// BaseRate is the share of true candidates that the probabilities presume: that of Counts, unless
 	// WithBaseRate changed it.
 	BaseRate float64 `json:"base_rate"`
-	// Strength is the weight, in candidates, with which Whole draws the parameters of a relation towards it; 0 if no
+	// Strength is the weight, in candidates, with which Whole draws the parameters of a relation toward it; 0 if no
 	// relation has its own.
 	Strength float64 `json:"strength"`
 	// Whole has the parameters of all candidates, Relations those of relations that have their own, by ascending ID.

@@ -14,7 +14,7 @@ type Bars struct {
 	X Axis
 	// Format writes the values; nil writes them like the axis.
 	Format func(float64) string
-	// Series are the names and colours of a row's bars.
+	// Series are the names and colors of a row's bars.
 	Series []Key
 	Rows   []Row
 	// Stacked draws the bars of a row end to end, without their values.
@@ -46,7 +46,7 @@ func (b Bars) SVG(title, description string) string {
 	}
 	signs := make([]sign, len(b.Series))
 	for i, key := range b.Series {
-		signs[i] = sign{name: key.Name, class: "key " + stroke(key.Colour)}
+		signs[i] = sign{name: key.Name, class: "key " + stroke(key.Color)}
 	}
 	left, behind := textWidth(b.Label), 12.0 // half of the last tick stands out
 	var ends []float64
@@ -89,7 +89,7 @@ func (b Bars) SVG(title, description string) string {
 				from, at = left, y+float64(j*thick)
 				c.text(left+wide+4, at+float64(thick)-3, "start", "small", write(bar.Value))
 			}
-			c.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%d" class="%s"><title>%s</title></rect>`, from, at, wide, thick-1, fill(b.Series[j].Colour),
+			c.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%d" class="%s"><title>%s</title></rect>`, from, at, wide, thick-1, fill(b.Series[j].Color),
 				html.EscapeString(fmt.Sprintf("%s, %s: %s %s", row.Name, b.Series[j].Name, write(bar.Value), bar.Note)))
 			from += wide
 		}

@@ -56,8 +56,8 @@ func TestChartsOfAnything(t *testing.T) {
 	}
 }
 
-// TestFile checks that a file is well-formed and names its colours by value: converters to PNG and
-// PDF draw elements black whose colours are custom properties.
+// TestFile checks that a file is well-formed and names its colors by value: converters to PNG and
+// PDF draw elements black whose colors are custom properties.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	file := string(File(Bars{Series: []Key{{}}, Rows: []Row{{"a", []Bar{{1, ""}}}}}.SVG("a file", "")))
@@ -126,7 +126,7 @@ func TestLegendWraps(t *testing.T) {
 	}
 }
 
-// TestMarks checks that the points of a dotted line are rings, on the line as in the legend, so that two single points of a colour differ.
+// TestMarks checks that the points of a dotted line are rings, on the line as in the legend, so that two single points of a color differ.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	point := []Point{{0, 1}}

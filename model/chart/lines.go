@@ -37,9 +37,9 @@ func (s Series) ends(i int) (low, high float64) {
 // class returns the style of the line.
 func (s Series) class() string {
 	if s.Dashed {
-		return "line dashed " + stroke(s.Colour)
+		return "line dashed " + stroke(s.Color)
 	}
-	return "line " + stroke(s.Colour)
+	return "line " + stroke(s.Color)
 }
 
 // mark returns the style of the points, none if they are too many to be drawn.
@@ -49,9 +49,9 @@ func (s Series) mark() string {
 		return ""
 	}
 	if s.Dashed {
-		return "ring " + stroke(s.Colour)
+		return "ring " + stroke(s.Color)
 	}
-	return fill(s.Colour)
+	return fill(s.Color)
 }
 
 // Lines draws series over a common axis.
@@ -121,7 +121,7 @@ func (c *canvas) line(series Series, x, y scale) {
 			continue
 		}
 		if low, high := series.ends(i); low < high {
-			c.segment(x.at(p.X), y.at(low), x.at(p.X), y.at(high), "spread "+stroke(series.Colour))
+			c.segment(x.at(p.X), y.at(low), x.at(p.X), y.at(high), "spread "+stroke(series.Color))
 		}
 		fmt.Fprintf(&path, "%s%.1f %.1f", pen, x.at(p.X), y.at(p.Y))
 		pen = "L"

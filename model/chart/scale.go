@@ -77,7 +77,7 @@ func newScale(axis Axis, values []float64, most int, from, to float64) scale {
 	for tick := math.Ceil(s.low/step-1e-9) * step; tick <= s.high+step*1e-9; tick += step {
 		ticks = append(ticks, math.Round(tick/step)*step+0) // + 0 makes 0 of -0
 	}
-	s.ticks = axis.labelled(ticks)
+	s.ticks = axis.labeled(ticks)
 	return s
 }
 
@@ -107,13 +107,13 @@ func logScale(axis Axis, low, high, from, to float64) scale {
 		}
 		s.low, s.high = ticks[0], max(s.high, ticks[len(ticks)-1])
 	}
-	s.ticks = axis.labelled(ticks)
+	s.ticks = axis.labeled(ticks)
 	return s
 }
 
-// labelled returns the ticks with their labels: with four digits, or as many more as tell them apart. Of those that Format
+// labeled returns the ticks with their labels: with four digits, or as many more as tell them apart. Of those that Format
 // writes alike the first remains.
-func (a Axis) labelled(values []float64) []tick {
+func (a Axis) labeled(values []float64) []tick {
 	const mostDigits = 17 // of a float64
 	var ticks []tick
 	for digits := 4; digits <= mostDigits && len(ticks) < len(values); digits++ {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// colours lists the colours that rules names: each has one value for light pages and one for dark pages.
-var colours = []struct{ name, light, dark string }{
+// colors lists the colors that rules names: each has one value for light pages and one for dark pages.
+var colors = []struct{ name, light, dark string }{
 	{"c0", "#2563a8", "#6aa9ea"},
 	{"c1", "#c8641b", "#eb9a57"},
 	{"c2", "#2f855a", "#62bd8d"},
@@ -19,7 +19,7 @@ var colours = []struct{ name, light, dark string }{
 	{"back", "#fff", "#1b1f26"},
 }
 
-// rules style the elements of every chart, with the names of colours.
+// rules style the elements of every chart, with the names of colors.
 const rules = `.chart{font:13px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
 .chart text{fill:var(--ink)}.chart .soft{fill:var(--soft)}.chart .small{font-size:11.5px}.chart .grid{stroke:var(--grid)}.chart .axis{stroke:var(--soft)}
 .chart .line{fill:none;stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}.chart .dashed{stroke-dasharray:1 5}
@@ -33,11 +33,11 @@ const rules = `.chart{font:13px ui-sans-serif,system-ui,-apple-system,"Segoe UI"
 .back{fill:var(--back)}
 `
 
-// Style is the style sheet of every chart: its colours, light and dark, and its font. A page with
+// Style is the style sheet of every chart: its colors, light and dark, and its font. A page with
 // charts includes it once; File puts the same rules into the file.
 var Style = func() string {
 	var light, dark strings.Builder
-	for _, c := range colours {
+	for _, c := range colors {
 		fmt.Fprintf(&light, "--%s:%s;", c.name, c.light)
 		fmt.Fprintf(&dark, "--%s:%s;", c.name, c.dark)
 	}
@@ -45,11 +45,11 @@ var Style = func() string {
 }()
 
 // File returns a chart as a file of its own, with its style and a background. Its rules name every
-// colour by its value: viewers and converters other than browsers do not know custom properties, and
+// color by its value: viewers and converters other than browsers do not know custom properties, and
 // draw everything black.
 func File(svg string) []byte {
 	var light, dark []string
-	for _, c := range colours {
+	for _, c := range colors {
 		light = append(light, "var(--"+c.name+")", c.light)
 		dark = append(dark, "var(--"+c.name+")", c.dark)
 	}

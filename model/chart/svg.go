@@ -10,10 +10,10 @@ import (
 // read on a telephone.
 const width = 440
 
-// Key is the name of a series and the index of its colour in Style, from 0.
+// Key is the name of a series and the index of its color in Style, from 0.
 type Key struct {
-	Name   string
-	Colour int
+	Name  string
+	Color int
 }
 
 // canvas gathers the elements of a chart.
@@ -102,6 +102,6 @@ func textWidth(text string) float64 {
 	return width
 }
 
-// fill and stroke return the classes of a colour.
-func fill(colour int) string   { return fmt.Sprintf("f%d", colour) }
-func stroke(colour int) string { return fmt.Sprintf("s%d", colour) }
+// fill and stroke return the classes of a color.
+func fill(color int) string   { return fmt.Sprintf("f%d", color) }
+func stroke(color int) string { return fmt.Sprintf("s%d", color) }

@@ -12,13 +12,13 @@ import (
 	"tagnet/model/chart"
 )
 
-// MostSeries is the most groups that a figure shows: four colours, each solid, and dotted with rings.
+// MostSeries is the most groups that a figure shows: four colors, each solid, and dotted with rings.
 const MostSeries = 8
 
-// look sets the colour of the i-th series of a figure, and whether its line is dotted.
+// look sets the color of the i-th series of a figure, and whether its line is dotted.
 func look(name string, i int) chart.Series {
-	const colours = MostSeries / 2
-	return chart.Series{Key: chart.Key{Name: name, Colour: i % colours}, Dashed: i/colours%2 == 1}
+	const colors = MostSeries / 2
+	return chart.Series{Key: chart.Key{Name: name, Color: i % colors}, Dashed: i/colors%2 == 1}
 }
 
 // Curves draws the validation MRR by epoch, a line for each group: the mean over its seeds, with a bar of one standard deviation to

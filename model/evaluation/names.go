@@ -13,7 +13,7 @@ import (
 // Names are the names of the entities of the graph that is queried and of the base relations, by id.
 type Names struct{ Entities, Relations []string }
 
-// Rankings returns the rows of a part of rankings: the labelled answers of a bundle's queries.
+// Rankings returns the rows of a part of rankings: the labeled answers of a bundle's queries.
 func (n Names) Rankings(s *ranker.Scored) []parquet.Ranking {
 	count := 0
 	for _, q := range s.Queries {

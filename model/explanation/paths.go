@@ -25,7 +25,7 @@ type stored struct {
 // layerPaths holds the best paths to all entities after a layer.
 type layerPaths struct {
 	edges []propagation.Edge
-	paths []stored // those to an entity are neighbours, best first
+	paths []stored // those to an entity are neighbors, best first
 }
 
 // finder finds best paths. Its buffers are reused.

@@ -12,37 +12,37 @@ import (
 )
 
 // edgeChunk is the adjacency lists of consecutive entities of a range, or a part of them: the
-// neighbours of entity first+i are neighbours[offsets[i]:offsets[i+1]], increasing and distinct.
+// neighbors of entity first+i are neighbors[offsets[i]:offsets[i+1]], increasing and distinct.
 // They are read from the edges that lead to first+i; the inverse relations make them those that
 // its own edges lead to.
 type edgeChunk struct {
-	first      int32
-	offsets    []int32
-	neighbours []int32
+	first     int32
+	offsets   []int32
+	neighbors []int32
 }
 
 // chunkBytes returns the memory of a chunk of so many edges to so many entities.
 func chunkBytes(edges, entities int64) int64 { return 4*edges + 4*(entities+1) }
 
 func (c *edgeChunk) bytes() int64 {
-	return chunkBytes(int64(cap(c.neighbours)), int64(cap(c.offsets)))
+	return chunkBytes(int64(cap(c.neighbors)), int64(cap(c.offsets)))
 }
 
 // add appends an edge. Edges come in the order of tail and head.
 func (c *edgeChunk) add(tail, head int32) {
-	if len(c.neighbours) == 0 {
+	if len(c.neighbors) == 0 {
 		c.first = tail
 		c.offsets = append(c.offsets, 0, 0)
 	}
 	i := int(tail - c.first)
 	for len(c.offsets) <= i+1 {
-		c.offsets = append(c.offsets, int32(len(c.neighbours)))
+		c.offsets = append(c.offsets, int32(len(c.neighbors)))
 	}
-	if last := len(c.neighbours); last > int(c.offsets[i]) && c.neighbours[last-1] == head {
+	if last := len(c.neighbors); last > int(c.offsets[i]) && c.neighbors[last-1] == head {
 		return // another relation between the same entities
 	}
-	c.neighbours = append(c.neighbours, head)
-	c.offsets[i+1] = int32(len(c.neighbours))
+	c.neighbors = append(c.neighbors, head)
+	c.offsets[i+1] = int32(len(c.neighbors))
 }
 
 // chunkCache holds chunks that are whole ranges, for the next block and the next round. It is
@@ -63,7 +63,7 @@ func cachedChunk(name string) *edgeChunk {
 // cacheChunk puts a chunk into the cache, which holds at most so many bytes, and removes others if
 // there is not enough memory left.
 func cacheChunk(name string, c *edgeChunk, limit int64) {
-	c.neighbours, c.offsets = slices.Clip(c.neighbours), slices.Clip(c.offsets)
+	c.neighbors, c.offsets = slices.Clip(c.neighbors), slices.Clip(c.offsets)
 	if c.bytes() > limit {
 		return
 	}
@@ -188,10 +188,10 @@ func (r *chunkReader) add(e tables.Edges) error {
 	to, _ := slices.BinarySearch(e.Tails, r.to)
 	for i := from; i < to; i++ {
 		if r.current == nil {
-			r.current = &edgeChunk{neighbours: make([]int32, 0, min(r.maxEdges, to-i))}
+			r.current = &edgeChunk{neighbors: make([]int32, 0, min(r.maxEdges, to-i))}
 		}
 		r.current.add(e.Tails[i], e.Heads[i])
-		if len(r.current.neighbours) >= r.maxEdges {
+		if len(r.current.neighbors) >= r.maxEdges {
 			if err := r.flush(); err != nil {
 				return err
 			}

@@ -2,8 +2,8 @@ package joinsearch
 
 import "context"
 
-// expand emits the neighbours of a block's newly reached entities of a range, keyed by the
-// neighbours' range: one frontier for each chunk of the range's edges and range of neighbours.
+// expand emits the neighbors of a block's newly reached entities of a range, keyed by the
+// neighbors' range: one frontier for each chunk of the range's edges and range of neighbors.
 func (l Layout) expand(ctx context.Context, block, entityRange int, fresh *frontier, emit func(int, []byte)) error {
 	if fresh.empty() {
 		return nil
@@ -36,13 +36,13 @@ func (l Layout) expand(ctx context.Context, block, entityRange int, fresh *front
 }
 
 // expansion follows the edges of a chunk from its newly reached entities, in increasing order of
-// the neighbours.
+// the neighbors.
 type expansion struct {
-	neighbours []int32
-	active     []activeEntity
+	neighbors []int32
+	active    []activeEntity
 }
 
-// activeEntity is a newly reached entity, the sources that reach it, and those of its neighbours
+// activeEntity is a newly reached entity, the sources that reach it, and those of its neighbors
 // that are not marked yet: next..end-1 of the chunk's.
 type activeEntity struct {
 	sources   []uint64
@@ -50,7 +50,7 @@ type activeEntity struct {
 }
 
 func newExpansion(c *edgeChunk, fresh *frontier) *expansion {
-	e := &expansion{neighbours: c.neighbours}
+	e := &expansion{neighbors: c.neighbors}
 	for i := range len(c.offsets) - 1 {
 		sources := fresh.words(c.first + int32(i))
 		if c.offsets[i] < c.offsets[i+1] && !allZero(sources) {
@@ -60,13 +60,13 @@ func newExpansion(c *edgeChunk, fresh *frontier) *expansion {
 	return e
 }
 
-// markBelow marks the neighbours below last in next, and reports whether there are any.
+// markBelow marks the neighbors below last in next, and reports whether there are any.
 func (e *expansion) markBelow(last int32, next *frontier) (found bool) {
 	remaining := e.active[:0]
 	for _, a := range e.active {
-		for ; a.next < a.end && e.neighbours[a.next] < last; a.next++ {
+		for ; a.next < a.end && e.neighbors[a.next] < last; a.next++ {
 			found = true
-			words := next.words(e.neighbours[a.next])
+			words := next.words(e.neighbors[a.next])
 			for i, sources := range a.sources {
 				words[i] |= sources
 			}

@@ -178,11 +178,11 @@ func TestChunksHaveEveryEdge(t *testing.T) {
 				for r := range p.Ranges {
 					from, to := p.Range(r)
 					err := eachChunk(ctx, p, r, func(c *edgeChunk) error {
-						if n := int64(len(c.neighbours)); n > 1 && chunkBytes(n, int64(len(c.offsets)-1)) > p.ChunkBytes {
+						if n := int64(len(c.neighbors)); n > 1 && chunkBytes(n, int64(len(c.offsets)-1)) > p.ChunkBytes {
 							t.Fatalf("%d ranges, %d bytes: a chunk of %d edges", p.Ranges, p.ChunkBytes, n)
 						}
 						for i := range len(c.offsets) - 1 {
-							for _, head := range c.neighbours[c.offsets[i]:c.offsets[i+1]] {
+							for _, head := range c.neighbors[c.offsets[i]:c.offsets[i+1]] {
 								e := edge{c.first + int32(i), head}
 								if got[e] == c || e.tail < from || e.tail >= to {
 									t.Fatalf("edge %+v comes twice in a chunk, or in range %d", e, r)

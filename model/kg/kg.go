@@ -40,16 +40,16 @@ type View struct {
 	Graph    *graph.Graph
 	Entities []string
 
-	answers    *answers
-	types      types
-	once       sync.Once
-	neighbours *multisource.Neighbours
+	answers   *answers
+	types     types
+	once      sync.Once
+	neighbors *multisource.Neighbors
 }
 
-// Neighbours returns the adjacency of the graph without relations, built on first use.
-func (v *View) Neighbours() *multisource.Neighbours {
-	v.once.Do(func() { v.neighbours = multisource.NewNeighbours(v.Graph) })
-	return v.neighbours
+// Neighbors returns the adjacency of the graph without relations, built on first use.
+func (v *View) Neighbors() *multisource.Neighbors {
+	v.once.Do(func() { v.neighbors = multisource.NewNeighbors(v.Graph) })
+	return v.neighbors
 }
 
 // Answers returns all known answers of the graph's queries, for filtered ranks, read on first use.

@@ -56,7 +56,7 @@ func (c *Corrector) Without(removal graph.Removal) Levels {
 	case left > 0: // source and answer are still adjacent
 		l.Edges -= 2 * removed // each with its inverse
 		l.Between[1] -= removed
-	case int64(c.graph.Degree(c.source)) == removed+l.Within[0]: // the source has no other neighbour
+	case int64(c.graph.Degree(c.source)) == removed+l.Within[0]: // the source has no other neighbor
 		l = Levels{Edges: l.Edges - 2*removed}
 		l.Within[0] = c.whole.Within[0]
 	default:
@@ -66,7 +66,7 @@ func (c *Corrector) Without(removal graph.Removal) Levels {
 	return l
 }
 
-// move moves the entities that a neighbour of the source dominates, which is no neighbour any more.
+// move moves the entities that a neighbor of the source dominates, which is no neighbor any more.
 func (c *Corrector) move(l *Levels, dominator int32) {
 	if !c.ready {
 		c.dominators.find(c.source, c.distances, c.hops)
@@ -89,7 +89,7 @@ func (c *Corrector) move(l *Levels, dominator int32) {
 }
 
 // leave subtracts the edges of the dominated entities from their levels, and moves each next to its
-// nearest neighbour that stays. Such a neighbour is on the entity's old level or on the next: only
+// nearest neighbor that stays. Such a neighbor is on the entity's old level or on the next: only
 // the source was nearer, and the edges to it are removed.
 func (c *Corrector) leave() {
 	for _, o := range c.dominated {
@@ -118,7 +118,7 @@ func (c *Corrector) moveTo(o int32, distance int) {
 }
 
 // arrive adds the edges of the entities that moved to their new levels, nearest first: they pull
-// their neighbours after them. An edge between two of them is added by the one that arrives later, or,
+// their neighbors after them. An edge between two of them is added by the one that arrives later, or,
 // if both arrive together, half by each.
 func (c *Corrector) arrive() {
 	for distance := 2; distance <= c.hops; distance++ {
@@ -143,9 +143,9 @@ func (c *Corrector) arrive() {
 	}
 }
 
-// pull moves those of some neighbours that moved farther than a distance to that distance.
-func (c *Corrector) pull(neighbours []int32, distance int) {
-	for _, u := range neighbours {
+// pull moves those of some neighbors that moved farther than a distance to that distance.
+func (c *Corrector) pull(neighbors []int32, distance int) {
+	for _, u := range neighbors {
 		if m := c.movements[u]; m.moves() && m.after() > distance {
 			c.moveTo(u, distance)
 		}

@@ -190,7 +190,7 @@ func TestNothingRemoved(t *testing.T) {
 		"inactive":        {Source: 0, Answer: 1},
 		"other relation":  {Active: true, Source: 0, Answer: 1, Relation: 1, Inverse: 3},
 		"other direction": {Active: true, Source: 1, Answer: 0, Relation: 0, Inverse: 2},
-		"no neighbour":    {Active: true, OneHop: true, Source: 0, Answer: 2},
+		"no neighbor":     {Active: true, OneHop: true, Source: 0, Answer: 2},
 		"never reached":   {Active: true, Source: 0, Answer: 3},
 		"no loop":         {Active: true, OneHop: true, Source: 0, Answer: 0},
 		"without edges":   {Active: true, Source: 3, Answer: 0},

@@ -67,8 +67,8 @@ func (a *bruteForce) levels(hops int, removal graph.Removal) Levels {
 	a.queue = append(a.queue[:0], removal.Source)
 	for i := 0; i < len(a.queue) && int(a.level[a.queue[i]]) < hops; i++ {
 		u := a.queue[i]
-		neighbours, relations := a.graph.In(u)
-		for j, o := range neighbours {
+		neighbors, relations := a.graph.In(u)
+		for j, o := range neighbors {
 			if a.level[o] == unreachable && !removal.Removes(o, relations[j], u) {
 				a.level[o] = a.level[u] + 1
 				a.queue = append(a.queue, o)

@@ -7,7 +7,7 @@
 //
 // A training query removes the edges between its source and its answer, which changes the levels. A
 // Corrector derives them from those of the whole graph without another search. An entity moves away
-// only if all its shortest paths go through the answer, that is if the answer is the neighbour of the
+// only if all its shortest paths go through the answer, that is if the answer is the neighbor of the
 // source that dominates it. An example, with the facts a-b, a-c, b-c, b-d, b-e, c-f, f-g (relations left
 // out), the source a and three hops:
 //
@@ -28,6 +28,6 @@
 //
 //	edges 12  between levels 0-1: 1, 1-2: 3, 2-3: 1
 //
-// Every entity is dominated by at most one neighbour of the source, so all training queries of a
+// Every entity is dominated by at most one neighbor of the source, so all training queries of a
 // source together visit each edge at most a few times.
 package messages

@@ -2,10 +2,10 @@ package messages
 
 import "tagnet/model/graph"
 
-// dominators finds, for the entities of one search, the neighbour of the source that is on all of
-// their shortest paths: their dominator. If the edges between the source and a neighbour leave the
+// dominators finds, for the entities of one search, the neighbor of the source that is on all of
+// their shortest paths: their dominator. If the edges between the source and a neighbor leave the
 // graph, exactly the entities that it dominates, itself among them, move away. So no entity moves for
-// two neighbours.
+// two neighbors.
 //
 // Dominators are found level by level, along the edges of the entities that have one, as long as there
 // are such. In all, each edge of the graph is visited at most twice.
@@ -43,8 +43,8 @@ func (s *dominators) find(source int32, distances []uint8, hops int) {
 		s.of[o] = none
 	}
 	s.touched = s.touched[:0]
-	neighbours, _ := s.graph.In(source)
-	for _, o := range neighbours {
+	neighbors, _ := s.graph.In(source)
+	for _, o := range neighbors {
 		if o != source && s.of[o] == none {
 			s.of[o], s.next[o] = finished(o), none
 			s.touched = append(s.touched, o)
@@ -88,8 +88,8 @@ func (s *dominators) reach(before []int32, ofSeveral bool, distance uint8, dista
 		if !ofSeveral {
 			dominator = finished(dominator)
 		}
-		neighbours, _ := s.graph.In(u)
-		for _, o := range neighbours {
+		neighbors, _ := s.graph.In(u)
+		for _, o := range neighbors {
 			known := s.of[o]
 			switch {
 			case !changes(known, dominator):
@@ -118,8 +118,8 @@ func (s *dominators) check(level []int32, distance uint8, distances []uint8) {
 		if s.of[o] == several {
 			continue
 		}
-		neighbours, _ := s.graph.In(o)
-		for _, u := range neighbours {
+		neighbors, _ := s.graph.In(o)
+		for _, u := range neighbors {
 			if distances[u] == distance-1 && (s.of[u] == none || s.of[u] == several) {
 				s.of[o] = several
 				break

@@ -19,7 +19,7 @@ func (m movement) moves() bool              { return m.before() != m.after() }
 func (m movement) to(distance int) movement { return m&15 | movement(distance)<<4 }
 
 // edgeCounts packs five counts of an entity's edges, 12 bits each. Counts 0 to 2 are halves of edges
-// to the previous level, to the same and to the next. Counts 3 and 4 are neighbours which decide the
+// to the previous level, to the same and to the next. Counts 3 and 4 are neighbors which decide the
 // distance of the entity or of themselves. Both halves of an edge count at the entity if its other
 // end stays; else one may count at either end.
 type edgeCounts uint64
@@ -31,9 +31,9 @@ const (
 
 func (c edgeCounts) get(i uint) int64 { return int64(c >> (countBits * i) & (1<<countBits - 1)) }
 
-// leaving[level][m] are the counts of an edge for an entity that leaves a level, to a neighbour of
-// movement m. A neighbour that leaves too counts the other half itself. Counts 3 and 4 are the
-// neighbours that stay on the same level and on the next.
+// leaving[level][m] are the counts of an edge for an entity that leaves a level, to a neighbor of
+// movement m. A neighbor that leaves too counts the other half itself. Counts 3 and 4 are the
+// neighbors that stay on the same level and on the next.
 var leaving = tabulate(func(level int, m movement) (halves, distance, extra int) {
 	switch {
 	case m.moves():
@@ -46,7 +46,7 @@ var leaving = tabulate(func(level int, m movement) (halves, distance, extra int)
 	return 2, m.before(), 0
 })
 
-// nearest returns the distance of the nearest neighbours that stay, for an entity that leaves a level.
+// nearest returns the distance of the nearest neighbors that stay, for an entity that leaves a level.
 func (c edgeCounts) nearest(level int) int {
 	switch {
 	case c.get(3) > 0:
@@ -58,8 +58,8 @@ func (c edgeCounts) nearest(level int) int {
 }
 
 // arriving[distance][m] are the counts of an edge for an entity that arrives at a distance, from a
-// neighbour of movement m. A neighbour that arrives later counts the edge itself; one that arrives
-// together counts the other half. Count 3 is the neighbours that moved beyond distance+1.
+// neighbor of movement m. A neighbor that arrives later counts the edge itself; one that arrives
+// together counts the other half. Count 3 is the neighbors that moved beyond distance+1.
 var arriving = tabulate(func(distance int, m movement) (halves, level, extra int) {
 	switch {
 	case !m.moves() || m.after() < distance:
@@ -72,11 +72,11 @@ var arriving = tabulate(func(distance int, m movement) (halves, level, extra int
 	return 0, m.after(), 0
 })
 
-// farther reports whether a neighbour moved beyond the next level.
+// farther reports whether a neighbor moved beyond the next level.
 func (c edgeCounts) farther() bool { return c.get(3) > 0 }
 
 // tabulate returns the table of an edge's counts by the level that an entity leaves or arrives at and
-// the neighbour's movement. edge returns the number of halves, the neighbour's level, and which of
+// the neighbor's movement. edge returns the number of halves, the neighbor's level, and which of
 // counts 3 and 4 to increment, or 0.
 func tabulate(edge func(level int, m movement) (halves, distance, extra int)) *[unreached][256]edgeCounts {
 	var table [unreached][256]edgeCounts

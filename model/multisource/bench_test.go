@@ -93,7 +93,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 	switching, distances, queue := search.NewSearcher(g), make([]uint8, g.Entities), make([]int32, 0, g.Entities)
 	packed := make([]byte, tables.PackedLen(g.Entities))
 	s := NewSearcher(g, k, Words(k.RowWidths(), g.Entities, len(sources), gather, 1<<30), gather)
-	s.Along(NewNeighbours(g))
+	s.Along(NewNeighbors(g))
 	alone := func(search func(source int32)) time.Duration {
 		begin := time.Now()
 		for i := 0; i < len(sources); i += apart {
@@ -141,8 +141,8 @@ func searchPlainly(g *graph.Graph, source int32, hops uint8, distances []uint8, 
 		if distances[u] == hops {
 			break
 		}
-		neighbours, _ := g.In(u)
-		for _, o := range neighbours {
+		neighbors, _ := g.In(u)
+		for _, o := range neighbors {
 			if distances[o] == reach.Unreached {
 				distances[o] = distances[u] + 1
 				queue = append(queue, o)

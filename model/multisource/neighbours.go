@@ -2,16 +2,16 @@ package multisource
 
 import "tagnet/model/graph"
 
-// Neighbours are the edges of a graph with one edge for all parallel ones, which is all that distances
+// Neighbors are the edges of a graph with one edge for all parallel ones, which is all that distances
 // need. On WN18RR they are five sixths of the edges.
-type Neighbours struct {
+type Neighbors struct {
 	offsets []int64
 	senders []int32
 }
 
-// NewNeighbours returns the neighbours of a graph. Searchers of all workers may share them.
-func NewNeighbours(g *graph.Graph) *Neighbours {
-	n := &Neighbours{offsets: make([]int64, g.Entities+1), senders: make([]int32, 0, g.Edges())}
+// NewNeighbors returns the neighbors of a graph. Searchers of all workers may share them.
+func NewNeighbors(g *graph.Graph) *Neighbors {
+	n := &Neighbors{offsets: make([]int64, g.Entities+1), senders: make([]int32, 0, g.Edges())}
 	for o := range int32(g.Entities) {
 		last := int32(-1)
 		senders, _ := g.In(o)
@@ -26,9 +26,9 @@ func NewNeighbours(g *graph.Graph) *Neighbours {
 	return n
 }
 
-// Along makes the searcher visit the neighbours of its graph instead of all edges. It has no effect on
+// Along makes the searcher visit the neighbors of its graph instead of all edges. It has no effect on
 // a searcher that gathers levels, which count every edge.
-func (s *Searcher) Along(n *Neighbours) {
+func (s *Searcher) Along(n *Neighbors) {
 	if !s.gather.Levels {
 		s.hop.Offsets, s.hop.Senders = n.offsets, n.senders
 	}

@@ -21,7 +21,7 @@ type Gather struct {
 // Searcher searches one graph from up to 64 · words sources at once. It is not for concurrent use: each
 // worker has its own.
 //
-// A step visits the neighbours of the frontier, or, where that is less work, the neighbours of the
+// A step visits the neighbors of the frontier, or, where that is less work, the neighbors of the
 // entities that some search has not reached (Beamer, Asanović and Patterson, SC 2012). The searches
 // share one frontier, so that after the first steps nearly every edge leaves it.
 type Searcher struct {

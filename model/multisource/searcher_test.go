@@ -73,7 +73,7 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 			for _, facts := range []int{0, entities / 2, 2 * entities, 9 * entities} {
 				g := randomGraph(t, random, entities, facts)
 				s, alone := NewSearcher(g, k, words, both), NewSearcher(g, k, words, Gather{Distances: true}) // used again and again
-				alone.Along(NewNeighbours(g))
+				alone.Along(NewNeighbors(g))
 				for _, n := range []int{0, 1, 2, 63, 64, 65, 200, 256, 511, 512} {
 					if n > s.Width() {
 						continue
@@ -99,7 +99,7 @@ func TestEachAlone(t *testing.T) {
 		g := randomGraph(t, rand.New(rand.NewPCG(3, 4)), 90, 150)
 		for _, gather := range []Gather{{Distances: true}, {Levels: true}, {}} {
 			s := NewSearcher(g, k, words, gather)
-			s.Along(NewNeighbours(g))
+			s.Along(NewNeighbors(g))
 			compare(t, s, g, []int32{5, 80, 5, 0, 89}, 6)
 			if s.Packed(0) != nil != gather.Distances || (s.Levels(0) != messages.Levels{}) != gather.Levels {
 				t.Errorf("%+v: has distances %v, levels %+v", gather, s.Packed(0), s.Levels(0))
@@ -108,7 +108,7 @@ func TestEachAlone(t *testing.T) {
 	})
 }
 
-// TestHub searches a hub with a million neighbours, joined by two relations each, loops at the hub, a
+// TestHub searches a hub with a million neighbors, joined by two relations each, loops at the hub, a
 // separate pair, and an entity without edges.
 func TestHub(t *testing.T) {
 	t.Parallel()

@@ -28,8 +28,8 @@ type SweepParams struct {
 	Threads int
 	// Words is the most words of 64 sources that a thread searches from at once; 0 is no limit.
 	Words int
-	// Neighbours, if not nil, are those of the graph, which make the search for distances faster.
-	Neighbours *Neighbours
+	// Neighbors, if not nil, are those of the graph, which make the search for distances faster.
+	Neighbors *Neighbors
 }
 
 // Result is what a search from one source found. It is valid during the call that receives it.
@@ -157,8 +157,8 @@ func (p *searcherPool) get() *searcher {
 	default:
 	}
 	s := NewSearcher(p.params.Graph, p.kernel, p.words, p.params.Gather)
-	if p.params.Neighbours != nil {
-		s.Along(p.params.Neighbours)
+	if p.params.Neighbors != nil {
+		s.Along(p.params.Neighbors)
 	}
 	return &searcher{Searcher: s}
 }

@@ -68,10 +68,10 @@ func TestSweep(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("the error of work is %v", err)
 	}
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := sweep(cancelled, sources, func(int32, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error of a cancelled sweep is %v", err)
+	if err := sweep(canceled, sources, func(int32, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error of a canceled sweep is %v", err)
 	}
 	if err := sweep(t.Context(), []int32{300}, func(int32, []byte) error { return nil }); err == nil {
 		t.Error("a source that does not exist is searched")

@@ -3,7 +3,7 @@
 //
 // Names and shapes of the tensors are the same in both. Two things differ:
 //
-// Relations. The rows of a state_dict are in the order in which NBFNet-PyG's data set met the relations, base
+// Relations. The rows of a state_dict are in the order in which NBFNet-PyG's dataset met the relations, base
 // relations first, then their inverses. Their names are not in the file: they are given as a list.
 //
 // Direction. For messages of DistMult and TransE, NBFNet-PyG's fused kernel sums over the edges that leave an

@@ -31,7 +31,7 @@ func Workers(workers, tasks int, do func(worker, task int)) {
 }
 
 // Try is Workers for tasks that can fail. It starts no further task once one has failed or ctx is
-// done, and returns the first error. The context that tasks are given is cancelled then.
+// done, and returns the first error. The context that tasks are given is canceled then.
 func Try(ctx context.Context, workers, tasks int, do func(ctx context.Context, worker, task int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -52,12 +52,12 @@ func TestTryStopsAtTheFirstError(t *testing.T) {
 	}
 }
 
-func TestTryIsCancelled(t *testing.T) {
+func TestTryIsCanceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := Try(ctx, 2, 10, func(context.Context, int, int) error {
-		t.Error("a task ran after the context was cancelled")
+		t.Error("a task ran after the context was canceled")
 		return nil
 	})
 	if !errors.Is(err, context.Canceled) {

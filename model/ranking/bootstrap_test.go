@@ -18,7 +18,7 @@ func bootstrapOf(seed uint64, ranks []int64) *Bootstrap {
 	return &b
 }
 
-// TestWeightsArePoisson checks mean, variance and the largest weights, and that neighbouring replicates and queries are
+// TestWeightsArePoisson checks mean, variance and the largest weights, and that neighboring replicates and queries are
 // uncorrelated.
 func TestWeightsArePoisson(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestWeightsArePoisson(t *testing.T) {
 	}
 	for name, sum := range map[string]float64{"replicates": across, "queries": along} {
 		if correlation := sum / n; !(math.Abs(correlation) < 0.005) {
-			t.Errorf("the weights of neighbouring %s correlate by %.4f", name, correlation)
+			t.Errorf("the weights of neighboring %s correlate by %.4f", name, correlation)
 		}
 	}
 }

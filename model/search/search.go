@@ -10,7 +10,7 @@ import (
 // Searcher runs breadth-first searches over one graph. It reuses its lists and is not for concurrent
 // use: each worker has its own.
 //
-// A step visits the neighbours of the frontier (top-down), or, where that is less work, those of every
+// A step visits the neighbors of the frontier (top-down), or, where that is less work, those of every
 // unreached entity until one is in the frontier (bottom-up; Beamer, Asanović and Patterson, SC 2012). In
 // a knowledge graph the second step often reaches the hubs; the third would then visit nearly every
 // edge.
@@ -22,7 +22,7 @@ type Searcher struct {
 	unreached []int32 // as of some earlier step
 	// bottomUpGain is the number of unreached entities that a bottom-up step processes in the time that
 	// a top-down step takes for one of the frontier. That visits all of its edges, where bottom-up stops
-	// at the first neighbour in the frontier, and entities that are reached late have few neighbours: it
+	// at the first neighbor in the frontier, and entities that are reached late have few neighbors: it
 	// was 8 for FB15k-237, with 37 edges an entity.
 	bottomUpGain float64
 }
@@ -52,13 +52,13 @@ func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distanc
 	}
 }
 
-// topDown reaches the neighbours of the frontier.
+// topDown reaches the neighbors of the frontier.
 func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Removal, distances []uint8) {
 	reached := s.reached
 	for _, u := range frontier {
-		neighbours, relations := s.graph.In(u)
+		neighbors, relations := s.graph.In(u)
 		if removal.Touches(u) {
-			for i, o := range neighbours {
+			for i, o := range neighbors {
 				// An edge is removed together with its inverse, the one that enters u.
 				if distances[o] == reach.Unreached && !removal.Removes(o, relations[i], u) {
 					distances[o] = distance
@@ -67,11 +67,11 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 			}
 			continue
 		}
-		// Every neighbour is written, and overwritten by the next unless it was unreached, so that no
+		// Every neighbor is written, and overwritten by the next unless it was unreached, so that no
 		// branch can be mispredicted.
 		n := len(reached)
-		reached = slices.Grow(reached, len(neighbours))[:n+len(neighbours)]
-		for _, o := range neighbours {
+		reached = slices.Grow(reached, len(neighbors))[:n+len(neighbors)]
+		for _, o := range neighbors {
 			before := distances[o]
 			distances[o] = min(before, distance)
 			reached[n] = o
@@ -82,7 +82,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 	s.reached = reached
 }
 
-// bottomUp reaches the unreached entities that have a neighbour in the frontier.
+// bottomUp reaches the unreached entities that have a neighbor in the frontier.
 func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []uint8) {
 	if len(s.unreached) == 0 {
 		for o, known := range distances {
@@ -105,18 +105,18 @@ func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []u
 	s.unreached = rest
 }
 
-// adjoins reports whether o has a neighbour at a distance.
+// adjoins reports whether o has a neighbor at a distance.
 func (s *Searcher) adjoins(o int32, distance uint8, removal graph.Removal, distances []uint8) bool {
-	neighbours, relations := s.graph.In(o)
+	neighbors, relations := s.graph.In(o)
 	if removal.Touches(o) {
-		for i, u := range neighbours {
+		for i, u := range neighbors {
 			if distances[u] == distance && !removal.Removes(u, relations[i], o) {
 				return true
 			}
 		}
 		return false
 	}
-	for _, u := range neighbours {
+	for _, u := range neighbors {
 		if distances[u] == distance {
 			return true
 		}

@@ -109,7 +109,7 @@ type learner struct {
 // is called after each step.
 //
 // Equal data, configuration, seed, validation and kernel give equal checkpoints, whatever the number
-// of threads and of interruptions. When ctx is cancelled, Train writes a last, complete checkpoint and
+// of threads and of interruptions. When ctx is canceled, Train writes a last, complete checkpoint and
 // returns the cause.
 func Train(ctx context.Context, run Run, data Data, report func(Progress)) (checkpoint.Record, error) {
 	l := newLearner(run, data, report)

@@ -23,7 +23,7 @@ func NewWorker(run Run, data Data) (*Worker, error) {
 }
 
 // Train makes the steps of a shard from the checkpoint of the task, and writes its result. It does nothing if the result
-// exists, or the training is farther. When ctx is cancelled it returns the cause and writes nothing. The run is that of
+// exists, or the training is farther. When ctx is canceled it returns the cause and writes nothing. The run is that of
 // NewWorker, but for its folder, its lock and its number of epochs. Train calls trained with the number of queries that were trained
 // since the last call, and the sum of their losses.
 func (w *Worker) Train(ctx context.Context, run Run, t Task, shard int, trained func(p Progress, queries int64, loss float64)) error {

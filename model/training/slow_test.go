@@ -14,7 +14,7 @@ import (
 	"tagnet/model/checkpoint"
 )
 
-// slow is a file system in memory whose writes take a while, and fail when their context is cancelled.
+// slow is a file system in memory whose writes take a while, and fail when their context is canceled.
 // It calls started when a file with the ending is created.
 type slow struct {
 	mu      sync.Mutex

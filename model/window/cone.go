@@ -70,8 +70,8 @@ func (c *cone) adjoins(o int32, distance int, removal graph.Removal) bool {
 	return false
 }
 
-// hasNeighbour reports whether an entity has an edge from another.
-func (c *cone) hasNeighbour(o int32, removal graph.Removal) bool {
+// hasNeighbor reports whether an entity has an edge from another.
+func (c *cone) hasNeighbor(o int32, removal graph.Removal) bool {
 	senders, relations := c.graph.In(o)
 	for i, u := range senders {
 		if u != o && !removal.Removes(u, relations[i], o) {
@@ -120,7 +120,7 @@ func (l *Layout) fillCone(source int32, hops, delta int, table int32, removal gr
 	}
 	l.cone.find(source, hops, delta, removal, candidates)
 	l.fill(source, hops, delta, table, removal, l.cone.levels)
-	l.SourceChildren = delta >= 2 && l.cone.hasNeighbour(source, removal)
+	l.SourceChildren = delta >= 2 && l.cone.hasNeighbor(source, removal)
 	l.Needed = buffer.Resize(l.Needed, l.Count())
 	for row, o := range l.Entities {
 		l.Needed[row] = l.cone.ages[o]

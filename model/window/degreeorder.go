@@ -8,7 +8,7 @@ import (
 )
 
 // degreeOrder is a graph whose entities are renumbered by ascending degree, ties by id: an entity's
-// number is its rank. Entities that share a degree become neighbours, and so do the hubs that
+// number is its rank. Entities that share a degree become neighbors, and so do the hubs that
 // nearly every search reads. Layouts of one graph share it.
 type degreeOrder struct {
 	entities []int32 // by rank

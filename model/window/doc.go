@@ -5,7 +5,7 @@
 // # Rows and senders
 //
 // The entities a search reaches get rows 0..n-1, level by level. Within a level they ascend by
-// degree, so that entities which share a degree, and with it a folded weight matrix, are neighbours.
+// degree, so that entities which share a degree, and with it a folded weight matrix, are neighbors.
 //
 // Every edge has its inverse, so the distances of its ends differ by at most one. The senders of an
 // entity are therefore of three kinds: parents, one hop nearer to the source, siblings, as far as

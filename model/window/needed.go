@@ -31,8 +31,8 @@ func (l *Layout) FillFor(source int32, hops, delta int, table int32, removal gra
 // the others get rows saves time. With 128 candidates they are a fifth of WN18RR's, but most of
 // FB15k-237's.
 func (l *Layout) fewDepended(candidates int) bool {
-	neighbours := float64(candidates) * float64(l.graph.Edges()) / float64(l.graph.Entities)
-	return 8*neighbours < float64(l.graph.Entities)
+	neighbors := float64(candidates) * float64(l.graph.Edges()) / float64(l.graph.Entities)
+	return 8*neighbors < float64(l.graph.Entities)
 }
 
 // findNeeded sets Needed for a layout that has all entities.

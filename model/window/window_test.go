@@ -183,7 +183,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// TestFewAreCompared has thousands of neighbours of one entity that differ only in the messages
+// TestFewAreCompared has thousands of neighbors of one entity that differ only in the messages
 // they get from one another, or in their degree and relation together. No two rows found to differ
 // may have the same hash, or every row would be compared with every other.
 func TestFewAreCompared(t *testing.T) {

@@ -22,7 +22,7 @@ type Params struct {
 	// of GraIL. Every protocol but Test needs the split test.
 	Protocol metrics.Protocol
 	Seed     int64
-	// Queries is the URL of a table of queries without labelled answers, to read instead of the
+	// Queries is the URL of a table of queries without labeled answers, to read instead of the
 	// split's. Optional.
 	Queries string
 	// Ask are the queries instead, if it has relations.

@@ -1,4 +1,4 @@
-// Analyze says what a data set is like and what its messages would cost.
+// Analyze says what a dataset is like and what its messages would cost.
 package main
 
 import (

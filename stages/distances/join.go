@@ -21,7 +21,7 @@ var sourceRounds = worker.NewCounter("distance", "source_rounds")
 //
 // Each of the Hops + 1 rounds joins, by block of sources and range of entities, (1) the frontier:
 // which sources reached which entities in the last hop, and (2) the state: the distances so far. It
-// emits (3) the frontier of the next hop, the neighbours of the newly reached entities, and (4) the
+// emits (3) the frontier of the next hop, the neighbors of the newly reached entities, and (4) the
 // new state. After the last round the states are (5) transposed to rows by source, which are
 // assembled from all ranges and written. An element is 2.4 MB at most.
 func Join(s beam.Scope, blocks beam.PCollection, p JoinParams) beam.PCollection {
@@ -90,7 +90,7 @@ type roundFn struct {
 // Setup limits the memory of the worker.
 func (f *roundFn) Setup() { budget.Limit(f.Params.Memory) }
 
-// ProcessElement records what is reached for the first time, and emits its neighbours.
+// ProcessElement records what is reached for the first time, and emits its neighbors.
 func (f *roundFn) ProcessElement(ctx context.Context, key int, frontiers, states func(*[]byte) bool, emitFrontier, emitState func(int, []byte)) error {
 	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
 	if err != nil {

@@ -56,7 +56,7 @@ type WrittenTable struct {
 
 // Search searches from every source and writes the tables and the distribution. Input: Shard.
 // Output: the URL of distribution.json, the last file written. budget.Search estimates the memory
-// of a worker: the graph and the neighbours in it, and for each thread a search and packed rows that
+// of a worker: the graph and the neighbors in it, and for each thread a search and packed rows that
 // wait to be written, V/2 bytes each.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
 	s = s.Scope("distances.Search")
@@ -100,8 +100,8 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
 		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words,
 	}
-	if f.view.Graph.Edges() <= budget.MaxNeighbours {
-		params.Neighbours = f.view.Neighbours()
+	if f.view.Graph.Edges() <= budget.MaxNeighbors {
+		params.Neighbors = f.view.Neighbors()
 	}
 	err = multisource.Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {
 		for _, distance := range row.answers {

@@ -40,7 +40,7 @@ func decode(data []byte) (*evaluation.Gatherer, error) {
 
 // Params are the parameters of Evaluate.
 type Params struct {
-	// Queries selects the queries. Those of a user, in Queries.Queries or Queries.Ask, have no labelled answers: Evaluate writes answers.tsv
+	// Queries selects the queries. Those of a user, in Queries.Queries or Queries.Ask, have no labeled answers: Evaluate writes answers.tsv
 	// instead of ranks and metrics.
 	Queries workload.Params
 	// Model scores them.

@@ -135,20 +135,20 @@ func TestLargeUploadUnderFaults(t *testing.T) {
 	}
 }
 
-// TestOutage checks that every call gives up when its patience ends, and at once when it is cancelled.
+// TestOutage checks that every call gives up when its patience ends, and at once when it is canceled.
 func TestOutage(t *testing.T) {
 	for _, fault := range []gcstest.Fault{gcstest.Unavailable, gcstest.Reset, gcstest.Stalled, gcstest.Truncated} {
 		t.Run(fault.String()+" gives up", func(t *testing.T) {
 			outage(t, fault, 150*time.Millisecond, 0, func(err error) bool { return errors.Is(err, storage.ErrUnavailable) })
 		})
-		t.Run(fault.String()+" cancelled", func(t *testing.T) {
+		t.Run(fault.String()+" canceled", func(t *testing.T) {
 			outage(t, fault, time.Hour, 50*time.Millisecond, func(err error) bool { return errors.Is(err, context.Canceled) })
 		})
 	}
 }
 
-// outage calls everything while every request fails. If cancelled is not 0, the calls are cancelled then.
-func outage(t *testing.T, fault gcstest.Fault, patience, cancelled time.Duration, wanted func(error) bool) {
+// outage calls everything while every request fails. If canceled is not 0, the calls are canceled then.
+func outage(t *testing.T, fault gcstest.Fault, patience, canceled time.Duration, wanted func(error) bool) {
 	bucket, proxy := gcstest.FaultyBucket(t, patience)
 	url := bucket + "/f"
 	if err := storage.WriteFile(t.Context(), url, []byte("content")); err != nil {
@@ -157,8 +157,8 @@ func outage(t *testing.T, fault gcstest.Fault, patience, cancelled time.Duration
 	proxy.Set(gcstest.From(1, fault))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if cancelled > 0 {
-		defer time.AfterFunc(cancelled, cancel).Stop()
+	if canceled > 0 {
+		defer time.AfterFunc(canceled, cancel).Stop()
 	}
 	begun := time.Now()
 	var calls sync.WaitGroup

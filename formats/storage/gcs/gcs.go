@@ -145,9 +145,9 @@ func bucketError(ctx context.Context, doing, name string, err error) error {
 	if ctx.Err() != nil { // which the client does not always return
 		err = ctx.Err()
 	}
-	for _, cancelled := range []error{context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, cancelled) { // what failed before does not matter
-			return fmt.Errorf("%s %s: %w", doing, bucketURL(name), cancelled)
+	for _, canceled := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, canceled) { // what failed before does not matter
+			return fmt.Errorf("%s %s: %w", doing, bucketURL(name), canceled)
 		}
 	}
 	var api *googleapi.Error

@@ -33,7 +33,7 @@ func FileSystem(t *testing.T, folder string) {
 	})
 	t.Run("compare and swap", func(t *testing.T) { testCompareAndSwap(t, folder) })
 	t.Run("clear", func(t *testing.T) { testClear(t, folder) })
-	t.Run("cancelled", func(t *testing.T) {
+	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := storage.WriteFile(ctx, storage.Join(folder, "late"), nil); !errors.Is(err, context.Canceled) {

@@ -123,7 +123,7 @@ func (e *evidence) messages(t *text) {
 	}
 	datasets := slices.DeleteFunc(slices.Concat(transductive, inductive), func(dataset string) bool { _, ok := e.counts[dataset]; return !ok })
 	for i, dataset := range datasets {
-		series := chart.Series{Key: chart.Key{Name: dataset, Colour: i}}
+		series := chart.Series{Key: chart.Key{Name: dataset, Color: i}}
 		paper, ours := []string{dataset, "as the paper counts"}, []string{"", "without the empty ones"}
 		for delta := range layers {
 			counted, ok := configurationOf(e.counts[dataset], "train", delta)
@@ -149,7 +149,7 @@ func (e *evidence) messages(t *text) {
 func (e *evidence) composition(t *text) {
 	t.say("The share of the pruned messages that are empty; all others are redundant. The paper's 91%% for WN18RR does not follow from its definitions.")
 	bars := chart.Bars{Stacked: true, X: chart.Axis{Label: "pruned messages, of the test queries", Format: wholePercent, Most: 1},
-		Series: []chart.Key{{Name: "empty", Colour: 5}, {Name: "redundant", Colour: 4}}}
+		Series: []chart.Key{{Name: "empty", Color: 5}, {Name: "redundant", Color: 4}}}
 	var rows [][]string
 	for _, one := range []struct {
 		dataset string
@@ -217,7 +217,7 @@ func (e *evidence) distances(t *text) {
 			continue
 		}
 		test := a.Splits["test"]
-		bars.Series = append(bars.Series, chart.Key{Name: dataset, Colour: len(bars.Series)})
+		bars.Series = append(bars.Series, chart.Key{Name: dataset, Color: len(bars.Series)})
 		row := []string{dataset}
 		for i, name := range names {
 			share := test.ByDistance[name].Share

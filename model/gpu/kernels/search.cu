@@ -12,7 +12,7 @@ KERNEL(256) search_start(const Batch *p) {
 	}
 }
 
-// The sources' neighbours are at distance 1. Removed edges matter here alone: they leave the source or enter it. A block
+// The sources' neighbors are at distance 1. Removed edges matter here alone: they leave the source or enter it. A block
 // a query.
 KERNEL(256) search_first(const Batch *p) {
 	int b = blockIdx.x;
@@ -40,7 +40,7 @@ KERNEL(128) search_pack(const Batch *p) {
 	p->seen[i] = seen;
 }
 
-// The entities at a distance from 2 on: those not seen with a neighbour in the frontier. A warp an entity and 32 queries. The
+// The entities at a distance from 2 on: those not seen with a neighbor in the frontier. A warp an entity and 32 queries. The
 // frontiers of even and of odd distances take turns.
 KERNEL(128) search_next(const Batch *p, int distance) {
 	const unsigned *from = distance % 2 == 0 ? p->frontier : p->found;

@@ -94,11 +94,11 @@ func (m *machine) list(name string, entity, count reg.GPVirtual) {
 	MOVL(entity.As32(), Mem{Base: pointer(name), Index: count, Scale: 4})
 }
 
-// neighbours emits each for the edges of an entity, four at a time, which are then counted, and after
+// neighbors emits each for the edges of an entity, four at a time, which are then counted, and after
 // after each four. It jumps to none where the entity has no edge. The last group repeats the last
 // edge to make up four, and cut clears the repetitions before they are counted. So the processor has
 // to predict only the number of groups: most entities have few edges, in no regular number.
-func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbour reg.GPVirtual, v reg.VecPhysical), after func(), none string) {
+func (m *machine) neighbors(entity reg.GPVirtual, c *counter, each func(neighbor reg.GPVirtual, v reg.VecPhysical), after func(), none string) {
 	offsets, senders := pointer("offsets"), pointer("senders")
 	e, left := GP64(), GP64()
 	MOVQ(Mem{Base: offsets, Index: entity, Scale: 8}, e)
@@ -112,9 +112,9 @@ func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbo
 	CMPQ(left, U8(4))
 	JLE(LabelRef(last))
 	for i := range 4 {
-		neighbour := GP64()
-		MOVLQSX(Mem{Base: e, Disp: 4 * i}, neighbour)
-		each(neighbour, c.x[i])
+		neighbor := GP64()
+		MOVLQSX(Mem{Base: e, Disp: 4 * i}, neighbor)
+		each(neighbor, c.x[i])
 	}
 	c.addFour()
 	after()
@@ -124,12 +124,12 @@ func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbo
 	Label(last)
 	DECQ(left)
 	for i := range 4 {
-		neighbour := GP64()
-		MOVQ(U32(uint32(i)), neighbour)
-		CMPQ(neighbour, left)
-		CMOVQGT(left, neighbour)
-		MOVLQSX(Mem{Base: e, Index: neighbour, Scale: 4}, neighbour)
-		each(neighbour, c.x[i])
+		neighbor := GP64()
+		MOVQ(U32(uint32(i)), neighbor)
+		CMPQ(neighbor, left)
+		CMOVQGT(left, neighbor)
+		MOVLQSX(Mem{Base: e, Index: neighbor, Scale: 4}, neighbor)
+		each(neighbor, c.x[i])
 	}
 	c.cut(left)
 	c.addFour()
@@ -158,7 +158,7 @@ func (m *machine) pull(count bool) {
 	m.test(missing, missing)
 	JEQ(LabelRef(nothing))
 	m.zero(arriving)
-	m.neighbours(o, c, func(u reg.GPVirtual, v reg.VecPhysical) {
+	m.neighbors(o, c, func(u reg.GPVirtual, v reg.VecPhysical) {
 		if count {
 			m.and(m.row(frontier, u), missing, v)
 			m.or(v, arriving, arriving)
@@ -218,7 +218,7 @@ func (m *machine) push(count bool) {
 	MOVLQSX(Mem{Base: pointer("active"), Index: i, Scale: 4}, u)
 	MOVQ(u, at)
 	m.move(m.row(pointer("frontier"), at), sent)
-	m.neighbours(u, c, func(o reg.GPVirtual, v reg.VecPhysical) {
+	m.neighbors(u, c, func(o reg.GPVirtual, v reg.VecPhysical) {
 		at, isNew, isAny := GP64(), GP64(), GP64()
 		MOVQ(o, at)
 		m.move(m.row(reached, at), v)

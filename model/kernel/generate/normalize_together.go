@@ -9,7 +9,7 @@ import (
 // together normalizes several rows in registers at once (each lane counts as a row). Normalizing a
 // row is a long chain of few instructions, mostly sums across a register; several chains run in
 // parallel, and share the sums, the root and the quotient. Sums are added in the order of total, so
-// a row's bits do not depend on its neighbours.
+// a row's bits do not depend on its neighbors.
 //
 // The last group repeats the last row to make up its number: all rows are read before the first is
 // written, so a repeated row gives the same output.

@@ -303,7 +303,7 @@ func TestMistakes(t *testing.T) {
 		"deltas":            {[]string{"--deltas", "0,-1"}, command.ExitUsage, "--deltas"},
 		"inference alone":   {[]string{"--inference", other}, command.ExitUsage, "--inference"},
 		"missing data":      {[]string{"--dataset", filepath.Join(folder, "absent")}, command.ExitUsage, "train.txt, valid.txt and test.txt"},
-		"another data set":  {[]string{"--workspace", workspace, "--dataset", other}, command.ExitFailure, "--force to overwrite it"},
+		"another dataset":   {[]string{"--workspace", workspace, "--dataset", other}, command.ExitFailure, "--force to overwrite it"},
 		"other messages":    {[]string{"--workspace", workspace, "--splits", "test", "--layers", "2", "--deltas", "1"}, command.ExitFailure, "deltas is [0] there, [1] here"},
 		"a bad line":        {[]string{"--dataset", without}, command.ExitFailure, "valid.txt:1:"},
 		"a split of no use": {[]string{"--dataset", without, "--on_bad_line", "reject", "--splits", "valid"}, command.ExitFailure, "valid has no queries"},

@@ -33,7 +33,7 @@ func (e edge) to() string {
 	return e.tail
 }
 
-// plain is a data set as its texts have it, and counts in the plainest way.
+// plain is a dataset as its texts have it, and counts in the plainest way.
 type plain struct {
 	splits   map[string][]fact
 	edges    []edge // of train.txt

@@ -165,7 +165,7 @@ func (p *Page) Resize(width, height int) {
 	p.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 }
 
-// Dark chooses between the dark and the light colours of the page.
+// Dark chooses between the dark and the light colors of the page.
 func (p *Page) Dark(dark bool) {
 	p.t.Helper()
 	value := map[bool]string{false: "light", true: "dark"}[dark]

@@ -41,7 +41,7 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 	if job.Selected() {
 		return nil, e.runJob(ctx, p)
 	}
-	// Beam reports a cancelled job as done, and panics if the context has a deadline: only the
+	// Beam reports a canceled job as done, and panics if the context has a deadline: only the
 	// cancellation is passed on, and checked afterwards.
 	atLeast := time.Duration(0)
 	if Local() {
@@ -91,10 +91,10 @@ func (e *Environment) jobOptions() job.Options {
 }
 
 // workerStarts is longer than a local job takes to start its worker. Beam's local runner panics if
-// the job is cancelled before that.
+// the job is canceled before that.
 const workerStarts = time.Second
 
-// CancelLater returns a context without a deadline that is cancelled the duration of wait() after
+// CancelLater returns a context without a deadline that is canceled the duration of wait() after
 // ctx. end releases its resources.
 func CancelLater(ctx context.Context, wait func() time.Duration) (later context.Context, end func()) {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A job that is cancelled at once is so only when its worker has had time to start, and one that
-// is cancelled later is so then; it has no deadline of its own.
+// A job that is canceled at once is so only when its worker has had time to start, and one that
+// is canceled later is so then; it has no deadline of its own.
 func TestCancelLater(t *testing.T) {
 	const within = 50 * time.Millisecond
 	for _, after := range []time.Duration{0, 2 * within} {
@@ -19,12 +19,12 @@ func TestCancelLater(t *testing.T) {
 		}
 		time.Sleep(after)
 		if later.Err() != nil {
-			t.Errorf("after %v: cancelled without a request", after)
+			t.Errorf("after %v: canceled without a request", after)
 		}
 		cancel()
 		<-later.Done()
 		if passed := time.Since(begun); passed < max(within, after) {
-			t.Errorf("after %v: cancelled %v after it began", after, passed)
+			t.Errorf("after %v: canceled %v after it began", after, passed)
 		}
 		end()
 	}

@@ -15,16 +15,16 @@ import (
 // inference graph.
 const inductiveSets = "../../../../shared/data/inductive"
 
-// TestJoinOnInductiveGraphs holds that every inductive data set gets the same bytes by a join
+// TestJoinOnInductiveGraphs holds that every inductive dataset gets the same bytes by a join
 // as on a worker that holds the graph: its training graph, which valid queries, and its inference
 // graph, which test queries.
 func TestJoinOnInductiveGraphs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short: eight data sets take half a minute")
+		t.Skip("short: eight datasets take half a minute")
 	}
 	folders, err := filepath.Glob(filepath.Join(inductiveSets, "*_ind"))
 	if err != nil || len(folders) == 0 {
-		t.Skipf("no data sets at %s (%v)", inductiveSets, err)
+		t.Skipf("no datasets at %s (%v)", inductiveSets, err)
 	}
 	for _, inference := range folders {
 		training := strings.TrimSuffix(inference, "_ind")

@@ -78,7 +78,7 @@ func (j *Job) ended() bool {
 }
 
 // Wait follows the job to its end and returns nil only if that is DONE. Notices about a job that makes
-// no progress, and about its cancellation, go to say. If ctx is cancelled, Wait cancels the job and
+// no progress, and about its cancellation, go to say. If ctx is canceled, Wait cancels the job and
 // returns ctx's cause.
 func (j *Job) Wait(ctx context.Context, say func(format string, arguments ...any)) error {
 	streaming, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -189,11 +189,11 @@ func (j *Job) outcome(ctx context.Context) error {
 	case jobpb.JobState_FAILED.String():
 		return j.failure(ctx)
 	default:
-		return fmt.Errorf("job %s ended in state %s, not DONE: somebody cancelled it at the cluster; run again", j.ID, state)
+		return fmt.Errorf("job %s ended in state %s, not DONE: somebody canceled it at the cluster; run again", j.ID, state)
 	}
 }
 
-// How long a cancelled job may take to end, and the time between queries of its state.
+// How long a canceled job may take to end, and the time between queries of its state.
 const (
 	cancelTimeout = 30 * time.Second
 	askEvery      = 300 * time.Millisecond
@@ -207,7 +207,7 @@ var appearTimeout = 15 * time.Second
 func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...any)) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer stop()
-	say("cancelling job %s; a second interrupt ends at once, without waiting for that", j.ID)
+	say("canceling job %s; a second interrupt ends at once, without waiting for that", j.ID)
 	begun := time.Now()
 	known := j.flink.cancel(ctx, j.ID) // Beam's job server leaves the job to Flink, which runs on
 	// leftFlink also cancels a job that the job server was about to send to Flink.

@@ -70,7 +70,7 @@ func TestOutcomes(t *testing.T) {
 			j.Error("DoFn[x] failed:\nno such file")
 		}, []string{"no such file"}},
 		{"failed silently", func(j *jobtest.Job) { j.State(jobpb.JobState_FAILED) }, []string{jobtest.ID, "logs"}},
-		{"cancelled by another", func(j *jobtest.Job) { j.State(jobpb.JobState_CANCELLED) }, []string{jobtest.ID, "CANCELLED", "not DONE"}},
+		{"canceled by another", func(j *jobtest.Job) { j.State(jobpb.JobState_CANCELLED) }, []string{jobtest.ID, "CANCELLED", "not DONE"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var n notices
@@ -87,19 +87,19 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestCancelled checks that an interrupt cancels the job, waits for its end, and says so, also where the job server sends
+// TestCanceled checks that an interrupt cancels the job, waits for its end, and says so, also where the job server sends
 // the job to Flink only after the interrupt.
-func TestCancelled(t *testing.T) {
+func TestCanceled(t *testing.T) {
 	for name, late := range map[string]int64{"running": 0, "on its way to Flink": 3} {
-		t.Run(name, func(t *testing.T) { testCancelled(t, late) })
+		t.Run(name, func(t *testing.T) { testCanceled(t, late) })
 	}
 }
 
-// testCancelled interrupts a job that Flink does not list in the first answers.
-func testCancelled(t *testing.T, late int64) {
+// testCanceled interrupts a job that Flink does not list in the first answers.
+func testCanceled(t *testing.T, late int64) {
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted")
-	// Beam's job server reports a job as cancelled that Flink still runs: the interrupt cancels it there.
+	// Beam's job server reports a job as canceled that Flink still runs: the interrupt cancels it there.
 	var state atomic.Value
 	state.Store("RUNNING")
 	var lists atomic.Int64
@@ -116,7 +116,7 @@ func testCancelled(t *testing.T, late int64) {
 	j := submit(t, jobtest.Start(t, func(j *jobtest.Job) {
 		j.State(jobpb.JobState_RUNNING)
 		interrupt(interrupted)
-		<-j.Cancelled
+		<-j.Canceled
 		j.State(jobpb.JobState_CANCELLING)
 		j.State(jobpb.JobState_CANCELLED)
 	}))
@@ -128,7 +128,7 @@ func testCancelled(t *testing.T, late int64) {
 	if state.Load() != "CANCELED" {
 		t.Error("the job still runs on Flink")
 	}
-	if said := n.String(); !strings.Contains(said, "cancelling job "+jobtest.ID) || !strings.Contains(said, "job "+jobtest.ID+" ended: CANCELLED") {
+	if said := n.String(); !strings.Contains(said, "canceling job "+jobtest.ID) || !strings.Contains(said, "job "+jobtest.ID+" ended: CANCELLED") {
 		t.Errorf("said %q", said)
 	}
 }

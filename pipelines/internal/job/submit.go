@@ -34,7 +34,7 @@ type Job struct {
 const submitTimeout = time.Minute
 
 // Submit sends a pipeline to the job server. Close releases what a Job holds here, and ends the workers
-// of a LOOPBACK environment. If ctx is cancelled before the job is accepted, none is started.
+// of a LOOPBACK environment. If ctx is canceled before the job is accepted, none is started.
 func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error) {
 	j := &Job{Options: o}
 	defer func() {
@@ -78,7 +78,7 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	// Not cancelled: a job whose id is not known here could not be cancelled either.
+	// Not canceled: a job whose id is not known here could not be canceled either.
 	running, cancel := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
 	defer cancel()
 	if j.ID, err = runnerlib.Submit(running, j.client, prepared, token); err != nil {

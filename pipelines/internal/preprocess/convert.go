@@ -56,12 +56,12 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, source data
 	}
 	source.files = files
 	source.converted.Formats = source.formats()
-	return source, source.countUnlabelled()
+	return source, source.countUnlabeled()
 }
 
-// countUnlabelled counts the ids without a name, after all files have been read. It is an error if no id of the training
+// countUnlabeled counts the ids without a name, after all files have been read. It is an error if no id of the training
 // graph has one.
-func (d *dataset) countUnlabelled() error {
+func (d *dataset) countUnlabeled() error {
 	counted := map[*facts.Labels]bool{}
 	for _, t := range d.files {
 		for _, labels := range []*facts.Labels{t.options.Entities, t.options.Relations} {
@@ -69,7 +69,7 @@ func (d *dataset) countUnlabelled() error {
 				continue
 			}
 			counted[labels] = true
-			d.converted.Unlabelled += labels.Missing
+			d.converted.Unlabeled += labels.Missing
 			if !labels.Found && labels.Missing > 0 && t.graph == triples.Training {
 				return fmt.Errorf("%s: none of its ids is in the facts; its lines have to be an id, a tab and a name", labels.URL())
 			}

@@ -58,8 +58,8 @@ func notes(s counts.Dataset) []string {
 		add("facts.txt: %s in the graph and among the known answers; no query is about them", plural(s.Background, "background fact"))
 	}
 	if c := s.Conversion; c != nil {
-		if c.Unlabelled > 0 {
-			add("without a name: ids that stand %s times in the facts; they remain as they are", progress.Count(c.Unlabelled))
+		if c.Unlabeled > 0 {
+			add("without a name: ids that stand %s times in the facts; they remain as they are", progress.Count(c.Unlabeled))
 		}
 		if c.Split != nil {
 			list = append(list, sides(*c.Split)...)

@@ -507,9 +507,9 @@ func TestNoFacts(t *testing.T) {
 	}
 }
 
-// TestUnlabelledIDs counts the ids of entities and of relations that have no name, and refuses a file of names that
+// TestUnlabeledIDs counts the ids of entities and of relations that have no name, and refuses a file of names that
 // names none.
-func TestUnlabelledIDs(t *testing.T) {
+func TestUnlabeledIDs(t *testing.T) {
 	files := map[string]string{"train.txt": "0\t0\t1\n1\t1\t2\n9\t1\t0\n", "valid.txt": "0\t1\t2\n", "test.txt": "1\t0\t0\n", "entities.dict": "0\ta\n1\tb\n2\tc\n", "relations.dict": "0\tr\n"}
 	for _, train := range []string{files["train.txt"], "9\t1\t0\n0\t0\t1\n1\t1\t2\n"} { // the first fact is also read alone
 		files["train.txt"] = train

@@ -26,7 +26,7 @@ func hub(n int) map[string]string {
 	return map[string]string{"train.txt": text.String(), "valid.txt": "hub\tknows\thub\n", "test.txt": "hub\tknows\tother hub\n"}
 }
 
-// TestHub checks that the neighbours of one entity need not fit into what is sorted at a time.
+// TestHub checks that the neighbors of one entity need not fit into what is sorted at a time.
 func TestHub(t *testing.T) {
 	const n = 30_000
 	files := hub(n)
@@ -45,7 +45,7 @@ func TestHub(t *testing.T) {
 	}
 	center, other := int32(n), int32(n+1) // in byte order "hub" and "other hub" come last
 	if l.Train.Entities[center] != "hub" || l.Train.Graph.Degree(center) != n || l.Train.Graph.Degree(other) != n {
-		t.Errorf("%s has %d neighbours, want %d", l.Train.Entities[center], l.Train.Graph.Degree(center), n)
+		t.Errorf("%s has %d neighbors, want %d", l.Train.Entities[center], l.Train.Graph.Degree(center), n)
 	}
 	if known := answersOf(t, l.Train.Answers).Of(other, 0); len(known) != n || known[n-1] != n-1 {
 		t.Errorf("%d answers", len(known))

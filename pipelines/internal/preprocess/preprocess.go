@@ -342,9 +342,9 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 		e.Outputs(made, storage.Join(e.Workspace.Graph(), kg.RejectsFile))
 	}
 	if source.inference == "" {
-		at := slices.IndexFunc(datasets.Catalogue(), func(d datasets.Entry) bool { return d.Name == source.name && d.Inference != "" })
+		at := slices.IndexFunc(datasets.Catalog(), func(d datasets.Entry) bool { return d.Name == source.name && d.Inference != "" })
 		if at >= 0 {
-			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalogue()[at].Inference)
+			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalog()[at].Inference)
 		}
 	}
 	if s.Queries["test"] == 0 {

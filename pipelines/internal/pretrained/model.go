@@ -60,7 +60,7 @@ func openZoo(name string, loaded *kg.KG) (*Checkpoint, []string, error) {
 	trained := m.Record.Vocabulary.Relations
 	set, unused, err := m.Record.Over(m.Weights, loaded.Relations)
 	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
-		return nil, nil, command.Usage("--model %s: %s; train a model on this data set, or use ULTRA's weights (--model FILE.pth)", m.Name, differences(unknown))
+		return nil, nil, command.Usage("--model %s: %s; train a model on this dataset, or use ULTRA's weights (--model FILE.pth)", m.Name, differences(unknown))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--model %s: %w", m.Name, err)

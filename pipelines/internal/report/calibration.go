@@ -18,8 +18,8 @@ const fewestInBin = 20
 // reliabilityFigure draws how often candidates are true by the probability that they are given, before and after
 // calibration.
 func reliabilityFigure(c *metrics.Calibration) figure {
-	series := func(name string, colour int, r metrics.Reliability) chart.Series {
-		s := chart.Series{Key: chart.Key{Name: name, Colour: colour}, Mark: 4}
+	series := func(name string, color int, r metrics.Reliability) chart.Series {
+		s := chart.Series{Key: chart.Key{Name: name, Color: color}, Mark: 4}
 		for _, bin := range r.Bins {
 			if bin.Candidates >= fewestInBin {
 				s.Points = append(s.Points, chart.Point{X: bin.Mean, Y: bin.Observed})
@@ -33,7 +33,7 @@ func reliabilityFigure(c *metrics.Calibration) figure {
 		X: chart.Axis{Label: "probability", Format: wholePercent, Zero: true, Most: 1},
 		Y: chart.Axis{Label: "true", Format: wholePercent, Zero: true, Most: 1},
 		Series: []chart.Series{
-			{Key: chart.Key{Name: "equal", Colour: 4}, Points: []chart.Point{{X: 0, Y: 0}, {X: 1, Y: 1}}, Dashed: true, Mark: 0.1},
+			{Key: chart.Key{Name: "equal", Color: 4}, Points: []chart.Point{{X: 0, Y: 0}, {X: 1, Y: 1}}, Dashed: true, Mark: 0.1},
 			series("before calibration", 1, c.Before), series("after", 0, c.After),
 		}})
 }

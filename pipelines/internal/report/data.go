@@ -103,7 +103,7 @@ func distanceFigure(splits []counts.Distribution) figure {
 	c := chart.Bars{Label: "edges", X: chart.Axis{Label: "queries of the split", Format: wholePercent, Most: 1}, Format: percent}
 	totals := make([]int64, len(shown))
 	for i, d := range shown {
-		c.Series = append(c.Series, chart.Key{Name: d.Split, Colour: splitColour(d.Split)})
+		c.Series = append(c.Series, chart.Key{Name: d.Split, Color: splitColor(d.Split)})
 		for _, n := range d.ByDistance {
 			totals[i] += n
 		}
@@ -145,8 +145,8 @@ func distanceTable(splits []counts.Distribution) table {
 	return t
 }
 
-// splitColour returns the colour of a split in all figures. The colours differ in lightness too.
-func splitColour(split string) int {
+// splitColor returns the color of a split in all figures. The colors differ in lightness too.
+func splitColor(split string) int {
 	switch split {
 	case "test":
 		return 0
@@ -165,7 +165,7 @@ func degreeFigure(a analysis.Analysis) figure {
 	graphs, caption := []analysis.Graph{a.Graph}, ""
 	if a.InferenceGraph != nil {
 		graphs = append(graphs, *a.InferenceGraph)
-		c.Series = append(c.Series, chart.Key{Name: analysis.Inference + " graph", Colour: 1})
+		c.Series = append(c.Series, chart.Key{Name: analysis.Inference + " graph", Color: 1})
 		caption = fmt.Sprintf(" in the training graph and %s in the inference graph", count(a.InferenceGraph.MostEdges))
 	}
 	longest := slices.MaxFunc(graphs, func(x, y analysis.Graph) int { return len(x.Degrees) - len(y.Degrees) })

@@ -265,7 +265,7 @@ func (v evaluation) rankFigure() figure {
 		Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1},
 		Series: []chart.Series{
 			{Key: chart.Key{Name: "pessimistic"}, Points: cumulative(v.ranks.pessimistic)},
-			{Key: chart.Key{Name: "optimistic", Colour: 1}, Points: cumulative(v.ranks.optimistic), Dashed: true},
+			{Key: chart.Key{Name: "optimistic", Color: 1}, Points: cumulative(v.ranks.optimistic), Dashed: true},
 		}})
 }
 

@@ -101,10 +101,10 @@ func savedFigure(splits []counts.Summary, layers int) figure {
 	}
 	for i, m := range splits {
 		all := chart.Series{Key: chart.Key{Name: "of all"}}
-		notEmpty := chart.Series{Key: chart.Key{Name: "of those not empty", Colour: 1}}
-		if colour := splitColour(m.Split); len(splits) > 1 {
-			all = chart.Series{Key: chart.Key{Name: m.Split, Colour: colour}, Mark: mark(i, splits)}
-			notEmpty = chart.Series{Key: chart.Key{Colour: colour}, Mark: all.Mark, Dashed: true}
+		notEmpty := chart.Series{Key: chart.Key{Name: "of those not empty", Color: 1}}
+		if color := splitColor(m.Split); len(splits) > 1 {
+			all = chart.Series{Key: chart.Key{Name: m.Split, Color: color}, Mark: mark(i, splits)}
+			notEmpty = chart.Series{Key: chart.Key{Color: color}, Mark: all.Mark, Dashed: true}
 		}
 		counted := ofLayers(m, layers)
 		all.Points = points(counted, func(c counts.Configuration) float64 { share, _ := c.Saved(); return share })
@@ -118,7 +118,7 @@ func savedFigure(splits []counts.Summary, layers int) figure {
 func prunedFigure(splits []counts.Summary, layers int) figure {
 	c := byDelta("empty, of the pruned")
 	for i, m := range splits {
-		c.Series = append(c.Series, chart.Series{Key: chart.Key{Name: m.Split, Colour: splitColour(m.Split)}, Mark: mark(i, splits),
+		c.Series = append(c.Series, chart.Series{Key: chart.Key{Name: m.Split, Color: splitColor(m.Split)}, Mark: mark(i, splits),
 			Points: points(ofLayers(m, layers), counts.Configuration.PrunedEmptyShare)})
 	}
 	return newFigure("messages-pruned", "Pruned messages", fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
@@ -129,7 +129,7 @@ func prunedFigure(splits []counts.Summary, layers int) figure {
 func outcomes(label, of string) chart.Bars {
 	return chart.Bars{Stacked: true, Label: label, X: chart.Axis{Label: of, Format: wholePercent, Most: 1},
 		Format: func(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) },
-		Series: []chart.Key{{Name: "sent", Colour: 0}, {Name: "kept, but empty", Colour: 1}, {Name: "pruned: redundant", Colour: 4}, {Name: "pruned: empty", Colour: 5}}}
+		Series: []chart.Key{{Name: "sent", Color: 0}, {Name: "kept, but empty", Color: 1}, {Name: "pruned: redundant", Color: 4}, {Name: "pruned: empty", Color: 5}}}
 }
 
 // outcome returns a row of such a chart.

@@ -15,7 +15,7 @@ func (e *evidence) composeTraining() section {
 	}
 	seconds, best := 0.0, -1
 	var loss chart.Series
-	mrr, hits := chart.Series{Key: chart.Key{Name: "MRR"}}, chart.Series{Key: chart.Key{Name: "Hits@10", Colour: 1}}
+	mrr, hits := chart.Series{Key: chart.Key{Name: "MRR"}}, chart.Series{Key: chart.Key{Name: "Hits@10", Color: 1}}
 	all := table{Title: "Every epoch", Folded: true, Head: []string{"Epoch", "Loss", "Valid MRR", "Hits@1", "Hits@10", "Learning rate", "Messages", "Time"}}
 	for i, one := range e.epochs {
 		seconds += one.Seconds

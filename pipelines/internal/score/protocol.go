@@ -71,7 +71,7 @@ func (a *scoring) evaluated(ctx context.Context) (queries []tables.Query, err er
 		return queries, err
 	}
 	if !a.loaded.Inductive() {
-		return nil, command.Usage("--protocol %s is for an inductive data set: this one has no inference graph, and its validation facts chose the checkpoint", a.protocol)
+		return nil, command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.protocol)
 	}
 	test, err := a.loaded.Queries(ctx, a.split)
 	if err != nil {

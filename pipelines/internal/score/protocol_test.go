@@ -186,7 +186,7 @@ func TestProtocolMistakes(t *testing.T) {
 		flags           []string
 	}{
 		{plain, `--protocol is "filtered": want one of test, valid-and-test, grail`, 2, []string{"--protocol", "filtered"}},
-		{plain, "--protocol valid-and-test is for an inductive data set", 2, []string{"--protocol", "valid-and-test"}},
+		{plain, "--protocol valid-and-test is for an inductive dataset", 2, []string{"--protocol", "valid-and-test"}},
 		{plain, "leave --split valid out", 2, []string{"--protocol", "grail", "--split", "valid"}},
 		{plain, "leave it out with --queries", 2, []string{"--protocol", "grail", "--queries", queries}},
 		{plain, "not that of a split or of a protocol", 2, []string{"--queries", queries, "--output", "grail"}},

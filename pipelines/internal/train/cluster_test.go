@@ -29,7 +29,7 @@ func TestInterruptOnAClusterCancelsAtOnce(t *testing.T) {
 		j.State(jobpb.JobState_RUNNING)
 		interrupted = time.Now()
 		interrupt()
-		<-j.Cancelled
+		<-j.Canceled
 		waited = time.Since(interrupted)
 		j.State(jobpb.JobState_CANCELLED)
 	})
@@ -38,7 +38,7 @@ func TestInterruptOnAClusterCancelsAtOnce(t *testing.T) {
 	code := command.Run(ctx, Pipeline(), small(w, "--runner", "universal", "--endpoint", server.Endpoint, "--environment_type", "PROCESS",
 		"--environment_config", `{"command":"/boot"}`, "--worker_binary", program), &out, &stderr)
 	if code != command.ExitInterrupted || waited > grace/2 {
-		t.Errorf("exit code %d, cancelled after %v", code, waited)
+		t.Errorf("exit code %d, canceled after %v", code, waited)
 	}
 	for _, text := range []string{"interrupted: the newest checkpoint is kept", "job " + jobtest.ID + " ended: CANCELLED", "holds no checkpoint yet"} {
 		if said := out.String() + stderr.String(); !strings.Contains(said, text) {

@@ -487,7 +487,7 @@ func (t *trainer) params(session string) learn.Params {
 }
 
 // grace is how long an interrupted training whose workers are in this process, of another runner than the local one, may take
-// for its last checkpoint before it is cancelled.
+// for its last checkpoint before it is canceled.
 const grace = 10 * time.Second
 
 // runJobs runs the Beam pipeline of one worker, or those of several.

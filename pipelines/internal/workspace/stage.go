@@ -99,7 +99,7 @@ func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force 
 	// Another run may have completed the folder before this one got the lock.
 	done, err = complete()
 	switch {
-	case err != nil: // also where ctx was cancelled since: the next run takes the ended lock over
+	case err != nil: // also where ctx was canceled since: the next run takes the ended lock over
 		s.Pause()
 		return false, err
 	case done:
@@ -200,7 +200,7 @@ func (s *Stage) Lock() lock.Lock { return s.lock }
 
 // Pause ends a run that leaves its files for the next one to resume or to remove.
 func (s *Stage) Pause() {
-	// The context of an interrupted run is cancelled. An error leaves the lock of a process that is
+	// The context of an interrupted run is canceled. An error leaves the lock of a process that is
 	// about to end, which is as good.
 	ctx, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()
@@ -216,7 +216,7 @@ var parting = 30 * time.Second
 // writing, as those of a cluster whose job was interrupted here, the lock file stays, so that what
 // they write counts as leftovers too.
 func (s *Stage) Abandon(workers bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), parting) // the run's own may be cancelled
+	ctx, cancel := context.WithTimeout(context.Background(), parting) // the run's own may be canceled
 	defer cancel()
 	if storage.Clear(s.lock.Guard(ctx), s.url(), s.lockFile()) != nil || workers {
 		s.Pause()

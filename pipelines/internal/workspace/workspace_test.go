@@ -359,7 +359,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// fading is a context that is cancelled after so many calls of Err.
+// fading is a context that is canceled after so many calls of Err.
 type fading struct {
 	context.Context
 	left int

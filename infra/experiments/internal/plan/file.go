@@ -36,9 +36,9 @@ type Experiment struct {
 
 // Dataset is a dataset with the configuration that suits it.
 type Dataset struct {
-	// Dataset is a name of the catalogue, or a folder or file of facts.
+	// Dataset is a name of the catalog, or a folder or file of facts.
 	Dataset string `json:"dataset"`
-	// Inference is the folder of the inference graph, for a dataset that is not in the catalogue.
+	// Inference is the folder of the inference graph, for a dataset that is not in the catalog.
 	Inference string `json:"inference"`
 	// Preset is a preset of train, or a file with one; empty for the default configuration.
 	Preset string `json:"preset"`

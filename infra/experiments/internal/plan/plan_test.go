@@ -91,7 +91,7 @@ func TestParseNamesTheMistake(t *testing.T) {
 		{`"epochs": 2`, `"valid_limit": -2`, `f.json:6:9: fixed on WN18RR_v1: --validate_every is 1 and --valid_limit -2`},
 		{`"delta": [0, 1]`, `"delta": []`, `f.json:10:7: --delta has no values`},
 		{`"delta": [0, 1]`, `"epochs": [0, 1]`, `f.json:6:9: fixed on WN18RR_v1: --epochs is both varied and fixed`},
-		{`"dataset": "WN18RR_v1",`, `"dataset": "WN18RR_v1", "inference": "x",`, `f.json:6:9: fixed on WN18RR_v1: the catalogue has the inference graph of WN18RR_v1`},
+		{`"dataset": "WN18RR_v1",`, `"dataset": "WN18RR_v1", "inference": "x",`, `f.json:6:9: fixed on WN18RR_v1: the catalog has the inference graph of WN18RR_v1`},
 		{`"data/My graph"`, `"/"`, `f.json:7:9: fixed on /: the dataset "/" has no name`},
 		{`"fixed"`, `"Fixed/x"`, `f.json:4:7: the name "Fixed/x"`},
 		{`"fixed"`, `"` + strings.Repeat("long", 32) + `"`, `f.json:4:7: the run "longlong`},

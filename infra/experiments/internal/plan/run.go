@@ -140,7 +140,7 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 	}
 	if known, _ := datasets.Named(d.Dataset); known.Inference != "" {
 		if d.Inference != "" {
-			return r, fmt.Errorf("the catalogue has the inference graph of %s: leave inference out", d.Dataset)
+			return r, fmt.Errorf("the catalog has the inference graph of %s: leave inference out", d.Dataset)
 		}
 		r.Inference = known.Inference
 	}
@@ -187,7 +187,7 @@ func (r Run) checkProtocols() error {
 
 var notInFolders = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// Folder returns the name of a dataset's folder: the name in the catalogue as it was written, or else the name of its folder or file.
+// Folder returns the name of a dataset's folder: the name in the catalog as it was written, or else the name of its folder or file.
 func Folder(dataset string) string {
 	name := filepath.Base(filepath.Clean(dataset))
 	return strings.TrimLeft(notInFolders.ReplaceAllString(name, ""), ".-_")

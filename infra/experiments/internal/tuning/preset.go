@@ -13,7 +13,7 @@ import (
 type Origin struct {
 	// Name is the name of the search.
 	Name, Dataset string
-	// Preset is a preset of the catalogue, or empty if the search began from the default configuration or a preset file.
+	// Preset is a preset of the catalog, or empty if the search began from the default configuration or a preset file.
 	Preset string
 	// Flags are the flags of train that change the preset.
 	Flags map[string]string

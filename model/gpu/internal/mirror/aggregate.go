@@ -53,7 +53,7 @@ func (m *members) merge(other members) {
 	m.empty += other.empty
 }
 
-// mergePairs merges a power of two sets, neighbours first.
+// mergePairs merges a power of two sets, neighbors first.
 func mergePairs(sets []members) members {
 	if len(sets) == 1 {
 		return sets[0]

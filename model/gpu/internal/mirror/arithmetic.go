@@ -42,7 +42,7 @@ func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 func absolute(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
 
-// pairs reduces a power of two values as lanes of a warp do: neighbours first, then neighbouring results.
+// pairs reduces a power of two values as lanes of a warp do: neighbors first, then neighboring results.
 func pairs(values []float32, join func(x, y float32) float32) float32 {
 	if len(values) == 1 {
 		return values[0]

@@ -33,7 +33,7 @@ func (p *Batch) rowNumber(t, b int, entity int32) int {
 	return int(p.RowNumbers[(t*p.Batch+b)*p.Entities+int(entity)])
 }
 
-// sumTeams adds the vectors of teams, neighbours first.
+// sumTeams adds the vectors of teams, neighbors first.
 func sumTeams(sums [][]float32) []float32 {
 	total := make([]float32, len(sums[0]))
 	for j := range total {

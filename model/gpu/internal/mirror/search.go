@@ -10,7 +10,7 @@ func (p *Batch) SearchStart() {
 	}
 }
 
-// SearchFirst sets the distances of the sources' neighbours to 1. Removed edges leave the source or enter it.
+// SearchFirst sets the distances of the sources' neighbors to 1. Removed edges leave the source or enter it.
 func (p *Batch) SearchFirst() {
 	for b, q := range p.Queries[:p.Batch] {
 		from, to := p.inEdges(q.Source)
@@ -41,7 +41,7 @@ func (p *Batch) SearchPack() {
 	}
 }
 
-// SearchNext finds the entities at a distance from 2 on: those not seen with a neighbour in the frontier.
+// SearchNext finds the entities at a distance from 2 on: those not seen with a neighbor in the frontier.
 func (p *Batch) SearchNext(distance int) {
 	from, to := p.Frontier, p.Found
 	if distance%2 == 1 {

@@ -35,8 +35,8 @@ type Server struct {
 
 // Job is the job that a client has submitted.
 type Job struct {
-	// Cancelled is closed when the client cancels the job.
-	Cancelled chan struct{}
+	// Canceled is closed when the client cancels the job.
+	Canceled chan struct{}
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -116,7 +116,7 @@ func (s *Server) ReverseArtifactRetrievalService(stream jobpb.ArtifactStagingSer
 
 // Run implements the job API.
 func (s *Server) Run(context.Context, *jobpb.RunJobRequest) (*jobpb.RunJobResponse, error) {
-	j := &Job{Cancelled: make(chan struct{})}
+	j := &Job{Canceled: make(chan struct{})}
 	j.changed = sync.NewCond(&j.mu)
 	s.mu.Lock()
 	s.job = j
@@ -151,7 +151,7 @@ func (s *Server) Cancel(_ context.Context, r *jobpb.CancelJobRequest) (*jobpb.Ca
 	if err != nil {
 		return nil, err
 	}
-	close(j.Cancelled)
+	close(j.Canceled)
 	return &jobpb.CancelJobResponse{State: jobpb.JobState_CANCELLING}, nil
 }
 

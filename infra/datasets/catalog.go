@@ -12,7 +12,7 @@ import (
 	"tagnet/formats/names"
 )
 
-// Entry is a dataset of the catalogue.
+// Entry is a dataset of the catalog.
 type Entry struct {
 	// Name is also the name of its folder.
 	Name string
@@ -26,14 +26,14 @@ type Entry struct {
 // DataVariable is the environment variable with the folder of the datasets.
 const DataVariable = "TAGNET_DATA"
 
-// ErrUnknown is the error for a name that is neither a folder nor a file nor in the catalogue.
-var ErrUnknown = errors.New("neither a folder nor a file nor a dataset of the catalogue")
+// ErrUnknown is the error for a name that is neither a folder nor a file nor in the catalog.
+var ErrUnknown = errors.New("neither a folder nor a file nor a dataset of the catalog")
 
-// ErrAbsent is the error for a dataset of the catalogue whose files are not on this machine.
+// ErrAbsent is the error for a dataset of the catalog whose files are not on this machine.
 var ErrAbsent = errors.New("its files are not found")
 
-// Catalogue lists the datasets that Resolve knows by name.
-func Catalogue() []Entry {
+// Catalog lists the datasets that Resolve knows by name.
+func Catalog() []Entry {
 	const (
 		embeddings = "https://github.com/DeepGraphLearning/KnowledgeGraphEmbedding (folder data)"
 		pykeen     = "https://github.com/pykeen/pykeen (folder src/pykeen/datasets)"
@@ -57,7 +57,7 @@ func Catalogue() []Entry {
 	return entries
 }
 
-// Resolve returns a folder, a file or a URL unchanged, and for the name of a dataset of the catalogue its folder
+// Resolve returns a folder, a file or a URL unchanged, and for the name of a dataset of the catalog its folder
 // on this machine. It downloads nothing: an error that wraps ErrAbsent names the source of the files and
 // the folder to put them into, one that wraps ErrUnknown the closest name. A folder without facts, such
 // as a workspace, does not hide a dataset of the same name.
@@ -84,9 +84,9 @@ func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 	return "", unknown(nameOrFolder)
 }
 
-// Named returns the dataset of a name in the catalogue, ignoring case.
+// Named returns the dataset of a name in the catalog, ignoring case.
 func Named(name string) (Entry, bool) {
-	for _, entry := range Catalogue() {
+	for _, entry := range Catalog() {
 		if strings.EqualFold(entry.Name, name) {
 			return entry, true
 		}
@@ -128,8 +128,8 @@ func unknown(name string) error {
 	if strings.ContainsAny(name, `/\`) {
 		return fmt.Errorf("%s is %w: give a folder that holds train.txt, valid.txt and test.txt, or a file of facts", name, ErrUnknown)
 	}
-	known := make([]string, 0, len(Catalogue()))
-	for _, entry := range Catalogue() {
+	known := make([]string, 0, len(Catalog()))
+	for _, entry := range Catalog() {
 		known = append(known, entry.Name)
 	}
 	return fmt.Errorf("%q is %w; closest is %q, of %s", name, ErrUnknown, names.Closest(name, known, 1)[0], strings.Join(known, ", "))

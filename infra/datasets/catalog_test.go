@@ -57,7 +57,7 @@ func TestResolve(t *testing.T) {
 }
 
 // A workspace that is named like its dataset does not hide it; a dataset of one's own does, and
-// so does any folder where that of the catalogue is not here.
+// so does any folder where that of the catalog is not here.
 func TestResolveWhereAFolderHasTheName(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv(DataVariable, root)
