@@ -108,6 +108,11 @@ type Pair struct {
 	Share float64 `json:"share"`
 }
 
+// Graph returns the size of the training graph.
+func (d Dataset) Graph() Graph {
+	return Graph{Entities: d.Entities, Facts: d.Facts, Edges: d.Edges, MeanDegree: d.MeanDegree, Types: d.Types}
+}
+
 // Check returns an error for numbers that no graph has.
 func (d Dataset) Check() error {
 	if d.InferenceGraph != nil {
@@ -120,8 +125,7 @@ func (d Dataset) Check() error {
 			return err
 		}
 	}
-	graph := Graph{Entities: d.Entities, Facts: d.Facts, Edges: d.Edges, MeanDegree: d.MeanDegree, Types: d.Types}
-	return check.First(graph.Check(), check.Between("relations", d.Relations, 1, math.MaxInt32/2), check.Count("background", d.Background), check.Count("rejected", d.Rejected),
+	return check.First(d.Graph().Check(), check.Between("relations", d.Relations, 1, math.MaxInt32/2), check.Count("background", d.Background), check.Count("rejected", d.Rejected),
 		check.Counts("queries", d.Queries), check.Counts("distinct", d.Distinct), check.Counts("repeated", d.Repeated), check.Counts("known", d.Known))
 }
 

@@ -67,14 +67,14 @@ func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Man
 // write runs the Beam pipeline.
 func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Manifest, held lock.Lock) error {
 	shards := Shards(e.Workspace.Graph(), m)
-	params := statistics.Params{Graph: e.Workspace.Graph(), Layers: f.layerList, Deltas: f.deltaList, Folder: e.Workspace.Analysis(), Lock: held}
+	inputs := analysis.Inputs{Graph: e.Workspace.Graph(), Layers: f.layerList, Deltas: f.deltaList}
 	for _, split := range f.splitList {
-		params.Splits = append(params.Splits, statistics.Counted{Split: split, Distances: e.Workspace.Distances(split), Messages: e.Workspace.Messages(split)})
+		inputs.Splits = append(inputs.Splits, analysis.Counted{Split: split, Distances: e.Workspace.Distances(split), Messages: e.Workspace.Messages(split)})
 	}
 	bar := e.Progress.Begin("analysis", int64(len(shards)), "shards of edges")
 	defer bar.End()
 	defer bar.Follow(ctx, "shards_counted")()
-	if _, err := e.RunBeam(ctx, Build(shards, params)); err != nil {
+	if _, err := e.RunBeam(ctx, Build(shards, statistics.Params{Inputs: inputs, Folder: e.Workspace.Analysis(), Lock: held})); err != nil {
 		return err
 	}
 	bar.Set(int64(len(shards)))

@@ -1,16 +1,16 @@
-package statistics
+package analysis
 
 import (
 	"math/bits"
 
-	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/formats/remedy"
 	"tagnet/formats/tables"
 )
 
 // Degrees counts the edges that enter the entities of some shards of a graph.
 type Degrees struct {
-	// Graph is Training or analysis.Inference.
+	// Graph is Training or Inference.
 	Graph string
 	// Edges is the number of edges, Most the largest number of edges of an entity.
 	Edges, Most int64
@@ -19,8 +19,8 @@ type Degrees struct {
 	ByPower []int64
 }
 
-// count adds the edges of a shard, which are sorted by the entity that they enter.
-func (d *Degrees) count(e tables.Edges) {
+// Count adds the edges of a shard, which are sorted by the entity that they enter.
+func (d *Degrees) Count(e tables.Edges) {
 	for from := 0; from < len(e.Tails); {
 		to := from + 1
 		for to < len(e.Tails) && e.Tails[to] == e.Tails[from] {
@@ -42,8 +42,8 @@ func (d *Degrees) entity(edges int64) {
 	d.Most = max(d.Most, edges)
 }
 
-// plus adds the entities of other shards.
-func (d *Degrees) plus(other Degrees) {
+// Plus adds the entities of other shards.
+func (d *Degrees) Plus(other Degrees) {
 	for len(d.ByPower) < len(other.ByPower) {
 		d.ByPower = append(d.ByPower, 0)
 	}
@@ -54,22 +54,22 @@ func (d *Degrees) plus(other Degrees) {
 	d.Most = max(d.Most, other.Most)
 }
 
-// of returns the analysis of a graph, given the degrees of all of its shards and the sizes in its
+// of returns the analysis of a graph, given the degrees of all of its shards and its sizes in the
 // summary. It returns an error if they disagree.
-func (d Degrees) of(entities, facts, edges int64, meanDegree float64) (analysis.Graph, error) {
-	g := analysis.Graph{Entities: entities, Facts: facts, Edges: edges, MeanDegree: meanDegree, MostEdges: d.Most}
-	without := entities
+func (d Degrees) of(size counts.Graph) (Graph, error) {
+	g := Graph{Entities: size.Entities, Facts: size.Facts, Edges: size.Edges, MeanDegree: size.MeanDegree, MostEdges: d.Most}
+	without := g.Entities
 	for _, n := range d.ByPower {
 		without -= n
 	}
-	if d.Edges != edges || without < 0 {
+	if d.Edges != g.Edges || without < 0 {
 		return g, remedy.Errorf("run preprocess --force", "the %s graph's tables have %d edges that enter %d entities, its summary has %d edges and %d entities",
-			d.Graph, d.Edges, entities-without, edges, entities)
+			d.Graph, d.Edges, g.Entities-without, g.Edges, g.Entities)
 	}
-	g.Degrees = []analysis.Degree{{From: 0, To: 0, Entities: without, Share: analysis.Share(without, entities)}}
+	g.Degrees = []Degree{{From: 0, To: 0, Entities: without, Share: Share(without, g.Entities)}}
 	for power := 1; power < len(d.ByPower); power++ {
 		n := d.ByPower[power]
-		g.Degrees = append(g.Degrees, analysis.Degree{From: 1 << (power - 1), To: 1<<power - 1, Entities: n, Share: analysis.Share(n, entities)})
+		g.Degrees = append(g.Degrees, Degree{From: 1 << (power - 1), To: 1<<power - 1, Entities: n, Share: Share(n, g.Entities)})
 	}
 	return g, nil
 }

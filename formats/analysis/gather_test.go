@@ -1,4 +1,4 @@
-package statistics
+package analysis
 
 import (
 	"math/bits"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/formats/tables"
@@ -32,7 +31,7 @@ func TestDegreesOfShards(t *testing.T) {
 	for range 40 {
 		degrees = append(degrees, random.IntN(1<<random.IntN(9)))
 	}
-	want := Degrees{Graph: analysis.Training, ByPower: make([]int64, 12)}
+	want := Degrees{Graph: Training, ByPower: make([]int64, 12)}
 	for _, n := range degrees {
 		want.Edges += int64(n)
 		want.Most = max(want.Most, int64(n))
@@ -41,17 +40,17 @@ func TestDegreesOfShards(t *testing.T) {
 		}
 	}
 	for cut := range len(degrees) + 1 {
-		got := Degrees{Graph: analysis.Training}
+		got := Degrees{Graph: Training}
 		for _, shard := range [][]int{degrees[:cut], degrees[cut:]} {
-			one := Degrees{Graph: analysis.Training}
-			one.count(edgesOf(shard...))
-			got.plus(one)
+			one := Degrees{Graph: Training}
+			one.Count(edgesOf(shard...))
+			got.Plus(one)
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("cut at %d: %+v, want %+v", cut, got, want)
 		}
 	}
-	g, err := want.of(int64(len(degrees)), want.Edges/2, want.Edges, 0.5*float64(want.Edges)/float64(len(degrees)))
+	g, err := want.of(counts.Graph{Entities: int64(len(degrees)), Facts: want.Edges / 2, Edges: want.Edges, MeanDegree: 0.5 * float64(want.Edges) / float64(len(degrees))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,18 +74,18 @@ func TestDegreesOfShards(t *testing.T) {
 }
 
 func TestGraphWithoutEdges(t *testing.T) {
-	g, err := Degrees{Graph: analysis.Inference}.of(3, 0, 0, 0)
-	if want := []analysis.Degree{{Entities: 3, Share: 1}}; err != nil || !slices.Equal(g.Degrees, want) {
+	g, err := Degrees{Graph: Inference}.of(counts.Graph{Entities: 3})
+	if want := []Degree{{Entities: 3, Share: 1}}; err != nil || !slices.Equal(g.Degrees, want) {
 		t.Errorf("%+v, %v", g, err)
 	}
 }
 
 // TestTablesThatContradictTheSummary checks that shards which disagree with the summary are an error.
 func TestTablesThatContradictTheSummary(t *testing.T) {
-	d := Degrees{Graph: analysis.Training}
-	d.count(edgesOf(2, 1, 3))
+	d := Degrees{Graph: Training}
+	d.Count(edgesOf(2, 1, 3))
 	for _, of := range [][2]int64{{3, 8}, {2, 6}} {
-		if _, err := d.of(of[0], of[1]/2, of[1], 1); err == nil || !strings.Contains(err.Error(), "training graph's tables") {
+		if _, err := d.of(counts.Graph{Entities: of[0], Facts: of[1] / 2, Edges: of[1], MeanDegree: 1}); err == nil || !strings.Contains(err.Error(), "training graph's tables") {
 			t.Errorf("%v: error %v", of, err)
 		}
 	}
@@ -105,10 +104,10 @@ func TestMessagesOf(t *testing.T) {
 		},
 	}
 	m, err := messagesOf(s, 2, 1)
-	if err != nil || m.Shares != (analysis.Shares{Sent: 0.25, KeptEmpty: 0.125, PrunedEmpty: 0.25, PrunedRedundant: 0.375}) || m.PrunedEmptyShare != 0.4 || m.PrunedRedundantShare != 0.6 {
+	if err != nil || m.Shares != (Shares{Sent: 0.25, KeptEmpty: 0.125, PrunedEmpty: 0.25, PrunedRedundant: 0.375}) || m.PrunedEmptyShare != 0.4 || m.PrunedRedundantShare != 0.6 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if len(m.ByLayer) != 2 || m.ByLayer[0].Shares != (analysis.Shares{Sent: 0.25, KeptEmpty: 0.25, PrunedEmpty: 0.5, PrunedRedundant: 0}) || m.ByLayer[1].Shares != (analysis.Shares{Sent: 0.25, KeptEmpty: 0, PrunedEmpty: 0, PrunedRedundant: 0.75}) {
+	if len(m.ByLayer) != 2 || m.ByLayer[0].Shares != (Shares{Sent: 0.25, KeptEmpty: 0.25, PrunedEmpty: 0.5, PrunedRedundant: 0}) || m.ByLayer[1].Shares != (Shares{Sent: 0.25, KeptEmpty: 0, PrunedEmpty: 0, PrunedRedundant: 0.75}) {
 		t.Errorf("%+v", m.ByLayer)
 	}
 	if m, err = messagesOf(s, 2, 0); err != nil || m.PrunedEmptyShare != 0 || m.PrunedRedundantShare != 0 {
@@ -124,10 +123,10 @@ func TestMessagesOf(t *testing.T) {
 }
 
 func TestDistancesInOrder(t *testing.T) {
-	s := analysis.Split{ByDistance: map[string]analysis.AtDistance{}}
+	s := Split{ByDistance: map[string]AtDistance{}}
 	want := []string{"0", "1", "2", "9", "10", "11", "unreached"}
 	for _, at := range want {
-		s.ByDistance[at] = analysis.AtDistance{}
+		s.ByDistance[at] = AtDistance{}
 	}
 	if got := reach.Keys(s.ByDistance); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
