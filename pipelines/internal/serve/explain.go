@@ -21,23 +21,10 @@ type explanation struct {
 	Answer   string `json:"answer"`
 	// Weights says in a sentence what the weights of the paths are.
 	Weights string `json:"weights"`
-	Paths   []path `json:"paths"`
+	// Paths are ways through the graph from the source to the answer, the best first.
+	Paths []model.Path `json:"paths"`
 	// Drawing is an SVG file, empty without a path, and left out unless it was wanted.
 	Drawing *string `json:"drawing,omitempty"`
-}
-
-// path is a way through the graph from the source to the answer, the best first.
-type path struct {
-	Weight float64 `json:"weight"`
-	Steps  []step  `json:"steps"`
-}
-
-// step is a fact of a path; an inverse one leads from its tail to its head.
-type step struct {
-	From     string `json:"from"`
-	Relation string `json:"relation"`
-	Inverse  bool   `json:"inverse"`
-	To       string `json:"to"`
 }
 
 // explain answers why an entity is an answer of a query.
@@ -67,13 +54,7 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	response := explanation{*source, *relation, *answer, s.model.PathWeights(), make([]path, len(found)), nil}
-	for i, f := range found {
-		response.Paths[i].Weight = f.Weight
-		for _, of := range f.Steps {
-			response.Paths[i].Steps = append(response.Paths[i].Steps, step{of.From, of.Relation, of.Inverse, of.To})
-		}
-	}
+	response := explanation{*source, *relation, *answer, s.model.PathWeights(), append([]model.Path{}, found...), nil}
 	if drawing {
 		svg := chart.Paths(found)
 		if svg != "" {
