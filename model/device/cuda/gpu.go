@@ -56,23 +56,6 @@ func Open(ordinal int) (device.Device, error) {
 	return g, nil
 }
 
-// Count returns the number of CUDA devices, which is 0 for a driver without a GPU. The error wraps
-// device.ErrNoDriver, ErrOldDriver or ErrNoDevice.
-func Count() (int, error) {
-	return count(driverLibrary)
-}
-
-func count(library string) (n int, err error) {
-	d, err := openDriver(library)
-	if err == nil {
-		n, err = d.start()
-	}
-	if err != nil {
-		return 0, fmt.Errorf("counting CUDA devices: %w", err)
-	}
-	return n, nil
-}
-
 func open(library string, ordinal int) (*gpu, error) {
 	fail := func(err error) (*gpu, error) {
 		return nil, fmt.Errorf("opening CUDA device %d: %w", ordinal, err)

@@ -12,14 +12,6 @@ import (
 
 // Open returns an error that wraps device.ErrNoDriver: CUDA needs Linux.
 func Open(ordinal int) (device.Device, error) {
-	return nil, fmt.Errorf("opening CUDA device %d: %w", ordinal, noDriver())
-}
-
-// Count returns an error that wraps device.ErrNoDriver: CUDA needs Linux.
-func Count() (int, error) {
-	return 0, fmt.Errorf("counting CUDA devices: %w", noDriver())
-}
-
-func noDriver() error {
-	return remedy.Errorf("use --device cpu", "%w: CUDA needs Linux on amd64 or arm64, this is %s on %s", device.ErrNoDriver, runtime.GOOS, runtime.GOARCH)
+	return nil, fmt.Errorf("opening CUDA device %d: %w", ordinal,
+		remedy.Errorf("use --device cpu", "%w: CUDA needs Linux on amd64 or arm64, this is %s on %s", device.ErrNoDriver, runtime.GOOS, runtime.GOARCH))
 }
