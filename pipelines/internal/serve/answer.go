@@ -142,7 +142,7 @@ type asked struct {
 	queries []model.Query
 	single  bool // one query, without a list
 	k       int
-	key     batchKey // without a source
+	key     batchKey // without together
 }
 
 // check checks a request, and admits its queries.
@@ -228,12 +228,12 @@ func (s *server) resolve(ctx context.Context, q query) (model.Query, error) {
 	return named, s.model.Check(ctx, named)
 }
 
-// batchKey is what queries that share a batch have in common: their source, and which answers they want.
+// batchKey is what queries that share a batch have in common: what model.Model.Together returns, and which answers they want.
 type batchKey struct {
-	source  string
-	onlyNew bool
-	typed   bool // only answers of the type kind
-	kind    string
+	together string
+	onlyNew  bool
+	typed    bool // only answers of the type kind
+	kind     string
 }
 
 // options returns how the model restricts the answers.
@@ -255,7 +255,7 @@ func (s *server) ask(ctx context.Context, a asked) ([][]model.Answer, error) {
 	}
 	tickets := make([]batch.Ticket, len(a.queries))
 	for i, one := range a.queries {
-		key.source = one.Source
+		key.together = s.model.Together(one)
 		tickets[i] = s.batches.Submit(key, one, a.k, compute)
 	}
 	answers := make([][]model.Answer, len(a.queries))

@@ -6,7 +6,7 @@
 //	connections   at most so many are open; for one more, that which has waited longest for a request is closed
 //	limits        headers, body, names, queries and answers of a request have maximal sizes
 //	admission     a number of queries may be under way; a request beyond it gets status 429 at once
-//	batch         queries that wait and share a source are answered by one propagation (package batch)
+//	batch         queries that wait and share a source, or a relation where that is faster, are answered together (package batch)
 //	deadline      a request that takes too long gets status 503, and its computation ends
 //
 // The first interrupt stops listening and lets requests that are under way finish; the second one ends the process.

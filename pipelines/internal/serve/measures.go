@@ -32,7 +32,7 @@ func newMeasures(s *server) *measures {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tagnet_requests_total", Help: "Requests by path and status."}, []string{"path", "status"}),
 		seconds:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "tagnet_request_seconds", Help: "Duration of requests that compute, by path.", Buckets: buckets}, []string{"path"}),
 		queries:  prometheus.NewCounter(prometheus.CounterOpts{Name: "tagnet_queries_total", Help: "Queries that were computed, each once if several requests share it."}),
-		batches:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tagnet_batch_seconds", Help: "Duration of batches, each the queries of one source.", Buckets: buckets}),
+		batches:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tagnet_batch_seconds", Help: "Duration of batches, each of queries that are answered together.", Buckets: buckets}),
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.requests, m.seconds, m.queries, m.batches,

@@ -11,7 +11,7 @@ import (
 	"tagnet/model"
 )
 
-// Ask answers queries about one source with their k best answers each. Its error is that of all of them.
+// Ask answers queries of one key with their k best answers each. Its error is that of all of them.
 type Ask func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error)
 
 // Most is the largest number of queries in a batch. The first of them waits for the others.
@@ -68,8 +68,8 @@ type Ticket struct {
 	batcher  *Batcher
 }
 
-// Submit queues a query for its k best answers. Queries with equal keys may share a batch, so a key holds the source
-// and everything else, except the relation and k, on which an answer depends; ask is equal for equal keys. Every
+// Submit queues a query for its k best answers. Queries with equal keys may share a batch, so a key holds everything,
+// except source, relation and k, on which an answer depends; ask is equal for equal keys. Every
 // ticket must be redeemed.
 func (b *Batcher) Submit(key any, query model.Query, k int, ask Ask) Ticket {
 	b.mu.Lock()
