@@ -57,7 +57,7 @@ type Run struct {
 type Data struct {
 	Graph      *graph.Graph
 	Vocabulary checkpoint.Vocabulary
-	// Relations are the edges between the graph's relations, for ULTRA.
+	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
 	Relations *relations.Graph
 	Train     optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.

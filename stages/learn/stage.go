@@ -30,7 +30,7 @@ var (
 type Params struct {
 	// Graph is the URL of the graph's folder. Required.
 	Graph string
-	// RelationGraph is the URL of the folder of its relation graph, for ULTRA; see relationgraph.Load.
+	// RelationGraph is the URL of the folder of its relation graph, where the model needs one; see relationgraph.Load.
 	RelationGraph string
 	// Run is the training.
 	Run training.Run

@@ -232,6 +232,7 @@ func TestULTRARefused(t *testing.T) {
 		"a device":            {1, "relations graph runs on the CPU alone (a device takes table or linear)", []string{"--model", weights, "--device", "cuda"}},
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
+		"as a checkpoint":     {1, "--checkpoint: " + weights + " is no checkpoint of tagnet; score and serve take ULTRA's weights with --model " + weights, []string{"--checkpoint", weights}},
 		"beside a checkpoint": {2, "--checkpoint and --model name two models", []string{"--model", weights, "--checkpoint", "best"}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)

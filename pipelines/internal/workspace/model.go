@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
+	"tagnet/model/pretrained"
 	"tagnet/stages/worker"
 )
 
@@ -30,6 +31,9 @@ type Model struct {
 // does not fit the graph fails at once; the steps of the pipeline that run in this process share what
 // was read. If there is none, the error names the command that makes it.
 func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (Model, error) {
+	if pretrained.IsFile(named) {
+		return Model{}, fmt.Errorf("--checkpoint: %s is no checkpoint of tagnet; score and serve take ULTRA's weights with --model %[1]s", named)
+	}
 	folder, name := checkpoint.Locate(checkpoint.Folder(w.Checkpoints()), named)
 	// Without a manifest the training is incomplete; its finished epochs can be used.
 	_, err := manifest.Read(ctx, string(folder))
