@@ -67,7 +67,7 @@ func CreateDistances(ctx context.Context, url string, entities, hops int) (*Dist
 	return w, err
 }
 
-// Write appends the distances of a source to all entities; 255 stands for unreached. Sources must be
+// Write appends the distances of a source to all entities, reach.Unreached among them. Sources must be
 // in increasing order.
 func (w *DistanceWriter) Write(source int32, distances []uint8) error {
 	if len(distances) != w.entities {
