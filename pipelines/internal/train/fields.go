@@ -45,7 +45,7 @@ func configure(c configuration.Configuration, fields []*field) (configuration.Co
 			continue
 		}
 		if err := f.Field.Set(&c, f.text); err != nil {
-			return c, command.FlagError(f.Name, f.text, err.Error())
+			return c, command.Usage("--%s: %v", f.Name, err)
 		}
 	}
 	if err := c.Validate(); err != nil {
