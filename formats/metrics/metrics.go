@@ -42,6 +42,14 @@ type Summary struct {
 	Ranks
 }
 
+// Validation configures when and with how many queries a training validates.
+type Validation struct {
+	// Every is the number of epochs between validations; the last epoch is always validated.
+	Every int `json:"every"`
+	// Limit is the number of validation queries, drawn evenly over all; 0 takes all.
+	Limit int64 `json:"limit"`
+}
+
 // Valid has the metrics of a model on the validation queries.
 type Valid struct {
 	Queries int64 `json:"queries"`

@@ -33,7 +33,7 @@ type Result struct {
 	// Configuration holds all hyperparameters: an object that configuration.Configuration reads.
 	Configuration json.RawMessage `json:"configuration"`
 	// Validation says how often the training was validated, and on how many queries.
-	Validation Validation `json:"validation"`
+	Validation metrics.Validation `json:"validation"`
 	// Graph is the checksum of the manifest of the graph.
 	Graph string `json:"graph"`
 	// Commit is the commit of the program that trained, empty if it is not known. Modified reports that the program was built from
@@ -54,14 +54,6 @@ type Result struct {
 	Weights string `json:"weights"`
 	// Evaluation holds the metrics of the best checkpoint by the name of the protocol.
 	Evaluation map[string]Evaluation `json:"evaluation"`
-}
-
-// Validation says when a training is validated.
-type Validation struct {
-	// Every is the number of epochs between validations.
-	Every int `json:"every"`
-	// Limit is the most queries of a validation; 0 takes all.
-	Limit int64 `json:"limit"`
 }
 
 // Machine describes the hardware of a training.

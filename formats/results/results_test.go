@@ -21,7 +21,7 @@ func example() Result {
 	return Result{
 		FormatVersion: FormatVersion,
 		Dataset:       "WN18RR_v1", Inference: "WN18RR_v1_ind", Experiment: "fixed", Varied: map[string]string{"delta": "0"}, Seed: 1,
-		Configuration: json.RawMessage(`{"layers":6,"delta":0}`), Validation: Validation{Every: 1},
+		Configuration: json.RawMessage(`{"layers":6,"delta":0}`), Validation: metrics.Validation{Every: 1},
 		Graph:  strings.Repeat("a1", 32),
 		Commit: strings.Repeat("c", 40),
 		Commands: []string{

@@ -89,7 +89,7 @@ func (t *trainer) run(ctx context.Context) (complete bool, err error) {
 	t.cancel, t.begun, t.said = cancel, t.clock.now(), t.clock.now()
 	record, err := training.Train(inner, training.Run{
 		Checkpoints: string(t.folder), History: t.history,
-		Configuration: t.configuration, Seed: t.seed, Validation: checkpoint.Validation{Every: 1},
+		Configuration: t.configuration, Seed: t.seed, Validation: metrics.Validation{Every: 1},
 		Every:  time.Duration(t.checkpointMinutes * float64(time.Minute)),
 		Device: device.Choice{Mode: device.CUDA},
 	}, t.data, t.update)

@@ -26,7 +26,7 @@ func folderOf(t *testing.T) Folder { return Folder(storagetest.Memory(t)) }
 
 func record(epoch int, mrr float64) Record {
 	r := Record{
-		FormatVersion: FormatVersion, Configuration: configuration.Default(), Seed: 3, Validation: Validation{Every: 1},
+		FormatVersion: FormatVersion, Configuration: configuration.Default(), Seed: 3, Validation: metrics.Validation{Every: 1},
 		Epoch: epoch, Step: int64(10 * epoch), Loss: 0.1,
 		Vocabulary: Vocabulary{Relations: []string{"a", "b"}, Entities: 5, Hash: "h", Graph: "g"},
 	}

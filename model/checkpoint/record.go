@@ -21,7 +21,7 @@ type Record struct {
 	// Configuration, Seed and Validation must be equal in a run that resumes from the checkpoint.
 	Configuration configuration.Configuration `json:"configuration"`
 	Seed          int64                       `json:"seed"`
-	Validation    Validation                  `json:"validation"`
+	Validation    metrics.Validation          `json:"validation"`
 	// Rounds must be equal too; it is zero, and left out, where one worker trains.
 	Rounds configuration.Rounds `json:"rounds,omitzero"`
 	// Epoch is the last finished epoch, from 1, or 0 before any; in a partial checkpoint the current one.
@@ -49,14 +49,6 @@ type Record struct {
 
 // FormatVersion is the version of the records that this package reads and writes.
 const FormatVersion = 1
-
-// Validation configures when and with how many queries a training validates.
-type Validation struct {
-	// Every is the number of epochs between validations; the last epoch is always validated.
-	Every int `json:"every"`
-	// Limit is the number of validation queries, drawn evenly over all; 0 takes all.
-	Limit int64 `json:"limit"`
-}
 
 // Partial is a position inside an epoch.
 type Partial struct {

@@ -29,7 +29,7 @@ const (
 	queriesPrefix        = "queries-"
 )
 
-// Splits lists the splits that have a table of queries.
+// Splits lists the splits that have a table of queries, in the order of training.
 var Splits = []string{"train", "valid", "test"}
 
 // QueriesFile returns the name of the table of a split's queries.

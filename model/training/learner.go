@@ -37,7 +37,7 @@ type Run struct {
 	Lock          lock.Lock
 	Configuration configuration.Configuration
 	Seed          int64
-	Validation    checkpoint.Validation
+	Validation    metrics.Validation
 	// Rounds divides the training among several workers; see Plan. Train wants it zero.
 	Rounds configuration.Rounds
 	// Every is the longest time between checkpoints.

@@ -12,6 +12,7 @@ import (
 
 	"tagnet/formats/history"
 	"tagnet/formats/lock"
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/model/checkpoint"
@@ -88,7 +89,7 @@ func toyRun(folder string) Run {
 	c.Layers, c.Dim, c.Delta, c.Epochs, c.Negatives, c.Dropout = 3, 8, 1, 4, 8, 0.1
 	return Run{
 		Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl",
-		Configuration: c, Seed: 5, Validation: checkpoint.Validation{Every: 1},
+		Configuration: c, Seed: 5, Validation: metrics.Validation{Every: 1},
 		Every: time.Hour, Replicas: 2, Kernel: "portable",
 	}
 }

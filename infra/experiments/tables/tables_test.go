@@ -101,7 +101,7 @@ func made(t *testing.T, run plan.Run, c configuration.Configuration) results.Res
 	noise := float64(hash.Sum32()%1000) / 1e5 // up to .01
 	base := map[string]float64{"WN18RR": 0.558, "WN18RR_v1": 0.740, "WN18RR_v2": 0.700}[run.Dataset]
 	r := results.Result{
-		Dataset: run.Dataset, Experiment: run.Experiment, Varied: run.Varied, Seed: run.Seed, Configuration: text, Validation: results.Validation{Every: 1},
+		Dataset: run.Dataset, Experiment: run.Experiment, Varied: run.Varied, Seed: run.Seed, Configuration: text, Validation: metrics.Validation{Every: 1},
 		Graph: strings.Repeat("a1", 32), Commit: strings.Repeat("c", 40), Commands: []string{"tagnet train"}, Machine: results.Machine{Processor: "EPYC", Cores: 2, OS: "linux", Arch: "amd64"},
 		Kernels: []string{"avx512"}, Weights: strings.Repeat("0f", 32), Training: results.Training{Epochs: 3, BestEpoch: 3, Seconds: 80, CPUSeconds: 70},
 	}

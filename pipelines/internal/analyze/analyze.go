@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/preprocess"
@@ -41,7 +42,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it the workspace's graph, or if there is none a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt has the test queries (inductive setting)")
 			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does with a line that is not a fact, or whose relation is in no training fact")
-			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits to analyze; without the flag, those that have queries")
+			set.StringVar(&f.splits, "splits", strings.Join(kg.Splits, ","), "`list` of splits to analyze; without the flag, those that have queries")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			command.Memory(set, &f.memory)
@@ -63,7 +64,7 @@ func (f *flags) check() error {
 	f.splitList = nil
 	for split := range strings.SplitSeq(f.splits, ",") {
 		split = strings.TrimSpace(split)
-		if err := command.OneOf("splits", split, workspace.Splits...); err != nil {
+		if err := command.OneOf("splits", split, kg.Splits...); err != nil {
 			return err
 		}
 		if slices.Contains(f.splitList, split) {

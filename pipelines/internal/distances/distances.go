@@ -59,7 +59,7 @@ type configuration struct {
 }
 
 func (f *flags) check() error {
-	if err := command.OneOf("split", f.split, workspace.Splits...); err != nil {
+	if err := command.OneOf("split", f.split, kg.Splits...); err != nil {
 		return err
 	}
 	if err := command.OneOf("sources", f.sources, ofQueries, all); err != nil {

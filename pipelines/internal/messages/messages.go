@@ -61,7 +61,7 @@ type settings struct {
 }
 
 func (f *flags) check() error {
-	if err := command.OneOf("split", f.split, workspace.Splits...); err != nil {
+	if err := command.OneOf("split", f.split, kg.Splits...); err != nil {
 		return err
 	}
 	if f.checkpoint != "" && f.split == "train" {

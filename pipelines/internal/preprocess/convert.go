@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/rdf"
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
+	"tagnet/model/kg"
 	"tagnet/model/split"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -107,7 +108,7 @@ func (c *converter) text(ctx context.Context, t text) ([]text, error) {
 	}
 	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed}
 	chunks := []triples.Chunk{whole, whole, whole}
-	for i, name := range []string{"train", "valid", "test"} {
+	for i, name := range kg.Splits {
 		chunks[i].Split, chunks[i].URL = name, storage.Join(c.folder, "divided-"+name+".tsv")
 		p.To[i] = chunks[i].URL
 	}

@@ -19,6 +19,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -190,7 +191,7 @@ func (e *reader) missingSplit(split string, command workspace.Command, err error
 
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
 func (e *reader) withoutTraining(ctx context.Context) string {
-	for _, name := range slices.Concat(workspace.Splits, metrics.Protocols[1:]) {
+	for _, name := range slices.Concat(kg.Splits, metrics.Protocols[1:]) {
 		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil && (of.Given != nil || of.From != nil) {
 			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
 		}
@@ -249,7 +250,7 @@ func (e *reader) splitsIn(ctx context.Context, folder string) []string {
 	}
 	found := map[string]bool{}
 	for _, url := range urls {
-		if split, _, ok := strings.Cut(storage.Below(w.Path(folder), url), "/"); ok && slices.Contains(workspace.Splits, split) {
+		if split, _, ok := strings.Cut(storage.Below(w.Path(folder), url), "/"); ok && slices.Contains(kg.Splits, split) {
 			found[split] = true
 		}
 	}

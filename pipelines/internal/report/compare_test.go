@@ -26,7 +26,7 @@ func writeResult(t *testing.T, folder, experiment string, varied map[string]stri
 		t.Fatal(err)
 	}
 	r := results.Result{
-		Dataset: "WN18RR_v1", Inference: "WN18RR_v1_ind", Experiment: experiment, Varied: varied, Seed: seed, Configuration: text, Validation: results.Validation{Every: 1},
+		Dataset: "WN18RR_v1", Inference: "WN18RR_v1_ind", Experiment: experiment, Varied: varied, Seed: seed, Configuration: text, Validation: metrics.Validation{Every: 1},
 		Graph: strings.Repeat("a1", 32), Commit: strings.Repeat("c", 40), Commands: []string{"tagnet train"}, Machine: results.Machine{Processor: "EPYC", Cores: 2, OS: "linux", Arch: "amd64"},
 		Kernels: []string{"avx2"}, Weights: strings.Repeat("0f", 32), Training: results.Training{Epochs: len(curve), BestEpoch: len(curve), Seconds: 60, CPUSeconds: 90},
 	}

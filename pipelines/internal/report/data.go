@@ -8,6 +8,7 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/model/chart"
+	"tagnet/model/kg"
 )
 
 // composeData returns the section on the graph and the distances of its answers.
@@ -65,7 +66,7 @@ func leaks(g *counts.Dataset) (warnings []string) {
 func splitTable(g *counts.Dataset) table {
 	t := table{Title: "Queries", Head: []string{"Split", "Queries", "Distinct"},
 		Note: "A query is a source and a relation. A query with several answers is propagated once: distinct counts propagations."}
-	for _, split := range []string{"train", "valid", "test"} {
+	for _, split := range kg.Splits {
 		if n, ok := g.Queries[split]; ok {
 			distinct := "–"
 			if d, ok := g.Distinct[split]; ok {

@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/explain"
@@ -44,7 +45,7 @@ func (e *reader) ownTables(ctx context.Context) map[string]map[string]bool {
 	tables := map[string]map[string]bool{}
 	for _, url := range urls {
 		words := strings.Split(storage.Below(evaluations, url), "/")
-		if len(words) > 2 && !slices.Contains(workspace.Splits, words[0]) && !slices.Contains(metrics.Protocols, words[0]) {
+		if len(words) > 2 && !slices.Contains(kg.Splits, words[0]) && !slices.Contains(metrics.Protocols, words[0]) {
 			if tables[words[0]] == nil {
 				tables[words[0]] = map[string]bool{}
 			}

@@ -53,7 +53,7 @@ func (f *flags) checkAsk() error {
 	if f.sources == standardInput && f.candidates == standardInput || f.queries == standardInput && f.candidates == standardInput {
 		return command.Usage("--candidates is -: standard input can be read only once")
 	}
-	if f.output != "" && (checkpoint.CheckRun(f.output) != nil || slices.Contains(workspace.Splits, f.output) || slices.Contains(metrics.Protocols, f.output)) {
+	if f.output != "" && (checkpoint.CheckRun(f.output) != nil || slices.Contains(kg.Splits, f.output) || slices.Contains(metrics.Protocols, f.output)) {
 		return command.FlagError("output", f.output, checkpoint.RunName+", and not that of a split or of a protocol")
 	}
 	return nil

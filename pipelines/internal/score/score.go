@@ -77,7 +77,7 @@ func Pipeline() command.Pipeline {
 }
 
 func (f *flags) check() error {
-	if err := command.OneOf("split", f.split, workspace.Splits...); err != nil {
+	if err := command.OneOf("split", f.split, kg.Splits...); err != nil {
 		return err
 	}
 	if err := f.checkProtocol(); err != nil {

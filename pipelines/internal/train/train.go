@@ -15,6 +15,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/model/accelerator"
 	"tagnet/model/budget"
@@ -44,7 +45,7 @@ type flags struct {
 	minutes    float64
 	kernel     string
 	device     device.Choice
-	validation checkpoint.Validation
+	validation metrics.Validation
 	memory     int64
 	origin     origin
 
@@ -107,8 +108,8 @@ func (f *flags) check() error {
 type recorded struct {
 	configuration.Configuration
 	configuration.Rounds
-	Validation checkpoint.Validation `json:"validation"`
-	Origin     *checkpoint.Origin    `json:"from,omitempty"`
+	Validation metrics.Validation `json:"validation"`
+	Origin     *checkpoint.Origin `json:"from,omitempty"`
 }
 
 // trainer is one run of the command.

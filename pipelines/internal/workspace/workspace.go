@@ -17,9 +17,6 @@ import (
 // Default is the workspace of a pipeline without --workspace.
 const Default = "./workspace"
 
-// Splits are the names that --split takes, in the order of training.
-var Splits = []string{"train", "valid", "test"}
-
 // Workspace is a local folder or a gs:// prefix below which every pipeline reads and writes, and the run in it whose model
 // is meant.
 type Workspace struct{ root, run string }

@@ -21,7 +21,7 @@ import (
 func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (results.Result, error) {
 	result := results.Result{
 		FormatVersion: results.FormatVersion, Dataset: r.Dataset, Experiment: r.Experiment, Varied: r.Varied, Seed: r.Seed,
-		Configuration: json.RawMessage(r.Configuration.String()), Validation: results.Validation(r.Validation),
+		Configuration: json.RawMessage(r.Configuration.String()), Validation: r.Validation,
 		Commands: f.commands(r), Evaluation: map[string]results.Evaluation{},
 	}
 	best, err := f.best(ctx, r)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/model/checkpoint"
@@ -149,7 +150,7 @@ func TestDeviceOf(t *testing.T) {
 
 func TestDiffers(t *testing.T) {
 	t.Parallel()
-	r := plan.Run{Seed: 1, Configuration: configuration.Default(), Validation: checkpoint.Validation{Every: 1}}
+	r := plan.Run{Seed: 1, Configuration: configuration.Default(), Validation: metrics.Validation{Every: 1}}
 	text := r.Configuration.String()
 	for _, c := range []struct {
 		old, new string
@@ -165,7 +166,7 @@ func TestDiffers(t *testing.T) {
 		{"", "", 1, 5, "validation every 1 epochs of at most 5 queries instead of 1 and 0"},
 		{`"layers": 6`, `"layers": "x"`, 1, 0, "a configuration that cannot be read: "},
 	} {
-		got := differs(r, json.RawMessage(strings.Replace(text, c.old, c.new, 1)), c.seed, checkpoint.Validation{Every: 1, Limit: c.limit})
+		got := differs(r, json.RawMessage(strings.Replace(text, c.old, c.new, 1)), c.seed, metrics.Validation{Every: 1, Limit: c.limit})
 		if got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s: %q, want %q", c.new, got, c.want)
 		}
@@ -182,7 +183,7 @@ func TestInspectComparesTheData(t *testing.T) {
 	e := Engine{Folders: Folders{Results: t.TempDir(), State: t.TempDir()}}
 	r := plan.Run{
 		Dataset: result.Dataset, Source: result.Dataset, Experiment: result.Experiment, Varied: result.Varied, Seed: result.Seed,
-		Configuration: configuration.Default(), Validation: checkpoint.Validation{Every: 1}, Protocols: []string{results.TestProtocol},
+		Configuration: configuration.Default(), Validation: metrics.Validation{Every: 1}, Protocols: []string{results.TestProtocol},
 	}
 	result.Configuration = json.RawMessage(r.Configuration.String())
 	if err := results.Write(t.Context(), e.Results, result); err != nil {

@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/check"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
 	"tagnet/infra/experiments/internal/plan"
@@ -98,7 +99,7 @@ func (f Folders) inspectResult(ctx context.Context, r plan.Run, s *Status) {
 		return
 	}
 	s.Result = &result
-	if why := differs(r, result.Configuration, result.Seed, checkpoint.Validation(result.Validation)); why != "" {
+	if why := differs(r, result.Configuration, result.Seed, result.Validation); why != "" {
 		s.State, s.Why = Stale, "the result has "+why
 		return
 	}
@@ -198,7 +199,7 @@ func (f Folders) evaluates(ctx context.Context, r plan.Run, protocol string, bes
 }
 
 // differs returns the differences between a training and the plan, such as "delta 3 instead of 2", or "".
-func differs(r plan.Run, text json.RawMessage, seed int64, validation checkpoint.Validation) string {
+func differs(r plan.Run, text json.RawMessage, seed int64, validation metrics.Validation) string {
 	// A field that was added since then is zero in the text, which stands for what the engine did before.
 	var trained configuration.Configuration
 	if err := json.Unmarshal(text, &trained); err != nil {

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/metrics"
 	"tagnet/formats/names"
-	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 )
 
@@ -38,8 +38,8 @@ func Boolean(flag string) bool {
 }
 
 // configure returns the configuration and the validation that train derives from a preset and flags.
-func configure(ctx context.Context, preset string, flags map[string]string) (configuration.Configuration, checkpoint.Validation, error) {
-	c, validation := configuration.Default(), checkpoint.Validation{Every: 1}
+func configure(ctx context.Context, preset string, flags map[string]string) (configuration.Configuration, metrics.Validation, error) {
+	c, validation := configuration.Default(), metrics.Validation{Every: 1}
 	if preset != "" {
 		var err error
 		if c, err = configuration.OpenPreset(ctx, preset); err != nil {

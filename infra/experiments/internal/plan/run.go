@@ -34,7 +34,7 @@ type Run struct {
 	Flags []string
 	// Configuration and Validation are derived from the flags.
 	Configuration configuration.Configuration
-	Validation    checkpoint.Validation
+	Validation    metrics.Validation
 	// Protocols evaluate the training.
 	Protocols []string
 	// Memory is the MiB of each process.
