@@ -7,6 +7,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/model/budget"
+	"tagnet/model/pretrained"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -22,6 +23,22 @@ type calibrating struct {
 	edges   *relationgraph.Table // between relations, or nil
 	queries int64
 	plan    budget.Plan
+}
+
+// copyToCalibrate has a copy of the checkpoint calibrated for this graph, beside the results: its own folder belongs to its training.
+func (a *opened) copyToCalibrate(ctx context.Context) error {
+	if a.calibration != nil {
+		return command.Usage("--calibrate: %s has a calibration for this graph: leave it out", a.model.Record.Name())
+	}
+	_, weights, err := worker.Weights(ctx, a.model.Folder, a.model.Record.Name(), a.loaded)
+	if err != nil {
+		return err
+	}
+	if a.beside, err = pretrained.NewCheckpoint(a.model.Record, weights, nil, a.loaded); err != nil {
+		return err
+	}
+	a.model.Record = a.beside.Record
+	return nil
 }
 
 // openCalibrating opens what --calibrate needs, before anything is written.

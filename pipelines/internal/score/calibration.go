@@ -28,6 +28,9 @@ func (a *opened) openCalibration(ctx context.Context) error {
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
 		return fmt.Errorf("%w: %s fits it again", err, a.e.Workspace.Command("train", "--resume"))
 	}
+	if err == nil && a.calibrate {
+		return a.copyToCalibrate(ctx)
+	}
 	if err == nil && a.baseRate != 0 && a.calibration == nil {
 		return command.Usage("--base_rate: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
 	}
@@ -63,12 +66,12 @@ func (a *opened) checksum() string {
 // calibrationRemedy returns how to get a calibration of the checkpoint, or why there cannot be one.
 func (a *opened) calibrationRemedy(ctx context.Context) string {
 	if a.elsewhere() {
-		return " for this graph: it was trained on another"
+		return " for this graph: it was trained on another; --calibrate fits one"
 	}
 	w := a.e.Workspace
 	best, err := checkpoint.Folder(w.Checkpoints()).Record(ctx, "best")
 	if err != nil || best.Weights.SHA256 != a.model.Record.Weights.SHA256 {
-		return "; train fits that of the best checkpoint of a training"
+		return "; train fits that of the best checkpoint of a training, --calibrate that of any"
 	}
 	if valid, err := a.loaded.Queries(ctx, "valid"); err == nil && len(valid) == 0 {
 		return "; there are no validation queries to fit one to"

@@ -2,6 +2,7 @@ package score
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,6 +123,29 @@ func TestWithoutCalibration(t *testing.T) {
 	}
 	if code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--checkpoint", "1", "--force"); code != 0 || !strings.Contains(out, "epoch-001 has no calibration") {
 		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+}
+
+// TestCalibrate fits the calibration of a checkpoint that has none, and compares with the one that train fitted.
+func TestCalibrate(t *testing.T) {
+	w := trained(t, "plain")
+	want, url := calibrated(t, w)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate: epoch-", Says: []string{"has a calibration for this graph"}}, "--workspace", w, "--calibrate")
+	pipelinetest.Remove(t, url)
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--calibrate")
+	if !strings.Contains(out, "  calibration error 0.") {
+		t.Errorf("output:\n%s", out)
+	}
+	kept := checkpoint.Folder(filepath.Join(w, "runs/main/evaluation/test", weightsFolder))
+	record, err := kept.Record(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := kept.Calibration(t.Context(), record); err != nil || got == nil || got.Checksum != want.Checksum {
+		t.Errorf("the calibration is %+v, error %v, train fitted %+v", got, err, want)
+	}
+	if _, err := os.Stat(url); err == nil {
+		t.Error("the calibration was written into the training's folder")
 	}
 }
 

@@ -148,6 +148,7 @@ type opened struct {
 	inputs      map[string]string
 	model       workspace.Model
 	given       *pretrained.Checkpoint   // of --weights or --model, or nil
+	beside      *pretrained.Checkpoint   // that is written beside the results: given, a copy to calibrate, or nil
 	calibration *calibration.Calibration // nil if the checkpoint has none
 	fitting     calibrating
 	edges       *relationgraph.Table // between relations, or nil

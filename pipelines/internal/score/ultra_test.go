@@ -181,7 +181,6 @@ func TestULTRACalibrated(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", file(t, "facts.tsv", "a\tr\tb\n"))
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate: there are no validation queries"}, "--workspace", w, "--model", ultraFile(t, nil), "--calibrate", "--relation", "r")
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate is for --model and --weights"}, "--workspace", w, "--calibrate")
 }
 
 func TestULTRARadius(t *testing.T) {

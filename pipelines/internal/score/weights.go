@@ -18,8 +18,8 @@ import (
 	"tagnet/pipelines/internal/workspace"
 )
 
-// weightsFolder is the folder, in that of what is scored, of the checkpoint that --weights or --model becomes: the workers read it
-// there, and it is kept beside the results that it gave.
+// weightsFolder is the folder, in that of what is scored, of the checkpoint that --weights or --model becomes, or of a copy that
+// --calibrate calibrates: the workers read it there, and it is kept beside the results that it gave.
 const weightsFolder = "weights"
 
 // weightsFlags are the flags of weights that were trained elsewhere.
@@ -34,7 +34,7 @@ func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.relations, "relations", "", pretrained.RelationsUsage+"; for --weights")
 	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
 	set.StringVar(&f.aggregate, "aggregate", "", "`pna|sum|mean|max`: the aggregate_func of --weights, unless it is pna")
-	set.BoolVar(&f.calibrate, "calibrate", false, "with --model or --weights, fit probabilities first, to the best answers of the validation queries")
+	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, --weights or a --checkpoint that has none for this graph")
 }
 
 // check validates the flags beside each other.
@@ -45,9 +45,6 @@ func (f *weightsFlags) check(e *command.Environment) error {
 		if given[two[0]] && given[two[1]] {
 			return command.Usage("--%s and --%s name two models: leave one of them out", two[0], two[1])
 		}
-	}
-	if f.calibrate && !given["model"] && !given["weights"] {
-		return command.Usage("--calibrate is for --model and --weights: train calibrates its best checkpoint")
 	}
 	if given["model"] && given["base_rate"] && !f.calibrate {
 		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out, or add --calibrate")
@@ -113,7 +110,7 @@ func (a *opened) openModel(ctx context.Context) error {
 
 // take makes the checkpoint of --weights or --model the model of the run, and shows lines about it.
 func (a *opened) take(made *pretrained.Checkpoint, lines []string) {
-	a.given, a.model.Record = made, made.Record
+	a.given, a.beside, a.model.Record = made, made, made.Record
 	for _, line := range lines {
 		a.e.Say("%s", line)
 	}
@@ -126,22 +123,24 @@ type given struct {
 	Aggregate string `json:"aggregate"`
 }
 
-// placeWeights sets where in a folder the workers will find the checkpoint of --weights or --model, and records its model.
+// placeWeights sets where in a folder the workers will find the checkpoint that is kept there, and records the model of --weights or
+// --model.
 func (a *scoring) placeWeights(folder string, r *recorded) {
-	if a.given == nil {
-		return
+	if a.beside != nil {
+		a.model.Folder = checkpoint.Folder(storage.Join(a.e.Workspace.Path(folder), weightsFolder))
 	}
-	a.model.Folder = checkpoint.Folder(storage.Join(a.e.Workspace.Path(folder), weightsFolder))
-	c := a.model.Record.Configuration
-	r.Given = &given{*a.model.Record.Origin, c.Message, c.Aggregate}
+	if a.given != nil {
+		c := a.model.Record.Configuration
+		r.Given = &given{*a.model.Record.Origin, c.Message, c.Aggregate}
+	}
 }
 
-// writeWeights writes the checkpoint of --weights or --model into the folder that the lock protects.
+// writeWeights writes the checkpoint that is kept into the folder that the lock protects.
 func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
-	if a.given == nil {
+	if a.beside == nil {
 		return nil
 	}
-	return a.given.Save(held.Guard(ctx), a.model.Folder, nil)
+	return a.beside.Save(held.Guard(ctx), a.model.Folder, nil)
 }
 
 // nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of

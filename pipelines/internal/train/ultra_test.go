@@ -115,6 +115,19 @@ func elsewhere(t *testing.T, checkpoint string) {
 		t.Errorf("the report of another graph says:\n%s", out)
 	}
 	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: 2, Says: []string{"--base_rate: ", "has no calibration for this graph"}}, append(in, "--base_rate", "0.1")...)
+	before := pipelinetest.Files(t, filepath.Dir(checkpoint))
+	out = pipelinetest.Succeed(t, score.Pipeline(), append(in, "--relation", "after", "--calibrate", "--base_rate", "0.1", "--output", "calibrated")...)
+	if !strings.Contains(out, "calibrated on the 10 best new answers of each of ") || !strings.Contains(out, "  probability 0.") {
+		t.Errorf("with --calibrate, score says:\n%s", out)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Dir(checkpoint)), before)
+	served, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/evaluation/calibrated/weights/epoch-003.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, calibrated := served.BaseRate(); !calibrated {
+		t.Error("the copy that is kept has no calibration")
+	}
 }
 
 // TestTrainULTRAWhileAnotherRunMakesTheTable ends before it writes anything, so that the same command works later.
