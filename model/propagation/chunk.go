@@ -7,7 +7,7 @@ import "math"
 const chunkRows = 128
 
 // chunk iterates over the receivers of all groups of a layer, at most chunkRows at a time, merged by
-// degree: receivers of equal degree share a folded weight matrix, and are neighbours in the chunk's
+// degree: receivers of equal degree share a folded weight matrix, and are neighbors in the chunk's
 // features.
 type chunk struct {
 	update     *layerUpdate
