@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -20,7 +21,7 @@ import (
 
 // calibrating is what --calibrate works on: validation queries, which are about the training graph.
 type calibrating struct {
-	edges   *relationgraph.Table // between relations, or nil
+	edges   *relationgraph.Table // between the relations of the training graph, unless scoring has the same; or nil
 	queries int64
 	plan    budget.Plan
 }
@@ -53,7 +54,7 @@ func (a *opened) openCalibrating(ctx context.Context) error {
 	if len(valid) == 0 {
 		return command.Usage("--calibrate: there are no validation queries to fit probabilities to: leave it out, or put facts into the dataset's valid.txt and preprocess again")
 	}
-	a.fitting.queries, a.fitting.edges = min(int64(len(valid)), calibrate.MostRows), a.edges
+	a.fitting.queries = min(int64(len(valid)), calibrate.MostRows)
 	if a.loaded.Of("valid") != a.loaded.Of(a.split) {
 		a.fitting.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, "valid", a.memory)
 	}
@@ -69,7 +70,7 @@ func (a *scoring) divideCalibrating(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if sizes.RelationEdges, err = a.fitting.edges.Edges(ctx); err != nil {
+	if sizes.RelationEdges, err = a.relationsFitted().Edges(ctx); err != nil {
 		return err
 	}
 	sizes.Queries = a.fitting.queries
@@ -80,31 +81,24 @@ func (a *scoring) divideCalibrating(ctx context.Context) error {
 	return err
 }
 
-// calibrationJobs returns the pipelines of --calibrate. The relation graph is one of them unless scoring needs the same.
+// relationsFitted returns the relation graph of the training graph, or nil.
+func (a *opened) relationsFitted() *relationgraph.Table { return cmp.Or(a.fitting.edges, a.edges) }
+
+// calibrationJobs returns the pipelines of --calibrate.
 func (a *scoring) calibrationJobs() ([]*beam.Pipeline, error) {
 	if !a.calibrate {
 		return nil, nil
 	}
-	var jobs []*beam.Pipeline
-	if a.fitting.edges != a.edges {
-		var err error
-		if jobs, err = a.fitting.edges.Jobs(); err != nil {
-			return nil, err
-		}
-	}
-	return append(jobs, buildCalibration(a.calibrationParams(lock.Lock{}))), nil
+	jobs, err := a.fitting.edges.Jobs()
+	return append(jobs, buildCalibration(a.calibrationParams(lock.Lock{}))), err
 }
 
-// calibrationLoads returns what the steps of --calibrate work on. The relation graph is one of them unless scoring needs the same.
+// calibrationLoads returns what the steps of --calibrate work on.
 func (a *scoring) calibrationLoads() []command.Load {
 	if !a.calibrate {
 		return nil
 	}
-	var loads []command.Load
-	if a.fitting.edges != a.edges {
-		loads = a.fitting.edges.Loads()
-	}
-	return append(loads, command.Load{Step: "calibrate.sample", Elements: a.fitting.queries, Unit: "validation queries"})
+	return append(a.fitting.edges.Loads(), command.Load{Step: "calibrate.sample", Elements: a.fitting.queries, Unit: "validation queries"})
 }
 
 // buildCalibration returns the Beam pipeline that fits probabilities.
@@ -116,7 +110,7 @@ func buildCalibration(p calibrate.Params) *beam.Pipeline {
 
 func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
 	return calibrate.NewParams(score.Params{
-		Graph: a.e.Workspace.Graph(), RelationGraph: a.fitting.edges.URL(), Radius: a.radius,
+		Graph: a.e.Workspace.Graph(), RelationGraph: a.relationsFitted().URL(), Radius: a.radius,
 		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
 	}, 0, workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
