@@ -291,20 +291,18 @@ func (f *flags) pipeline(e *command.Environment, source dataset, held lock.Lock)
 	})
 }
 
-// outputs lists the files that make graph/ complete; of the edges one shard stands for all.
+// outputs lists the files that make graph/ complete.
 func (f *flags) outputs(source dataset) []string {
-	files := []string{counts.SummaryFile, kg.EntitiesFile, kg.RelationsFile, kg.AnswersFile, kg.TrainAnswersFile, kg.RejectsFile, kg.EdgesFile(0, source.edgeShards())}
-	for _, split := range kg.Splits {
-		files = append(files, kg.QueriesFile(split))
-	}
+	inductive := source.inference != ""
+	files := append([]string{counts.SummaryFile, kg.EntitiesFile, kg.RelationsFile}, kg.TableFiles(inductive, source.edgeShards())...)
 	if f.typed() {
 		files = append(files, kg.TypesFile)
-		if source.inference != "" {
-			files = append(files, kg.InferenceTypesFile)
-		}
 	}
-	if source.inference != "" {
-		files = append(files, kg.InferenceEntitiesFile, kg.InferenceAnswersFile, kg.InferenceEdgesFile(0, source.edgeShards()))
+	if inductive {
+		files = append(files, kg.InferenceEntitiesFile)
+	}
+	if inductive && f.typed() {
+		files = append(files, kg.InferenceTypesFile)
 	}
 	return files
 }
