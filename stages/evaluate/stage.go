@@ -22,6 +22,7 @@ import (
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
+	"tagnet/stages/worker"
 )
 
 func init() {
@@ -55,11 +56,20 @@ type Params struct {
 	BaseRate float64
 }
 
-// calibration returns the calibration of the checkpoint, or nil if answers get no probabilities.
+// calibration returns the calibration of the checkpoint, or nil if answers get no probabilities. The process reads it once.
 func (p Params) calibration(ctx context.Context) (*calibration.Calibration, error) {
 	if p.Calibration == "" {
 		return nil, nil
 	}
+	type version struct {
+		checksum string
+		baseRate float64
+	}
+	key := worker.Key{Kind: "calibration", URL: p.Model.Checkpoints}
+	return worker.Load(key, version{p.Calibration, p.BaseRate}, func() (*calibration.Calibration, error) { return p.readCalibration(ctx) })
+}
+
+func (p Params) readCalibration(ctx context.Context) (*calibration.Calibration, error) {
 	folder := checkpoint.Folder(p.Model.Checkpoints)
 	record, err := folder.Record(ctx, p.Model.Checkpoint)
 	if err != nil {
