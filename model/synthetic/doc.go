@@ -1,0 +1,9 @@
+// Package synthetic makes knowledge graphs in which rules hold: numbers of entities and relations, degrees, rules, their confidence
+// and noise are all drawn from a seed. A graph has base relations, whose facts are drawn, and derived ones, whose facts follow from
+// a rule: a chain of one to three relations, in either direction, as in
+//
+//	uncle(x, y) if parent(x, z) and brother(z, y)
+//
+// Some of the facts that follow are held out, so that the answers to queries about them are known. A model of any graph can train on
+// an endless supply of such graphs; and what it answers on them shows which rules it has learned.
+package synthetic
