@@ -26,6 +26,7 @@ type options struct {
 	entities, relations int64
 	exponent            float64
 	seed                uint64
+	rules               bool
 }
 
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
@@ -38,8 +39,9 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.Int64Var(&o.entities, "entities", 0, "entities; 0 for one to every ten facts of train.txt")
 	set.Int64Var(&o.relations, "relations", 500, "relations")
 	set.Float64Var(&o.exponent, "exponent", 2.5, "of the power law: a degree of k is had by a share that falls as k to minus this, above 2 (huge hubs) to 10 (none)")
+	set.BoolVar(&o.rules, "rules", false, "draw relations and random rules that they follow, instead of a power law; --facts are then about as many, and what is held out follows from a rule; writes rules.txt, too")
 	set.Uint64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
-	if err := program.Parse(set, "Makes a knowledge graph whose degrees follow a power law: train.txt, valid.txt and test.txt.", arguments, diagnostics); err != nil {
+	if err := program.Parse(set, "Makes a knowledge graph whose degrees follow a power law, or in which random rules hold: train.txt, valid.txt and test.txt.", arguments, diagnostics); err != nil {
 		return o, err
 	}
 	if o.entities == 0 {
@@ -69,11 +71,21 @@ func (o options) check(set *flag.FlagSet) error {
 			return wrong("--%s is %d: want %d to %d", n.name, n.value, n.least, n.most)
 		}
 	}
+	drawn := ""
+	set.Visit(func(f *flag.Flag) {
+		if f.Name == "valid" || f.Name == "test" || f.Name == "exponent" {
+			drawn = f.Name
+		}
+	})
 	switch {
+	case o.rules && drawn != "":
+		return wrong("--%s is not for --rules, which draws it: leave it out", drawn)
 	case set.NArg() > 0:
 		return wrong("unexpected argument %q: flags begin with --; -h lists them", set.Arg(0))
 	case o.out == "":
 		return wrong("--out is missing: name the folder that takes the files")
+	case o.rules && o.facts > mostFollowed:
+		return wrong("--facts is %d: with --rules want %d at most", o.facts, mostFollowed)
 	case !(o.exponent > 2 && o.exponent <= 10):
 		return wrong("--exponent is %v: want more than 2, and 10 at most", o.exponent)
 	}
@@ -85,19 +97,27 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return err
 	}
+	if o.rules {
+		return writeRules(ctx, o, out)
+	}
 	g, err := newGenerator(o.facts+o.valid+o.test, o.entities, o.relations, o.exponent, o.seed)
 	if err != nil {
 		return program.Usage("%w", err)
 	}
 	made := absent(o.out)
 	if err := write(ctx, g, o, diagnostics); err != nil {
-		for _, folder := range made {
-			os.Remove(folder) // fails unless it is empty
-		}
+		remove(made)
 		return err
 	}
 	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about up to %d entities; the largest hub is the head of %d\n", o.out, o.facts, o.valid, o.test, o.entities, g.largest())
 	return nil
+}
+
+// remove removes folders that were made, innermost first.
+func remove(folders []string) {
+	for _, folder := range folders {
+		os.Remove(folder) // fails unless it is empty
+	}
 }
 
 // absent returns the local folders on the path that do not exist, the innermost first.

@@ -216,3 +216,44 @@ func TestNothingIsReplacedOrLeft(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// TestRules makes a graph with rules: about as many facts as were requested, none twice, and the same bytes again.
+func TestRules(t *testing.T) {
+	flags := []string{"--rules", "--facts", "20000", "--entities", "2000", "--relations", "30", "--seed", "4"}
+	files, err := generate(t, flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, name := range []string{"train.txt", "valid.txt", "test.txt"} {
+		for _, fact := range facts(files[name]) {
+			if seen[fact] || strings.Count(fact, "\t") != 2 {
+				t.Fatalf("%s: %q stands twice, or is no fact", name, fact)
+			}
+			seen[fact] = true
+		}
+	}
+	train, rules := len(facts(files["train.txt"])), facts(files["rules.txt"])
+	if train < 10_000 || train > 40_000 || len(facts(files["valid.txt"])) < 100 || len(rules) < 5 {
+		t.Errorf("%d training facts, %d rules", train, len(rules))
+	}
+	for _, rule := range rules {
+		if !strings.Contains(rule, "(x, y) if ") || !strings.Contains(rule, ", confidence 0.") && !strings.Contains(rule, ", confidence 1.00") || !strings.Contains(rule, ", y), ") {
+			t.Errorf("rule %q", rule)
+		}
+	}
+	again, err := generate(t, flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if again[name] != text {
+			t.Errorf("%s of the same seed differs", name)
+		}
+	}
+	for _, bad := range [][]string{{"--rules", "--valid", "5"}, {"--rules", "--exponent", "3"}, {"--rules", "--facts", "99999999"}, {"--rules", "--entities", "1"}} {
+		if _, err := generate(t, bad...); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+}

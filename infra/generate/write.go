@@ -20,15 +20,8 @@ type split struct {
 // write writes the three files. They appear when all of them are complete, train.txt last.
 func write(ctx context.Context, g *generator, o options, diagnostics io.Writer) error {
 	splits := []split{{"train", o.facts}, {"valid", o.valid}, {"test", o.test}}
-	for _, s := range splits {
-		url := storage.Join(o.out, s.name+".txt")
-		exists, err := storage.Exists(ctx, url)
-		if err != nil {
-			return err
-		}
-		if exists {
-			return fmt.Errorf("%s already exists: remove it, or choose another --out", url)
-		}
+	if err := free(ctx, o.out, "train", "valid", "test"); err != nil {
+		return err
 	}
 	w := writer{g: g, seen: make([]bool, o.relations), begun: time.Now(), diagnostics: diagnostics}
 	files := make([]storage.Writer, len(splits))
@@ -46,6 +39,21 @@ func write(ctx context.Context, g *generator, o options, diagnostics io.Writer) 
 	for i := range files {
 		if err := files[len(files)-1-i].Commit(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// free returns an error if a text file of a folder exists.
+func free(ctx context.Context, folder string, names ...string) error {
+	for _, name := range names {
+		url := storage.Join(folder, name+".txt")
+		exists, err := storage.Exists(ctx, url)
+		if err != nil {
+			return err
+		}
+		if exists {
+			return fmt.Errorf("%s already exists: remove it, or choose another --out", url)
 		}
 	}
 	return nil

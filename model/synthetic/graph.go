@@ -63,7 +63,7 @@ func New(seed uint64, o Options) (*Graph, error) {
 	}
 	rng := rand.New(rand.NewPCG(random.Seed(seed, 1), random.Seed(seed, 2)))
 	m := &maker{rng: rng, Graph: &Graph{Entities: logarithmic(rng, o.Entities), Relations: logarithmic(rng, o.Relations)}, known: map[graph.Fact]bool{}}
-	m.out = make([][][]int32, 2*m.Relations)
+	m.out = make([]map[int32][]int32, 2*m.Relations)
 	m.drawTypes()
 	degree := float64(logarithmic(rng, o.Degree))
 	base := max(1, int(math.Round(float64(m.Relations)*(.4+.3*rng.Float64()))))
@@ -94,7 +94,7 @@ type maker struct {
 	heads, tails []int
 
 	// out has the tails of each head by relation, inverse ones included. A relation without facts has none.
-	out [][][]int32
+	out []map[int32][]int32
 }
 
 // drawTypes divides the entities.
@@ -130,7 +130,7 @@ func (m *maker) add(head, relation, tail int32) {
 	inverse := relation + int32(m.Relations)
 	for r, ends := range map[int32][2]int32{relation: {head, tail}, inverse: {tail, head}} {
 		if m.out[r] == nil {
-			m.out[r] = make([][]int32, m.Entities)
+			m.out[r] = map[int32][]int32{}
 		}
 		m.out[r][ends[0]] = append(m.out[r][ends[0]], ends[1])
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // derive draws one or two rules for a relation, and adds the facts that follow from them, and some that do not.
 func (m *maker) derive(head int32) {
-	first := m.drawBody(head)
+	first := m.productive(head)
 	m.setTypes(head, m.heads[first[0]], m.tails[first[len(first)-1]])
 	m.follow(head, first)
 	if m.rng.Float64() < .3 {
@@ -13,6 +13,23 @@ func (m *maker) derive(head int32) {
 		}
 	}
 	m.addNoise(head)
+}
+
+// productive draws some walks, and returns the one that leads somewhere from most entities of its type: many lead nowhere.
+func (m *maker) productive(before int32) (body []int32) {
+	const bodies, starts = 4, 48
+	most := -1
+	for range bodies {
+		drawn, count := m.drawBody(before), 0
+		of := m.types[m.heads[drawn[0]]]
+		for range starts {
+			count += min(2, len(m.ends(of[m.rng.IntN(len(of))], drawn)))
+		}
+		if count > most {
+			body, most = drawn, count
+		}
+	}
+	return body
 }
 
 // drawBody draws a walk of one to three relations that come before one, in either direction. Where relations fit, each starts at the

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"tagnet/formats/storage"
+	"tagnet/infra/internal/program"
+	"tagnet/model/graph"
+	"tagnet/model/synthetic"
+)
+
+// mostFollowed bounds the facts of a graph with rules, which is made in memory.
+const mostFollowed = 20_000_000
+
+// writeRules makes a graph in which rules hold, and writes it: half of the facts that are held out are for validation.
+func writeRules(ctx context.Context, o options, out io.Writer) error {
+	exactly := func(n int64) synthetic.Range { return synthetic.Range{Least: int(n), Most: int(n)} }
+	g, err := synthetic.New(o.seed, synthetic.Options{
+		Entities: exactly(o.entities), Relations: exactly(o.relations),
+		Degree: exactly(max(1, int64(math.Round(1.8*float64(o.facts)/float64(o.entities))))), // each fact has two ends; rules add about as many as are drawn twice
+	})
+	if err != nil {
+		return program.Usage("%w", err)
+	}
+	var valid, test []graph.Fact
+	for i, f := range g.HeldOut {
+		if i%2 == 0 {
+			valid = append(valid, f)
+		} else {
+			test = append(test, f)
+		}
+	}
+	names := []string{"rules", "test", "valid", "train"} // committed in this order
+	texts := []string{rules(g), lines(test), lines(valid), lines(g.Facts)}
+	if err := free(ctx, o.out, names...); err != nil {
+		return err
+	}
+	made := absent(o.out)
+	if err := writeTexts(ctx, o.out, names, texts); err != nil {
+		remove(made)
+		return err
+	}
+	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about %d entities, and %d rules\n", o.out, len(g.Facts), len(valid), len(test), g.Entities, len(g.Rules))
+	return nil
+}
+
+// writeTexts writes text files, which appear when all of them are complete.
+func writeTexts(ctx context.Context, folder string, names, texts []string) error {
+	files := make([]storage.Writer, len(names))
+	for i, name := range names {
+		file, err := storage.Create(ctx, storage.Join(folder, name+".txt"))
+		if err != nil {
+			return err
+		}
+		defer file.Abort()
+		if _, err := io.WriteString(file, texts[i]); err != nil {
+			return err
+		}
+		files[i] = file
+	}
+	for _, file := range files {
+		if err := file.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lines(facts []graph.Fact) string {
+	var text strings.Builder
+	for _, f := range facts {
+		fmt.Fprintf(&text, "e%d\tr%d\te%d\n", f.Head, f.Relation, f.Tail)
+	}
+	return text.String()
+}
+
+// rules returns a line for each rule, such as "r7(x, y) if r2(x, z1) and ~r1(z1, y), confidence 0.83". A ~ is the inverse relation.
+func rules(g *synthetic.Graph) string {
+	var text strings.Builder
+	for _, rule := range g.Rules {
+		fmt.Fprintf(&text, "r%d(x, y) if ", rule.Head)
+		for i, relation := range rule.Body {
+			name, from, to := fmt.Sprintf("r%d", relation), fmt.Sprintf("z%d", i), fmt.Sprintf("z%d", i+1)
+			if base := relation - int32(g.Relations); base >= 0 {
+				name = fmt.Sprintf("~r%d", base)
+			}
+			if i == 0 {
+				from = "x"
+			} else {
+				text.WriteString(" and ")
+			}
+			if i == len(rule.Body)-1 {
+				to = "y"
+			}
+			fmt.Fprintf(&text, "%s(%s, %s)", name, from, to)
+		}
+		fmt.Fprintf(&text, ", confidence %.2f\n", rule.Confidence)
+	}
+	return text.String()
+}
