@@ -116,9 +116,7 @@ func (e *engine) describe(layout []parameters.Shape) {
 	b.Live = int32(c.Dim)
 	b.Entities, b.Edges, b.RelationCount = int32(e.graph.Entities), int32(e.graph.Edges()), int32(e.graph.RelationCount())
 	b.Layers, b.Ages, b.Delta = int32(c.Layers), int32(e.configuration.Ages()), int32(c.Delta)
-	b.Reduction = map[string]int32{
-		configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
-	}[c.Aggregate]
+	b.Reduction = reductions[c.Aggregate]
 	b.Specific, b.Training = flag(c.Specific()), flag(e.training)
 	b.DependentRelations, b.Bias, b.DegreeMessages = flag(c.Dependent), flag(c.Bias), flag(c.DegreeMessages)
 	b.KeepScale = 1

@@ -2,6 +2,9 @@ package gpu
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
@@ -9,6 +12,11 @@ import (
 
 // maxAges is the largest number of states that an entity passes through in its window.
 const maxAges = 8
+
+// reductions are the numbers that the kernels have for the aggregates.
+var reductions = map[string]int32{
+	configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
+}
 
 // UnsupportedError reports a configuration that kernels do not compute.
 type UnsupportedError struct {
@@ -28,6 +36,7 @@ func Supports(c configuration.Configuration) error {
 	cpuOnly := func(field string, value any, want string) error {
 		return remedy.Errorf("use --device cpu", "%w", &UnsupportedError{field, value, want})
 	}
+	_, computes := reductions[c.Aggregate]
 	switch {
 	case c.Source() != configuration.RelationsTable && c.Source() != configuration.RelationsLinear:
 		return cpuOnly("relations", c.Source(), configuration.RelationsTable+" or "+configuration.RelationsLinear)
@@ -35,6 +44,8 @@ func Supports(c configuration.Configuration) error {
 		return cpuOnly("policy", c.Policy, configuration.PolicyWindow)
 	case c.Message != configuration.MessageDistMult:
 		return cpuOnly("message", c.Message, configuration.MessageDistMult)
+	case !computes:
+		return cpuOnly("aggregate", c.Aggregate, strings.Join(slices.Sorted(maps.Keys(reductions)), ", "))
 	case c.Dim > 64:
 		return cpuOnly("dim", c.Dim, "1 to 64")
 	case c.Ages() > maxAges:

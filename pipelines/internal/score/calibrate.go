@@ -52,7 +52,7 @@ func (a *opened) openCalibrating(ctx context.Context) error {
 		return err
 	}
 	if len(valid) == 0 {
-		return command.Usage("--calibrate: there are no validation queries to fit probabilities to: leave it out, or put facts into the dataset's valid.txt and preprocess again")
+		return command.Usage("--calibrate: there are no validation queries to fit probabilities to: leave it out, or preprocess again with facts in the dataset's valid.txt, or one file with --split 90,5,5")
 	}
 	a.fitting.queries = min(int64(len(valid)), calibrate.MostRows)
 	if a.loaded.Of("valid") != a.loaded.Of(a.split) {

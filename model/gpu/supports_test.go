@@ -1,0 +1,26 @@
+package gpu
+
+import (
+	"errors"
+	"testing"
+
+	"tagnet/model/configuration"
+)
+
+// TestUnknownChoicesAreRefused gives devices an aggregate and a source of relations that only a processor might compute.
+func TestUnknownChoicesAreRefused(t *testing.T) {
+	t.Parallel()
+	for field, change := range map[string]func(*configuration.Configuration){
+		"aggregate": func(c *configuration.Configuration) { c.Aggregate = "median" },
+		"relations": func(c *configuration.Configuration) { c.Relations = "constants" },
+	} {
+		c := configuration.Default()
+		change(&c)
+		if got, is := errors.AsType[*UnsupportedError](Supports(c)); !is || got.Field != field {
+			t.Errorf("another %s: %v", field, got)
+		}
+	}
+	if err := Supports(configuration.Default()); err != nil {
+		t.Error(err)
+	}
+}
