@@ -98,19 +98,12 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 	for rest := 0; rest < len(queries); {
 		first := rest
 		chunks := p.chunks(queries, &rest)
-		release, err := p.shared.Hold(ctx, queries[first].Relation, cap(p.idle))
-		if err != nil {
-			return nil, err
-		}
-		err = parallel.Try(ctx, cap(p.idle), len(chunks), func(ctx context.Context, _, chunk int) error {
+		err := p.holding(ctx, queries[first].Relation, len(chunks), func(ctx context.Context, t *thread, chunk int) error {
 			from, to := chunks[chunk][0], chunks[chunk][1]
-			return p.use(ctx, func(t *thread) error {
-				sent, err := t.rank(ctx, queries[from:to], ranked[from:to], list, done)
-				messages.Add(sent)
-				return err
-			})
+			sent, err := t.rank(ctx, queries[from:to], ranked[from:to], list, done)
+			messages.Add(sent)
+			return err
 		})
-		release()
 		if err != nil {
 			return nil, err
 		}
@@ -120,6 +113,19 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 		out.Queries[at] = ranked[i]
 	}
 	return out, nil
+}
+
+// holding runs tasks on threads while what the queries of a relation's group share is held. A caller may recover a panic of a task, so
+// even that releases it.
+func (p *Pool) holding(ctx context.Context, relation int32, tasks int, do func(ctx context.Context, t *thread, task int) error) error {
+	release, err := p.shared.Hold(ctx, relation, cap(p.idle))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return parallel.Try(ctx, cap(p.idle), tasks, func(ctx context.Context, _, task int) error {
+		return p.use(ctx, func(t *thread) error { return do(ctx, t, task) })
+	})
 }
 
 // order returns the order of answering: by group, and within it by source.

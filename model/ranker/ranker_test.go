@@ -169,6 +169,25 @@ func (w *inGroup) Scores(ctx context.Context, source int32, relations []int32, s
 	return w.fake.Scores(ctx, source, relations, scores)
 }
 
+// broken panics.
+type broken struct{ Worker }
+
+func (broken) Scores(context.Context, int32, []int32, [][]float32) error { panic("no luck") }
+
+// TestPanicReleases has a caller recover a panic of a worker, as serve does: what was held for it is released.
+func TestPanicReleases(t *testing.T) {
+	t.Parallel()
+	shared := &byParity{}
+	p := NewPool(entities, 10, 1, shared, func() Worker { return broken{} })
+	defer func() {
+		if recover() == nil || len(shared.held) != 1 || len(shared.now) > 0 {
+			t.Errorf("groups %v were held, %v still are", shared.held, shared.now)
+		}
+	}()
+	_, err := p.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil)
+	t.Errorf("no panic, error %v", err)
+}
+
 // TestGroupsChangeNothing ranks by groups of relations, each of which is held once.
 func TestGroupsChangeNothing(t *testing.T) {
 	t.Parallel()
