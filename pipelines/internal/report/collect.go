@@ -222,7 +222,7 @@ func (e *reader) readTraining(ctx context.Context) {
 		e.missing(configurationSection, "There is no checkpoint", train, err)
 		return
 	}
-	r, err := storage.ReadJSON[checkpoint.Record](ctx, storage.Join(w.Checkpoints(), e.best+".json"))
+	r, err := checkpoint.Folder(w.Checkpoints()).Record(ctx, e.best)
 	if err != nil {
 		e.missing(configurationSection, "The record of the best checkpoint cannot be shown", train, err)
 		return

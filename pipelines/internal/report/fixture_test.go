@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tagnet/formats/analysis"
+	"tagnet/formats/checksum"
 	"tagnet/formats/counts"
 	"tagnet/formats/history"
 	"tagnet/formats/metrics"
@@ -45,7 +46,18 @@ func (f fixture) write(name string, value any) {
 func (f fixture) record(r checkpoint.Record) {
 	f.t.Helper()
 	r.Weights.Name, r.Optimizer.Name = r.Name()+".safetensors", r.Name()+".optimizer.safetensors"
-	f.write(f.workspace.CheckpointsFolder()+"/"+r.Name()+".json", r)
+	r.FormatVersion = checkpoint.FormatVersion
+	text, err := json.Marshal(struct {
+		checkpoint.Record
+		Checksum string `json:"checksum"`
+	}{r, checksum.Blank})
+	if err == nil {
+		err = checksum.Set(text, "checksum")
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.writeText(f.workspace.CheckpointsFolder()+"/"+r.Name()+".json", string(text))
 }
 
 func (f fixture) writeText(name, text string) {

@@ -183,13 +183,28 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// TestRecordOfEarlierULTRA has a record whose configuration names the architecture, as those of earlier trainings from ULTRA's weights.
+func TestRecordOfEarlierULTRA(t *testing.T) {
+	t.Parallel()
+	f := fixture{t, workspace.New(t.TempDir()), 3, 8}
+	f.training()
+	earlier := checkpoint.Record{Configuration: configuration.Default(), Epoch: 12}
+	earlier.Configuration.Architecture = "ultra"
+	f.record(earlier)
+	e := newReader(f.workspace, 0)
+	e.readTraining(t.Context())
+	if r := e.checkpoint; r == nil || r.Configuration.Source() != configuration.RelationsGraph {
+		t.Errorf("record %+v, gaps %+v", r, e.gaps)
+	}
+}
+
 // TestUnfinishedTraining checks that the page says so as long as the checkpoints have no manifest. The
 // best checkpoint may be older than the present number of epochs.
 func TestUnfinishedTraining(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}
 	f.training()
-	extended := checkpoint.Record{FormatVersion: checkpoint.FormatVersion, Configuration: configuration.Default(), Epoch: 13}
+	extended := checkpoint.Record{FormatVersion: checkpoint.FormatVersion, Configuration: configuration.Default(), Epoch: 13, Step: 204088}
 	extended.Configuration.Epochs = 77
 	if err := checkpoint.Folder(f.workspace.Checkpoints()).Save(t.Context(), extended, nil, nil); err != nil {
 		t.Fatal(err)
