@@ -112,6 +112,16 @@ type recorded struct {
 	Origin     *checkpoint.Origin `json:"from,omitempty"`
 }
 
+// upgraded returns what a recorded configuration means that names the architecture instead of the source of relations.
+func upgraded(there json.RawMessage) (json.RawMessage, error) {
+	var r recorded
+	if err := json.Unmarshal(there, &r); err != nil || r.Architecture == "" {
+		return there, err
+	}
+	r.Configuration = r.Configuration.Upgraded()
+	return json.Marshal(r)
+}
+
 // trainer is one run of the command.
 type trainer struct {
 	*flags
@@ -223,7 +233,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		flags: f, e: e, loaded: loaded, edges: edges, validates: len(valid) > 0, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
-			Configuration: recorded{f.configuration, f.rounds, f.validation, f.origin.recorded}, Seed: e.Seed,
+			Configuration: recorded{f.configuration, f.rounds, f.validation, f.origin.recorded}, Upgraded: upgraded, Seed: e.Seed,
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
 		},
 	}

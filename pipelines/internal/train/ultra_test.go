@@ -1,6 +1,7 @@
 package train
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"tagnet/formats/history"
 	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
 	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -29,6 +31,29 @@ func ultraWeights(t testing.TB) string {
 // fromULTRA returns the flags of a short training of ULTRA's weights.
 func fromULTRA(workspace, weights string, more ...string) []string {
 	return append([]string{"--workspace", workspace, "--from", weights, "--negatives", "8", "--batch_size", "16", "--epochs", "3"}, more...)
+}
+
+// TestEarlierULTRAIsComplete has a finished training whose manifest names the architecture, as earlier ones do: it is that of the same
+// command.
+func TestEarlierULTRAIsComplete(t *testing.T) {
+	w, weights := ring(t, 40), ultraWeights(t)
+	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--epochs", "1")...)
+	folder := filepath.Join(w, "runs/main/checkpoints")
+	m, err := manifest.Read(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(m.Configuration), `"relations":"graph","relation_layers":6`, `"architecture":"ultra"`, 1)
+	if text == string(m.Configuration) {
+		t.Fatalf("the manifest has %s", text)
+	}
+	m.Configuration = json.RawMessage(text)
+	if err := manifest.Write(t.Context(), folder, m); err != nil {
+		t.Fatal(err)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--epochs", "1")...); !strings.Contains(out, "complete") {
+		t.Errorf("output:\n%s", out)
+	}
 }
 
 // TestTrainULTRA trains weights further: the loss falls, and neither threads nor interruptions change a byte. The last checkpoint
