@@ -76,6 +76,9 @@ func TestPageAnswers(t *testing.T) {
 		if got := list[string](p, "tr:not([hidden]) td.paths li", "e.textContent"); len(got) == 0 || !strings.HasPrefix(got[0], "Person 01 ") || !strings.Contains(got[0], "weight") {
 			t.Errorf("paths %q", got)
 		}
+		if got := list[string](p, "tr:not([hidden]) td.paths p", "e.textContent"); len(got) != 1 || got[0] != s.model.PathWeights() {
+			t.Errorf("below the paths %q, want what their weights are", got)
+		}
 		if n := p.Overflow(); n > 0 {
 			t.Errorf("%d wide, with paths: %d pixels too wide", width, n)
 		}
