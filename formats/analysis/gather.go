@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/storage"
 )
 
-// Inputs are what an Analysis is made of, besides the degrees.
+// Inputs are the files that an Analysis summarizes, besides the degrees.
 type Inputs struct {
 	// Graph is the URL of the graph/ folder.
 	Graph string

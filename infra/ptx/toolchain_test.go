@@ -32,7 +32,7 @@ func published(t *testing.T) ([]wheel, installFunc, *int) {
 	return []wheel{{"a", "1.0", "0a"}, {"b", "2.0", "0b"}}, install, &installs
 }
 
-// TestRequirements checks that pip is told the checksum of every wheel, without which it would take any.
+// TestRequirements checks that pip gets the checksum of every wheel: without one it accepts any file.
 func TestRequirements(t *testing.T) {
 	t.Parallel()
 	wheels, _, _ := published(t)

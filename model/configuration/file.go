@@ -61,9 +61,12 @@ func parsePreset(file string, text []byte, preset func(name string) (Configurati
 		return Configuration{}, err
 	}
 	var mistakes []error
-	for field, given := range map[string]bool{"architecture": p.Architecture != "", "relations": p.Relations == RelationsGraph} {
-		if given {
-			mistakes = append(mistakes, strict.Mistake(file, text, "weights decide it: leave it out", field))
+	for _, decided := range []struct {
+		field string
+		given bool
+	}{{"architecture", p.Architecture != ""}, {"relations", p.Relations == RelationsGraph}} {
+		if decided.given {
+			mistakes = append(mistakes, strict.Mistake(file, text, "weights decide it: leave it out", decided.field))
 		}
 	}
 	p.Configuration = p.Upgraded()

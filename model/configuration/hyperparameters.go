@@ -64,7 +64,7 @@ var hyperparameters = []Field{
 
 var fraction = values{text: "0 or more, less than 1", number: func(x float64) bool { return x >= 0 && x < 1 }}
 
-// values are those that a hyperparameter may have. The zero values accept all.
+// values describe what a hyperparameter may be set to. The zero value accepts everything.
 type values struct {
 	text    string               // describes numbers
 	number  func(x float64) bool // accepts a number

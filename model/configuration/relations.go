@@ -7,9 +7,9 @@ const (
 	RelationsGraph  = "graph"  // both come from a propagation between relations; only read from trained weights
 )
 
-// relationSource is what a configuration's model has for its source of relations.
+// relationSource describes a source of relation embeddings.
 type relationSource struct {
-	// query has the model a parameter for the embeddings of queries' relations; layer are those of each layer.
+	// query says that the embeddings of queries' relations are a parameter; layer lists the parameters of each layer.
 	query bool
 	layer []RelationTensor
 	// fixed says that the tables are the same for all queries, transfers that no parameter belongs to a relation and the graph of

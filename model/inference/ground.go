@@ -54,7 +54,7 @@ func (g *ground) hold(ctx context.Context, relation int32, threads int) (release
 	if group := s.Group(relation); !g.there || g.group != group {
 		g.there = false
 		clear(g.scores)
-		if err := g.states.Forward(ctx, s.first, s.weights, relation, threads); err != nil {
+		if err := g.states.Forward(ctx, s.weights, relation, threads); err != nil {
 			return nil, err
 		}
 		g.there, g.group = true, group

@@ -41,7 +41,7 @@ func TestDifferencesAreThoseOfStates(t *testing.T) {
 				}
 				for n := range 12 {
 					q := Query{Source: rng.Int32N(int32(entities)), Relation: rng.Int32N(6)}
-					if err := ground.Forward(t.Context(), alone, w, q.Relation, 1+n%3); err != nil {
+					if err := ground.Forward(t.Context(), w, q.Relation, 1+n%3); err != nil {
 						t.Fatal(err)
 					}
 					if err := alone.Forward(t.Context(), w, q); err != nil {
@@ -114,7 +114,7 @@ func TestRefusesOtherGrounds(t *testing.T) {
 	g := golden.RandomGraph(t, rand.New(rand.NewPCG(1, 2)), 20, 3, 40)
 	w, p := loaded(t, g, c, true, k), New(g, c, k)
 	ground := NewGround(p)
-	if err := ground.Forward(t.Context(), p, w, 1, 1); err != nil {
+	if err := ground.Forward(t.Context(), w, 1, 1); err != nil {
 		t.Fatal(err)
 	}
 	for what, q := range map[string]Query{
@@ -131,7 +131,7 @@ func TestRefusesOtherGrounds(t *testing.T) {
 		t.Errorf("the inverse relation: %v", err)
 	}
 	c.Policy, c.Delta = configuration.PolicyWindow, 2
-	if err := NewGround(p).Forward(t.Context(), New(g, c, k), loaded(t, g, c, false, k), 1, 1); err == nil {
+	if err := NewGround(New(g, c, k)).Forward(t.Context(), loaded(t, g, c, false, k), 1, 1); err == nil {
 		t.Error("the ground of a window: no error")
 	}
 }

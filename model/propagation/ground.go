@@ -18,11 +18,12 @@ import (
 //
 // Its Forward must not run beside a query's. Memory: 4 · V · dim bytes a layer, and for three more.
 type Ground struct {
-	weights *Weights
-	group   int32          // of the relations, see relations.Source
-	layout  *window.Layout // all entities, by rank
-	layers  []stack.Layer
-	tables  [][]float32 // of messages, by layer, [2R, dim]
+	propagator *Propagator
+	weights    *Weights
+	group      int32          // of the relations, see relations.Source
+	layout     *window.Layout // all entities, by rank
+	layers     []stack.Layer
+	tables     [][]float32 // of messages, by layer, [2R, dim]
 	// shared have the outputs of the layers' linear maps for the ground states, without the bias, [V, dim], by rank.
 	shared [][]float32
 	// final has the ground states after the last layer, middle those after middleLayer, [V, dim] each, by rank.
@@ -34,11 +35,12 @@ type Ground struct {
 // NewGround returns an empty ground for p and its clones.
 func NewGround(p *Propagator) *Ground {
 	layers := p.configuration.Layers
-	return &Ground{layout: window.NewLayout(p.graph, p.kernel, p.layout), layers: make([]stack.Layer, layers), shared: make([][]float32, layers)}
+	return &Ground{propagator: p, layout: window.NewLayout(p.graph, p.kernel, p.layout), layers: make([]stack.Layer, layers), shared: make([][]float32, layers)}
 }
 
 // Forward computes what queries of a relation share, on so many threads. It checks ctx before each layer.
-func (g *Ground) Forward(ctx context.Context, p *Propagator, w *Weights, relation int32, threads int) error {
+func (g *Ground) Forward(ctx context.Context, w *Weights, relation int32, threads int) error {
+	p := g.propagator
 	if !p.configuration.HasGround() {
 		return fmt.Errorf("propagating a ground: policy %s with aggregate %s and relations %s has none", p.configuration.Policy, p.configuration.Aggregate, p.configuration.Source())
 	}

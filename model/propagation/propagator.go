@@ -151,7 +151,7 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	if b := q.Background; b != nil && (b.propagator.graph != p.graph || b.propagator.weights != w || b.propagator.query.Training != q.Training) {
 		return fmt.Errorf("propagating: the background belongs to another graph, or to other weights, or is not for training %v", q.Training)
 	}
-	if g := q.Ground; g != nil && (g.weights != w || g.group != w.Relations.Group(p.relations[0]) || len(p.relations) > 1 || q.Training || q.Removal.Active) {
+	if g := q.Ground; g != nil && (g.propagator.graph != p.graph || g.weights != w || g.group != w.Relations.Group(p.relations[0]) || len(p.relations) > 1 || q.Training || q.Removal.Active) {
 		return fmt.Errorf("propagating: the ground belongs to other weights or relations than %d, or is not for training %v and removal %v", p.relations, q.Training, q.Removal.Active)
 	}
 	if q.Radius != 0 && (q.Ground == nil || q.Radius < 0 || q.Radius > p.configuration.Layers) {

@@ -58,7 +58,7 @@ func baseOf(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *r
 	}
 	propagator := propagation.New(g, c, k)
 	ground := propagation.NewGround(propagator)
-	if err := ground.Forward(t.Context(), propagator, w, relation, 2); err != nil {
+	if err := ground.Forward(t.Context(), w, relation, 2); err != nil {
 		t.Fatal(err)
 	}
 	b.ground = make([]float32, g.Entities*c.Dim)
