@@ -80,6 +80,14 @@ func (s *Scorer) Hold(ctx context.Context, relation int32, threads int) (release
 	return s.ground.hold(ctx, relation, threads)
 }
 
+// enter is Hold for a query of a worker, whose caller may hold the group already.
+func (s *Scorer) enter(ctx context.Context, relation int32) (release func(), err error) {
+	if s.ground != nil && s.ground.join(relation) {
+		return s.ground.release, nil
+	}
+	return s.Hold(ctx, relation, 1)
+}
+
 // Worker scores the queries of one source at a time. It is not for concurrent use. Its buffers grow to the largest
 // query and are then reused.
 type Worker struct {
@@ -136,13 +144,11 @@ func (s *Scorer) query(source int32) (propagation.Query, error) {
 
 // scoreBatch scores all entities for relations that are propagated together.
 func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch []int32, scores [][]float32) error {
-	if g := w.scorer.ground; g != nil && g.join(batch[0]) {
-		defer g.release()
-	} else if release, err := w.scorer.Hold(ctx, batch[0], 1); err != nil {
+	release, err := w.scorer.enter(ctx, batch[0])
+	if err != nil {
 		return fmt.Errorf("scoring: %w", err)
-	} else {
-		defer release()
 	}
+	defer release()
 	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
