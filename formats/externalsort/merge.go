@@ -18,6 +18,11 @@ func MergeRows(ctx context.Context, spills []Spill, prefix string, each func(r R
 	return mergeAll(ctx, rows, spills, prefix, each)
 }
 
+// MergeWide calls each with the wide rows of all spills in order. It merges more than FanIn spills as MergeRows does.
+func MergeWide(ctx context.Context, spills []Spill, prefix string, each func(r Wide) error) error {
+	return mergeAll(ctx, wide, spills, prefix, func(r Wide, _ int) error { return each(r) })
+}
+
 // MergeNames calls each with the distinct names of all spills in order, as views. It merges more
 // than FanIn spills as MergeRows does.
 func MergeNames(ctx context.Context, spills []Spill, prefix string, each func(name []byte) error) error {

@@ -52,6 +52,32 @@ func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
 	return row, err
 }
 
+// wide are delivered all, as rows are.
+var wide = kind[Wide]{
+	codec:    func() codec[Wide] { return wideCodec{} },
+	compare:  Wide.Compare,
+	distinct: func(each func(Wide, int) error) func(Wide, int) error { return each },
+}
+
+type wideCodec struct{}
+
+func (wideCodec) append(buffer []byte, r Wide) []byte {
+	buffer, _ = binary.Append(buffer, binary.LittleEndian, r[:])
+	return buffer
+}
+
+func (wideCodec) read(r *bufio.Reader) (row Wide, err error) {
+	encoded, err := r.Peek(WideBytes)
+	if err != nil {
+		return row, err
+	}
+	for i := range row {
+		row[i] = int32(binary.LittleEndian.Uint32(encoded[4*i:]))
+	}
+	_, err = r.Discard(WideBytes)
+	return row, err
+}
+
 // names are delivered once each, in byte order.
 var names = kind[[]byte]{
 	codec:   func() codec[[]byte] { return new(nameCodec) },

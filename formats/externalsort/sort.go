@@ -12,6 +12,15 @@ const RowBytes = 12
 // Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
 func (r Row) Compare(s Row) int { return slices.Compare(r[:], s[:]) }
 
+// Wide is a row of four ids, by which it sorts, and four numbers that go with them. No id is negative.
+type Wide [8]int32
+
+// WideBytes is the size of a wide row.
+const WideBytes = 32
+
+// Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
+func (r Wide) Compare(s Wide) int { return slices.Compare(r[:4], s[:4]) }
+
 // Sort is a radix sort. It takes as many rows of scratch, and one pass for each byte in which rows
 // differ. It returns the sorted rows, which are in one of the two slices, and the other slice.
 func Sort(rows, scratch []Row) (sorted, other []Row) {

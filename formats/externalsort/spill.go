@@ -50,6 +50,11 @@ func CreateRows(ctx context.Context, url string) (*Writer[Row], error) {
 	return create(ctx, url, rows)
 }
 
+// CreateWide begins a spill file of wide rows.
+func CreateWide(ctx context.Context, url string) (*Writer[Wide], error) {
+	return create(ctx, url, wide)
+}
+
 // Write appends a record, which must not sort before the previous one.
 func (w *Writer[T]) Write(record T) error {
 	w.record = w.codec.append(w.record[:0], record)

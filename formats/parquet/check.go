@@ -45,6 +45,16 @@ func (p Prediction) Check() error {
 	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), checkScore(p.Score), check.Between("hops", p.Hops, -1, 1<<30))
 }
 
+// Check returns an error for numbers that no fact has.
+func (f Fact) Check() error {
+	if f.Probability != nil {
+		if err := check.Share("probability", *f.Probability); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Between("position", f.Position, 1, 1<<40), check.Finite("score", f.Score), check.Between("hops", f.Hops, -1, 1<<30))
+}
+
 // Check returns an error for a path that no answer has.
 func (e Explanation) Check() error {
 	return check.First(check.Count("query", e.Query), checkDirection(e.Direction), check.Between("path", e.Path, 1, 1<<30), check.Finite("weight", e.Weight))

@@ -53,6 +53,24 @@ type Explanation struct {
 	Text, Steps string
 }
 
+// Fact is a new fact of a list: a row of the table facts.
+type Fact struct {
+	// Position is the rank of the fact in the list, from 1.
+	Position             int64
+	Head, Relation, Tail string
+	// Probability is that of being a missing fact, nil where there were too few validation facts to fit it to. Score orders the list.
+	Probability *float64
+	Score       float64
+	// TailScore and TailPosition are the logit and the rank of the tail among the new answers of (head, relation, ?), HeadScore and
+	// HeadPosition those of the head among those of (?, relation, tail); nil where the query does not list it.
+	TailScore    *float32
+	TailPosition *int32
+	HeadScore    *float32
+	HeadPosition *int32
+	// Hops is the number of hops from head to tail, -1 if it is unreached.
+	Hops int32
+}
+
 // MessageCount counts the messages of one layer of the propagation from one source: a row of
 // the table messages.
 type MessageCount struct {
@@ -93,7 +111,7 @@ type Share struct {
 // Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
-	Ranking | Prediction | Explanation | MessageCount | Share
+	Ranking | Prediction | Explanation | Fact | MessageCount | Share
 	check.Checked
 	// table returns the name of the table and the version of its columns.
 	table() (name, version string)
@@ -102,6 +120,7 @@ type Row interface {
 func (Ranking) table() (name, version string)      { return "rankings", "1" }
 func (Prediction) table() (name, version string)   { return "predictions", PredictionsVersion }
 func (Explanation) table() (name, version string)  { return "explanations", "1" }
+func (Fact) table() (name, version string)         { return "facts", "1" }
 func (MessageCount) table() (name, version string) { return "messages", "1" }
 func (Share) table() (name, version string)        { return "shares", "1" }
 

@@ -66,6 +66,24 @@ func Ask(s Sizes, c configuration.Configuration, topK, shardRows int, listed int
 	return e
 }
 
+// Discover estimates a list of at most so many new facts of queries about so many relations, inverse ones included: what Ask
+// estimates, and what merges their answers.
+func Discover(s Sizes, c configuration.Configuration, topK, shardRows int, listed, relations, most int64) Estimate {
+	const (
+		perCandidate = 112     // as it is scored, and as a record
+		sample       = 240_000 // observations
+		perFact      = 600     // of a list: merged, by name, as columns
+	)
+	e := Ask(s, c, topK, shardRows, listed)
+	e.Task = "listing new facts of this graph"
+	e.Rows = append(e.Rows,
+		Row{"candidates", Shards * perCandidate * int64(shardRows)},
+		Row{"habits", 8*s.Edges + 4*relations*s.Relations},
+		Row{"sample", sample * 170 * runnerCopies},
+		Row{"list", perFact * most})
+	return e
+}
+
 // Calibrate estimates a calibration with the topK best new candidates of each query, by shards with at most shardRows of
 // them.
 func Calibrate(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {

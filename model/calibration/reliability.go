@@ -26,12 +26,19 @@ const unit = 1 << 32
 
 // Add adds a candidate.
 func (r *Reliability) Add(probability float64, isTrue bool) {
-	b := &r[max(0, min(Bins-1, int(probability*Bins)))]
-	b.Candidates++
-	b.Sum += int64(math.Round(probability * unit))
 	if isTrue {
-		b.True++
+		r.AddAll(probability, 1, 1)
+	} else {
+		r.AddAll(probability, 1, 0)
 	}
+}
+
+// AddAll adds candidates of the same probability, some of them true.
+func (r *Reliability) AddAll(probability float64, candidates, isTrue int64) {
+	b := &r[max(0, min(Bins-1, int(probability*Bins)))]
+	b.Candidates += candidates
+	b.Sum += candidates * int64(math.Round(probability*unit))
+	b.True += isTrue
 }
 
 // Merge adds the counts of another Reliability.

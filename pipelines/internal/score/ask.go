@@ -36,15 +36,15 @@ const everything = "all"
 
 // checkAsk checks the flags about a user's own queries.
 func (f *flags) checkAsk() error {
-	asks := f.relation != ""
+	asks := f.relation != "" || f.facts != ""
 	switch {
-	case asks && f.queries != "":
+	case f.relation != "" && f.queries != "":
 		return command.Usage("--relation and --queries exclude each other: the lines of --queries have relations")
 	case f.sources != "" && !asks:
-		return command.Usage("--sources needs --relation: the relations to ask, or all")
+		return command.Usage("--sources needs --relation or --facts: the relations to ask, or all")
 	case asks || f.queries != "":
 	case f.candidates != "":
-		return command.Usage("--candidates needs --relation or --queries: all entities are candidates when a split is ranked")
+		return command.Usage("--candidates needs --relation, --facts or --queries: all entities are candidates when a split is ranked")
 	case f.onlyNew:
 		return command.Usage("--only_new needs --relation or --queries")
 	case f.output != "":
@@ -176,7 +176,7 @@ func (a *scoring) readAsk(ctx context.Context) error {
 		if q.lists.Sources, q.recorded.Sources, err = a.list(ctx, "sources", a.sources, view); err != nil {
 			return err
 		}
-		if q.ask.Relations, q.recorded.Relations, err = a.askedRelations(ctx); err != nil {
+		if q.ask.Relations, q.recorded.Relations, err = a.askedRelations(ctx, "relation", a.relation); err != nil {
 			return err
 		}
 		sources := int64(len(view.Entities))
@@ -185,7 +185,7 @@ func (a *scoring) readAsk(ctx context.Context) error {
 		}
 		q.queries = sources * int64(len(q.ask.Relations))
 		q.distinct, q.ask.Beside, q.shown = q.queries, !a.onlyNew, 3
-		name = a.derivedName()
+		name = a.derivedName("ask", a.relation)
 		a.e.Say("queries: %s (sources: %s, relations: %s)", progress.Count(q.queries), progress.Count(sources), progress.Count(int64(len(q.ask.Relations))))
 	}
 	if a.output != "" {
@@ -198,14 +198,14 @@ func (a *scoring) readAsk(ctx context.Context) error {
 	return nil
 }
 
-// askedRelations returns the ids of the relations of --relation, ascending, and how the manifest records them.
-func (a *scoring) askedRelations(ctx context.Context) (ids []int32, record string, err error) {
+// askedRelations returns the ids of the relations of a flag, ascending, and how the manifest records them.
+func (a *scoring) askedRelations(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
 	lookup := kg.NewLookup(nil, a.loaded.Relations)
 	base := int32(len(a.loaded.Relations))
-	words := strings.Split(a.relation, ",")
-	_, whole := slices.BinarySearch(a.loaded.Relations, strings.TrimPrefix(a.relation, "~"))
+	words := strings.Split(value, ",")
+	_, whole := slices.BinarySearch(a.loaded.Relations, strings.TrimPrefix(value, "~"))
 	if whole {
-		words = []string{a.relation} // a name with a comma, or with spaces around it
+		words = []string{value} // a name with a comma, or with spaces around it
 	}
 	for _, word := range words {
 		if !whole {
@@ -223,7 +223,7 @@ func (a *scoring) askedRelations(ctx context.Context) (ids []int32, record strin
 		}
 		id, err := lookup.Relation(ctx, name, inverse)
 		if err != nil {
-			return nil, "", flagged("relation", err)
+			return nil, "", flagged(flag, err)
 		}
 		ids = append(ids, id)
 	}
@@ -287,9 +287,9 @@ func (a *scoring) list(ctx context.Context, flag, value string, view *kg.View) (
 // notInNames are the characters that a derived name replaces.
 var notInNames = regexp.MustCompile(`[^\pL\pN._]+`)
 
-// derivedName returns the name of the answers to --relation: its flags, as far as a folder's name can hold them.
-func (a *scoring) derivedName() string {
-	parts := []string{"ask", a.relation}
+// derivedName returns the name of the answers about some relations: the flags, as far as a folder's name can hold them.
+func (a *scoring) derivedName(kind, relations string) string {
+	parts := []string{kind, relations}
 	for _, value := range []string{a.sources, a.candidates} {
 		switch {
 		case value == "" || value == everything:

@@ -195,7 +195,7 @@ func TestRelationsWithSpaces(t *testing.T) {
 	a := &scoring{opened: &opened{flags: &flags{}, loaded: &kg.KG{Relations: []string{" a", "b", "c, d "}}}}
 	for relation, want := range map[string][]int32{" a": {0}, "~ a": {3}, "c, d ": {2}, "b ": {1}, " ~b , b": {1, 4}} {
 		a.relation = relation
-		got, _, err := a.askedRelations(t.Context())
+		got, _, err := a.askedRelations(t.Context(), "relation", a.relation)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%q: %v (-want +got):\n%s", relation, err, diff)
 		}

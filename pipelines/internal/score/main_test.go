@@ -25,8 +25,12 @@ func trained(t testing.TB, kind string) string {
 			pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 			return
 		}
-		arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))}
-		if kind == "inductive" {
+		entities := 60
+		if strings.HasPrefix(kind, "large") {
+			entities = 300 // with enough validation facts to fit probabilities of a list to
+		}
+		arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", entities))}
+		if strings.HasSuffix(kind, "inductive") {
 			arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Ring("o", 40)))
 		}
 		if kind == "typed" {

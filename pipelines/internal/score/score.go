@@ -44,6 +44,7 @@ type flags struct {
 	weightsFlags
 	radiusFlag
 	explanationFlags
+	factsFlags
 }
 
 // Pipeline returns the score command.
@@ -70,6 +71,7 @@ func Pipeline() command.Pipeline {
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
 			f.explanationFlags.register(set)
+			f.factsFlags.register(set)
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -89,7 +91,7 @@ func (f *flags) check() error {
 	switch {
 	case f.checkpoint == "":
 		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
-	case f.best < 0 || (f.queries != "" || f.relation != "") && f.best == 0:
+	case f.best < 0 || (f.queries != "" || f.relation != "" || f.facts != "") && f.best == 0:
 		return command.FlagError("top_k", f.best, "1 or more (0 or more for a split)")
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
@@ -179,9 +181,15 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("type:NAME, a file of names, or all", "sources", "candidates"); err != nil {
 		return err
 	}
+	if err := f.factsFlags.check(f, e); err != nil {
+		return err
+	}
 	a := &scoring{opened: &opened{flags: f, e: e}}
 	if err := a.open(ctx); err != nil {
 		return err
+	}
+	if f.facts != "" {
+		return a.discover(ctx)
 	}
 	if f.queries != "" || f.relation != "" {
 		return a.answer(ctx)

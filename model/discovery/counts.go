@@ -1,0 +1,66 @@
+package discovery
+
+import (
+	"context"
+
+	"tagnet/model/kg"
+)
+
+// Counts returns how many facts of some base relations are held out of the graph of a split for validation, and how many the graph has.
+func Counts(ctx context.Context, loaded *kg.KG, split string, relations []int32) (held, facts int64, err error) {
+	asked := make([]bool, len(loaded.Relations))
+	for _, r := range relations {
+		asked[r] = true
+	}
+	view := loaded.Of(split)
+	for _, r := range view.Graph.Relations {
+		if int(r) < len(asked) && asked[r] {
+			facts++
+		}
+	}
+	valid, err := ValidFacts(ctx, loaded, split)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, q := range valid {
+		if asked[q[1]] {
+			held++
+		}
+	}
+	return held, facts, nil
+}
+
+// ValidFacts returns the validation facts (head, relation, tail) of the graph of a split that are not edges of it. An inference graph
+// may have its own.
+func ValidFacts(ctx context.Context, loaded *kg.KG, split string) ([][3]int32, error) {
+	view := loaded.Of(split)
+	queries, err := loaded.Queries(ctx, "valid")
+	if loaded.Inductive() && view == loaded.Inference {
+		test := map[[3]int32]bool{}
+		tested, testErr := loaded.Queries(ctx, "test")
+		if testErr != nil {
+			return nil, testErr
+		}
+		for _, q := range tested {
+			test[[3]int32{q.Source, q.Relation, q.Answer}] = true
+		}
+		queries, err = loaded.HeldOut(ctx)
+		var own = queries[:0:0]
+		for _, q := range queries {
+			if !test[[3]int32{q.Source, q.Relation, q.Answer}] {
+				own = append(own, q)
+			}
+		}
+		queries = own
+	}
+	if err != nil {
+		return nil, err
+	}
+	var facts [][3]int32
+	for _, q := range queries {
+		if int(q.Relation) < len(loaded.Relations) && !view.Graph.Has(q.Source, q.Relation, q.Answer) {
+			facts = append(facts, [3]int32{q.Source, q.Relation, q.Answer})
+		}
+	}
+	return facts, nil
+}

@@ -1,0 +1,182 @@
+package discovery
+
+import "math"
+
+// Observation is a fact of a sample, as the regression sees it.
+type Observation struct {
+	// Head and Tail with Relation identify the fact: observations are fitted in their order.
+	Head, Relation, Tail int32
+	True                 bool
+	Features
+}
+
+// Weights are a logistic regression: the log odds of a fact are Intercept + Relations[r] + the sum of
+// Weights[i] (x[i] - Means[i]) / Deviations[i].
+type Weights struct {
+	Intercept  float64   `json:"intercept"`
+	Weights    []float64 `json:"weights"`
+	Means      []float64 `json:"means"`
+	Deviations []float64 `json:"deviations"`
+	// Relations has an intercept for each base relation, drawn toward 0.
+	Relations []float64 `json:"relations"`
+}
+
+// LogOdds returns the log odds of a fact of a relation.
+func (w *Weights) LogOdds(relation int32, x *Features) float64 {
+	sum := w.Intercept + w.Relations[relation]
+	for i, v := range w.Weights {
+		sum += v * (x[i] - w.Means[i]) / w.Deviations[i]
+	}
+	return sum
+}
+
+// size is the number of unknowns: the intercept and the weights.
+const size = len(FeatureNames) + 1
+
+// ridge is the precision of the normal prior of weights and of the intercepts of relations.
+const ridge = 1
+
+// regress fits weights to a sample by Newton's method, in turns for the weights and for the intercepts of relations. False
+// facts are a sample of all of them: each stands for negatives facts.
+func regress(sample []Observation, relations int, negatives float64) *Weights {
+	n := len(FeatureNames)
+	w := &Weights{Weights: make([]float64, n), Means: make([]float64, n), Deviations: make([]float64, n), Relations: make([]float64, relations)}
+	weight := func(o *Observation) float64 {
+		if o.True {
+			return 1
+		}
+		return negatives
+	}
+	w.standardize(sample, weight)
+	const rounds, enough = 60, 1e-5
+	for range rounds {
+		change := max(w.stepWeights(sample, weight), w.stepRelations(sample, weight))
+		if !(change > enough) {
+			break
+		}
+	}
+	return w
+}
+
+// standardize sets means and deviations, and begins with the rate of true facts.
+func (w *Weights) standardize(sample []Observation, weight func(*Observation) float64) {
+	total, isTrue := 0.0, 0.0
+	for i := range sample {
+		total += weight(&sample[i])
+		if sample[i].True {
+			isTrue++
+		}
+		for f, x := range sample[i].Features {
+			w.Means[f] += weight(&sample[i]) * x
+		}
+	}
+	for f := range w.Means {
+		w.Means[f] /= total
+		for i := range sample {
+			d := sample[i].Features[f] - w.Means[f]
+			w.Deviations[f] += weight(&sample[i]) * d * d
+		}
+		if w.Deviations[f] = math.Sqrt(w.Deviations[f] / total); !(w.Deviations[f] > 1e-9) {
+			w.Deviations[f] = 1 // the same for all
+		}
+	}
+	rate := (isTrue + .5) / (total + 1)
+	w.Intercept = math.Log(rate / (1 - rate))
+}
+
+// stepWeights takes a step of Newton's method for the intercept and the weights, and returns the largest change.
+func (w *Weights) stepWeights(sample []Observation, weight func(*Observation) float64) float64 {
+	const n = size
+	var gradient, x [n]float64
+	var hessian [n][n]float64
+	for i := range sample {
+		o := &sample[i]
+		x[0] = 1
+		for f, v := range o.Features {
+			x[1+f] = (v - w.Means[f]) / w.Deviations[f]
+		}
+		residual, curvature := w.slope(o, weight(o))
+		for a := range n {
+			gradient[a] += residual * x[a]
+			for b := range a + 1 {
+				hessian[a][b] += curvature * x[a] * x[b]
+			}
+		}
+	}
+	for a := 1; a < n; a++ {
+		gradient[a] -= ridge * w.Weights[a-1]
+		hessian[a][a] += ridge
+	}
+	step := solve(&hessian, &gradient)
+	largest := 0.0
+	for a, d := range step {
+		d = clip(d, -2, 2) // far from the optimum the quadratic model does not hold
+		largest = max(largest, math.Abs(d))
+		if a == 0 {
+			w.Intercept += d
+		} else {
+			w.Weights[a-1] += d
+		}
+	}
+	return largest
+}
+
+// stepRelations takes a step for each relation's intercept, and returns the largest change.
+func (w *Weights) stepRelations(sample []Observation, weight func(*Observation) float64) float64 {
+	gradient, hessian := make([]float64, len(w.Relations)), make([]float64, len(w.Relations))
+	for i := range sample {
+		o := &sample[i]
+		residual, curvature := w.slope(o, weight(o))
+		gradient[o.Relation] += residual
+		hessian[o.Relation] += curvature
+	}
+	largest := 0.0
+	for r := range w.Relations {
+		d := clip((gradient[r]-ridge*w.Relations[r])/(hessian[r]+ridge), -2, 2)
+		largest = max(largest, math.Abs(d))
+		w.Relations[r] += d
+	}
+	return largest
+}
+
+// slope returns the derivative of an observation's log likelihood by its log odds, and the negative second one.
+func (w *Weights) slope(o *Observation, weight float64) (residual, curvature float64) {
+	p := 1 / (1 + math.Exp(-w.LogOdds(o.Relation, &o.Features)))
+	residual = -weight * p
+	if o.True {
+		residual = weight * (1 - p)
+	}
+	return residual, weight * p * (1 - p)
+}
+
+// solve returns the solution of a symmetric positive definite system, of which the lower triangle is given, by Cholesky's
+// decomposition.
+func solve(a *[size][size]float64, b *[size]float64) (x [size]float64) {
+	for i := range size {
+		for j := range i + 1 {
+			sum := a[i][j]
+			for k := range j {
+				sum -= a[i][k] * a[j][k]
+			}
+			if i > j {
+				a[i][j] = sum / a[j][j]
+			} else {
+				a[i][i] = math.Sqrt(max(sum, 1e-12))
+			}
+		}
+	}
+	for i := range size {
+		x[i] = b[i]
+		for k := range i {
+			x[i] -= a[i][k] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	for i := size - 1; i >= 0; i-- {
+		for k := i + 1; k < size; k++ {
+			x[i] -= a[k][i] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	return x
+}

@@ -1,0 +1,89 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tagnet/formats/metrics"
+	"tagnet/formats/names"
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model/discovery"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/discover"
+)
+
+// show prints the first facts of the list, how good it is, and the outputs, and whether this run made them.
+func (d *discovering) show(ctx context.Context, made bool) error {
+	folder := d.e.Workspace.Path(d.folder)
+	summary, err := storage.ReadJSON[metrics.Discovery](ctx, storage.Join(folder, metrics.DiscoveryFile))
+	if err != nil {
+		return err
+	}
+	const shown = 20
+	enough := errors.New("the facts that are printed are read")
+	err = parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
+		for _, r := range rows {
+			if r.Position > shown {
+				return enough
+			}
+			d.e.Say("%5d  %s", r.Position, factLine(r))
+		}
+		return nil
+	})
+	if err != nil && err != enough {
+		return err
+	}
+	if rest := summary.Listed - shown; rest > 0 {
+		d.e.Say("  ... and %s more in the files", progress.Count(rest))
+	}
+	d.e.Say("")
+	d.saySummary(summary)
+	d.e.Outputs(made, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
+	if err := d.e.Tables(ctx, made, storage.Join(folder, discover.Table)); err != nil {
+		return err
+	}
+	d.e.Next(d.e.Workspace.Command("report"))
+	return nil
+}
+
+// factLine returns a fact as a line.
+func factLine(r parquet.Fact) string {
+	text := ""
+	if r.Probability != nil {
+		text = fmt.Sprintf("%.4f  ", *r.Probability)
+	}
+	text += fmt.Sprintf("%s  %s  %s", names.Escape(r.Head), names.Escape(r.Relation), names.Escape(r.Tail))
+	if r.Hops < 0 {
+		return text + "  (unreached)"
+	}
+	return text
+}
+
+// saySummary prints what probabilities mean, and how they compare with the test split.
+func (d *discovering) saySummary(s metrics.Discovery) {
+	say := d.e.Say
+	if f := s.Fitted; f != nil {
+		say("a probability is that of being a missing fact, if as many facts are missing as %.1f%% of the graph; fitted to %s candidates, %s of them among the %s validation facts",
+			100*f.Missing, progress.Count(f.Candidates), progress.Count(f.True), progress.Count(f.Facts))
+	}
+	if s.Fitted == nil {
+		say("facts get no probabilities: fewer than %d of the validation facts are among the candidates; the list is in the order of the lower one of a fact's two scores", discovery.MinTrue)
+	}
+	h := s.HeldOut
+	if h == nil {
+		return
+	}
+	say("with the %s candidates of the test split in the list: %.1f%% of the first %s are facts of it", progress.Count(h.Facts), 100*h.Precision, progress.Count(h.First))
+	if len(h.Reliability.Bins) == 0 {
+		return
+	}
+	say("  %-12s %10s %10s %10s", "probability", "facts", "mean", "true")
+	for _, b := range h.Reliability.Bins {
+		if b.Candidates > 0 {
+			say("  %.1f to %.1f   %10s %10.3f %10.3f", b.From, b.To, progress.Count(b.Candidates), b.Mean, b.Observed)
+		}
+	}
+	say("  calibration error %.4f over the %s facts of that list", h.Reliability.Error, progress.Count(h.Listed))
+}
