@@ -1,8 +1,8 @@
-// Package discovery makes one list of new facts out of the answers to many queries. Each fact (h, r, t) is asked for twice:
+// Package discovery makes one list of new facts out of the answers to many queries. Each fact (h, r, t) belongs to two queries:
 // as an answer of (h, r, ?) and as one of (t, ~r, ?). The two answers become one Fact, its probability is that of being a fact
 // that the graph lacks, among all facts that could be listed, and the list is the best ones of all sources.
 //
-// A probability of package calibration answers another question: it presumes that the query has an answer, since it is
+// A probability of package calibration means something else: it presumes that the query has an answer, since it is
 // fitted to queries that are made from facts. Most pairs of an entity and a relation have none. A Model therefore looks at
 // both scores and at what the graph knows about the two entities (Features), is fitted by logistic regression to
 // everything that was listed (Fit), with the facts of the validation split as the true ones, and its scores become

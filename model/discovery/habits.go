@@ -28,7 +28,7 @@ type together struct {
 // smoothing is the weight, in entities, of a relation's share of all entities in its share of those that have another.
 const smoothing = 2
 
-// NewHabits counts the habits of a graph for relations that are asked, in [0, 2R).
+// NewHabits counts the habits of a graph for the relations of queries, in [0, 2R).
 func NewHabits(g *graph.Graph, asked []int32) *Habits {
 	h := &Habits{entities: g.Entities, relations: g.RelationCount(), offsets: make([]int64, g.Entities+1), rows: map[int32]*together{}}
 	h.holders = make([]float64, h.relations)

@@ -20,30 +20,34 @@ func (r *Ranked) before(s *Ranked) int {
 
 // Best keeps the facts with the highest scores.
 type Best struct {
+	// Most is the number that are kept, Facts those so far, in no order of use.
 	Most  int
-	Facts []Ranked // a heap, the last one first
-}
-
-// Len, Less, Swap, Push and Pop make Best a heap.
-func (b *Best) Len() int           { return len(b.Facts) }
-func (b *Best) Less(i, j int) bool { return b.Facts[i].before(&b.Facts[j]) > 0 }
-func (b *Best) Swap(i, j int)      { b.Facts[i], b.Facts[j] = b.Facts[j], b.Facts[i] }
-func (b *Best) Push(x any)         { b.Facts = append(b.Facts, x.(Ranked)) }
-func (b *Best) Pop() any {
-	last := b.Facts[len(b.Facts)-1]
-	b.Facts = b.Facts[:len(b.Facts)-1]
-	return last
+	Facts []Ranked
 }
 
 // Add offers a fact.
 func (b *Best) Add(r Ranked) {
+	h := (*lastFirst)(&b.Facts)
 	switch {
 	case len(b.Facts) < b.Most:
-		heap.Push(b, r)
+		heap.Push(h, r)
 	case b.Most > 0 && r.before(&b.Facts[0]) < 0:
 		b.Facts[0] = r
-		heap.Fix(b, 0)
+		heap.Fix(h, 0)
 	}
+}
+
+// lastFirst is a heap of facts, the last one of the list first.
+type lastFirst []Ranked
+
+func (h lastFirst) Len() int           { return len(h) }
+func (h lastFirst) Less(i, j int) bool { return h[i].before(&h[j]) > 0 }
+func (h lastFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *lastFirst) Push(x any)        { *h = append(*h, x.(Ranked)) }
+func (h *lastFirst) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
 }
 
 // Sorted returns the list in order.

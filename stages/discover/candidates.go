@@ -35,7 +35,8 @@ const Ranges = 16
 type Params struct {
 	// Queries asks for tails, for heads, or for both. Its known answers are listed beside the best new ones.
 	Queries workload.Params
-	Model   score.Params
+	// Model scores them.
+	Model score.Params
 	// Folder is the URL of the folder of the spill files, Name begins their names and that of their index. Required.
 	Folder, Name string
 	// Lock is that of the folder; the zero Lock is never lost.

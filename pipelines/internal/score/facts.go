@@ -38,7 +38,7 @@ type factsFlags struct {
 const mostFacts = 10_000_000
 
 func (f *factsFlags) register(set *flag.FlagSet) {
-	set.StringVar(&f.facts, "facts", "", "`R,S|all`: list the new facts of these relations instead: all --sources and --candidates are asked in both directions, each fact is listed once, the most probable first")
+	set.StringVar(&f.facts, "facts", "", "`R,S|all`: list the new facts of these relations instead: both directions are queried for all --sources and --candidates, each fact is listed once, the most probable first")
 	set.IntVar(&f.most, "most", 10_000, "facts that --facts lists at most")
 	set.Float64Var(&f.threshold, "threshold", 0, "lowest `probability` of a fact that --facts lists")
 	set.Float64Var(&f.missing, "missing", 0, "`share` of the graph's facts that probabilities of --facts presume to be missing from the dataset; 0 is that of the validation facts")
@@ -129,7 +129,7 @@ func (a *scoring) discover(ctx context.Context) error {
 	return d.show(ctx, !done)
 }
 
-// read reads the relations and the lists, and decides what is asked.
+// read reads the relations and the lists, and decides on the queries.
 func (d *discovering) read(ctx context.Context) error {
 	view := d.loaded.Of(d.split)
 	r := d.scoring.recorded()
@@ -196,8 +196,8 @@ func (d *discovering) ask(heads, tails []int32) {
 	d.e.Say("queries: %s (relations: %s, in both directions)", progress.Count(d.distinct), progress.Count(int64(len(d.relations))))
 }
 
-// chooseFitted decides what probabilities are fitted to: the validation facts of the graph that is asked, or else those of
-// the training graph, which then is asked too.
+// chooseFitted decides what probabilities are fitted to: the validation facts of the graph of the list, or else those of
+// the training graph, which then has queries too.
 func (d *discovering) chooseFitted(ctx context.Context) error {
 	for _, split := range []string{d.split, "valid"} {
 		held, _, err := discovery.Counts(ctx, d.loaded, split, d.relations)

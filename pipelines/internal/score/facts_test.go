@@ -139,7 +139,7 @@ func TestFactsWithoutValidation(t *testing.T) {
 	}
 }
 
-// TestUnreachedFacts checks that facts between entities that no path connects are listed if they are asked for.
+// TestUnreachedFacts checks that facts between entities that no path connects are listed on demand.
 func TestUnreachedFacts(t *testing.T) {
 	w := trained(t, "chain")
 	count := func(flags ...string) (n int) {
