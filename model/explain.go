@@ -59,11 +59,25 @@ func FormatWeight(weight float64) string {
 	return fmt.Sprintf("%#.2g", weight)
 }
 
-// Explain returns the k paths that carried most of the score of an entity as the answer of a query, best first. There is
-// none where the entity is the source, or farther away than the model has layers. The error of an unknown entity or
-// relation is an *UnknownNameError. The first call takes memory for another copy of the weights. It checks ctx before
-// each layer.
-func (m *Model) Explain(ctx context.Context, query Query, answer string, k int) ([]Path, error) {
+// ExplainOption changes which paths Explain returns.
+type ExplainOption func(*explaining)
+
+type explaining struct{ walks bool }
+
+// Walks takes the best of all walks: also those that visit an entity twice, or that differ from a better one in inverse facts
+// only.
+func Walks() ExplainOption { return func(e *explaining) { e.walks = true } }
+
+// Explain returns the k paths that carried most of the score of an entity as the answer of a query, best first. They visit no
+// entity twice. Where the graph has a fact and its inverse, (u, r, v) and (v, r, u), two steps lead from u to v: of paths that
+// differ in such steps only, the one with the highest weight is returned. There is none where the entity is the source, or
+// farther away than the model has layers. The error of an unknown entity or relation is an *UnknownNameError. The first call
+// takes memory for another copy of the weights. It checks ctx before each layer.
+func (m *Model) Explain(ctx context.Context, query Query, answer string, k int, options ...ExplainOption) ([]Path, error) {
+	var o explaining
+	for _, option := range options {
+		option(&o)
+	}
 	if k < 1 {
 		return nil, fmt.Errorf("explaining with %d paths, want 1 or more", k)
 	}
@@ -85,7 +99,7 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int) 
 		if w.explain == nil {
 			w.explain = explainer.Worker()
 		}
-		explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, entity, k)
+		explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, entity, k, o.walks)
 		if err == nil {
 			paths = NamedPaths(m.view.Entities, m.graph.Relations, explained.Paths)
 		}

@@ -71,6 +71,47 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainIsSimple checks that paths visit no entity twice and that none repeats another through an inverse fact, unless all
+// walks are wanted.
+func TestExplainIsSimple(t *testing.T) {
+	t.Parallel()
+	m := trained(t)
+	query := model.Query{Source: "person 05", Relation: "grandparent_of"}
+	count := func(options ...model.ExplainOption) (paths, returning, repeated int) {
+		var all []model.Path
+		for _, answer := range m.Entities() {
+			found, err := m.Explain(t.Context(), query, answer, 200, options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, found...)
+		}
+		seen := map[string]bool{}
+		for _, p := range all {
+			visited, form, returns := map[string]bool{p.Steps[0].From: true}, "", false
+			for _, s := range p.Steps {
+				returns = returns || visited[s.To]
+				visited[s.To] = true
+				form += s.Relation + " " + s.To + " "
+			}
+			if returns {
+				returning++
+			}
+			if seen[form] {
+				repeated++
+			}
+			seen[form] = true
+		}
+		return len(all), returning, repeated
+	}
+	if paths, returning, repeated := count(); paths < 1 || returning > 0 || repeated > 0 {
+		t.Errorf("of %d paths %d return to an entity and %d repeat another, want none", paths, returning, repeated)
+	}
+	if paths, returning, _ := count(model.Walks()); returning == 0 {
+		t.Errorf("none of %d walks returns to an entity", paths)
+	}
+}
+
 func TestExplainRefuses(t *testing.T) {
 	t.Parallel()
 	m := trained(t)

@@ -18,7 +18,7 @@ type options struct {
 	workspace, name, checkpoint, split string
 	queries, paths, draws              int
 	seed                               uint64
-	rules, removal, show               bool
+	rules, removal, show, walks        bool
 }
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
@@ -53,6 +53,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.StringVar(&o.split, "split", "test", "split whose answers are explained: valid or test")
 	set.IntVar(&o.queries, "queries", 200, "answers to explain, drawn by --seed; those farther away than the model has layers are left out")
 	set.IntVar(&o.paths, "paths", 10, "paths of an explanation")
+	set.BoolVar(&o.walks, "walks", false, "explain by all walks, as score --walks does")
 	set.IntVar(&o.draws, "draws", 5, "draws of random facts for each answer, with --removal")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the draws")
 	set.BoolVar(&o.rules, "rules", false, "compare first paths with the rules of the built-in sample, the quickstart's graph")

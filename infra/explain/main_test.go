@@ -95,7 +95,7 @@ func TestExperiments(t *testing.T) {
 			t.Fatal(experiment)
 		}
 	}
-	for _, want := range []string{"2 answers of test", "2 answers follow from the graph"} {
+	for _, want := range []string{"2 answers of test", "0.0% visit an entity twice", "2 answers follow from the graph"} {
 		if !bytes.Contains(out.Bytes(), []byte(want)) {
 			t.Errorf("no %q in %s", want, out.String())
 		}

@@ -97,7 +97,7 @@ func (t *trial) time(ctx context.Context, out io.Writer) error {
 	var times []time.Duration
 	for _, q := range t.queries {
 		begin := time.Now()
-		explained, err := t.worker.Explain(ctx, explanation.Query{Source: q.Source, Relation: q.Relation}, q.Answer, t.paths)
+		explained, err := t.worker.Explain(ctx, explanation.Query{Source: q.Source, Relation: q.Relation}, q.Answer, t.paths, t.walks)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,28 @@ func (t *trial) time(ctx context.Context, out io.Writer) error {
 	n := len(times)
 	fmt.Fprintf(out, "%d answers of %s, %d paths each, one thread, %s: median %s, 95%% within %s, longest %s\n", n, t.split, t.paths, t.kernel.Name(),
 		rounded(times[n/2]), rounded(times[n*95/100]), rounded(times[n-1]))
+	t.countRepetitions(out)
 	return nil
+}
+
+// countRepetitions prints how many paths return to an entity, and how many differ from a better one in inverse facts only.
+func (t *trial) countRepetitions(out io.Writer) {
+	all, returning, repeating := 0, 0, 0
+	for _, explained := range t.explained {
+		seen := map[string]bool{}
+		for _, p := range explained.Paths {
+			visited, form, returns := map[int32]bool{p.Edges[0].Sender: true}, "", false
+			for _, e := range p.Edges {
+				returns = returns || visited[e.Receiver]
+				visited[e.Receiver] = true
+				form += fmt.Sprint(int(e.Relation)%len(t.loaded.Relations), " ", e.Receiver, " ")
+			}
+			all, returning, repeating = all+1, returning+count(returns), repeating+count(seen[form])
+			seen[form] = true
+		}
+	}
+	share := func(part int) float64 { return 100 * float64(part) / float64(max(1, all)) }
+	fmt.Fprintf(out, "%d paths: %.1f%% visit an entity twice, %.1f%% differ from a better one in inverse facts only\n", all, share(returning), share(repeating))
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }

@@ -78,7 +78,7 @@ type Worker struct {
 // Memory: that of a propagator while training (see package propagation), of which for the policies with a window only
 // what the answer depends on is touched, and 24 bytes for each edge of each layer that a path may take.
 func (e *Explainer) Worker() *Worker {
-	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities), searcher: search.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
+	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities, e.graph.BaseRelations), searcher: search.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
 	if !e.configuration.Prioritized() {
 		w.gradients = propagation.NewGradients(e.configuration, e.graph.RelationCount())
 		size := w.propagator.Depth() * w.propagator.Width()
@@ -87,8 +87,9 @@ func (e *Explainer) Worker() *Worker {
 	return w
 }
 
-// Explain returns the score of an entity as the answer of q, and the k best paths to it. It checks ctx before each layer.
-func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int) (Explanation, error) {
+// Explain returns the score of an entity as the answer of q, and the k best paths to it: simple and merged ones, or with
+// walks all. It checks ctx before each layer.
+func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int, walks bool) (Explanation, error) {
 	g := w.explainer.graph
 	if answer < 0 || int(answer) >= g.Entities {
 		return Explanation{}, fmt.Errorf("explaining: answer %d is out of range 0..%d", answer, g.Entities-1)
@@ -100,7 +101,7 @@ func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int) (Exp
 	if math.IsNaN(score) || math.IsInf(score, 0) {
 		return Explanation{}, fmt.Errorf("explaining: %w", ranking.NotFinite(q.Source, q.Relation, 1, 1))
 	}
-	paths, err := w.finder.best(ctx, edges, q.Source, answer, k)
+	paths, err := w.finder.best(ctx, edges, q.Source, answer, k, walks)
 	return Explanation{Score: score, Paths: paths}, err
 }
 

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -47,7 +49,7 @@ func TestGoldenExplanations(t *testing.T) {
 					}
 				}
 				largest := compareEdgeValues(t, layers, want, golden.Tolerance32)
-				explained, err := w.Explain(t.Context(), q, e.Answer, e.K)
+				explained, err := w.Explain(t.Context(), q, e.Answer, e.K, true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -253,39 +255,17 @@ func TestBestPaths(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		g := randomGraph(t, rng)
-		layers := make([][]propagation.Edge, 1+rng.IntN(5))
-		specified := make([][]reference.Edge, len(layers))
-		for l := range layers {
-			for receiver := range int32(g.Entities) {
-				senders, relations := g.In(receiver)
-				for i, sender := range senders {
-					if rng.IntN(8) > 0 {
-						e := propagation.Edge{Sender: sender, Relation: relations[i], Receiver: receiver, Value: float64(rng.IntN(4)-1) / 3}
-						layers[l], specified[l] = append(layers[l], e), append(specified[l], reference.Edge(e))
-					}
-				}
-			}
-		}
+		layers, specified := randomLayers(g, rng)
 		source, answer, k := int32(rng.IntN(g.Entities)), int32(rng.IntN(g.Entities)), 1+rng.IntN(12)
 		if finders[g.Entities] == nil {
-			finders[g.Entities] = newFinder(g.Entities)
+			finders[g.Entities] = newFinder(g.Entities, g.BaseRelations)
 		}
-		got, err := finders[g.Entities].best(t.Context(), layers, source, answer, k)
+		got, err := finders[g.Entities].best(t.Context(), layers, source, answer, k, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []Path
-		for _, path := range reference.BestPaths(specified, source, answer, k) {
-			edges := make([]propagation.Edge, len(path.Edges))
-			for i, e := range path.Edges {
-				edges[i] = propagation.Edge(e)
-			}
-			want = append(want, Path{path.Weight, edges})
-		}
-		if len(got)+len(want) > 0 {
-			if difference := cmp.Diff(want, got); difference != "" {
-				t.Fatalf("seed %d: paths differ (-want +got):\n%s", seed, difference)
-			}
+		if difference := cmp.Diff(specifiedPaths(specified, source, answer, k), got, cmpopts.EquateEmpty()); difference != "" {
+			t.Fatalf("seed %d: paths differ (-want +got):\n%s", seed, difference)
 		}
 		found += len(got)
 		for i := range got[min(1, len(got)):] {
@@ -296,6 +276,94 @@ func TestBestPaths(t *testing.T) {
 	}
 	if found < 500 || tied < 100 {
 		t.Errorf("%d paths with %d ties: the comparison says little", found, tied)
+	}
+}
+
+// randomLayers returns most edges of a graph for each of some layers, with values of which many are equal.
+func randomLayers(g *graph.Graph, rng *rand.Rand) ([][]propagation.Edge, [][]reference.Edge) {
+	layers := make([][]propagation.Edge, 1+rng.IntN(5))
+	specified := make([][]reference.Edge, len(layers))
+	for l := range layers {
+		for receiver := range int32(g.Entities) {
+			senders, relations := g.In(receiver)
+			for i, sender := range senders {
+				if rng.IntN(8) > 0 {
+					e := propagation.Edge{Sender: sender, Relation: relations[i], Receiver: receiver, Value: float64(rng.IntN(4)-1) / 3}
+					layers[l], specified[l] = append(layers[l], e), append(specified[l], reference.Edge(e))
+				}
+			}
+		}
+	}
+	return layers, specified
+}
+
+func specifiedPaths(layers [][]reference.Edge, source, answer int32, k int) (paths []Path) {
+	for _, path := range reference.BestPaths(layers, source, answer, k) {
+		edges := make([]propagation.Edge, len(path.Edges))
+		for i, e := range path.Edges {
+			edges[i] = propagation.Edge(e)
+		}
+		paths = append(paths, Path{path.Weight, edges})
+	}
+	return paths
+}
+
+// TestSimplePaths compares simple paths with those among all walks: all of them where so many are kept, else as many, each of
+// them one of these, and in most cases the same.
+func TestSimplePaths(t *testing.T) {
+	t.Parallel()
+	cases, same, left := 0, 0, 0
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		g := golden.RandomGraph(t, rng, 3+rng.IntN(8), 1+rng.IntN(2), 8+rng.IntN(16))
+		layers, specified := randomLayers(g, rng)
+		source, answer := int32(rng.IntN(g.Entities)), int32(rng.IntN(g.Entities))
+		const every = 1 << 20
+		walks := specifiedPaths(specified, source, answer, every)
+		var want []Path
+		seen := map[string]bool{}
+		for _, path := range walks {
+			visited, form, simple := map[int32]bool{source: true}, "", true
+			for _, e := range path.Edges {
+				simple = simple && !visited[e.Receiver]
+				visited[e.Receiver] = true
+				form += fmt.Sprint(e.Receiver, " ", int(e.Relation)%g.BaseRelations, " ")
+			}
+			if simple && !seen[form] {
+				want = append(want, path)
+			}
+			seen[form] = true
+		}
+		f := newFinder(g.Entities, g.BaseRelations)
+		all, err := f.best(t.Context(), layers, source, answer, len(walks)+1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if difference := cmp.Diff(want, all, cmpopts.EquateEmpty()); difference != "" {
+			t.Fatalf("seed %d: all paths differ (-want +got):\n%s", seed, difference)
+		}
+		few, err := f.best(t.Context(), layers, source, answer, 5, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(few) < min(1, len(want)) || len(few) > 5 {
+			t.Errorf("seed %d: %d paths of %d", seed, len(few), len(want))
+		}
+		for _, path := range few {
+			if !slices.ContainsFunc(want, func(w Path) bool { return cmp.Equal(w, path) }) {
+				t.Errorf("seed %d: %v is no simple path that another one does not stand for", seed, path)
+			}
+		}
+		if len(want) > 5 {
+			cases++
+			if cmp.Equal(want[:5], few) {
+				same++
+			}
+		}
+		left += len(walks) - len(want)
+	}
+	if cases < 50 || same < cases*95/100 || left < 1000 {
+		t.Errorf("the 5 best are the same in %d of %d cases, %d walks were left out", same, cases, left)
 	}
 }
 
@@ -322,7 +390,7 @@ func TestEqualEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0, Relation: 1}, 1, 100)
+		explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0, Relation: 1}, 1, 100, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,20 +419,20 @@ func TestNoPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, answer := range []int32{0, 3} { // the source, and an entity that is not reached
-			explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, answer, 10)
+			explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, answer, 10, true)
 			if err != nil || len(explained.Paths) != 0 {
 				t.Errorf("%s: paths to %d are %v, error %v; want none", policy, answer, explained.Paths, err)
 			}
 		}
-		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, 4, 10); err == nil {
+		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, 4, 10, true); err == nil {
 			t.Errorf("%s: an answer out of range is no error", policy)
 		}
-		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 9}, 1, 10); err == nil {
+		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 9}, 1, 10, true); err == nil {
 			t.Errorf("%s: a source out of range is no error", policy)
 		}
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := explainer.Worker().Explain(canceled, Query{Source: 0}, 1, 10); err == nil {
+		if _, err := explainer.Worker().Explain(canceled, Query{Source: 0}, 1, 10, true); err == nil {
 			t.Errorf("%s: a canceled context is no error", policy)
 		}
 	}

@@ -30,31 +30,42 @@ type layerPaths struct {
 
 // finder finds best paths. Its buffers are reused.
 type finder struct {
-	k      int
-	layers []layerPaths // 0 has the empty path of the source
+	relations int32 // base relations of the graph
+	k         int   // paths that are kept to an entity after a layer
+	walks     bool
+	layers    []layerPaths // 0 has the empty path of the source
 	// ranges are the paths of the last layer to each entity, by entity; none where their layer is another.
 	ranges, next []pathRange
 	alive        []uint16 // by entity: bit t is set if a path that is there after t layers can be continued to the answer
 	one, other   []propagation.Edge
+	group        []int32 // edges of a receiver
 }
+
+// leastKept is the least number of simple paths that are kept to an entity, so that the first ones hardly depend on how many
+// are wanted.
+const leastKept = 10
 
 type pathRange struct{ layer, first, last int32 }
 
-// newFinder returns a finder for a graph of so many entities.
+// newFinder returns a finder for a graph of so many entities and base relations.
 //
 // Memory: 16 bytes for each of k paths to each receiver of each layer, and 26 bytes an entity.
-func newFinder(entities int) *finder {
-	return &finder{ranges: make([]pathRange, entities), next: make([]pathRange, entities), alive: make([]uint16, entities)}
+func newFinder(entities, relations int) *finder {
+	return &finder{relations: int32(relations), ranges: make([]pathRange, entities), next: make([]pathRange, entities), alive: make([]uint16, entities)}
 }
 
 // best returns the k paths of highest weight from source to answer, best first; ties are ordered by length, then by the
 // edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, those of a receiver
-// side by side. Time: of the order of edges · k.
-func (f *finder) best(ctx context.Context, layers [][]propagation.Edge, source, answer int32, k int) ([]Path, error) {
+// side by side. With walks they are exact, else simple and merged, as doc.go says. Time: of the order of edges · k.
+func (f *finder) best(ctx context.Context, layers [][]propagation.Edge, source, answer int32, k int, walks bool) ([]Path, error) {
 	if source == answer || k < 1 {
 		return nil, nil
 	}
-	f.start(len(layers), source, k)
+	f.k, f.walks = k, walks
+	if !walks {
+		f.k = max(k, leastKept)
+	}
+	f.start(len(layers), source)
 	f.findAlive(layers, answer)
 	var found []Path
 	for t, edges := range layers {
@@ -76,8 +87,7 @@ func (f *finder) best(ctx context.Context, layers [][]propagation.Edge, source, 
 }
 
 // start forgets the paths of another answer, and begins with the empty path of the source.
-func (f *finder) start(layers int, source int32, k int) {
-	f.k = k
+func (f *finder) start(layers int, source int32) {
 	for len(f.layers) <= layers {
 		f.layers = append(f.layers, layerPaths{})
 	}
@@ -116,10 +126,17 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 		receiver := edges[first].Receiver
 		if f.alive[receiver]>>t&1 != 0 {
 			begin := int32(len(layer.paths))
+			f.group = f.group[:0]
 			for e := first; e < last; e++ {
 				if sender := edges[e].Sender; sender != answer && int(f.ranges[sender].layer) == t-1 {
-					f.offer(t, int(begin), int32(e), f.ranges[sender])
+					f.group = append(f.group, int32(e))
 				}
+			}
+			if !f.walks {
+				f.group = f.withoutInverses(edges, f.group)
+			}
+			for _, e := range f.group {
+				f.offer(t, int(begin), e, f.ranges[edges[e].Sender])
 			}
 			if end := int32(len(layer.paths)); end > begin {
 				f.next[receiver] = pathRange{int32(t), begin, end}
@@ -128,6 +145,18 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 		first = last
 	}
 	f.ranges, f.next = f.next, f.ranges
+}
+
+// withoutInverses returns the edges of a receiver that remain where of two along a fact and its inverse, (u, r, v) and
+// (v, r, u), the one of the higher value does.
+func (f *finder) withoutInverses(edges []propagation.Edge, group []int32) []int32 {
+	compare := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(edges[a].Sender, edges[b].Sender), cmp.Compare(edges[a].Relation%f.relations, edges[b].Relation%f.relations))
+	}
+	slices.SortFunc(group, func(a, b int32) int {
+		return cmp.Or(compare(a, b), cmp.Compare(edges[b].Value, edges[a].Value), cmp.Compare(edges[a].Relation, edges[b].Relation))
+	})
+	return slices.CompactFunc(group, func(a, b int32) bool { return compare(a, b) == 0 })
 }
 
 // offer inserts the paths to the sender of an edge, continued by the edge, into the sorted paths from begin on, of which
@@ -145,12 +174,29 @@ func (f *finder) offer(t, begin int, edge int32, senders pathRange) {
 			if f.compare(t, path, worst) > 0 {
 				continue
 			}
+		}
+		if !f.walks && f.returns(t, path) {
+			continue
+		}
+		if len(best) == f.k {
 			layer.paths = layer.paths[:len(layer.paths)-1]
 			best = best[:len(best)-1]
 		}
 		at, _ := slices.BinarySearchFunc(best, path, func(a, b stored) int { return f.compare(t, a, b) })
 		layer.paths = slices.Insert(layer.paths, begin+at, path)
 	}
+}
+
+// returns reports whether the last edge of a path of t edges leads to an entity that the path has visited.
+func (f *finder) returns(t int, path stored) bool {
+	receiver := f.layers[t].edges[path.edge].Receiver
+	for ; t > 0; t-- {
+		if f.layers[t].edges[path.edge].Sender == receiver {
+			return true
+		}
+		path = f.layers[t-1].paths[path.before]
+	}
+	return false
 }
 
 // compare orders two paths of t edges, the better one first.

@@ -73,13 +73,13 @@ func loadPool(ctx context.Context, p Params) (*pool, error) {
 
 // explain returns the rows of the best paths to answers, in their order. done is called after each answer, by one thread
 // at a time.
-func (p *pool) explain(ctx context.Context, answers []parquet.Prediction, paths int, done func()) ([]parquet.Explanation, error) {
+func (p *pool) explain(ctx context.Context, answers []parquet.Prediction, params Params, done func()) ([]parquet.Explanation, error) {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	var counting sync.Mutex
 	each := make([][]parquet.Explanation, len(answers))
 	err := parallel.Try(ctx, len(p.workers), len(answers), func(ctx context.Context, i, task int) error {
-		rows, err := p.rows(ctx, p.workers[i], answers[task], paths)
+		rows, err := p.rows(ctx, p.workers[i], answers[task], params)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (p *pool) explain(ctx context.Context, answers []parquet.Prediction, paths 
 }
 
 // rows explains one answer.
-func (p *pool) rows(ctx context.Context, w *explanation.Worker, a parquet.Prediction, paths int) ([]parquet.Explanation, error) {
+func (p *pool) rows(ctx context.Context, w *explanation.Worker, a parquet.Prediction, params Params) ([]parquet.Explanation, error) {
 	query, err := p.lookup.Query(ctx, a.Source, a.Relation, a.Direction == metrics.Head)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (p *pool) rows(ctx context.Context, w *explanation.Worker, a parquet.Predic
 	if err != nil {
 		return nil, err
 	}
-	explained, err := w.Explain(ctx, explanation.Query{Source: query.Source, Relation: query.Relation}, entity, paths)
+	explained, err := w.Explain(ctx, explanation.Query{Source: query.Source, Relation: query.Relation}, entity, params.Paths, params.Walks)
 	if err != nil {
 		return nil, fmt.Errorf("explaining %s as an answer of (%s, %s, ?): %w", a.Entity, a.Source, a.Relation, err)
 	}

@@ -48,6 +48,8 @@ type Params struct {
 	// Paths is the number of paths of an answer, Slices the number of slices that a part of predictions is cut into; both
 	// are at least 1.
 	Paths, Slices int
+	// Walks takes all walks for paths, as model.Walks does.
+	Walks bool
 	// Threads and MostThreads are those of score.Params, Memory and Kernel too.
 	Threads, MostThreads int
 	Memory               int64
@@ -116,7 +118,7 @@ func (f *explainFn) ProcessElement(ctx context.Context, slice Slice, emit func(i
 	if err != nil {
 		return err
 	}
-	rows, err := pool.explain(ctx, answers, f.Params.Paths, func() { explainedAnswers.Inc(beamContext, 1) })
+	rows, err := pool.explain(ctx, answers, f.Params, func() { explainedAnswers.Inc(beamContext, 1) })
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err)
 	}

@@ -25,8 +25,8 @@ import (
 
 // explanationFlags are the flags that ask why.
 type explanationFlags struct {
-	explained bool
-	paths     int
+	explained, walks bool
+	paths            int
 }
 
 const (
@@ -37,7 +37,19 @@ const (
 
 func (f *explanationFlags) register(set *flag.FlagSet) {
 	set.BoolVar(&f.explained, "explain", false, "also say why: for each answer to your own queries, the paths that carried most of its score")
+	set.BoolVar(&f.walks, "walks", false, "with --explain, take the best of all walks for paths: also those that visit an entity twice, or differ from a better one in inverse facts only")
 	set.IntVar(&f.paths, "paths", pathsShown, "paths that --explain prints for each answer, 1 to 1000; the files have the best 10, or so many if that is more")
+}
+
+// choice returns what is recorded of the choice of paths, "" without explanations.
+func (f *explanationFlags) choice() string {
+	switch {
+	case !f.explained:
+		return ""
+	case f.walks:
+		return "walks"
+	}
+	return "simple"
 }
 
 // kept returns the number of paths of an answer in the files, 0 without explanations.
@@ -52,6 +64,8 @@ func (f *flags) checkExplanations() error {
 	switch {
 	case f.explained && f.queries == "" && f.relation == "":
 		return command.Usage("--explain needs --queries or --relation: it explains the answers to your own queries")
+	case f.walks && !f.explained:
+		return command.Usage("--walks needs --explain")
 	case f.paths < 1 || f.paths > mostPaths:
 		return command.FlagError("paths", f.paths, "1 to 1000")
 	}
@@ -123,7 +137,7 @@ func (a *scoring) explanationParams(folder string, held lock.Lock) explain.Param
 	w := a.e.Workspace
 	return explain.Params{
 		Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-		RelationGraph: a.edges.URL(), Folder: w.Path(folder), Paths: a.kept(), Slices: a.slices(),
+		RelationGraph: a.edges.URL(), Folder: w.Path(folder), Paths: a.kept(), Walks: a.walks, Slices: a.slices(),
 		Threads: a.threads, MostThreads: a.explanationPlan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 		Lock: held,
 	}

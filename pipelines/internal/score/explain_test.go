@@ -93,6 +93,38 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainWalks explains by all walks, which are other answers to why: they replace no simple paths that are kept.
+func TestExplainWalks(t *testing.T) {
+	w := trained(t, "plain")
+	arguments := []string{"--workspace", w, "--queries", file(t, "queries.tsv", "e050\tskip\n"), "--top_k", "60", "--explain", "--output", "walked"}
+	folder := filepath.Join(w, "runs/main/evaluation/walked")
+	returning := func() (count int) {
+		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, explain.Text)), "\n")[1:] {
+			visited := map[string]bool{}
+			for _, step := range strings.Split(strings.Split(line, "\t")[6], "-> ") {
+				name, _, _ := strings.Cut(step, " ")
+				if visited[name] {
+					count++
+					break
+				}
+				visited[name] = true
+			}
+		}
+		return count
+	}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
+	if n := returning(); n > 0 {
+		t.Errorf("%d paths visit an entity twice", n)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--walks")...); code == 0 || !strings.Contains(stderr, "simple") {
+		t.Errorf("walks in place of simple paths: exit code %d, %s", code, stderr)
+	}
+	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--walks", "--force")...)
+	if n := returning(); n == 0 {
+		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, explain.Text))
+	}
+}
+
 // TestExplainRelation explains the answers to a relation's queries.
 func TestExplainRelation(t *testing.T) {
 	w := trained(t, "plain")
@@ -165,6 +197,7 @@ func TestExplainMistakes(t *testing.T) {
 		want  string
 	}{
 		{[]string{"--explain"}, "--explain needs --queries"},
+		{[]string{"--queries", queries, "--walks"}, "--walks needs --explain"},
 		{[]string{"--queries", queries, "--explain", "--paths", "0"}, "--paths is 0: want 1 to 1000"},
 		{[]string{"--queries", queries, "--explain", "--paths", "1001"}, "--paths is 1001"},
 		{[]string{"--queries", queries, "--explain", "--threads", "1", "--memory", "189"}, "--memory 189 is too small: explaining on this graph with 1 thread takes at least"},

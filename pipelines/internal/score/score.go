@@ -140,6 +140,8 @@ type recorded struct {
 	Calibrate bool `json:"calibrate,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without.
 	Paths int `json:"paths,omitempty"`
+	// PathChoice says among what: simple, or walks.
+	PathChoice string `json:"path_choice,omitempty"`
 }
 
 // opened is what a run of the command scores with: the graph, the model and its calibration.

@@ -29,7 +29,7 @@ type explanation struct {
 
 // explain answers why an entity is an answer of a query.
 func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "source", "relation", "answer", "k", "drawing")
+	p, err := parameters(r, "source", "relation", "answer", "k", "walks", "drawing")
 	if err != nil {
 		return err
 	}
@@ -46,11 +46,19 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	var options []model.ExplainOption
+	walks, err := p.flag("walks")
+	if err != nil {
+		return err
+	}
+	if walks {
+		options = append(options, model.Walks())
+	}
 	k, err := p.count("k", usualPaths, mostPaths)
 	if err != nil {
 		return err
 	}
-	found, err := s.paths(r.Context(), model.Query{Source: *source, Relation: *relation}, *answer, k)
+	found, err := s.paths(r.Context(), model.Query{Source: *source, Relation: *relation}, *answer, k, options)
 	if err != nil {
 		return err
 	}
@@ -66,12 +74,12 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 }
 
 // paths explains an answer. No more requests do so at a time than there are threads.
-func (s *server) paths(ctx context.Context, query model.Query, answer string, k int) ([]model.Path, error) {
+func (s *server) paths(ctx context.Context, query model.Query, answer string, k int, options []model.ExplainOption) ([]model.Path, error) {
 	select {
 	case s.explaining <- struct{}{}:
 		defer func() { <-s.explaining }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	return s.model.Explain(ctx, query, answer, k)
+	return s.model.Explain(ctx, query, answer, k, options...)
 }

@@ -135,7 +135,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"POST", "/answer", `{}`},
 		{"POST", "/answer", `{"queries":[{"source":"?","relation":"~knows"}]}`},
 		{"POST", "/answer", `{"source":"` + strings.Repeat("x", mostBody) + `"}`},
-		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+02&drawing=true", ""},
+		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+02&walks=true&drawing=true", ""},
 		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+01", ""},
 		{"GET", "/explain", ""},
 		{"GET", "/entities?prefix=p&count=3", ""},

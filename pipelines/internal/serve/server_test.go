@@ -222,6 +222,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"GET", "/explain?source=Person+01&relation=knows", "", 400, "answer is missing"},
 		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+2", "", 404, `unknown entity "Person 2"; closest: "Person 2`},
 		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+02&k=21", "", 400, "k is 21: want 1 to 20"},
+		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+02&walks=1", "", 400, `walks is "1": want true or false`},
 		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+02&drawing=yes", "", 400, `drawing is "yes": want true or false`},
 		{"GET", ask("Person 01", "knows", "top_k", "3"), "", 400, `unknown parameter "top_k": /answer takes source, relation, k`},
 		{"GET", ask("Person 01", "knows") + "&k=1&k=2", "", 400, "k stands 2 times"},
