@@ -56,6 +56,8 @@ type Pipeline struct {
 	Run func(ctx context.Context, e *Environment) error
 	// WithoutJobs is set where Run runs no Beam pipeline, so that --runner has no effect.
 	WithoutJobs bool
+	// Serves is set where Run answers requests: it writes no output and draws no random numbers.
+	Serves bool
 	// Several is set where Run runs other pipelines, of which each reads what those before it wrote.
 	Several bool
 	// Plan prints the plans of those pipelines, each with Embed; nil where only they themselves print them.
@@ -70,7 +72,7 @@ type Environment struct {
 	Seed int64
 	// Force overwrites existing outputs.
 	Force bool
-	// Verbose prints Beam's log.
+	// Verbose prints Beam's log, or each request where the pipeline serves.
 	Verbose bool
 	// Out receives results, Err errors and progress.
 	Out, Err io.Writer

@@ -140,6 +140,21 @@ func TestInterrupted(t *testing.T) {
 }
 
 // TestHelp checks that -h has the own flags in groups, and --help_beam those of Beam.
+// TestFlagsOfAServer checks that a command that serves has no flags without effect, and that others say nothing of requests.
+func TestFlagsOfAServer(t *testing.T) {
+	for _, serves := range []bool{false, true} {
+		p := pipeline()
+		p.Serves = serves
+		flags := p.OwnFlags()
+		if has := flags.Lookup("force") != nil; has == serves {
+			t.Errorf("serves %v: --force is a flag: %v", serves, has)
+		}
+		if usage := flags.Lookup("verbose").Usage; strings.Contains(usage, "request") != serves || strings.Contains(usage, "Beam") == serves {
+			t.Errorf("serves %v: --verbose: %s", serves, usage)
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	code, own, _ := run(context.Background(), "-h")
 	if code != ExitOK {

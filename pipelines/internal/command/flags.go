@@ -54,12 +54,16 @@ func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 	if workspace.HasRun(p.Name) {
 		own.StringVar(&at.run, "run", checkpoint.DefaultRun, "`name` of the model in the workspace, a folder below runs/")
 	}
-	own.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
-	own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
+	verbose := "print each request"
+	if !p.Serves {
+		own.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
+		own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
+		verbose = "print Beam's log"
+	}
 	if !p.WithoutJobs {
 		own.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
 	}
-	own.BoolVar(&e.Verbose, "verbose", false, "print Beam's log; with serve, each request")
+	own.BoolVar(&e.Verbose, "verbose", false, verbose)
 	own.BoolVar(&e.helpBeam, "help_beam", false, "print the flags of Beam and its runners")
 	if p.Flags != nil {
 		p.Flags(own)

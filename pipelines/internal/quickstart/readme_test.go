@@ -70,14 +70,16 @@ func (p page) compare(t *testing.T) {
 	}
 }
 
-// table returns the flags of a set that are not in another as rows of a Markdown table.
+// table returns the flags of a set that are not the same in another as rows of a Markdown table.
 func table(flags, without *flag.FlagSet) string {
 	var text strings.Builder
 	text.WriteString("| flag | default | meaning |\n| --- | --- | --- |\n")
 	cell := strings.NewReplacer("|", `\|`, "*", `\*`, "\n", " ").Replace
 	flags.VisitAll(func(f *flag.Flag) {
-		if without != nil && without.Lookup(f.Name) != nil {
-			return
+		if without != nil {
+			if other := without.Lookup(f.Name); other != nil && other.Usage == f.Usage {
+				return
+			}
 		}
 		kind, usage := flag.UnquoteUsage(f)
 		usage = strings.TrimPrefix(usage, kind+": ")

@@ -36,7 +36,7 @@ type flags struct {
 func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
-		Name: "serve", WithoutJobs: true,
+		Name: "serve", WithoutJobs: true, Serves: true,
 		Summary: "Answers queries over HTTP with a trained model: JSON for programs, and a page to ask them.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
