@@ -2,13 +2,8 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"reflect"
 	"strings"
 
 	"tagnet/model"
@@ -86,55 +81,11 @@ func (s *server) answerBody(w http.ResponseWriter, r *http.Request) error {
 	if _, err := parameters(r); err != nil {
 		return err
 	}
-	var q request
-	if err := decode(w, r, &q); err != nil {
+	q, err := decode(w, r)
+	if err != nil {
 		return err
 	}
 	return s.answer(w, r, q)
-}
-
-// decode reads a body with one JSON value that has no unknown fields.
-func decode(w http.ResponseWriter, r *http.Request, into any) error {
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	if err == nil {
-		if _, more := decoder.Token(); errors.Is(more, io.EOF) {
-			return nil
-		} else if err = more; err == nil {
-			err = errors.New("more than one value")
-		}
-	}
-	var large *http.MaxBytesError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &large):
-		return err
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &failure{status: http.StatusRequestTimeout, close: true, Text: fmt.Sprintf("the body did not arrive within %v", bodyTimeout)}
-	case errors.As(err, &kind) && kind.Field != "":
-		return invalid("%s is %s: want %s", kind.Field, kind.Value, jsonKind(kind.Type))
-	case errors.As(err, &kind):
-		return invalid("the body is %s: want a JSON object with source and relation, or with queries", kind.Value)
-	case errors.Is(err, io.EOF):
-		return invalid("the body is empty: want a JSON object with source and relation, or with queries")
-	}
-	return invalid("the body is not a JSON object of this request: %s", strings.TrimPrefix(err.Error(), "json: "))
-}
-
-// jsonKind returns what a request has in JSON for a type of Go.
-func jsonKind(of reflect.Type) string {
-	switch of.Kind() {
-	case reflect.Int:
-		return "a whole number"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Struct:
-		return "an object"
-	}
-	return "a string"
 }
 
 // asked are the queries of a request, after its checks.

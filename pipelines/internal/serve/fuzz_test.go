@@ -27,8 +27,7 @@ func FuzzBody(f *testing.F) {
 	described := described(f).Paths["/answer"]["post"].Responses
 	var accepted *asked
 	s.routes["/answer"]["POST"] = route{"POST", "/answer", true, func(w http.ResponseWriter, r *http.Request) error {
-		var q request
-		err := decode(w, r, &q)
+		q, err := decode(w, r)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,89 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// requestFields are the fields of a request, queryFields those of one of its queries.
+var (
+	requestFields = []string{"source", "relation", "queries", "k", "only_new", "candidates"}
+	queryFields   = []string{"source", "relation"}
+)
+
+// decode reads a body with one JSON object that has the fields of a request, each at most once.
+func decode(w http.ResponseWriter, r *http.Request) (q request, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	if err == nil {
+		err = json.Unmarshal(body, &q)
+	}
+	var large *http.MaxBytesError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return q, checkFields(json.NewDecoder(bytes.NewReader(body)), requestFields)
+	case errors.As(err, &large):
+		return q, err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return q, &failure{status: http.StatusRequestTimeout, close: true, Text: fmt.Sprintf("the body did not arrive within %v", bodyTimeout)}
+	case errors.As(err, &kind) && kind.Field != "":
+		return q, invalid("%s is %s: want %s", kind.Field, kind.Value, jsonKind(kind.Type))
+	case errors.As(err, &kind):
+		return q, invalid("the body is %s: want a JSON object with source and relation, or with queries", kind.Value)
+	case len(bytes.TrimSpace(body)) == 0:
+		return q, invalid("the body is empty: want a JSON object with source and relation, or with queries")
+	}
+	return q, invalid("the body is not a JSON object of this request: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// checkFields checks the names of the fields of what follows, which is valid JSON of the right types. encoding/json ignores the
+// case of a name, and takes the last of several values, neither of which the parameters of a URL allow.
+func checkFields(body *json.Decoder, known []string) error {
+	begin, err := body.Token()
+	if begin != json.Delim('{') && begin != json.Delim('[') {
+		return err
+	}
+	seen := map[json.Token]bool{}
+	for body.More() {
+		if begin == json.Delim('{') {
+			name, err := body.Token()
+			switch {
+			case err != nil:
+				return err
+			case !slices.Contains(known, name.(string)):
+				return invalid("unknown field %q: want %s", name, strings.Join(known, ", "))
+			case seen[name]:
+				return invalid("%s stands more than once: want it once", name)
+			}
+			seen[name] = true
+		}
+		if err := checkFields(body, queryFields); err != nil {
+			return err
+		}
+	}
+	_, err = body.Token()
+	return err
+}
+
+// jsonKind returns what a request has in JSON for a type of Go.
+func jsonKind(of reflect.Type) string {
+	switch of.Kind() {
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "an object"
+	}
+	return "a string"
+}
