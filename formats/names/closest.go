@@ -88,7 +88,7 @@ func (s *search) run(ctx context.Context, name string, names []string, chunk, of
 
 // compare returns how close a name is, and whether it is closer than worst.
 func (s *search) compare(name string, worst candidate) (c candidate, closer bool) {
-	if !s.begins(name) {
+	if !begins(name, s.wanted) {
 		c.rest = 1
 	}
 	if c.rest > worst.rest {
@@ -108,16 +108,16 @@ func (s *search) compare(name string, worst candidate) (c candidate, closer bool
 	return c, c.rest < worst.rest || c.distance < worst.distance
 }
 
-// begins reports whether a name begins with the wanted one.
-func (s *search) begins(name string) bool {
+// begins reports whether a name begins with the folded letters of the wanted one.
+func begins(name string, wanted []rune) bool {
 	at := 0
 	for _, letter := range name {
-		if at == len(s.wanted) || folds(letter) != s.wanted[at] {
+		if at == len(wanted) || folds(letter) != wanted[at] {
 			break
 		}
 		at++
 	}
-	return at == len(s.wanted)
+	return at == len(wanted)
 }
 
 // atLeast returns a bound of the distance to the known name: letters that only the longer one has.

@@ -170,13 +170,22 @@ func (s *server) resolve(ctx context.Context, q query) (model.Query, error) {
 		return model.Query{}, errNoRelation
 	}
 	named := model.Query{Source: *q.Source, Relation: *q.Relation}
+	leave, err := s.lookUp(ctx)
+	if err != nil {
+		return model.Query{}, err
+	}
+	defer leave()
+	return named, s.model.Check(ctx, named)
+}
+
+// lookUp waits until the request may look at all names, until leave is called.
+func (s *server) lookUp(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.lookups <- struct{}{}:
-		defer func() { <-s.lookups }()
+		return func() { <-s.lookups }, nil
 	case <-ctx.Done():
-		return model.Query{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	return named, s.model.Check(ctx, named)
 }
 
 // batchKey is what queries that share a batch have in common: what model.Model.Together returns, and which answers they want.

@@ -11,7 +11,7 @@ type relationsResponse struct {
 	Relations []string `json:"relations"`
 }
 
-// entitiesResponse is the response of /entities. More is set if other entities have the prefix, too.
+// entitiesResponse is the response of /entities. More is set if other entities have the prefix or contain the text, too.
 type entitiesResponse struct {
 	Entities []string `json:"entities"`
 	More     bool     `json:"more"`
@@ -42,9 +42,9 @@ func (s *server) listTypes(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, typesResponse{append([]string{}, types...)})
 }
 
-// listEntities lists the first entities whose names have a prefix.
+// listEntities lists the first entities whose names have a prefix, or contain a text.
 func (s *server) listEntities(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "prefix", "count")
+	p, err := parameters(r, "prefix", "contains", "count")
 	if err != nil {
 		return err
 	}
@@ -52,13 +52,24 @@ func (s *server) listEntities(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	prefix := ""
-	if text := p.text("prefix"); text != nil {
-		prefix = *text
+	var response entitiesResponse
+	prefix, text := p.text("prefix"), p.text("contains")
+	switch {
+	case prefix != nil && text != nil:
+		return invalid("prefix and contains exclude each other: leave one of them out")
+	case text != nil:
+		leave, err := s.lookUp(r.Context())
+		if err != nil {
+			return err
+		}
+		defer leave()
+		response.Entities, response.More = names.Containing(r.Context(), s.model.Entities(), *text, count)
+	default:
+		if prefix == nil {
+			prefix = new(string)
+		}
+		response.Entities, response.More = names.WithPrefix(s.model.Entities(), *prefix, count)
 	}
-	found, more := names.WithPrefix(s.model.Entities(), prefix, count)
-	if found == nil {
-		found = []string{}
-	}
-	return writeJSON(w, http.StatusOK, entitiesResponse{found, more})
+	response.Entities = append([]string{}, response.Entities...) // a list in JSON, too, if it is empty
+	return writeJSON(w, http.StatusOK, response)
 }

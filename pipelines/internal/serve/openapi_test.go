@@ -139,6 +139,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"GET", "/explain?source=Person+01&relation=knows&answer=Person+01", ""},
 		{"GET", "/explain", ""},
 		{"GET", "/entities?prefix=p&count=3", ""},
+		{"GET", "/entities?contains=rson&count=3", ""},
 		{"GET", "/entities?count=0", ""},
 		{"GET", "/relations", ""},
 		{"GET", "/types", ""},

@@ -256,6 +256,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"POST", "/answer?k=3", list(1), 400, "takes no parameters"},
 		{"POST", "/answer", `{"source":"` + strings.Repeat("x", mostBody) + `"}`, 413, "more than 131072 bytes"},
 		{"POST", "/answer", strings.Repeat("[", mostBody-1), 400, "the body is not"},
+		{"GET", "/entities?prefix=a&contains=b", "", 400, "exclude each other"},
 		{"GET", "/entities?count=101", "", 400, "count is 101: want 1 to 100"},
 		{"GET", "/relations?x=1", "", 400, "takes no parameters"},
 	} {
@@ -318,6 +319,9 @@ func TestEntities(t *testing.T) {
 	for path, want := range map[string]entitiesResponse{
 		"/entities?prefix=person+1":         {[]string{"Person 10", "Person 11", "Person 12", "Person 13", "Person 14", "Person 15", "Person 16", "Person 17", "Person 18", "Person 19"}, false},
 		"/entities?prefix=person+1&count=2": {[]string{"Person 10", "Person 11"}, true},
+		"/entities?contains=N+1&count=3":    {[]string{"Person 10", "Person 11", "Person 12"}, true},
+		"/entities?contains=09":             {[]string{"Person 09"}, false},
+		"/entities?contains=nobody":         {[]string{}, false},
 		"/entities?prefix=%3CIMG":           {[]string{markup}, false},
 		"/entities?prefix=nobody":           {[]string{}, false},
 		"/entities?count=1":                 {[]string{markup}, true},
