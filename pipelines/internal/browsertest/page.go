@@ -20,6 +20,7 @@ type Page struct {
 	from    *bufio.Reader
 	session string
 	last    int
+	said    []string
 }
 
 // patience is how long the browser may take for one step on a busy machine.
@@ -45,6 +46,8 @@ func Open(t testing.TB, url string, width, height int) *Page {
 	var attached struct{ SessionID string }
 	p.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	p.session = attached.SessionID
+	p.call("Log.enable", nil, nil)
+	p.call("Runtime.enable", nil, nil)
 	p.Resize(width, height)
 	var went struct{ ErrorText string }
 	p.call("Page.navigate", map[string]any{"url": url}, &went)
@@ -85,7 +88,7 @@ func (p *Page) start(program string) {
 	})
 }
 
-// call sends a command and decodes its result, unless result is nil. Events are ignored.
+// call sends a command and decodes its result, unless result is nil. Of the events it keeps what is said on the console.
 func (p *Page) call(method string, parameters map[string]any, result any) {
 	p.t.Helper()
 	p.last++
@@ -111,11 +114,16 @@ func (p *Page) call(method string, parameters map[string]any, result any) {
 			ID     int
 			Result json.RawMessage
 			Error  *struct{ Message string }
+			Method string
+			Params json.RawMessage
 		}
 		if err := json.Unmarshal(text[:len(text)-1], &answer); err != nil {
 			p.t.Fatalf("%s: %v", method, err)
 		}
 		switch {
+		case answer.Method == "Log.entryAdded", answer.Method == "Runtime.consoleAPICalled", answer.Method == "Runtime.exceptionThrown":
+			p.said = append(p.said, string(answer.Params))
+			continue
 		case answer.ID != p.last:
 			continue
 		case answer.Error != nil:
@@ -147,6 +155,14 @@ func Evaluate[T any](p *Page, expression string) (value T) {
 		p.t.Fatalf("%s: %v in %s", expression, err, answer.Result.Value)
 	}
 	return value
+}
+
+// Said returns the events of the console so far, as JSON: what the page wrote there, its uncaught errors, and the browser's messages
+// about it, such as what its policy refused.
+func (p *Page) Said() []string {
+	p.t.Helper()
+	Evaluate[bool](p, "new Promise(done => setTimeout(done, 0, true))") // events that are under way arrive before
+	return p.said
 }
 
 // Wait waits until an expression is true.

@@ -3,6 +3,7 @@ package browsertest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +30,13 @@ func TestPage(t *testing.T) {
 	p.Type("Ünal")
 	p.Press("Enter")
 	p.Wait(`document.title == "Ünal"`)
+	if said := p.Said(); len(said) != 0 {
+		t.Errorf("the console says %q", said)
+	}
+	Evaluate[bool](p, `(console.warn("some trouble"), true)`)
+	if said := p.Said(); len(said) != 1 || !strings.Contains(said[0], "some trouble") {
+		t.Errorf("the console says %q", said)
+	}
 	picture := filepath.Join(folder, "page.png")
 	p.Picture(picture, "")
 	if info, err := os.Stat(picture); err != nil || info.Size() < 500 {

@@ -32,7 +32,10 @@ func TestPageAnswers(t *testing.T) {
 		if got := browsertest.Evaluate[string](p, `document.activeElement.id + " " + document.activeElement.getAttribute("role")`); got != "source combobox" {
 			t.Errorf("the focus is on %s", got)
 		}
-		p.Type("person 0")
+		if heights := list[float64](p, "input[type=text],input[type=number],select,[type=submit]", "e.offsetHeight || 40"); slices.Min(heights) != 40 || slices.Max(heights) != 40 {
+			t.Errorf("%d wide: the fields have the heights %v", width, heights)
+		}
+		p.Type("rson 0") // names begin with Pe
 		p.Wait(`document.querySelectorAll("[role=option]").length == 8`)
 		if n := p.Overflow(); n > 0 {
 			t.Errorf("%d wide, with suggestions: %d pixels too wide", width, n)
@@ -82,6 +85,51 @@ func TestPageAnswers(t *testing.T) {
 		if n := p.Overflow(); n > 0 {
 			t.Errorf("%d wide, with paths: %d pixels too wide", width, n)
 		}
+		checkDrawing(t, p, width)
+		if said := p.Said(); len(said) > 0 {
+			t.Errorf("%d wide: the console says %q", width, said)
+		}
+	}
+}
+
+// checkDrawing checks that the drawing of paths fits the window, that its letters are large enough to read, and that it has the page's style.
+func checkDrawing(t *testing.T, p *browsertest.Page, width int) {
+	t.Helper()
+	type drawing struct{ Left, Right, Letters float64 }
+	d := browsertest.Evaluate[drawing](p, `(() => {
+		const svg = document.querySelector("td.paths svg"), box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width
+		return {Left: box.left, Right: box.right, Letters: scale * Math.min(...[...svg.querySelectorAll("text")].map(e => parseFloat(getComputedStyle(e).fontSize)))}})()`)
+	if d.Left < 0 || d.Right > float64(width) || d.Letters < 11 || d.Letters > 12 {
+		t.Errorf("%d wide: the drawing is %+v", width, d)
+	}
+	if fill := list[string](p, "td.paths svg .step", "getComputedStyle(e).fill"); slices.ContainsFunc(fill, func(f string) bool { return f != "none" }) {
+		t.Errorf("%d wide: the lines are filled: %q", width, fill)
+	}
+}
+
+// TestPageKeepsUnknownNames follows links with a relation and a type that the graph lacks: the page keeps them, says that they are unknown, and
+// offers those that are like it.
+func TestPageKeepsUnknownNames(t *testing.T) {
+	t.Parallel()
+	_, address := start(t)
+	p := browsertest.Open(t, address+"/?source=Person+07&relation=~knowss&k=3", 420, 900)
+	p.Wait(`document.documentElement.dataset.state == "refused"`)
+	shown := `[document.querySelector("#source").value, document.querySelector("#relation").value, document.querySelector("[name=direction]:checked").value]`
+	if got := browsertest.Evaluate[[3]string](p, shown); got != [3]string{"Person 07", "knowss", "head"} {
+		t.Errorf("the form has %q", got)
+	}
+	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown relation "knowss"`) {
+		t.Errorf("the page says %q", got)
+	}
+	browsertest.Evaluate[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
+	p.Wait(answered)
+	if got := browsertest.Evaluate[[3]string](p, shown); got != [3]string{"Person 07", "knows", "head"} {
+		t.Errorf("after the choice the form has %q", got)
+	}
+	p = browsertest.Open(t, address+"/?source=Person+07&relation=knows&candidates=type:Drug", 420, 900)
+	p.Wait(`document.documentElement.dataset.state == "refused"`)
+	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, "no entity types") {
+		t.Errorf("the page says %q", got)
 	}
 }
 
