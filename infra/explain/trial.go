@@ -112,11 +112,13 @@ func (t *trial) time(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// countRepetitions prints how many paths return to an entity, and how many differ from a better one in inverse facts only.
+// countRepetitions prints how many paths return to an entity, and how many differ from a better one in inverse facts only, and how many answers
+// have no path.
 func (t *trial) countRepetitions(out io.Writer) {
-	all, returning, repeating := 0, 0, 0
+	all, none, returning, repeating := 0, 0, 0, 0
 	for _, explained := range t.explained {
 		seen := map[string]bool{}
+		none += count(len(explained.Paths) == 0)
 		for _, p := range explained.Paths {
 			visited, form, returns := map[int32]bool{p.Edges[0].Sender: true}, "", false
 			for _, e := range p.Edges {
@@ -129,7 +131,7 @@ func (t *trial) countRepetitions(out io.Writer) {
 		}
 	}
 	share := func(part int) float64 { return 100 * float64(part) / float64(max(1, all)) }
-	fmt.Fprintf(out, "%d paths: %.1f%% visit an entity twice, %.1f%% differ from a better one in inverse facts only\n", all, share(returning), share(repeating))
+	fmt.Fprintf(out, "%d paths: %.1f%% visit an entity twice, %.1f%% differ from a better one in inverse facts only; %d answers have none\n", all, share(returning), share(repeating), none)
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
