@@ -21,7 +21,8 @@ var (
 	ErrNotComplete = errors.New("not complete")
 	// ErrDamaged is the error of a file that does not match its checksum.
 	ErrDamaged = errors.New("damaged")
-	// ErrMismatch is the error of a checkpoint that was trained on another graph's entities or relations.
+	// ErrMismatch is the error of a checkpoint that was trained on another graph: without a relation of the facts or, in a workspace, with
+	// other entities than those of the graph before facts were appended.
 	ErrMismatch = checkpoint.ErrMismatch
 )
 

@@ -90,6 +90,41 @@ func ExampleModel_Ask() {
 	// no entity "person 5", but "person 05"
 }
 
+// LoadFacts takes facts that arrived after the training, here about two persons whom the model has never seen. Only their relations
+// have to be known.
+func ExampleLoadFacts_newEntities() {
+	ctx := context.Background()
+	m, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "family")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	if err := m.Save(ctx, folder); err != nil {
+		log.Fatal(err)
+	}
+	facts := append(family(),
+		model.Triple{Head: "person 30", Relation: "parent_of", Tail: "Ada"},
+		model.Triple{Head: "Ada", Relation: "parent_of", Tail: "Ben"},
+	)
+	m, err = model.LoadFacts(ctx, model.Facts{Train: facts}, filepath.Join(folder, "best"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	answers, err := m.Ask(ctx, model.Query{Source: "Ben", Relation: "~grandparent_of"}, 1, model.OnlyNew())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range answers {
+		fmt.Printf("%s, %d hops away\n", a.Entity, a.Hops)
+	}
+	// Output:
+	// person 30, 2 hops away
+}
+
 // Explain says why: here by the rule that makes a grandparent, which is among the best paths.
 func ExampleModel_Explain() {
 	ctx := context.Background()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"tagnet/formats/manifest"
@@ -47,6 +48,7 @@ type options struct {
 	run, checkpoint, kernel string
 	workers                 int
 	baseRate                float64 // 0 is that of the calibration
+	anyFacts                bool    // the graph is of facts that a caller gives, whatever the checkpoint was trained on
 }
 
 // WithRun makes Open take the model of another run than main: the name that train was given with --run.
@@ -124,7 +126,7 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 		return loadWeights(ctx, graph, made, o)
 	}
 	folder, name := checkpoint.Locate(folder, o.checkpoint)
-	record, weights, err := folder.Model(ctx, name, graph.Relations, graph.Vocabulary)
+	record, weights, err := o.read(ctx, folder, name, graph)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +134,29 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 	if err != nil {
 		return nil, err
 	}
-	if record.Vocabulary.Hash == graph.Vocabulary { // weights of any graph have probabilities for the one that they were trained on
+	if fitted(record, graph, o) {
 		if m.calibration, err = folder.Calibration(ctx, record); err != nil {
 			return nil, err
 		}
 	}
 	return m, m.setBaseRate(o.baseRate)
+}
+
+// read reads a checkpoint for a graph: of a workspace the one that it was trained on, to which facts may have been appended since, or any facts.
+func (o options) read(ctx context.Context, folder checkpoint.Folder, name string, graph *kg.KG) (checkpoint.Record, *parameters.Set[float32], error) {
+	if o.anyFacts {
+		return folder.ModelOver(ctx, name, graph.Relations)
+	}
+	return folder.Model(ctx, name, graph.Relations, graph.Vocabularies()...)
+}
+
+// fitted reports whether the calibration of a checkpoint is for the relations of a graph. Weights that belong to no relation have
+// probabilities only for the graph that they were trained on.
+func fitted(r checkpoint.Record, graph *kg.KG, o options) bool {
+	if o.anyFacts && !r.Configuration.Transfers() {
+		return slices.Equal(r.Vocabulary.Relations, graph.Relations)
+	}
+	return slices.Contains(graph.Vocabularies(), r.Vocabulary.Hash) && slices.Equal(r.Vocabulary.Relations, graph.Relations)
 }
 
 // loadWeights makes the model of a graph and weights that no folder holds, which have no calibration.

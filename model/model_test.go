@@ -173,8 +173,9 @@ func TestLoadErrors(t *testing.T) {
 	if err := load(family(), filepath.Join(folder, "epoch-099")); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("a checkpoint that does not exist: %v", err)
 	}
-	if err := load(family()[:20], filepath.Join(folder, "best")); !errors.Is(err, model.ErrMismatch) {
-		t.Errorf("another graph: %v", err)
+	more := append(family(), model.Triple{Head: "person 31", Relation: "friend_of", Tail: "person 07"})
+	if err := load(more, filepath.Join(folder, "best")); !errors.Is(err, model.ErrMismatch) || !strings.Contains(err.Error(), `"friend_of"`) {
+		t.Errorf("a relation that the model lacks: %v", err)
 	}
 	weights := filepath.Join(folder, "epoch-030.safetensors")
 	data, err := os.ReadFile(weights)

@@ -52,7 +52,7 @@ func open(ctx context.Context, o options) (*trial, error) {
 	}
 	t.view = t.loaded.Of(o.split)
 	checkpoints, name := checkpoint.Locate(checkpoint.FolderOf(o.workspace, o.name), o.checkpoint)
-	record, weights, err := checkpoints.Model(ctx, name, t.loaded.Relations, t.loaded.Vocabulary)
+	record, weights, err := checkpoints.Model(ctx, name, t.loaded.Relations, t.loaded.Vocabularies()...)
 	if err != nil {
 		return nil, err
 	}

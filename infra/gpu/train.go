@@ -177,7 +177,7 @@ func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, nam
 	if err != nil {
 		return err
 	}
-	record, weights, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
+	record, weights, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabularies()...)
 	if err != nil {
 		return err
 	}

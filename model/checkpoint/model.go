@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,15 +33,15 @@ func Locate(folder Folder, checkpoint string) (Folder, string) {
 var ErrMismatch = errors.New("the checkpoint was trained on other data")
 
 // Model returns the record of a checkpoint, named as for Record, and the parameters of its model. The error wraps
-// ErrMismatch if it was trained with other base relations, or on a graph with another vocabulary hash, unless no weight
+// ErrMismatch if it was trained with other base relations, or on a graph whose vocabulary hash is none of these, unless no weight
 // belongs to a relation.
-func (f Folder) Model(ctx context.Context, name string, relations []string, vocabulary string) (Record, *parameters.Set[float32], error) {
+func (f Folder) Model(ctx context.Context, name string, relations []string, vocabularies ...string) (Record, *parameters.Set[float32], error) {
 	r, weights, err := f.Load(ctx, name)
 	if err != nil {
 		return r, nil, err
 	}
 	url := f.url(r.Name() + ".safetensors")
-	if err := r.fits(relations, vocabulary); err != nil && !r.Configuration.Transfers() {
+	if err := r.fits(relations, vocabularies); err != nil && !r.Configuration.Transfers() {
 		return r, nil, fmt.Errorf("%s: %w: %w", url, ErrMismatch, err)
 	}
 	p := parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
@@ -50,12 +51,35 @@ func (f Folder) Model(ctx context.Context, name string, relations []string, voca
 	return r, p, nil
 }
 
-// fits returns an error if a model was trained with other base relations or entities than those of a graph.
-func (r Record) fits(relations []string, vocabulary string) error {
+// ModelOver is Model for facts with any entities, which no weight belongs to. Of the model's relations the facts may lack some; the error
+// of one that the model lacks wraps ErrMismatch.
+func (f Folder) ModelOver(ctx context.Context, name string, relations []string) (Record, *parameters.Set[float32], error) {
+	r, weights, err := f.Load(ctx, name)
+	if err != nil {
+		return r, nil, err
+	}
+	var p *parameters.Set[float32]
+	if r.Configuration.Transfers() { // to any relations
+		p = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
+		err = Fill(p, weights)
+	} else {
+		p, _, err = r.Over(weights, relations)
+	}
+	if unknown := new(UnknownRelationsError); errors.As(err, &unknown) {
+		err = fmt.Errorf("%w: it never saw the relation %q: leave out the facts with it, or train with them", ErrMismatch, unknown.Unknown[0])
+	}
+	if err != nil {
+		return r, nil, fmt.Errorf("%s: %w", f.url(r.Name()+".safetensors"), err)
+	}
+	return r, p, nil
+}
+
+// fits returns an error if a model was trained with other base relations, or entities, than those of a graph with one of these hashes.
+func (r Record) fits(relations, vocabularies []string) error {
 	if err := sameRelations(r.Vocabulary.Relations, relations); err != nil {
 		return err
 	}
-	if r.Vocabulary.Hash != vocabulary {
+	if !slices.Contains(vocabularies, r.Vocabulary.Hash) {
 		return remedy.Errorf("use the workspace it was trained in, and preprocess --inference to ask about another graph",
 			"its %d entities differ from the training graph's", r.Vocabulary.Entities)
 	}
