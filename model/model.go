@@ -156,7 +156,7 @@ func fitted(r checkpoint.Record, graph *kg.KG, o options) bool {
 	if o.anyFacts && !r.Configuration.Transfers() {
 		return slices.Equal(r.Vocabulary.Relations, graph.Relations)
 	}
-	return slices.Contains(graph.Vocabularies(), r.Vocabulary.Hash) && slices.Equal(r.Vocabulary.Relations, graph.Relations)
+	return r.Vocabulary.Of(graph.Relations, graph.Vocabularies())
 }
 
 // loadWeights makes the model of a graph and weights that no folder holds, which have no calibration.

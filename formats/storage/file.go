@@ -149,6 +149,24 @@ func (f files) RemoveEmptyBelow(path string) {
 	}
 }
 
+// Exchange exchanges the names, and syncs the folders that hold them.
+func (f files) Exchange(a, b string) (bool, error) {
+	exchanged, err := exchange(filepath.Clean(a), filepath.Clean(b))
+	if exchanged {
+		syncFolder(filepath.Dir(filepath.Clean(a)))
+		syncFolder(filepath.Dir(filepath.Clean(b)))
+	}
+	return exchanged, err
+}
+
+// syncFolder makes renames in a folder durable, as far as the system can sync folders.
+func syncFolder(path string) {
+	if folder, err := os.Open(path); err == nil {
+		folder.Sync()
+		folder.Close()
+	}
+}
+
 // OnDisk asks the system for the kind of file system.
 func (f files) OnDisk(path string) bool { return onDisk(path) }
 
@@ -330,11 +348,7 @@ func (w *fileWriter) Commit() error {
 		w.err = explain("writing", w.url, err)
 		return w.err
 	}
-	// The rename becomes durable with the folder, as far as the system can sync folders.
-	if folder, err := os.Open(filepath.Dir(w.final)); err == nil {
-		folder.Sync()
-		folder.Close()
-	}
+	syncFolder(filepath.Dir(w.final))
 	return nil
 }
 

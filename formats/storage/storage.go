@@ -66,6 +66,7 @@ type Local interface {
 	CheckRegular(ctx context.Context, root, path string) error
 	RemoveEmpty(path string)
 	OnDisk(path string) bool
+	Exchange(a, b string) (bool, error)
 	// RemoveEmptyBelow removes the folders below a folder that hold no files.
 	RemoveEmptyBelow(path string)
 }
@@ -329,6 +330,25 @@ func OnDisk(ctx context.Context, url string) bool {
 	system, path, err := resolve(ctx, url)
 	local, ok := system.(Local)
 	return err == nil && ok && local.OnDisk(path)
+}
+
+// Exchange gives two folders of the same storage each other's names in one step: whoever looks finds the one or the other, whole. It
+// reports false, and does nothing, where the storage has no such step.
+func Exchange(ctx context.Context, a, b string) (bool, error) {
+	system, path, err := resolveChange(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	local, ok := system.(Local)
+	if !ok {
+		return false, nil
+	}
+	_, other := split(b)
+	exchanged, err := local.Exchange(path, other)
+	if err != nil {
+		return false, explain("exchanging", a, err)
+	}
+	return exchanged, nil
 }
 
 // CheckWritable reports whether files can be written into a folder, which need not exist. It

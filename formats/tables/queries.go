@@ -96,6 +96,25 @@ func WriteQueries(ctx context.Context, url string, queries []Query) error {
 	return w.Commit()
 }
 
+// EachQuery calls each for the queries of a file, in order. It holds one batch.
+func EachQuery(ctx context.Context, url string, each func(q Query) error) error {
+	var queries []Query
+	row := 0
+	return readTable(ctx, url, queriesSchema, nil, func(rows arrow.Record) error {
+		queries = appendQueries(queries[:0], rows)
+		for _, q := range queries {
+			if err := q.check(); err != nil {
+				return fmt.Errorf("row %d: %w", row, err)
+			}
+			row++
+			if err := each(q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // ReadQueryTable reads a file of queries.
 func ReadQueryTable(ctx context.Context, url string) ([]Query, error) {
 	var queries []Query

@@ -203,6 +203,14 @@ func Preprocess(names int64) Estimate {
 	}
 }
 
+// Append estimates reading a graph of so many names, of so many bytes in all, to append facts to it, where so many facts are looked up.
+func Append(names, nameBytes, facts int64) Estimate {
+	e := Preprocess(0)
+	e.Task = "appending facts to this graph"
+	e.Rows = []Row{{"names", 16*names + nameBytes}, {"facts", 48 * facts}} // a string; 17 bytes in a hash table that may be half empty
+	return e
+}
+
 // Joining is how rounds of a join search.
 type Joining struct {
 	// EntitiesPerRange is the most entities of a range, Words the words of 64 sources of a block.

@@ -41,7 +41,7 @@ func (f Folder) Model(ctx context.Context, name string, relations []string, voca
 		return r, nil, err
 	}
 	url := f.url(r.Name() + ".safetensors")
-	if err := r.fits(relations, vocabularies); err != nil && !r.Configuration.Transfers() {
+	if err := r.Fits(relations, vocabularies...); err != nil {
 		return r, nil, fmt.Errorf("%s: %w: %w", url, ErrMismatch, err)
 	}
 	p := parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
@@ -74,8 +74,12 @@ func (f Folder) ModelOver(ctx context.Context, name string, relations []string) 
 	return r, p, nil
 }
 
-// fits returns an error if a model was trained with other base relations, or entities, than those of a graph with one of these hashes.
-func (r Record) fits(relations, vocabularies []string) error {
+// Fits returns an error unless a model was trained with the base relations of a graph and on one that has, or had before facts were
+// appended, one of these vocabulary hashes; or no weight belongs to a relation.
+func (r Record) Fits(relations []string, vocabularies ...string) error {
+	if r.Configuration.Transfers() {
+		return nil
+	}
 	if err := sameRelations(r.Vocabulary.Relations, relations); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,6 +84,12 @@ type Vocabulary struct {
 	// Graph is the checksum of the manifest of the graph's folder, equal if all facts are; empty for facts in
 	// memory.
 	Graph string `json:"graph"`
+}
+
+// Of reports whether it is that of a graph with these base relations and one of these vocabulary hashes: that of now, and those before facts
+// were appended.
+func (v Vocabulary) Of(relations, vocabularies []string) bool {
+	return slices.Contains(vocabularies, v.Hash) && slices.Equal(v.Relations, relations)
 }
 
 // Name returns the checkpoint's file name without its ending.

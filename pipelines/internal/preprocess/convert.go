@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
@@ -20,10 +21,13 @@ import (
 // inputFolder is the folder of converted texts, below that of spill files, which goes when the tables are written.
 const inputFolder = "input"
 
+// inputs returns the folder of converted texts below that of the tables.
+func inputs(graph string) string { return storage.Join(graph, spillFolder, inputFolder) }
+
 // convert writes the files that the Beam job cannot read as tab-separated text, below the workspace, where the workers
 // of a cluster find it. It returns the dataset with these texts.
 func (f *flags) convert(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) (dataset, error) {
-	c := converter{flags: f, folder: storage.Join(e.Workspace.Graph(), spillFolder, inputFolder), source: &source, prefixes: &rdf.Prefixes{}}
+	c := converter{flags: f, folder: inputs(e.Workspace.Graph()), source: &source, prefixes: &rdf.Prefixes{}}
 	ctx = held.Guard(ctx)
 	if f.types != "" && f.onBadLine == reject {
 		if err := source.types.rejectTypes(ctx, &source, storage.Join(c.folder, "types.rejects")); err != nil {
@@ -55,8 +59,9 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, source data
 	if err := checkConverted(ctx, &c.header, source.files); err != nil {
 		return source, err
 	}
-	source.files = files
 	source.converted.Formats = source.formats()
+	source.prefixes = c.declared()
+	source.files = files
 	return source, source.countUnlabeled()
 }
 
@@ -150,14 +155,29 @@ func (c *converter) scan(ctx context.Context, t text, chunks ...triples.Chunk) (
 
 // write writes the facts of a file, each with its line, and its bad lines to rejects.
 func (c *converter) write(ctx context.Context, t text, url string) error {
-	rejects := triples.NewRejectsWriter(url+".rejects", triples.Chunk{Original: t.url})
-	defer rejects.Abort()
 	file, err := storage.Create(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer file.Abort()
 	out := bufio.NewWriterSize(file, 1<<16)
+	if err := c.each(ctx, t, url+".rejects", func(line int, fact facts.Fact) error { return writeFact(out, fact, line) }); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+func writeFact(out *bufio.Writer, f facts.Fact, line int) error {
+	return triples.WriteNumbered(out, triples.Triple{Head: []byte(f.Head), Relation: []byte(f.Relation), Tail: []byte(f.Tail)}, line)
+}
+
+// each calls each for the facts of a file, and writes its bad lines to a file of rejects.
+func (c *converter) each(ctx context.Context, t text, rejected string, each facts.Each) error {
+	rejects := triples.NewRejectsWriter(rejected, triples.Chunk{Original: t.url})
+	defer rejects.Abort()
 	t.options.Prefixes = c.prefixes
 	before := c.facts
 	const update = 1 << 12
@@ -171,7 +191,7 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 				return err
 			}
 		}
-		return triples.WriteNumbered(out, triples.Triple{Head: []byte(fact.Head), Relation: []byte(fact.Relation), Tail: []byte(fact.Tail)}, line)
+		return each(line, fact)
 	}, func(b triples.BadLine) error {
 		if c.flags.onBadLine == fail {
 			return triples.Refuse(b)
@@ -182,12 +202,12 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 		return err
 	}
 	c.source.converted.Literals += counts.Literals
-	rejected, any, err := rejects.Commit()
+	written, any, err := rejects.Commit()
 	if err != nil {
 		return err
 	}
 	if any {
-		c.source.rejects = append(c.source.rejects, rejected)
+		c.source.rejects = append(c.source.rejects, written)
 	}
 	if t.split == "train" && c.facts == before && !any {
 		if counts.Literals > 0 {
@@ -195,8 +215,18 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 		}
 		return triples.EmptyError(t.url, "head, relation and tail")
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
+	return nil
 }
+
+// declared returns the prefixes of the files, or nil if none is RDF.
+func (c *converter) declared() map[string][]string {
+	if !slices.ContainsFunc(c.source.files, func(t text) bool { return isRDF(t.options.Format) }) {
+		return nil
+	}
+	if declared := c.prefixes.Declared(); declared != nil {
+		return declared
+	}
+	return map[string][]string{}
+}
+
+func isRDF(format facts.Format) bool { return format == facts.Turtle || format == facts.NTriples }

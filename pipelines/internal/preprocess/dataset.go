@@ -12,12 +12,14 @@ import (
 	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/stages/vocabulary"
 )
 
 // dataset is the files of a run.
 type dataset struct {
 	name                     string
-	inferenceName, inference string // empty in the transductive setting
+	inductive                bool
+	inferenceName            string // empty in the transductive setting
 	files                    []text
 	types                    types
 	// labels are the hashes of the files of names, by their key in the configuration.
@@ -27,6 +29,9 @@ type dataset struct {
 	// converted is what the conversion of the files found.
 	converted counts.Conversion
 	rejects   []triples.Rejects
+	// prefixes are those of the RDF files, nil without any; names are names of the graph that no fact may have.
+	prefixes map[string][]string
+	names    []vocabulary.Names
 }
 
 // text is one file of facts, with its key in the configuration.
@@ -63,7 +68,7 @@ func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference
 	if err := f.openGraph(ctx, &d, folder, triples.Training); err != nil || inference == "" {
 		return d, err
 	}
-	d.inferenceName, d.inference = inferenceName, inference
+	d.inductive, d.inferenceName = true, inferenceName
 	return d, f.openGraph(ctx, &d, inference, triples.Inference)
 }
 

@@ -79,7 +79,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 
 // hasIDs reports whether the first fact of a file has numbers for its entities, or for its relation.
 func hasIDs(ctx context.Context, t text, entities bool) (bool, error) {
-	if t.options.Format == facts.Turtle || t.options.Format == facts.NTriples {
+	if isRDF(t.options.Format) {
 		return false, nil
 	}
 	t.options.Entities = nil // a lookup here would count

@@ -32,7 +32,8 @@ const (
 
 // flags are the flags of this pipeline only.
 type flags struct {
-	dataset, inference, onBadLine string
+	dataset, inference, append    string
+	onBadLine                     string
 	types, typeRelation           string
 	format                        facts.Format
 	header, columnList, split     string
@@ -60,6 +61,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
+			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, ntriples, turtle, parquet or openke; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV or Parquet; names are those of a header")
@@ -89,6 +91,10 @@ type configuration struct {
 	Columns string `json:"columns,omitempty"`
 	Split   string `json:"split,omitempty"`
 	Seed    int64  `json:"seed,omitempty"`
+	// Appended are the configurations of preprocess --append, in their order, and To that of one of them: the checksum of the
+	// graph before.
+	Appended []configuration `json:"appended,omitempty"`
+	To       string          `json:"to,omitempty"`
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -98,7 +104,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
 		return err
 	}
-	if err := e.NotEmpty("a file", "types", "entity_names", "relation_names"); err != nil {
+	if err := e.NotEmpty("a file", "append", "types", "entity_names", "relation_names"); err != nil {
 		return err
 	}
 	if err := e.NotEmpty("a relation", "type_relation"); err != nil {
@@ -117,17 +123,20 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if _, err := e.Plan(budget.Preprocess(0), f.memory, 0); err != nil {
 		return err
 	}
+	if f.append != "" {
+		return f.appendFacts(ctx, e)
+	}
 	source, err := f.find(ctx, e)
 	if err != nil {
 		return err
 	}
 	stage := f.stage(e, source)
-	stage.Outputs = f.outputs(source)
+	stage.Outputs = outputs(source, f.typed())
 	if f.dataset == "" {
 		stage.Beside = []string{e.Workspace.Path(sampleName)}
 	}
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{f.pipeline(e, source, lock.Lock{})}, nil
+		return []*beam.Pipeline{f.pipeline(e.Workspace.Graph(), source, lock.Lock{})}, nil
 	}, Memory: f.memory, Count: source.rows(), Unit: "rows", Loads: source.loads()})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -139,7 +148,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	source, err = f.write(ctx, e, source, stage.Lock())
 	if err == nil {
-		stage.Outputs = f.outputs(source)
+		stage.Outputs = outputs(source, f.typed())
 		err = f.complete(ctx, e, source, stage.Lock())
 	}
 	var counts map[string]int64
@@ -158,6 +167,13 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // stage returns the stage of graph/ for a dataset.
 func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
+	return workspace.Stage{
+		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: f.configuration(source), Command: e.Again(),
+	}
+}
+
+// configuration returns what decides the content of graph/.
+func (f *flags) configuration(source dataset) configuration {
 	c := configuration{
 		Files: source.hashes(), OnBadLine: f.onBadLine, TypeRelation: f.typeRelation, Formats: source.formats(), Columns: f.columnList, Split: f.split,
 	}
@@ -165,16 +181,14 @@ func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
 		c.Header = f.header
 	}
 	if f.split != "" {
-		c.Seed = e.Seed
+		c.Seed = f.seed
 	}
-	return workspace.Stage{
-		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: c, Command: e.Again(),
-	}
+	return c
 }
 
 // Unchanged reports whether the workspace has the complete graph of the texts that these flags name.
 func Unchanged(ctx context.Context, e *command.Environment, dataset, inference, onBadLine string) (bool, error) {
-	f := flags{dataset: dataset, inference: inference, onBadLine: onBadLine, header: auto}
+	f := flags{dataset: dataset, inference: inference, onBadLine: onBadLine, header: auto, seed: e.Seed}
 	source, err := f.find(ctx, e)
 	if err != nil {
 		return false, err
@@ -260,48 +274,51 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 	if err != nil {
 		return source, err
 	}
-	p := f.pipeline(e, source, held)
+	return source, f.runJob(ctx, e, e.Workspace.Graph(), source, held)
+}
+
+// runJob runs the Beam pipeline that makes a folder of tables.
+func (f *flags) runJob(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) error {
 	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
 	defer bar.Follow(ctx, vocabulary.RowsCounter)()
-	_, err = e.RunBeam(ctx, p)
+	_, err := e.RunBeam(ctx, f.pipeline(folder, source, held))
 	if err == nil {
 		bar.Set(source.rows())
-		return source, nil
+		return nil
 	}
 	worker.Stop()
 	// Too many names for --memory are a mistake in the flags; a worker returns the text of its error only.
-	names, counting := kg.CountNames(ctx, e.Workspace.Graph())
+	names, counting := kg.CountNames(ctx, folder)
 	if counting != nil {
-		return source, err
+		return err
 	}
 	if _, small := e.Plan(budget.Preprocess(names), f.memory, 0); small != nil {
-		return source, small
+		return small
 	}
-	return source, err
+	return err
 }
 
-// pipeline returns the Beam pipeline that makes graph/ from a dataset.
-func (f *flags) pipeline(e *command.Environment, source dataset, held lock.Lock) *beam.Pipeline {
+// pipeline returns the Beam pipeline that makes a folder of tables from a dataset.
+func (f *flags) pipeline(folder string, source dataset, held lock.Lock) *beam.Pipeline {
 	return Build(graph.WriteParams{
-		Chunks: source.chunks(), Rejects: source.rejects, Strict: f.onBadLine == fail,
-		Folder: e.Workspace.Graph(), Lock: held, Inductive: source.inference != "",
+		Chunks: source.chunks(), Rejects: source.rejects, Names: source.names, Strict: f.onBadLine == fail,
+		Folder: folder, Lock: held, Inductive: source.inductive,
 		Dataset: source.name, InferenceDataset: source.inferenceName,
 		EdgeShards: source.edgeShards(), Memory: f.memory * budget.MiB,
 	})
 }
 
-// outputs lists the files that make graph/ complete.
-func (f *flags) outputs(source dataset) []string {
-	inductive := source.inference != ""
-	files := append([]string{counts.SummaryFile, kg.EntitiesFile, kg.RelationsFile}, kg.TableFiles(inductive, source.edgeShards())...)
-	if f.typed() {
+// outputs lists the files that make graph/ complete; typed says that entities have types.
+func outputs(source dataset, typed bool) []string {
+	files := append([]string{counts.SummaryFile, kg.EntitiesFile, kg.RelationsFile}, kg.TableFiles(source.inductive, source.edgeShards())...)
+	if typed {
 		files = append(files, kg.TypesFile)
 	}
-	if inductive {
+	if source.inductive {
 		files = append(files, kg.InferenceEntitiesFile)
 	}
-	if inductive && f.typed() {
+	if source.inductive && typed {
 		files = append(files, kg.InferenceTypesFile)
 	}
 	return files
@@ -339,7 +356,7 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 	if s.Rejected > 0 {
 		e.Outputs(made, storage.Join(e.Workspace.Graph(), kg.RejectsFile))
 	}
-	if source.inference == "" {
+	if !source.inductive {
 		at := slices.IndexFunc(datasets.Catalog(), func(d datasets.Entry) bool { return d.Name == source.name && d.Inference != "" })
 		if at >= 0 {
 			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalog()[at].Inference)

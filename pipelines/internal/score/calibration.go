@@ -53,7 +53,9 @@ func (a *opened) setBaseRate() (err error) {
 
 // elsewhere reports whether the checkpoint was trained on a graph with other names, as one of ULTRA may be: probabilities were
 // fitted to the scores of the relations there.
-func (a *opened) elsewhere() bool { return a.model.Record.Vocabulary.Hash != a.loaded.Vocabulary }
+func (a *opened) elsewhere() bool {
+	return !a.model.Record.Vocabulary.Of(a.loaded.Relations, a.loaded.Vocabularies())
+}
 
 // checksum returns that of the calibration, or "" if there is none.
 func (a *opened) checksum() string {

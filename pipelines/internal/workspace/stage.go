@@ -36,6 +36,8 @@ type Stage struct {
 	// Inputs are the checksums of the manifests of the folders that the content is made from, as
 	// Workspace.Inputs returns them.
 	Inputs map[string]string
+	// Earlier are the folders that this one was made from and replaces, for its manifest.
+	Earlier []manifest.Earlier
 	// Command makes the folder. Errors quote it.
 	Command Command
 	// Outputs are the paths below the folder of the files that make it complete: Publish returns an
@@ -359,7 +361,7 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	}
 	// Another run may have completed the folder meanwhile.
 	return manifest.Write(s.lock.Guard(ctx), s.url(), manifest.Manifest{
-		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs,
+		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs, Earlier: s.Earlier,
 		Files: slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == lock.FileName }),
 	})
 }
@@ -368,6 +370,14 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 // the recorded SHA-256, and the folder's inputs have not changed since. The error names the command
 // that makes or overwrites the folder.
 func (w Workspace) Require(ctx context.Context, folder string, command Command) (manifest.Manifest, error) {
+	m, err := w.require(ctx, folder, command)
+	if err != nil && w.Interrupted(ctx, folder) {
+		err = fmt.Errorf("%s is half replaced by that of %s, which was killed: run that again with the same file", w.Path(folder), w.Command("preprocess", "--append", "FILE"))
+	}
+	return m, err
+}
+
+func (w Workspace) require(ctx context.Context, folder string, command Command) (manifest.Manifest, error) {
 	url := w.Path(folder)
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {

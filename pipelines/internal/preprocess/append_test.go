@@ -1,0 +1,166 @@
+package preprocess
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/counts"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// divideFacts divides the lines of a text at random in two, of which the first has a line of every relation.
+func divideFacts(random *rand.Rand, text string) (first, second string) {
+	seen := map[string]bool{}
+	var halves [2][]string
+	for line := range strings.Lines(text) {
+		relation := strings.Split(line, "\t")[1]
+		half := random.IntN(2)
+		if !seen[relation] {
+			half = 0
+		}
+		seen[relation] = true
+		halves[half] = append(halves[half], line)
+	}
+	return strings.Join(halves[0], ""), strings.Join(halves[1], "")
+}
+
+// summaryOf reads the summary of a workspace's graph, and takes out what tells how it was made.
+func summaryOf(t *testing.T, workspace string) (counts.Dataset, []counts.Appended) {
+	t.Helper()
+	s, err := counts.ReadDataset(t.Context(), filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	appended := s.Appended
+	s.Appended, s.Repeated, s.Dataset, s.Inference = nil, nil, "", ""
+	return s, appended
+}
+
+// tablesOf returns the files of a workspace's graph but those that tell how it was made.
+func tablesOf(t *testing.T, workspace string) map[string]string {
+	t.Helper()
+	files := pipelinetest.Files(t, filepath.Join(workspace, "graph"))
+	maps.DeleteFunc(files, func(name, _ string) bool { return name == "manifest.json" || name == "summary.json" || name == "rejects.tsv" })
+	return files
+}
+
+// TestAppendedGraphEqualsTheWhole compares the graph of some facts, to which others are appended in two steps, with the graph of all of
+// them: it has the same bytes.
+func TestAppendedGraphEqualsTheWhole(t *testing.T) {
+	chain := pipelinetest.Chain(3, "e", 40)
+	other := pipelinetest.Chain(4, "x", 30)
+	for name, c := range map[string]struct {
+		files, inference map[string]string
+		flags            []string
+	}{
+		"ring":       {files: pipelinetest.Ring("e", 30)},
+		"chain":      {files: chain},
+		"background": {files: map[string]string{"train.txt": chain["train.txt"], "valid.txt": chain["valid.txt"], "facts.txt": chain["test.txt"]}},
+		"train only": {files: map[string]string{"train.txt": chain["train.txt"]}},
+		"inductive":  {files: chain, inference: other},
+		"types":      {files: chain, inference: other, flags: []string{"--type_relation", "r0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, 1))
+			grows := &c.files
+			if c.inference != nil {
+				grows = &c.inference
+			}
+			first, rest := divideFacts(random, (*grows)["train.txt"])
+			second, third := divideFacts(random, rest)
+			part := maps.Clone(*grows)
+			part["train.txt"] = first
+			whole, w := t.TempDir(), t.TempDir()
+			make := func(w string, grown map[string]string) {
+				flags := append([]string{"--workspace", w}, c.flags...)
+				if c.inference == nil {
+					pipelinetest.Succeed(t, Pipeline(), append(flags, "--dataset", pipelinetest.Dataset(t, grown))...)
+				} else {
+					pipelinetest.Succeed(t, Pipeline(), append(flags, "--dataset", pipelinetest.Dataset(t, c.files), "--inference", pipelinetest.Dataset(t, grown))...)
+				}
+			}
+			// The facts of valid and test are not appended.
+			held := map[string]bool{}
+			for _, split := range []string{"valid.txt", "test.txt", "facts.txt"} {
+				for line := range strings.Lines((*grows)[split]) {
+					held[line] = true
+				}
+			}
+			without := func(text string) (kept string) {
+				for line := range strings.Lines(text) {
+					if !held[line] {
+						kept += line
+					}
+				}
+				return kept
+			}
+			all := maps.Clone(*grows)
+			all["train.txt"] = first + without(rest)
+			make(whole, all)
+			make(w, part)
+			for i, text := range []string{second, third} {
+				file := filepath.Join(t.TempDir(), fmt.Sprintf("more%d.tsv", i))
+				pipelinetest.Write(t, file, text)
+				pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--append", file)
+			}
+			pipelinetest.Same(t, tablesOf(t, w), tablesOf(t, whole))
+			got, appended := summaryOf(t, w)
+			want, _ := summaryOf(t, whole)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("summary (-want +got):\n%s", diff)
+			}
+			if len(appended) != 2 || appended[0].File != "more0.tsv" || appended[0].New == 0 {
+				t.Errorf("appended %+v", appended)
+			}
+			if left, _ := filepath.Glob(filepath.Join(w, "graph?*")); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+		})
+	}
+}
+
+// TestAppendCounts appends facts of which some are known, repeated or held out.
+func TestAppendCounts(t *testing.T) {
+	w := t.TempDir()
+	files := map[string]string{
+		"train.txt": "anna\tknows\tbert\nbert\tlikes\tcora\n", "valid.txt": "cora\tknows\tanna\n", "test.txt": "cora\tlikes\tanna\n",
+	}
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
+	file := filepath.Join(t.TempDir(), "more.csv")
+	pipelinetest.Write(t, file, "anna,knows,bert\ndora,knows,anna\ndora,knows,anna\ncora,likes,anna\ncora,knows,anna\ndora,hates,\"x, y\"\n")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--append", file)
+	for _, want := range []string{
+		"6 facts, 2 of them new; left out: 2 in the graph already, or repeated; left out: 2 of validation or test",
+		"appended to the training facts; new entities: 2; new relations: hates",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s: want %q", out, want)
+		}
+	}
+	_, appended := summaryOf(t, w)
+	if diff := cmp.Diff([]counts.Appended{{File: "more.csv", Facts: 6, New: 2, HeldOut: 2, Entities: 2, Relations: []string{"hates"}}}, appended); diff != "" {
+		t.Errorf("appended (-want +got):\n%s", diff)
+	}
+	before := pipelinetest.Files(t, filepath.Join(w, "graph"))
+	for _, flags := range [][]string{nil, {"--force"}} {
+		again := pipelinetest.Succeed(t, Pipeline(), append(flags, "--workspace", w, "--append", file)...)
+		if !strings.Contains(again, "nothing to do") && !strings.Contains(again, "nothing to append") {
+			t.Errorf("a second run: %s", again)
+		}
+		pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "graph")), before)
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"preprocess --append added facts to it"}},
+		"--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
+	var m struct{ Configuration struct{ Appended []any } }
+	if err := json.Unmarshal([]byte(before["manifest.json"]), &m); err != nil || len(m.Configuration.Appended) != 1 {
+		t.Errorf("manifest %+v, %v", m, err)
+	}
+}
