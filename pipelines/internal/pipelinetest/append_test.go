@@ -37,7 +37,9 @@ func wholeGraph(t *testing.T, w string) bool {
 // graphOf returns the files of the graph of a workspace, without those of a lock.
 func graphOf(files map[string]string) map[string]string {
 	graph := maps.Clone(files)
-	maps.DeleteFunc(graph, func(name, _ string) bool { return !strings.HasPrefix(name, "graph/") || strings.HasSuffix(name, "/.lock") })
+	maps.DeleteFunc(graph, func(name, _ string) bool {
+		return !strings.HasPrefix(name, "graph/") || strings.HasSuffix(name, "/.lock")
+	})
 	return graph
 }
 

@@ -142,8 +142,10 @@ func (a *appending) ready(ctx context.Context) error {
 	if _, err := a.e.Plan(budget.Append(names, bytes, a.before.heldOut()), a.memory, 0); err != nil {
 		return err
 	}
+	planned := a.source
+	planned.names = []vocabulary.Names{{File: kg.EntitiesFile}}
 	return a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{a.pipeline(a.folder(), a.source, lock.Lock{})}, nil
+		return []*beam.Pipeline{a.pipeline(a.folder(), planned, lock.Lock{})}, nil
 	}, Memory: a.memory, Count: a.source.rows(), Unit: "rows", Loads: a.source.loads()})(ctx)
 }
 
@@ -245,7 +247,7 @@ func (a *appending) addPrefixes(ctx context.Context, c *converter) error {
 	return facts.Prefixes(ctx, file.url, file.options.Format, c.prefixes)
 }
 
-// writeText writes the facts of a part, and after them, if it grows, those of the file.
+// writeText writes the facts of a part and, if it grows, those of the file.
 func (a *appending) writeText(ctx context.Context, c *converter, p part, url string, grows bool) error {
 	file, err := storage.Create(ctx, url)
 	if err != nil {
@@ -253,13 +255,13 @@ func (a *appending) writeText(ctx context.Context, c *converter, p part, url str
 	}
 	defer file.Abort()
 	out := bufio.NewWriterSize(file, 1<<16)
-	if err := a.before.write(ctx, p, out); err != nil {
-		return err
-	}
-	if grows {
+	if grows { // first, so that a bad line is found soon
 		if err := a.writeFile(ctx, c, out); err != nil {
 			return err
 		}
+	}
+	if err := a.before.write(ctx, p, out); err != nil {
+		return err
 	}
 	if err := out.Flush(); err != nil {
 		return err

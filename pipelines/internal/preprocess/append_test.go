@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/graph"
 )
 
 // divideFacts divides the lines of a text at random in two, of which the first has a line of every relation.
@@ -48,7 +49,9 @@ func summaryOf(t *testing.T, workspace string) (counts.Dataset, []counts.Appende
 func tablesOf(t *testing.T, workspace string) map[string]string {
 	t.Helper()
 	files := pipelinetest.Files(t, filepath.Join(workspace, "graph"))
-	maps.DeleteFunc(files, func(name, _ string) bool { return name == "manifest.json" || name == "summary.json" || name == "rejects.tsv" })
+	maps.DeleteFunc(files, func(name, _ string) bool {
+		return name == "manifest.json" || name == "summary.json" || name == "rejects.tsv"
+	})
 	return files
 }
 
@@ -163,4 +166,117 @@ func TestAppendCounts(t *testing.T) {
 	if err := json.Unmarshal([]byte(before["manifest.json"]), &m); err != nil || len(m.Configuration.Appended) != 1 {
 		t.Errorf("manifest %+v, %v", m, err)
 	}
+}
+
+// TestAppendFormats appends a file of every kind to a graph. Names of IRIs are those that the graph has, whatever the file's prefixes are.
+func TestAppendFormats(t *testing.T) {
+	tsv := map[string]string{"train.txt": "anna\tknows\tbert\n"}
+	turtle := map[string]string{"train.ttl": "@prefix e: <http://e/> .\ne:anna e:knows e:bert .\n"}
+	nt := map[string]string{"train.nt": "<http://e/anna> <http://e/knows> <http://e/bert> .\n"}
+	for name, c := range map[string]struct {
+		files      map[string]string
+		file, text string
+		flags      []string
+		wants      []string // entities
+	}{
+		"csv by name":       {tsv, "more.csv", "who,what,whom\nanna,knows,cora\n", []string{"--columns", "who,what,whom"}, []string{"anna", "bert", "cora"}},
+		"one fact":          {tsv, "more.txt", "cora\tknows\tdora\n", nil, []string{"anna", "bert", "cora", "dora"}},
+		"two facts":         {tsv, "more.txt", "cora\tknows\tdora\nemil\tlikes\tfinn\n", nil, []string{"anna", "bert", "cora", "dora", "emil", "finn"}},
+		"ids":               {tsv, "more.tsv", "1\t7\t2\n", []string{"--entity_names", "1\tanna\n2\tcora\n", "--relation_names", "7\tknows\n"}, []string{"anna", "bert", "cora"}},
+		"turtle to tsv":     {tsv, "more.ttl", "@prefix e: <http://e/> .\ne:anna e:knows e:cora .\n", nil, []string{"anna", "bert", "e:anna", "e:cora"}},
+		"turtle":            {turtle, "more.ttl", "@prefix other: <http://e/> .\nother:anna other:knows other:cora, \"Cora\" .\n", nil, []string{"e:anna", "e:bert", "e:cora"}},
+		"ntriples":          {turtle, "more.nt", "<http://e/anna> <http://e/knows> <http://e/cora> .\n", nil, []string{"e:anna", "e:bert", "e:cora"}},
+		"turtle to triples": {nt, "more.ttl", "@prefix e: <http://e/> .\ne:anna e:knows e:cora .\n", nil, []string{"http://e/anna", "http://e/bert", "http://e/cora"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, folder := t.TempDir(), t.TempDir()
+			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, c.files))
+			flags := []string{"--workspace", w, "--append", filepath.Join(folder, c.file)}
+			pipelinetest.Write(t, filepath.Join(folder, c.file), c.text)
+			for i, flag := range c.flags {
+				if strings.Contains(flag, "\n") {
+					flag = filepath.Join(folder, fmt.Sprint(i))
+					pipelinetest.Write(t, flag, c.flags[i])
+				}
+				flags = append(flags, flag)
+			}
+			pipelinetest.Succeed(t, Pipeline(), flags...)
+			l, err := graph.Load(t.Context(), filepath.Join(w, "graph"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.wants, l.Train.Entities); diff != "" {
+				t.Errorf("entities (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAppendPacked appends packed text to a graph, and a table of Parquet.
+func TestAppendPacked(t *testing.T) {
+	w := t.TempDir()
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, small()))
+	for _, file := range []string{"../../../formats/triples/testdata/facts.txt.bz2", "../../../formats/facts/testdata/pandas.parquet"} {
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--append", file)
+		if !strings.Contains(out, "of them new") || strings.Contains(out, " 0 of them new") {
+			t.Errorf("%s", out)
+		}
+	}
+}
+
+// TestAppendRefuses leaves the workspace as it was.
+func TestAppendRefuses(t *testing.T) {
+	w, folder := t.TempDir(), t.TempDir()
+	write := func(name, text string) string {
+		pipelinetest.Write(t, filepath.Join(folder, name), text)
+		return filepath.Join(folder, name)
+	}
+	good, bad := write("good.tsv", "anna\tlikes\tdora\n"), write("bad.tsv", "anna\tlikes\tdora\nanna likes bert\n")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{w + "/graph is not complete: run go run ./pipelines/preprocess"}}, "--workspace", w, "--append", good)
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, small()))
+	before := pipelinetest.Files(t, w)
+	for name, c := range map[string]struct {
+		flags []string
+		want  pipelinetest.Failure
+	}{
+		"bad line":     {[]string{"--append", bad}, pipelinetest.Failure{Code: command.ExitFailure, Begin: bad + ":2: spaces where tabs belong"}},
+		"empty":        {[]string{"--append", write("empty.tsv", "")}, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"empty.tsv: the file is empty"}}},
+		"header":       {[]string{"--append", write("header.tsv", "subject\tpredicate\tobject\nanna\tlikes\tdora\n")}, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"header.tsv:1: "}}},
+		"turtle":       {[]string{"--append", write("bad.ttl", "<a> <b>")}, pipelinetest.Failure{Code: command.ExitFailure, Begin: filepath.Join(folder, "bad.ttl") + ":1"}},
+		"no file":      {[]string{"--append", good + "x"}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--append: reading "}},
+		"a folder":     {[]string{"--append", folder}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--append: "}},
+		"a pipe":       {[]string{"--append", pipe(t)}, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"is a pipe"}}},
+		"a dataset":    {[]string{"--append", good, "--dataset", folder}, pipelinetest.Failure{Code: command.ExitUsage, Begin: "--dataset makes a graph, and --append adds facts"}},
+		"a split":      {[]string{"--append", good, "--split", "80,10,10"}, pipelinetest.Failure{Code: command.ExitUsage, Begin: "--split makes a graph"}},
+		"empty name":   {[]string{"--append", ""}, pipelinetest.Failure{Code: command.ExitUsage, Begin: "--append is \"\""}},
+		"small memory": {[]string{"--append", good, "--memory", "200"}, pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"--memory 200 is too small"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pipelinetest.Fail(t, Pipeline(), c.want, append(c.flags, "--workspace", w)...)
+			pipelinetest.Same(t, pipelinetest.Files(t, w), before)
+		})
+	}
+	t.Run("dry run", func(t *testing.T) { pipelinetest.DryRun(t, Pipeline(), w, "/vocabulary.furtherFn", "--append", good) })
+	t.Run("plan", func(t *testing.T) { pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--append", good, "--plan") })
+	pipelinetest.Same(t, pipelinetest.Files(t, w), before)
+	pipelinetest.TakenOver(t, Pipeline(), w, "graph.new", "--append", good)
+}
+
+// TestAppendKeepsRejects keeps the entities and the rejected lines of the earlier graph, which no fact has.
+func TestAppendKeepsRejects(t *testing.T) {
+	files := small()
+	files["valid.txt"] += "nobody\thates\tanna\n"
+	folder, w, whole := pipelinetest.Dataset(t, files), t.TempDir(), t.TempDir()
+	more := filepath.Join(t.TempDir(), "more.tsv")
+	pipelinetest.Write(t, more, "anna\tlikes\tzoe\nbad line\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", folder, "--on_bad_line", "reject")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--append", more, "--on_bad_line", "reject")
+	want := "file\tline\treason\ttext\n" + filepath.Join(folder, "valid.txt") + "\t" + fmt.Sprint(strings.Count(files["valid.txt"], "\n")) + "\trelation \"hates\" is in no training fact, so nothing can be learned about it\tnobody\\thates\\tanna\n" +
+		more + "\t2\tspaces where tabs belong\tbad line\n"
+	if got := pipelinetest.Read(t, w, "graph", "rejects.tsv"); got != want {
+		t.Errorf("rejects.tsv %q, want %q", got, want)
+	}
+	files["train.txt"] += "anna\tlikes\tzoe\n"
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", whole, "--dataset", pipelinetest.Dataset(t, files), "--on_bad_line", "reject")
+	pipelinetest.Same(t, tablesOf(t, w), tablesOf(t, whole))
 }

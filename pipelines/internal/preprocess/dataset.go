@@ -17,11 +17,11 @@ import (
 
 // dataset is the files of a run.
 type dataset struct {
-	name                     string
-	inductive                bool
-	inferenceName            string // empty in the transductive setting
-	files                    []text
-	types                    types
+	name          string
+	inductive     bool
+	inferenceName string // empty in the transductive setting
+	files         []text
+	types         types
 	// labels are the hashes of the files of names, by their key in the configuration.
 	labels map[string]string
 	// unread are the names of the files of the folders that are not read.

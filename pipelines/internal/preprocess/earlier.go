@@ -118,22 +118,22 @@ type part struct {
 	read         func(ctx context.Context, each eachID) error
 }
 
-// parts returns the facts of all tables. Some of them are in several, where what a table adds is not written anywhere alone: a text of them
+// parts returns the facts of all tables, those of the graph that grows first. Some of them are in several, where what a table adds is not written anywhere alone: a text of them
 // makes the same tables.
 func (g *earlier) parts() []part {
-	list := []part{{triples.Training, "train", g.queries("train")}, {triples.Training, "valid", g.queries("valid")}}
+	training := []part{{triples.Training, "train", g.queries("train")}, {triples.Training, "valid", g.queries("valid")}}
 	if g.summary.Background > 0 {
-		list = append(list, part{triples.Training, triples.Background, g.edges("train")})
+		training = append(training, part{triples.Training, triples.Background, g.edges("train")})
 	}
 	if !g.inductive {
-		return append(list, part{triples.Training, "test", g.queries("test")})
+		return append(training, part{triples.Training, "test", g.queries("test")})
 	}
-	return append(list,
-		part{triples.Training, "test", g.answers(kg.AnswersFile)}, // known answers, which no query asks for
-		part{triples.Inference, "train", g.edges("test")},
-		part{triples.Inference, "valid", g.answers(kg.InferenceAnswersFile)},
-		part{triples.Inference, "test", g.queries("test")},
-	)
+	return append([]part{
+		{triples.Inference, "train", g.edges("test")},
+		{triples.Inference, "valid", g.answers(kg.InferenceAnswersFile)},
+		{triples.Inference, "test", g.queries("test")},
+		{triples.Training, "test", g.answers(kg.AnswersFile)}, // known answers, which no query asks for
+	}, training...)
 }
 
 // queries returns the facts that a split's queries are about.

@@ -32,13 +32,13 @@ const (
 
 // flags are the flags of this pipeline only.
 type flags struct {
-	dataset, inference, append    string
-	onBadLine                     string
-	types, typeRelation           string
-	format                        facts.Format
-	header, columnList, split     string
-	entityNames, relationNames    string
-	memory                        int64
+	dataset, inference, append string
+	onBadLine                  string
+	types, typeRelation        string
+	format                     facts.Format
+	header, columnList, split  string
+	entityNames, relationNames string
+	memory                     int64
 
 	columns []string   // of columnList
 	shares  [3]float64 // of split

@@ -78,7 +78,7 @@ func (r *Replacement) Take(ctx context.Context) error {
 		err = r.copy(guarded)
 	}
 	if err != nil {
-		return fmt.Errorf("putting %s in the place of %s: %w", r.New.url(), r.Old.url(), err)
+		return fmt.Errorf("putting %s in the place of %s: %w; the same command finishes it", r.New.url(), r.Old.url(), err)
 	}
 	if err := storage.Clear(ctx, r.New.url(), r.New.index()); err != nil {
 		return err
