@@ -234,7 +234,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
 			Configuration: recorded{f.configuration, f.rounds, f.validation, f.origin.recorded}, Upgraded: upgraded, Seed: e.Seed,
-			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
+			Inputs: inputs, Lasting: true, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
 		},
 	}
 	queries := int64(len(kg.Facts(train))) // of an epoch, one for each fact

@@ -36,6 +36,8 @@ type Stage struct {
 	// Inputs are the checksums of the manifests of the folders that the content is made from, as
 	// Workspace.Inputs returns them.
 	Inputs map[string]string
+	// Lasting says that the content stays valid if an input is replaced while it is made, as that of a training, which reads the graph once.
+	Lasting bool
 	// Earlier are the folders that this one was made from and replaces, for its manifest.
 	Earlier []manifest.Earlier
 	// Command makes the folder. Errors quote it.
@@ -328,7 +330,7 @@ func (s *Stage) compare(m manifest.Manifest) error {
 // Publish hashes every file below the folder, writes the manifest, which makes the folder complete,
 // and releases the lock. The rows are counts that a reader may want to check: rows["edges"] and the
 // like. It publishes nothing and returns a *lock.Lost error if another run has taken over the lock,
-// and a *Missing error if one of Outputs, or a shard of any file, does not exist.
+// a *Missing error if one of Outputs, or a shard of any file, does not exist, and an error if an input was replaced.
 func (s *Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	if err := s.publish(ctx, rows); err != nil {
 		s.Pause()
@@ -348,6 +350,9 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	if err := s.lock.Check(ctx); err != nil {
 		return err
 	}
+	if err := s.checkInputs(ctx); err != nil {
+		return err
+	}
 	configuration, err := json.Marshal(s.Configuration)
 	if err != nil {
 		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
@@ -364,6 +369,21 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs, Earlier: s.Earlier,
 		Files: slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == lock.FileName }),
 	})
+}
+
+// checkInputs returns an error if an input was replaced since Begin: some steps may have read the one, and others the other.
+func (s *Stage) checkInputs(ctx context.Context) error {
+	if s.Lasting {
+		return nil
+	}
+	now, err := s.Workspace.Inputs(ctx, slices.Collect(maps.Keys(s.Inputs))...)
+	if err != nil {
+		return err
+	}
+	if stale := changed(s.Inputs, now); stale != "" {
+		return fmt.Errorf("%s was replaced while %s was made from it: run again", s.Workspace.Path(stale), s.url())
+	}
+	return nil
 }
 
 // Require reads and verifies the manifest of a folder that a pipeline needs: all files exist with
