@@ -1,6 +1,13 @@
 package budget
 
-import "tagnet/model/configuration"
+import (
+	"slices"
+
+	"tagnet/model/configuration"
+)
+
+// requestsRow is the name of what requests take.
+const requestsRow = "requests"
 
 // Requests are the limits of what a server holds of its requests.
 type Requests struct {
@@ -34,8 +41,22 @@ func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
 			{"graph", s.graph() + perName*s.Entities},
 			{"queries", s.answers()},
 			{"parameters", 2*8*parameterCount(s, c) + folded(s, c) + shared + own}, // explanations have a copy
-			{"requests", int64(r.Queries)*(int64(r.Answers)*(perAnswer+name)+2*int64(r.Body)) + perConnection*int64(r.Connections)},
+			{requestsRow, int64(r.Queries)*(int64(r.Answers)*(perAnswer+name)+2*int64(r.Body)) + perConnection*int64(r.Connections)},
 		},
 		Thread: thread + propagator(s, c, true) + perMessage*layers*s.Edges,
 	}
+}
+
+// Beside returns the estimate of serving a graph while requests about an earlier one, with so many threads, are finished. Both have the same
+// requests.
+func (e Estimate) Beside(earlier Estimate, threads int) Estimate {
+	bytes := int64(threads) * earlier.Thread
+	for _, r := range earlier.Rows {
+		if r.Name != requestsRow {
+			bytes += r.Bytes
+		}
+	}
+	e.Task += " beside the earlier one"
+	e.Rows = append(slices.Clone(e.Rows), Row{"the earlier graph", bytes})
+	return e
 }

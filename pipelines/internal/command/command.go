@@ -56,7 +56,7 @@ type Pipeline struct {
 	Run func(ctx context.Context, e *Environment) error
 	// WithoutJobs is set where Run runs no Beam pipeline, so that --runner has no effect.
 	WithoutJobs bool
-	// Serves is set where Run answers requests: it writes no output and draws no random numbers.
+	// Serves is set where Run answers requests: it writes no output, draws no random numbers, and SIGHUP is a signal to it, no interrupt.
 	Serves bool
 	// Several is set where Run runs other pipelines, of which each reads what those before it wrote.
 	Several bool
@@ -90,9 +90,9 @@ type Environment struct {
 }
 
 // Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
-// comes when a terminal is closed, cancel the context; a second one ends the process at once.
+// comes when a terminal is closed, cancel the context, unless the pipeline Reloads; a second one ends the process at once.
 func Main(p Pipeline) {
-	os.Exit(Run(interruptible(p.Name), p, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(Run(interruptible(p), p, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // Run runs a pipeline with the given arguments and returns its exit code. Several runs may

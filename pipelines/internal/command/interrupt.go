@@ -12,9 +12,9 @@ import (
 
 // interruptible returns a context that the first interrupt cancels. The second one prints what
 // OnSecondInterrupt was given and ends the process.
-func interruptible(name string) context.Context {
+func interruptible(p Pipeline) context.Context {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if !p.Serves && !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
 	received := make(chan os.Signal, 2)
@@ -26,7 +26,7 @@ func interruptible(name string) context.Context {
 		cancel()
 		<-received
 		if lost := second.message(); lost != "" {
-			fmt.Fprintf(os.Stderr, "%s: interrupted again: %s\n", name, lost)
+			fmt.Fprintf(os.Stderr, "%s: interrupted again: %s\n", p.Name, lost)
 		}
 		os.Exit(ExitInterrupted)
 	}()

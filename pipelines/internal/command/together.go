@@ -41,7 +41,7 @@ func (t Together) Main() {
 	if p == nil {
 		os.Exit(code)
 	}
-	os.Exit(Run(interruptible(p.Name), *p, rest, os.Stdout, os.Stderr))
+	os.Exit(Run(interruptible(*p), *p, rest, os.Stdout, os.Stderr))
 }
 
 // isWorker reports whether the arguments are those with which runners start a worker.

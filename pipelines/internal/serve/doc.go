@@ -1,5 +1,5 @@
 // Package serve is the command that answers queries over HTTP: JSON for programs, and a page on which a person
-// asks. It loads a workspace's graph and model once, through package model, and writes nothing.
+// asks. It loads a workspace's graph and model, through package model, and writes nothing.
 //
 // A request passes through these, and each of them is bounded:
 //
@@ -8,6 +8,8 @@
 //	admission     a number of queries may be under way; a request beyond it gets status 429 at once
 //	batch         queries that wait and share a source, or a relation where that is faster, are answered together (package batch)
 //	deadline      a request that takes too long gets status 503, and its computation ends
+//
+// A reload (reloader) opens a new graph and model beside those that answer: requests stay with the ones that they came to.
 //
 // The first interrupt stops listening and lets requests that are under way finish; the second one ends the process.
 package serve

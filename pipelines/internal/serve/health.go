@@ -19,12 +19,17 @@ func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
 	if _, err := parameters(r); err != nil {
 		return err
 	}
-	h := health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations())}
+	h := s.health()
 	status := http.StatusOK
 	if s.stopping.Load() {
 		h.Status, status = "stopping", http.StatusServiceUnavailable
 	}
 	return writeJSON(w, status, h)
+}
+
+// health returns what a server that takes requests tells.
+func (s *server) health() health {
+	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations())}
 }
 
 // description is the OpenAPI description of the service.

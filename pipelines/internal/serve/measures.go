@@ -27,7 +27,7 @@ type measures struct {
 // buckets are the limits of the durations in seconds, from a query of a small graph to --timeout.
 var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-func newMeasures(s *server) *measures {
+func newMeasures(a *admission) *measures {
 	m := &measures{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tagnet_requests_total", Help: "Requests by path and status."}, []string{"path", "status"}),
 		seconds:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "tagnet_request_seconds", Help: "Duration of requests that compute, by path.", Buckets: buckets}, []string{"path"}),
@@ -36,8 +36,8 @@ func newMeasures(s *server) *measures {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.requests, m.seconds, m.queries, m.batches,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_under_way", Help: "Queries that are admitted and not answered."}, func() float64 { return float64(s.admission.inUse()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_limit", Help: "Queries that may be under way, --queue."}, func() float64 { return float64(s.admission.most) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_under_way", Help: "Queries that are admitted and not answered."}, func() float64 { return float64(a.inUse()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_limit", Help: "Queries that may be under way, --queue."}, func() float64 { return float64(a.most) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m

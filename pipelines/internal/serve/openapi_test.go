@@ -145,6 +145,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"GET", "/types", ""},
 		{"GET", ask("Person 01", "knows", "candidates", "type:Drug"), ""},
 		{"GET", "/healthz", ""},
+		{"POST", "/reload", ""},
 		{"GET", "/metrics", ""},
 		{"GET", "/openapi.json", ""},
 	} {

@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,7 +21,6 @@ import (
 	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
-	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -81,32 +81,40 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("the name of a model", "model"); err != nil {
 		return err
 	}
+	hangups := newHangups()
+	defer hangups.stop()
 	listener, err := f.open(ctx) // before the model is loaded, which may take long
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	opened, err := f.load(ctx, e)
+	l := &reloader{e: e, inUse: new(sync.WaitGroup)}
+	l.load = func(beside *settings) (settings, error) {
+		opened, err := f.load(ctx, e, beside)
+		opened.failures, opened.reload = e.Err, l.reload
+		opened.local = listener.Addr().(*net.TCPAddr).IP.IsLoopback()
+		if e.Verbose {
+			opened.log = e.Err
+		}
+		return opened, err
+	}
+	opened, err := l.load(nil)
 	if err != nil {
 		return err
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
-	opened.failures = e.Err
-	opened.local = listener.Addr().(*net.TCPAddr).IP.IsLoopback()
-	if e.Verbose {
-		opened.log = e.Err
-	}
-	s, err := newServer(opened)
-	if err != nil {
+	if l.current, err = newServer(opened); err != nil {
 		return err
 	}
-	m := opened.model
-	e.Say("%s: %s entities, %d relations; %d threads", m.Checkpoint(), progress.Count(int64(len(m.Entities()))), len(m.Relations()), opened.threads)
+	e.Say("%s; %d threads", l.current.described(), opened.threads)
+	if least := opened.estimate.Beside(opened.estimate, opened.threads).Least(opened.threads); least > f.memory*budget.MiB {
+		e.Say("a reload, which holds two graphs at a time, needs --memory %d or fewer --threads", least/budget.MiB)
+	}
 	if !opened.local {
 		e.Say("warning: there is no authentication: whoever reaches %s can ask; 127.0.0.1 is reached from this machine alone", listener.Addr())
 	}
 	e.Say("listening on http://%s", shownAddress(listener.Addr()))
-	return f.serve(ctx, e, listener, s)
+	return f.serve(ctx, e, listener, l, hangups)
 }
 
 // open listens on --listen.
@@ -131,8 +139,8 @@ func (f *flags) open(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// load loads the model, after the checks that score makes, and divides the memory.
-func (f *flags) load(ctx context.Context, e *command.Environment) (settings, error) {
+// load loads the model, after the checks that score makes, and divides the memory, beside what the earlier model takes unless that is nil.
+func (f *flags) load(ctx context.Context, e *command.Environment, beside *settings) (settings, error) {
 	w := e.Workspace
 	loaded, _, err := w.OpenGraph(ctx)
 	if err != nil {
@@ -154,7 +162,12 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 		sizes.RelationEdges = relations.CountEdges(loaded.Inference.Graph, counting)
 	}
 	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
-	plan, err := e.Plan(budget.Serve(sizes, found.Record.Configuration, requests), f.memory, f.threads)
+	estimate := budget.Serve(sizes, found.Record.Configuration, requests)
+	needed, threads := estimate, f.threads
+	if beside != nil {
+		needed, threads = estimate.Beside(beside.estimate, beside.threads), beside.threads
+	}
+	plan, err := e.Plan(needed, f.memory, threads)
 	if err != nil {
 		return settings{}, err
 	}
@@ -174,7 +187,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	if _, err := m.Types(ctx); err != nil { // not later, when another graph may have replaced this one
 		return settings{}, err
 	}
-	return settings{model: m, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+	return settings{model: m, estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
 // find returns the checkpoint of --checkpoint, or that of --model, which is also given.
@@ -195,17 +208,25 @@ func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG)
 }
 
 // serve serves until ctx is done, and then until the requests under way are answered.
-func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.Listener, s *server) error {
+func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.Listener, l *reloader, hangups *hangups) error {
+	s := l.current.shared
 	h := &http.Server{
-		Handler: s, ConnState: s.connections.follow, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: l, ConnState: s.connections.follow, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: f.timeout + bodyTimeout + writeTimeout, IdleTimeout: idleTimeout,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(listener) }()
-	select {
-	case err := <-ended:
-		return fmt.Errorf("--listen %s: %w", f.listen, err)
-	case <-ctx.Done():
+	for stopped := false; !stopped; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("--listen %s: %w", f.listen, err)
+		case <-ctx.Done():
+			stopped = true
+		case <-hangups.received:
+			if stopped = hangups.closed(); !stopped {
+				go l.reload() // which says how it went
+			}
+		}
 	}
 	defer command.OnSecondInterrupt(ctx, func() string { return fmt.Sprintf("%d requests were not answered", s.underWay()) })()
 	if n := s.underWay(); n > 0 {

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,12 +20,14 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/model"
+	"tagnet/model/budget"
 	"tagnet/pipelines/internal/serve/batch"
 )
 
 // settings are the arguments of newServer.
 type settings struct {
 	model          *model.Model
+	estimate       budget.Estimate // of the memory that they take
 	threads, queue int
 	timeout        time.Duration
 	// local is set if the server listens on loopback only. It then refuses requests for other hosts, which a page of
@@ -32,21 +36,28 @@ type settings struct {
 	log   io.Writer // a line per request, if not nil
 	// failures receives the stack of a panic.
 	failures io.Writer
+	// reload puts a new graph and model in the place of these. Nil if there is no way to.
+	reload func() (*server, error)
 }
 
-// server answers the requests. Its zero value is not usable.
+// server answers the requests about one graph. Its zero value is not usable.
 type server struct {
 	settings
-	routes      map[string]map[string]route // by path and method
+	*shared
+	routes     map[string]map[string]route // by path and method
+	batches    *batch.Batcher
+	lookups    chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
+	explaining chan struct{} // holds a value for each request that finds paths
+	relations  []byte        // the response of /relations
+	page       page
+}
+
+// shared is what the servers of a process have in common, of which a reload puts one in the place of another.
+type shared struct {
 	connections *connections
 	guard       *http.CrossOriginProtection
 	admission   *admission
-	batches     *batch.Batcher
-	lookups     chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
-	explaining  chan struct{} // holds a value for each request that finds paths
 	measures    *measures
-	relations   []byte // the response of /relations
-	page        page
 	logging     sync.Mutex
 	requests    atomic.Int64 // under way
 	stopping    atomic.Bool
@@ -61,8 +72,14 @@ type route struct {
 }
 
 func newServer(o settings) (*server, error) {
-	s := &server{settings: o, connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection(), lookups: make(chan struct{}, o.threads), explaining: make(chan struct{}, o.threads)}
-	s.measures = newMeasures(s)
+	common := &shared{connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection()}
+	common.measures = newMeasures(common.admission)
+	return common.server(o)
+}
+
+// server returns a server about another graph.
+func (common *shared) server(o settings) (*server, error) {
+	s := &server{settings: o, shared: common, lookups: make(chan struct{}, o.threads), explaining: make(chan struct{}, o.threads)}
 	s.batches = batch.New(o.threads, s.measures.batch)
 	var err error
 	if s.relations, err = json.Marshal(relationsResponse{o.model.Relations()}); err != nil {
@@ -80,6 +97,7 @@ func newServer(o settings) (*server, error) {
 		{http.MethodGet, "/types", false, s.listTypes},
 		{http.MethodGet, "/healthz", false, s.showHealth},
 		{http.MethodGet, "/metrics", false, s.showMetrics},
+		{http.MethodPost, "/reload", false, s.answerReload},
 		{http.MethodGet, "/openapi.json", false, s.showDescription},
 	} {
 		if s.routes[r.path] == nil {
@@ -91,10 +109,10 @@ func newServer(o settings) (*server, error) {
 }
 
 // underWay returns the number of requests that are not answered yet.
-func (s *server) underWay() int64 { return s.requests.Load() }
+func (s *shared) underWay() int64 { return s.requests.Load() }
 
 // stop makes the server tell that it is not ready. Requests that arrive on open connections are still answered.
-func (s *server) stop() { s.stopping.Store(true) }
+func (s *shared) stop() { s.stopping.Store(true) }
 
 // ServeHTTP answers a request, counts it, and turns an error or a panic into a response.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -144,10 +162,7 @@ func (s *server) find(r *http.Request) (route, error) {
 	if of, ok := methods[method]; ok {
 		return of, nil
 	}
-	allowed := http.MethodGet
-	if _, ok := methods[http.MethodPost]; ok {
-		allowed += ", " + http.MethodPost
-	}
+	allowed := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 	return route{path: r.URL.Path}, &failure{status: http.StatusMethodNotAllowed, allow: allowed, Text: fmt.Sprintf("%s takes %s, not %q", r.URL.Path, allowed, r.Method)}
 }
 

@@ -91,11 +91,15 @@ func (w Workspace) otherGraph(r checkpoint.Record, m manifest.Manifest) string {
 	if at < 0 {
 		return fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", again)
 	}
-	added := kg.EdgesOf(m, "test")/2 - m.Earlier[at].Facts
-	if kg.EntitiesOf(m, "test") != kg.EntitiesOf(m, "train") || kg.EdgesOf(m, "test") != kg.EdgesOf(m, "train") {
-		return fmt.Sprintf("%s was trained before preprocess --append added %d facts to the inference graph", r.Name(), added)
+	n := kg.EdgesOf(m, "test")/2 - m.Earlier[at].Facts
+	added := fmt.Sprintf("%d facts", n)
+	if n == 1 {
+		added = "1 fact"
 	}
-	return fmt.Sprintf("%s was trained on the earlier graph, before preprocess --append added %d facts: %s with the flags it had trains on all", r.Name(), added, again)
+	if _, inductive := m.Rows["inference_entities"]; inductive {
+		return fmt.Sprintf("%s was trained before preprocess --append added %s to the inference graph", r.Name(), added)
+	}
+	return fmt.Sprintf("%s was trained on the earlier graph, before preprocess --append added %s: %s with the flags it had trains on all", r.Name(), added, again)
 }
 
 // sameFolder returns true if two paths or URLs lead to one folder.

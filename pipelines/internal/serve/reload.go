@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+)
+
+// reloader hands each request to the server of the newest graph. A request stays with the one that it came to.
+type reloader struct {
+	e *command.Environment
+	// load opens the graph and model of the workspace as they are now; beside are the settings of those that are open, or nil.
+	load func(beside *settings) (settings, error)
+
+	reloading sync.Mutex // held by the reload under way
+	mu        sync.RWMutex
+	current   *server
+	inUse     *sync.WaitGroup // requests of current
+	earlier   *sync.WaitGroup // those of the server before it
+}
+
+// ServeHTTP answers a request with the newest server.
+func (l *reloader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.mu.RLock()
+	s, inUse := l.current, l.inUse
+	inUse.Add(1)
+	l.mu.RUnlock()
+	defer inUse.Done()
+	s.ServeHTTP(w, r)
+}
+
+// errReloading is the failure of a reload during another one.
+var errReloading = &failure{status: http.StatusConflict, retry: 1, Text: "a reload is under way; try again when it has ended"}
+
+// reload opens the graph and the model anew, and makes them those of the requests that come from then on. It says how that went. After an
+// error those that are open answer as before. It holds two of each at a time, no third one: it waits for requests that the one before the
+// current has not answered yet.
+func (l *reloader) reload() (*server, error) {
+	if !l.reloading.TryLock() {
+		return nil, errReloading
+	}
+	defer l.reloading.Unlock()
+	if l.earlier != nil {
+		l.earlier.Wait()
+	}
+	next, err := l.open()
+	if err != nil {
+		err = fmt.Errorf("the reload failed, and %s answers as before: %w", l.current.described(), err)
+		l.say(func() { fmt.Fprintf(l.e.Err, "serve: %s\n", command.OneLine(err)) })
+		return nil, err
+	}
+	l.mu.Lock()
+	l.current, l.earlier, l.inUse = next, l.inUse, new(sync.WaitGroup)
+	l.mu.Unlock()
+	l.say(func() { l.e.Say("reloaded: %s", next.described()) })
+	return next, nil
+}
+
+// open opens the next server. A panic becomes an error.
+func (l *reloader) open() (next *server, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("panic: %v", value)
+		}
+	}()
+	o, err := l.load(&l.current.settings)
+	if err != nil {
+		return nil, err
+	}
+	return l.current.server(o)
+}
+
+// say prints lines that no other lines interrupt.
+func (l *reloader) say(print func()) {
+	l.current.logging.Lock()
+	defer l.current.logging.Unlock()
+	print()
+}
+
+// described returns the model and the size of its graph.
+func (s *server) described() string {
+	return fmt.Sprintf("%s: %s entities, %d relations", s.model.Checkpoint(), progress.Count(int64(len(s.model.Entities()))), len(s.model.Relations()))
+}
+
+// answerReload reloads, for requests of this machine. The reload goes on if the client leaves.
+func (s *server) answerReload(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	if !s.local || s.reload == nil {
+		return &failure{status: http.StatusForbidden, Text: "only a server that listens on this machine alone takes POST /reload; send its process SIGHUP instead"}
+	}
+	next, err := s.reload()
+	if err == errReloading {
+		return errReloading
+	}
+	if err != nil {
+		return &failure{status: http.StatusInternalServerError, Text: command.OneLine(err)}
+	}
+	return writeJSON(w, http.StatusOK, next.health())
+}
