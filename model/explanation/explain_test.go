@@ -185,6 +185,7 @@ func TestMatchesReference(t *testing.T) {
 			if err := golden.Compare("score", []float64{score}, pass.Scores[answer:answer+1], 1e-3); err != nil {
 				t.Error(err)
 			}
+			checkNeighbors(t, layers)
 			want := within(pass, answer, q.Removal, &golden.Case{Graph: g, Configuration: c})
 			for _, edges := range want {
 				compared += len(edges)
@@ -197,6 +198,22 @@ func TestMatchesReference(t *testing.T) {
 	}
 	if compared < 10000 {
 		t.Errorf("only %d edges were compared", compared)
+	}
+}
+
+// checkNeighbors checks that the edges of a receiver are neighbors, and among these those of a sender.
+func checkNeighbors(t *testing.T, layers [][]propagation.Edge) {
+	t.Helper()
+	for l, edges := range layers {
+		joined := slices.CompactFunc(slices.Clone(edges), func(a, b propagation.Edge) bool { return a.Receiver == b.Receiver && a.Sender == b.Sender })
+		receivers := slices.CompactFunc(slices.Clone(joined), func(a, b propagation.Edge) bool { return a.Receiver == b.Receiver })
+		pairs, ends := map[[2]int32]bool{}, map[int32]bool{}
+		for _, e := range joined {
+			pairs[[2]int32{e.Sender, e.Receiver}], ends[e.Receiver] = true, true
+		}
+		if len(pairs) != len(joined) || len(ends) != len(receivers) {
+			t.Errorf("layer %d: the edges of a receiver or a sender are no neighbors", l+1)
+		}
 	}
 }
 

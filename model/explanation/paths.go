@@ -56,7 +56,7 @@ func newFinder(entities, relations int) *finder {
 
 // best returns the k paths of highest weight from source to answer, best first; ties are ordered by length, then by the
 // edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, those of a receiver
-// side by side. With walks they are exact, else simple and merged, as doc.go says. Time: of the order of edges · k.
+// side by side, and among these those of a sender. With walks they are exact, else simple and merged, as doc.go says. Time: of the order of edges · k.
 func (f *finder) best(ctx context.Context, layers [][]propagation.Edge, source, answer int32, k int, walks bool) ([]Path, error) {
 	if source == answer || k < 1 {
 		return nil, nil
@@ -150,13 +150,20 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 // withoutInverses returns the edges of a receiver that remain where of two along a fact and its inverse, (u, r, v) and
 // (v, r, u), the one of the higher value does.
 func (f *finder) withoutInverses(edges []propagation.Edge, group []int32) []int32 {
-	compare := func(a, b int32) int {
-		return cmp.Or(cmp.Compare(edges[a].Sender, edges[b].Sender), cmp.Compare(edges[a].Relation%f.relations, edges[b].Relation%f.relations))
+	kept := group[:0]
+	for _, e := range group {
+		i := len(kept) - 1
+		for i >= 0 && edges[kept[i]].Sender == edges[e].Sender && (edges[kept[i]].Relation-edges[e].Relation)%f.relations != 0 {
+			i--
+		}
+		switch {
+		case i < 0 || edges[kept[i]].Sender != edges[e].Sender:
+			kept = append(kept, e)
+		case cmp.Or(cmp.Compare(edges[kept[i]].Value, edges[e].Value), cmp.Compare(edges[e].Relation, edges[kept[i]].Relation)) < 0:
+			kept[i] = e
+		}
 	}
-	slices.SortFunc(group, func(a, b int32) int {
-		return cmp.Or(compare(a, b), cmp.Compare(edges[b].Value, edges[a].Value), cmp.Compare(edges[a].Relation, edges[b].Relation))
-	})
-	return slices.CompactFunc(group, func(a, b int32) bool { return compare(a, b) == 0 })
+	return kept
 }
 
 // offer inserts the paths to the sender of an edge, continued by the edge, into the sorted paths from begin on, of which
