@@ -43,6 +43,11 @@ func TestAppendedFacts(t *testing.T) {
 				}
 				pipelinetest.Fail(t, p, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"was made from another version of " + w + "/graph", "--force overwrites it"}}, flags...)
 			}
+			unfinished := filepath.Join(w, "runs/main/checkpoints/manifest.json")
+			complete := pipelinetest.Read(t, unfinished)
+			pipelinetest.Remove(t, unfinished)
+			pipelinetest.Fail(t, train.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"preprocess --append has added facts since, and a training stays on one graph"}}, "--workspace", w, "--resume")
+			pipelinetest.Write(t, unfinished, complete)
 			out = pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force")
 			if want := "before preprocess --append added 2 facts"; !strings.Contains(out, want) || strings.Contains(out, "no probabilities") {
 				t.Errorf("%s: want %q, and probabilities", out, want)
