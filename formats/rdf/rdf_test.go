@@ -109,7 +109,7 @@ func TestNTriples(t *testing.T) {
 		`<http://a> <http://r> "x \" . <http://b> ."@en .`: `<http://a> <http://r> ""`,
 		`<http://a> <http://r> "1"^^<http://int> .`:        `<http://a> <http://r> ""`,
 		`<http://\u00e4> <http://r> <http://\U0001F600> .`: "<http://ä> <http://r> <http://😀>",
-		"":                                                               "nothing",
+		" ":                                                              "nothing",
 		"  # <http://a>":                                                 "nothing",
 		"<http://a> <http://r> <http://b>":                               "the dot at the end is missing",
 		"<http://a> <http://r> .":                                        `"." is neither`,

@@ -58,15 +58,16 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t Triple) error, ba
 		return err
 	}
 	defer file.Close()
-	var text io.Reader = file
+	var text, after io.Reader = file, nil
 	if f.Length > 0 {
-		text = io.NewSectionReader(file, f.Offset, f.Length)
+		end := f.Offset + f.Length
+		text, after = io.NewSectionReader(file, f.Offset, f.Length), io.NewSectionReader(file, end, file.Size()-end)
 	}
 	sum := &checksum.CRC32CReader{Reader: storage.Interruptible(ctx, text)} // a compressed text may be one line without end
 	if f.Original != "" {
 		err = readNumbered(f.URL, int(f.Line)+1, sum, each)
 	} else {
-		err = readChunk(f.URL, int(f.Line)+1, sum, each, bad)
+		err = readChunk(f.URL, int(f.Line)+1, sum, after, each, bad)
 	}
 	if err != nil {
 		return err

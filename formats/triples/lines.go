@@ -33,10 +33,10 @@ func Shown(line []byte) string {
 
 // ReadLines calls each for every line of a text, without its end, that is valid UTF-8 and has neither NUL nor a
 // carriage return, in a buffer that the next line overwrites; it calls bad for the others. It stops at the first
-// error that one of them returns. fields says, in the error of an empty text, what a line has. Compressed texts are
-// unpacked.
+// error that one of them returns. Blank lines at the end are skipped. fields says, in the error of a text without other
+// lines, what a line has. Compressed texts are unpacked.
 func ReadLines(name, fields string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
-	return readLines(name, fields, 1, r, func(number int, line []byte) error {
+	return readLines(name, fields, 1, r, nil, func(number int, line []byte) error {
 		if reason, remedy := checkText(line); reason != "" {
 			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
 		}
@@ -46,8 +46,50 @@ func ReadLines(name, fields string, r io.Reader, each func(number int, line []by
 
 // readLines calls each for every line without its end, in a buffer that the next line overwrites, and
 // bad for overlong lines. first is the number of the first line: 1 at the beginning of a text, more in
-// a later chunk.
-func readLines(name, fields string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
+// a later chunk. Blank lines at the end of the text are skipped; after is what follows a chunk of it, or nil.
+func readLines(name, fields string, first int, r, after io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
+	next, blank, empty := first, 0, first == 1 // blank lines are held back until another follows
+	release := func() error {
+		for empty = false; blank > 0; blank-- {
+			if err := each(next-blank, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := eachLine(name, first, r, func(number int, line []byte) error {
+		if next = number; len(line) == 0 {
+			blank++
+			next++
+			return nil
+		}
+		if err := release(); err != nil {
+			return err
+		}
+		return each(number, line)
+	}, func(b BadLine) error {
+		next = b.Line
+		if err := release(); err != nil {
+			return err
+		}
+		return bad(b)
+	})
+	if err == nil && blank > 0 && after != nil {
+		var more bool
+		if more, err = hasLine(after); err != nil {
+			return readError(name, err)
+		} else if more {
+			return release()
+		}
+	}
+	if err == nil && empty {
+		return EmptyError(name, fields)
+	}
+	return err
+}
+
+// eachLine is readLines with all blank lines.
+func eachLine(name string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	text := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
 	if first == 1 {
 		var err error
@@ -58,9 +100,6 @@ func readLines(name, fields string, first int, r io.Reader, each func(number int
 	for number := first; ; number++ {
 		line, err := text.ReadSlice('\n')
 		if len(line) == 0 && errors.Is(err, io.EOF) {
-			if number == 1 {
-				return EmptyError(name, fields)
-			}
 			return nil
 		}
 		switch {
@@ -84,6 +123,23 @@ func readLines(name, fields string, first int, r io.Reader, each func(number int
 			}
 		default:
 			return readError(name, err)
+		}
+	}
+}
+
+// hasLine reports whether a text has a line that is not blank.
+func hasLine(text io.Reader) (bool, error) {
+	buffer := make([]byte, 1<<12)
+	for {
+		n, err := text.Read(buffer)
+		if len(bytes.Trim(buffer[:n], "\r\n")) > 0 {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
 		}
 	}
 }

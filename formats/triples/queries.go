@@ -10,7 +10,7 @@ import (
 // the first line that is not a query as a BadLine. Blank lines at the end are skipped.
 func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, inverse bool) error) error {
 	const fields = "source and relation"
-	return readStrictly(name, fields, r, func(number int, line []byte) error {
+	return readLines(name, fields, 1, r, nil, func(number int, line []byte) error {
 		var cut [2]int
 		reason, remedy := splitFields(line, cut[:], fields)
 		if reason == "" && string(line[cut[0]:]) == "\t~" {
@@ -22,5 +22,5 @@ func ReadQueries(name string, r io.Reader, each func(line int, source, relation 
 		text := string(line)
 		relation, inverse := strings.CutPrefix(text[cut[0]+1:], "~")
 		return each(number, text[:cut[0]], relation, inverse)
-	})
+	}, func(b BadLine) error { return b })
 }
