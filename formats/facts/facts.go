@@ -19,20 +19,24 @@ type Format string
 const (
 	TSV      Format = "tsv"
 	CSV      Format = "csv"
+	JSONL    Format = "jsonl"
 	NTriples Format = "ntriples"
+	NQuads   Format = "nquads"
 	Turtle   Format = "turtle"
 	Parquet  Format = "parquet"
 	OpenKE   Format = "openke"
 )
 
 // Formats lists all formats.
-var Formats = []Format{TSV, CSV, NTriples, Turtle, Parquet, OpenKE}
+var Formats = []Format{TSV, CSV, JSONL, NTriples, NQuads, Turtle, Parquet, OpenKE}
 
 // Packings are the endings of compressed files, which may follow another ending.
 var Packings = []string{".gz", ".bz2", ".zst"}
 
 // endings are the endings of the names of files. That of text is any that has lines.
-var endings = map[string]Format{".tsv": TSV, ".csv": CSV, ".nt": NTriples, ".ttl": Turtle, ".parquet": Parquet, ".pq": Parquet, ".txt": ""}
+var endings = map[string]Format{
+	".tsv": TSV, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".nt": NTriples, ".nq": NQuads, ".ttl": Turtle, ".parquet": Parquet, ".pq": Parquet, ".txt": "",
+}
 
 // Stem returns the name of a file without the endings of its format and compression, and false if it has no ending
 // of a format.
@@ -66,10 +70,13 @@ func MayBe(name string, format Format) bool {
 }
 
 // Detect returns the format of a file by the ending of its name, or by its first line where the ending leaves it
-// open.
+// open. Of a file that is known and not read, the error says what to do.
 func Detect(ctx context.Context, url string) (Format, error) {
 	if format := endings[ending(storage.Base(url))]; format != "" {
 		return format, nil
+	}
+	if other := Foreign(storage.Base(url)); other != "" {
+		return "", fmt.Errorf("%s is %s", url, other)
 	}
 	file, err := storage.Open(ctx, url)
 	if err != nil {
@@ -83,6 +90,9 @@ func Detect(ctx context.Context, url string) (Format, error) {
 	start, err := text.Peek(1 << 16)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("reading %s: %w", url, err)
+	}
+	if other := foreignText(string(start)); other != "" {
+		return "", fmt.Errorf("%s is %s", url, other)
 	}
 	return detect(string(start)), nil
 }
@@ -101,7 +111,12 @@ func detect(start string) Format {
 		case strings.HasPrefix(upper, "@PREFIX ") || strings.HasPrefix(upper, "PREFIX ") || strings.HasPrefix(upper, "@BASE ") || strings.HasPrefix(upper, "BASE "):
 			return Turtle
 		case (line[0] == '<' || strings.HasPrefix(line, "_:")) && strings.HasSuffix(line, "."):
+			if rdf.IsQuad(line) {
+				return NQuads
+			}
 			return NTriples
+		case isObject(line):
+			return JSONL
 		case !strings.Contains(line, "\t") && strings.Count(line, ",") >= 2:
 			return CSV
 		}
@@ -116,7 +131,7 @@ type Fact struct{ Head, Relation, Tail string }
 // Options say how facts are written in a file.
 type Options struct {
 	Format Format
-	// Columns are the names or the positions, from 1, of the columns of head, relation and tail in TSV, CSV and
+	// Columns are the names or the positions, from 1, of the columns of head, relation and tail in TSV, CSV, JSON lines and
 	// Parquet. Without them a file has just these three, in this order, or under their usual names.
 	Columns []string
 	// Header says that the first row of TSV or CSV has the names of the columns, NoHeader that it is a fact. With
@@ -163,7 +178,9 @@ func Read(ctx context.Context, url string, o Options, each Each, bad Bad) (Count
 	switch o.Format {
 	case TSV, CSV:
 		return Counts{}, readRows(url, text, o, checked, bad)
-	case NTriples, Turtle:
+	case JSONL:
+		return Counts{}, readObjects(url, text, o, checked, bad)
+	case NTriples, NQuads, Turtle:
 		return readStatements(url, text, o, checked, bad)
 	case Parquet:
 		return Counts{}, readParquet(ctx, url, file, o, checked, bad)
@@ -205,7 +222,7 @@ func Prefixes(ctx context.Context, url string, format Format, p *rdf.Prefixes) e
 	return rdf.ReadTurtle(url, storage.Base(url), storage.Interruptible(ctx, file), p.Add, func(int, rdf.Statement) error { return nil })
 }
 
-// readStatements reads N-Triples or Turtle.
+// readStatements reads N-Triples, N-Quads or Turtle.
 func readStatements(url string, r io.Reader, o Options, each Each, bad Bad) (Counts, error) {
 	var counts Counts
 	statement := func(line int, s rdf.Statement) error {
@@ -215,8 +232,11 @@ func readStatements(url string, r io.Reader, o Options, each Each, bad Bad) (Cou
 		}
 		return each(line, Fact{o.Prefixes.Name(s.Subject), o.Prefixes.Name(s.Predicate), o.Prefixes.Name(s.Object)})
 	}
-	if o.Format == NTriples {
+	switch o.Format {
+	case NTriples:
 		return counts, rdf.ReadNTriples(url, r, statement, bad)
+	case NQuads:
+		return counts, rdf.ReadNQuads(url, r, statement, bad)
 	}
 	err := rdf.ReadTurtle(url, storage.Base(url), r, nil, statement)
 	return counts, err

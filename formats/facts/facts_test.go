@@ -3,6 +3,7 @@ package facts
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -164,6 +165,15 @@ func TestBadRows(t *testing.T) {
 		{"blank lines at the end of CSV", "a.csv", "a,r,b\n\r\n\n", Options{Format: CSV}, []string{"1: a|r|b"}, nil, ""},
 		{"no statement", "a.nt", "<http://a/b> <http://a/r> <http://a/c> .\n# comment\n\n<http://a/b> <http://a/r> .\n", Options{Format: NTriples}, []string{"1: http://a/b|http://a/r|http://a/c"}, []string{`FILE:4: not a statement of N-Triples: "." is neither an IRI nor a blank node nor a literal`}, ""},
 		{"Turtle", "a.ttl", "@prefix a: <http://a/> .\na:b a:r a:c .\na:b a:r a:d\na:e a:r a:f .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c", "3: http://a/b|http://a/r|http://a/d"}, nil, "FILE:4: not Turtle: 'a' stands where a comma, a semicolon or '.' belongs"},
+		{"JSON lines", "a.jsonl", `{"head": "Ada \"L\"", "relation": "knows", "tail": 7, "since": 1840}` + "\n" + `["a", "r", "b"]` + "\n\n" + ` {"Object":"b","subject":"a","predicate":"r"}` + "\r\n\n", Options{Format: JSONL}, []string{`1: Ada "L"|knows|7`, "2: a|r|b", "4: a|r|b"}, []string{"FILE:3: blank line; write"}, ""},
+		{"bad JSON lines", "a.jsonl", `{"head": "a", "relation": "r"}` + "\n" + `["a","r"]` + "\n" + `{"h":"a","r":null,"t":"b"}` + "\n" + `["a","r",["b"]]` + "\n" + `{"h":"a"` + "\n" + `["a","r","b\tc"]` + "\n7\n" + `["a","r",1.5]` + "\n" + `["","r","b"]`, Options{Format: JSONL}, nil, []string{
+			"FILE:1: the keys are head, relation; write", "FILE:2: 2 values instead of 3", "FILE:3: the relation is null, neither a text nor an integer", `FILE:4: the tail is ["b"], neither`,
+			"FILE:5: not a JSON object or array: unexpected end", "FILE:6: the tail has a tab, a line break or NUL", "FILE:7: not a JSON object or array", "FILE:8: the tail is 1.5", "FILE:9: the head is empty",
+		}, ""},
+		{"keys of JSON lines", "a.jsonl", `{"from": "a", "verb": "r", "to": "b"}` + "\n" + `["x", "a", "r", "b"]` + "\n", Options{Format: JSONL, Columns: []string{"from", "verb", "to"}}, []string{"1: a|r|b"}, []string{`FILE:2: no column is named "from"; write`}, ""},
+		{"positions in JSON lines", "a.jsonl", `["x", "a", "r", "b"]` + "\n" + `["a", "r"]` + "\n" + `{"1":"a"}` + "\n", Options{Format: JSONL, Columns: []string{"2", "3", "4"}}, []string{"1: a|r|b"}, []string{"FILE:2: 2 values, but value 3 is chosen", "FILE:3: the keys are 1"}, ""},
+		{"N-Quads", "a.nq", "<http://a/b> <http://a/r> <http://a/c> <http://a/g> .\n_:b <http://a/r> _:c _:g .\n<http://a/b> <http://a/r> <http://a/c> .\n<http://a/b> <http://a/r> <http://a/c> \"g\" .\n", Options{Format: NQuads, Prefixes: &rdf.Prefixes{}}, []string{"1: http://a/b|http://a/r|http://a/c", "2: _:b|http://a/r|_:c", "3: http://a/b|http://a/r|http://a/c"}, []string{"FILE:4: not a statement of N-Triples: the name of the graph is a literal"}, ""},
+		{"N-Quads as N-Triples", "a.nt", "<http://a/b> <http://a/r> <http://a/c> <http://a/g> .\n", Options{Format: NTriples, Prefixes: &rdf.Prefixes{}}, nil, []string{"FILE:1: a statement of N-Quads, with the name of a graph; --format nquads reads it without that name"}, ""},
 		{"OpenKE", "train2id.txt", "3\n0 1 2\n0 1\n3\t4\t5\n", Options{Format: OpenKE}, []string{"2: 0|2|1", "4: 3|5|4"}, []string{"FILE:3: 2 fields instead of 3; write the ids of head, tail and relation, in this order"}, ""},
 		{"OpenKE without number", "train2id.txt", "0 1 2\n", Options{Format: OpenKE}, nil, nil, "FILE:1: the first line is not the number of the others"},
 		{"OpenKE cut short", "train2id.txt", "3\n0 1 2\n", Options{Format: OpenKE}, []string{"2: 0|2|1"}, nil, "FILE:1: the first line announces 3 lines, but there are 1"},
@@ -266,11 +276,69 @@ func TestDetect(t *testing.T) {
 		{"a.csv", "a\tr\tb\n", CSV}, {"a.CSV.gz", "", CSV}, {"a.tsv", "a,r,b\n", TSV}, {"a.nt", "", NTriples}, {"a.ttl.zst", "", Turtle}, {"a.parquet", "", Parquet},
 		{"a.txt", "a\tr\tb\n", TSV}, {"a.txt", "a,r,b\n", CSV}, {"a.txt", "a,b,c\tr\td\n", TSV}, {"a", "\n<http://a> <http://r> <http://b> .\n", NTriples},
 		{"a.txt", "# comment\n@prefix a: <http://a/> .\n", Turtle}, {"a", "PREFIX a: <http://a/>\n", Turtle}, {"a.txt", "a r b\n", TSV}, {"a.txt", "", TSV}, {"a.dat", "PAR1", Parquet},
+		{"a.jsonl.gz", "", JSONL}, {"a.NDJSON", "", JSONL}, {"a.txt", `{"head": "a", "relation": "r", "tail": "b"}` + "\n", JSONL}, {"a.json", `["a", "r", "b"]` + "\n", JSONL}, {"a.txt", "{\"a\"\tr\tb\n", TSV},
+		{"a.nq", "", NQuads}, {"a.txt", "<http://a> <http://r> <http://b> <http://g> .\n", NQuads},
 	} {
 		if got, err := Detect(t.Context(), put(t, c.name, c.text)); err != nil || got != c.want {
 			t.Errorf("%s %q: %s, %v; want %s", c.name, c.text, got, err, c.want)
 		}
 	}
+}
+
+// TestForeign finds out what files are that are not read, by their names or their beginnings.
+func TestForeign(t *testing.T) {
+	tar := strings.Repeat("\x00", 257) + "ustar"
+	for _, c := range []struct{ name, text, want string }{
+		{"a.tar.gz", "", "an archive: unpack it first"}, {"a.TGZ", "", "an archive"}, {"a.zip", "", "an archive"}, {"a", "PK\x03\x04", "an archive"}, {"a.txt", tar, "an archive"},
+		{"a.rdf", "", "RDF/XML, which is not read: convert it"}, {"a.owl.bz2", "", "RDF/XML"}, {"a.txt", "<?xml version=\"1.0\"?>\n", "RDF/XML"},
+		{"a.jsonld", "", "JSON-LD"}, {"a.json", "{\"@context\": {}}", "JSON-LD"}, {"a.json", "[\n  {\n\"@id\": \"x\"}]", "JSON-LD"},
+		{"a.json", `[{"head": "a"}, {"head": "b"}]`, "JSON that is not one fact a line"}, {"a.json", "[\n {", "JSON that is not"}, {"a.json", "{\n \"facts\": [", "JSON that is not"},
+		{"a.trig", "", "TriG"}, {"a.xlsx", "", "a spreadsheet: save it as CSV first"},
+	} {
+		url := put(t, c.name, c.text)
+		if format, err := Detect(t.Context(), url); err == nil || !strings.HasPrefix(err.Error(), url+" is "+c.want) {
+			t.Errorf("%s %q: %s, %v; want %s", c.name, c.text, format, err, c.want)
+		}
+	}
+}
+
+// FuzzJSONLines checks that every line is a fact, is bad, or is blank at the end, and that a fact's names are in its line.
+func FuzzJSONLines(f *testing.F) {
+	for _, text := range []string{"", "[\"a\",\"r\",\"b\"]\n", "{\"head\":\"a\",\"relation\":\"r\",\"tail\":-1}\n\n", "{\"s\":1,\"p\":null}", "[1,2,3]\n{", "\x1f\x8b", "[\"\\ud800\",\"r\",\"b\"]"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		last := 0
+		next := func(line int) {
+			if line <= last {
+				t.Fatalf("line %d comes after %d", line, last)
+			}
+			last = line
+		}
+		plain := !triples.Packed([]byte(text)) && !strings.HasPrefix(text, "\xff\xfe") && !strings.HasPrefix(text, "\xfe\xff")
+		lines := strings.Split(text, "\n")
+		err := readObjects("f", strings.NewReader(text), Options{}, func(line int, fact Fact) error {
+			next(line)
+			if plain && !json.Valid([]byte(strings.TrimPrefix(lines[line-1], "\ufeff"))) {
+				t.Fatalf("%q became the fact %q", lines[line-1], fact)
+			}
+			return nil
+		}, func(b triples.BadLine) error {
+			next(b.Line)
+			if b.Reason == "" || b.Remedy == "" {
+				t.Fatalf("%+v", b)
+			}
+			return nil
+		})
+		if !plain || err != nil {
+			return
+		}
+		for _, line := range lines[last:] {
+			if strings.Trim(line, "\r") != "" {
+				t.Fatalf("after line %d of %q nothing was read", last, text)
+			}
+		}
+	})
 }
 
 // TestLabels also has two ids of one label, which keep different names.

@@ -1,4 +1,4 @@
-// Package rdf reads N-Triples and Turtle 1.1 as a stream, and shortens IRIs by prefixes.
+// Package rdf reads N-Triples, N-Quads and Turtle 1.1 as a stream, and shortens IRIs by prefixes.
 //
 // The readers hold one statement at a time, know the line of each, and bound the length of a term and the depth of
 // nesting, so that a file of any size or origin can be read. Literals are recognized but not kept: they are no

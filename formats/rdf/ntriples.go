@@ -13,14 +13,34 @@ import (
 // is neither a statement nor a comment nor blank. It stops at the first error that one of them returns. Errors
 // mention name. Compressed texts are unpacked.
 func ReadNTriples(name string, r io.Reader, each func(line int, s Statement) error, bad func(triples.BadLine) error) error {
+	return readStatements(name, r, false, each, bad)
+}
+
+// ReadNQuads is ReadNTriples of N-Quads: the name of a graph may follow the object, and is left out.
+func ReadNQuads(name string, r io.Reader, each func(line int, s Statement) error, bad func(triples.BadLine) error) error {
+	return readStatements(name, r, true, each, bad)
+}
+
+// IsQuad reports whether a line is a statement of N-Quads that has the name of a graph.
+func IsQuad(line string) bool {
+	_, _, err := parseLine(line, false)
+	_, found, wrong := parseLine(line, true)
+	return err != nil && found && wrong == nil
+}
+
+func readStatements(name string, r io.Reader, quads bool, each func(line int, s Statement) error, bad func(triples.BadLine) error) error {
 	return triples.ReadLines(name, "subject, predicate, object and a dot", r, func(number int, line []byte) error {
-		s, found, err := parseLine(string(line))
+		s, found, err := parseLine(string(line), quads)
 		switch {
 		case err != nil:
-			return bad(triples.BadLine{
+			b := triples.BadLine{
 				File: name, Line: number, Reason: "not a statement of N-Triples: " + err.Error(),
 				Remedy: "write <subject> <predicate> <object> .", Text: triples.Shown(line),
-			})
+			}
+			if !quads && IsQuad(string(line)) {
+				b.Reason, b.Remedy = "a statement of N-Quads, with the name of a graph", "--format nquads reads it without that name"
+			}
+			return bad(b)
 		case !found:
 			return nil
 		}
@@ -28,8 +48,8 @@ func ReadNTriples(name string, r io.Reader, each func(line int, s Statement) err
 	}, bad)
 }
 
-// parseLine parses a line. It finds nothing in a comment or a blank line.
-func parseLine(text string) (s Statement, found bool, err error) {
+// parseLine parses a line, of N-Quads or of N-Triples. It finds nothing in a comment or a blank line.
+func parseLine(text string, quads bool) (s Statement, found bool, err error) {
 	l := line{rest: text}
 	if l.end() {
 		return s, false, nil
@@ -48,6 +68,15 @@ func parseLine(text string) (s Statement, found bool, err error) {
 	}
 	if s.Object, err = l.term(); err != nil {
 		return s, false, err
+	}
+	if quads && !l.end() && l.rest[0] != '.' {
+		graph, err := l.term()
+		if err != nil {
+			return s, false, err
+		}
+		if graph.Kind == Literal {
+			return s, false, fmt.Errorf("the name of the graph is a literal")
+		}
 	}
 	if l.end() || l.rest[0] != '.' {
 		return s, false, fmt.Errorf("the dot at the end is missing")

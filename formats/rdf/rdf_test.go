@@ -125,7 +125,7 @@ func TestNTriples(t *testing.T) {
 		`<http://a> <http://r> "b .`:                                     "a literal lacks its closing quote",
 		`<http://a> <http://r> "b"@ .`:                                   "a literal has no language after @",
 		"_: <http://r> <http://b> .":                                     "a blank node has no label",
-		"<http://a> <http://r> <http://b> <http://graph> .":              "the dot at the end is missing",
+		"<http://a> <http://r> <http://b> <http://c> <http://d> .":       "the dot at the end is missing",
 		"http://a http://r http://b .":                                   `"http://a" is neither`,
 		`<http://a> <http://r> "` + strings.Repeat("x", 1000) + `"@en .`: `<http://a> <http://r> ""`,
 	} {

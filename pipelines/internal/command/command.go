@@ -90,7 +90,7 @@ type Environment struct {
 }
 
 // Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
-// comes when a terminal is closed, cancel the context, unless the pipeline Reloads; a second one ends the process at once.
+// comes when a terminal is closed, cancel the context, unless the pipeline Serves; a second one ends the process at once.
 func Main(p Pipeline) {
 	os.Exit(Run(interruptible(p), p, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -229,4 +229,6 @@ func (c *converter) declared() map[string][]string {
 	return map[string][]string{}
 }
 
-func isRDF(format facts.Format) bool { return format == facts.Turtle || format == facts.NTriples }
+func isRDF(format facts.Format) bool {
+	return slices.Contains([]facts.Format{facts.Turtle, facts.NTriples, facts.NQuads}, format)
+}

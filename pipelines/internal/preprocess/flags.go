@@ -21,7 +21,7 @@ func (f *flags) check(e *command.Environment) error {
 		}
 	}
 	if f.format != "" && !slices.Contains(facts.Formats, f.format) {
-		return command.FlagError("format", fmt.Sprintf("%q", f.format), "tsv, csv, ntriples, turtle, parquet or openke")
+		return command.FlagError("format", fmt.Sprintf("%q", f.format), "tsv, csv, jsonl, ntriples, nquads, turtle, parquet or openke")
 	}
 	if f.header != auto && f.header != yes && f.header != no {
 		return command.FlagError("header", fmt.Sprintf("%q", f.header), "auto, yes or no")

@@ -197,7 +197,12 @@ func (f folder) lacks(split string) error {
 	if len(f.files)+len(f.others) == 0 {
 		return missing(fmt.Sprintf("%s: the folder does not exist or is empty; %s", f.url, wanted))
 	}
-	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .nt, .ttl, .parquet); give the path of the file of facts, or rename it",
+	for _, name := range f.others {
+		if other := facts.Foreign(name); other != "" {
+			return missing(fmt.Sprintf("%s not found: %s has %s, which is %s", storage.Join(f.url, f.usual(split)), f.url, name, other))
+		}
+	}
+	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .jsonl, .nt, .nq, .ttl, .parquet); give the path of the file of facts, or rename it",
 		storage.Join(f.url, f.usual(split)), f.url, few(f.all()), wanted))
 }
 

@@ -126,6 +126,12 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 		"ntriples": {written(facts, ".nt", "# facts\n", func(f [3]string) string {
 			return fmt.Sprintf("<http://e/%s> <http://e/%s> <http://e/%s> .\n<http://e/%s> <http://e/name> \"x\" .\n", f[0], f[1], f[2], f[0])
 		}), nil, true, "left out: 60 statements whose object is a literal"},
+		"json lines": {written(facts, ".jsonl", "", func(f [3]string) string {
+			return fmt.Sprintf("{\"subject\": %q, \"predicate\": %q, \"object\": %q}\n", f[0], f[1], f[2])
+		}), nil, false, "left out: nothing"},
+		"nquads": {written(facts, ".nq", "", func(f [3]string) string {
+			return fmt.Sprintf("<http://e/%s> <http://e/%s> <http://e/%s> <http://e/g> .\n", f[0], f[1], f[2])
+		}), nil, true, "left out: nothing"},
 		"turtle":        {written(facts, ".ttl", "@prefix e: <http://e/> .\n", func(f [3]string) string { return fmt.Sprintf("e:%s e:%s\n e:%s .\n", f[0], f[1], f[2]) }), nil, true, ""},
 		"openke":        {openKE, nil, false, "not read: 1-1.txt"},
 		"dict of ids":   {numbers, nil, false, "left out: nothing\n\n"},

@@ -57,14 +57,14 @@ func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "preprocess",
-		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
+		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
-			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, ntriples, turtle, parquet or openke; by default that of a file's ending and first line")
-			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV or Parquet; names are those of a header")
+			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, jsonl, ntriples, nquads, turtle, parquet or openke; by default that of a file's ending and first line")
+			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")
 			set.StringVar(&f.header, "header", auto, "`auto|yes|no`: whether the first line of TSV or CSV names the columns; auto stops at one that looks like it")
 			set.StringVar(&f.split, "split", "", "`80,10,10`: divide one file into training, validation and test facts, in these shares, by --seed")
 			set.StringVar(&f.entityNames, "entity_names", "", "`file` with lines of an id and its name, separated by a tab: entities in the facts are ids")

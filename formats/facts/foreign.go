@@ -1,0 +1,52 @@
+package facts
+
+import "strings"
+
+// What is known and not read, with the remedy.
+const (
+	archive  = "an archive: unpack it first"
+	rdfXML   = "RDF/XML, which is not read: convert it to N-Triples first (rapper -i rdfxml FILE > facts.nt, or riot --output=ntriples FILE)"
+	jsonLD   = "JSON-LD, which is not read: convert it to N-Triples first (riot --output=ntriples FILE)"
+	jsonText = "JSON that is not one fact a line: write JSON lines first (jq -c '.[]' FILE > facts.jsonl for an array)"
+	trig     = "TriG, which is not read: convert it to N-Quads first (rapper -i trig -o nquads FILE > facts.nq, or riot --output=nquads FILE)"
+)
+
+var foreignEndings = map[string]string{
+	".tar": archive, ".tgz": archive, ".tbz2": archive, ".zip": archive, ".7z": archive, ".rar": archive, ".xlsx": "a spreadsheet: save it as CSV first",
+	".rdf": rdfXML, ".owl": rdfXML, ".xml": rdfXML, ".jsonld": jsonLD, ".trig": trig,
+}
+
+// Foreign returns what a file is that is known by the ending of its name, and what to do since it is not read, or "".
+func Foreign(name string) string {
+	name = strings.ToLower(name)
+	for _, packing := range Packings {
+		name = strings.TrimSuffix(name, packing)
+	}
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		return foreignEndings[name[dot:]]
+	}
+	return ""
+}
+
+// foreignText is Foreign of a text by its start.
+func foreignText(start string) string {
+	const tarMagic = 257 // where an archive has its letters
+	first, _, _ := strings.Cut(strings.TrimSpace(start), "\n")
+	first = strings.TrimSpace(first)
+	switch {
+	case strings.HasPrefix(start, "PK\x03\x04"), strings.HasPrefix(start, "7z\xbc\xaf"), strings.HasPrefix(start, "Rar!\x1a"), len(start) > tarMagic && strings.HasPrefix(start[tarMagic:], "ustar"):
+		return archive
+	case strings.HasPrefix(first, "<?xml"), strings.HasPrefix(first, "<rdf:RDF"):
+		return rdfXML
+	case !strings.HasPrefix(first, "{") && !strings.HasPrefix(first, "["), strings.Contains(first, "\t"):
+		return ""
+	case strings.Contains(start, `"@context"`), strings.Contains(start, `"@id"`):
+		return jsonLD
+	case isObject(first):
+		return ""
+	}
+	if rest := strings.TrimLeft(first, "{[ "); rest == "" || rest[0] == '"' {
+		return jsonText
+	}
+	return ""
+}
