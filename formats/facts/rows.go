@@ -39,6 +39,11 @@ func usual(fields []string) (at [3]int, ok bool) {
 	return at, false
 }
 
+// IsHeading reports whether a name is usual for one of the three columns.
+func IsHeading(name string) bool {
+	return slices.ContainsFunc(headings, func(h [3]string) bool { return slices.Contains(h[:], strings.ToLower(name)) })
+}
+
 // NamedColumns reports whether --columns gives names of columns, which a header must have, instead of positions.
 func NamedColumns(columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool { _, err := strconv.Atoi(c); return err != nil })

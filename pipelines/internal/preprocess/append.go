@@ -241,7 +241,7 @@ func (a *appending) addPrefixes(ctx context.Context, c *converter) error {
 			c.prefixes.Add(prefix, namespace)
 		}
 	}
-	if s.Prefixes != nil || s.Conversion != nil && strings.Contains(s.Conversion.Formats, string(facts.NTriples)) {
+	if s.Prefixes != nil || s.Conversion != nil && (strings.Contains(s.Conversion.Formats, string(facts.NTriples)) || strings.Contains(s.Conversion.Formats, string(facts.NQuads))) {
 		return nil
 	}
 	return facts.Prefixes(ctx, file.url, file.options.Format, c.prefixes)
@@ -292,7 +292,7 @@ func (a *appending) writeFile(ctx context.Context, c *converter, out *bufio.Writ
 	if err := c.header.suspicious(); err != nil {
 		return err
 	}
-	return checkUnchanged(ctx, t.url, t.SHA256)
+	return t.unchanged(ctx)
 }
 
 // copyRejects copies the lines of the graph's rejects.tsv.

@@ -101,7 +101,7 @@ func (c *converter) text(ctx context.Context, t text) ([]text, error) {
 	if err := c.write(ctx, t, url); err != nil {
 		return nil, err
 	}
-	if err := checkUnchanged(ctx, t.url, t.SHA256); err != nil {
+	if err := t.unchanged(ctx); err != nil {
 		return nil, err
 	}
 	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split}
@@ -181,7 +181,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	t.options.Prefixes = c.prefixes
 	before := c.facts
 	const update = 1 << 12
-	counts, err := facts.Read(ctx, t.url, t.options, func(line int, fact facts.Fact) error {
+	count := func(line int, fact facts.Fact) error {
 		if c.flags.header == auto && !t.options.Header && (t.options.Format == facts.TSV || t.options.Format == facts.CSV) {
 			c.header.add(t.url, line, fact)
 		}
@@ -192,16 +192,21 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 			}
 		}
 		return each(line, fact)
-	}, func(b triples.BadLine) error {
-		if c.flags.onBadLine == fail {
-			return triples.Refuse(b)
-		}
-		return rejects.Write(ctx, b)
-	})
-	if err != nil {
-		return err
 	}
-	c.source.converted.Literals += counts.Literals
+	literals := int64(0)
+	for _, part := range t.urls() {
+		counts, err := facts.Read(ctx, part, t.options, count, func(b triples.BadLine) error {
+			if c.flags.onBadLine == fail {
+				return triples.Refuse(b)
+			}
+			return rejects.Write(ctx, b)
+		})
+		if err != nil {
+			return err
+		}
+		literals += counts.Literals
+	}
+	c.source.converted.Literals += literals
 	written, any, err := rejects.Commit()
 	if err != nil {
 		return err
@@ -210,7 +215,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		c.source.rejects = append(c.source.rejects, written)
 	}
 	if t.split == "train" && c.facts == before && !any {
-		if counts.Literals > 0 {
+		if literals > 0 {
 			return fmt.Errorf("%s has no facts: every object is a literal, and a fact leads to an IRI or a blank node", t.url)
 		}
 		return triples.EmptyError(t.url, "head, relation and tail")

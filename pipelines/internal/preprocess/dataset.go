@@ -39,6 +39,7 @@ type text struct {
 	triples.Text
 	graph, split, key string
 	url               string
+	parts             []string // the files of a folder that is one table, or none
 	options           facts.Options
 	// convert says that the file is not read where it is, but first written as tab-separated text; divide, that it is
 	// then divided. Until then Text has one chunk, the file.
@@ -91,6 +92,12 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string) error
 	if err != nil {
 		return err
 	}
+	if parts, err := files.partitions(ctx, f.columns); err != nil || parts != nil {
+		if err != nil {
+			return err
+		}
+		return f.addParts(ctx, d, of, url, parts)
+	}
 	if f.split != "" {
 		url, background, err := files.toSplit()
 		if err != nil {
@@ -105,6 +112,22 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string) error
 		}
 	}
 	return f.addSplits(ctx, d, files, of, urls)
+}
+
+// addParts adds a table in parts, which is one file of facts.
+func (f *flags) addParts(ctx context.Context, d *dataset, of, url string, parts []string) error {
+	t := text{graph: of, split: "train", key: "train", url: url, parts: parts}
+	if of == triples.Inference {
+		t.key = "inference/train"
+	}
+	if f.split != "" {
+		t.key, t.divide = divided, true
+	}
+	before := len(d.files)
+	if err := f.add(ctx, d, t, false); err != nil {
+		return err
+	}
+	return f.label(ctx, d, d.files[before:], folder{url: url})
 }
 
 // addSplits adds the files of a graph's splits; those without a URL do not exist.
@@ -147,6 +170,8 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	switch {
 	case openKE:
 		t.options.Format = facts.OpenKE
+	case len(t.parts) > 0:
+		t.options.Format = facts.Parquet
 	case f.format == "":
 		if t.options.Format, err = facts.Detect(ctx, t.url); err != nil {
 			return err
@@ -157,7 +182,13 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	if t.convert {
 		bytes, chunks = math.MaxInt64, 1
 	}
-	if t.Text, err = triples.Scan(ctx, triples.Chunk{URL: t.url, Graph: t.graph, Split: t.split}, bytes, chunks); err != nil {
+	if whole := (triples.Chunk{URL: t.url, Graph: t.graph, Split: t.split}); len(t.parts) > 0 {
+		t.Chunks = []triples.Chunk{whole}
+		t.SHA256, err = t.hash(ctx)
+	} else {
+		t.Text, err = triples.Scan(ctx, whole, bytes, chunks)
+	}
+	if err != nil {
 		return err
 	}
 	if t.convert {

@@ -103,9 +103,9 @@ type folder struct {
 	url string
 	// files are the names of the files of each split.
 	files map[string]string
-	// others are the names of all other files.
-	others []string
-	openKE bool
+	// others are the names of all other files, folders those of folders.
+	others, folders []string
+	openKE          bool
 }
 
 // openFolder finds the files of a folder. format is that of --format, or empty.
@@ -123,10 +123,11 @@ func openFolder(ctx context.Context, url string, format facts.Format) (folder, e
 	for _, name := range names {
 		split := f.splitOf(name, format)
 		switch {
+		case split == "" && strings.HasPrefix(name, "."):
+		case split == "" && f.isFolder(name):
+			f.folders = append(f.folders, name)
 		case split == "":
-			if !strings.HasPrefix(name, ".") && !f.isFolder(name) {
-				f.others = append(f.others, name)
-			}
+			f.others = append(f.others, name)
 		case f.files[split] != "":
 			return f, fmt.Errorf("%s and %s both exist: remove one, or choose with --format", storage.Join(url, f.files[split]), storage.Join(url, name))
 		default:
@@ -194,7 +195,10 @@ func (f folder) file(split string, required bool) (string, error) {
 // lacks returns the error of a split whose file is missing.
 func (f folder) lacks(split string) error {
 	const wanted = "a dataset is one file of facts, or a folder with train.txt and, to measure models, valid.txt and test.txt"
-	if len(f.files)+len(f.others) == 0 {
+	switch {
+	case len(f.files)+len(f.others) == 0 && len(f.folders) > 0:
+		return missing(fmt.Sprintf("%s: the folder has only folders (%s); %s; give one of them", f.url, few(f.folders), wanted))
+	case len(f.files)+len(f.others) == 0:
 		return missing(fmt.Sprintf("%s: the folder does not exist or is empty; %s", f.url, wanted))
 	}
 	for _, name := range f.others {
@@ -282,6 +286,9 @@ func (f folder) toSplit() (url, background string, err error) {
 		url, err = f.file(triples.Background, true)
 		return url, "", err
 	default:
+		if len(f.all()) == 0 {
+			return "", "", f.lacks("train")
+		}
 		return "", "", fmt.Errorf("--split divides one file, and %s has %s: give the file", f.url, few(f.all()))
 	}
 	if err := checkReadable(url); err != nil {
