@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/counts"
 	"tagnet/formats/facts"
+	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
@@ -196,6 +197,26 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	}
 	d.files = append(d.files, t)
 	return nil
+}
+
+// names returns the names of the files of splits, and of the inference graph's facts, by their keys in counts.Dataset.Repeated.
+func (d dataset) names() map[string]string {
+	names := map[string]string{}
+	for _, t := range d.files {
+		split, name := t.split, storage.Base(t.url)
+		if t.graph == triples.Inference && split == "train" {
+			split, name = "inference", "the inference graph's "+name
+		}
+		if t.graph == triples.Training || split == "test" || split == "inference" {
+			names[split] = name
+		}
+		if t.divide {
+			for _, split := range kg.Splits {
+				names[split] = name
+			}
+		}
+	}
+	return names
 }
 
 // hashes returns the SHA-256 of each text by its key.

@@ -11,8 +11,8 @@ import (
 	"tagnet/pipelines/internal/progress"
 )
 
-// describe prints the sizes of the graph, and which lines were left out.
-func describe(e *command.Environment, s counts.Dataset) {
+// describe prints the sizes of the graph, and which lines of the files of splits were left out.
+func describe(e *command.Environment, s counts.Dataset, files map[string]string, warnings []string) {
 	e.Say("")
 	if s.InferenceGraph == nil {
 		e.Say("%-28s%14s", s.Dataset, "graph")
@@ -44,14 +44,14 @@ func describe(e *command.Environment, s counts.Dataset) {
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
 	}
 	e.Say("")
-	for _, line := range notes(s) {
+	for _, line := range append(notes(s, files), warnings...) {
 		e.Say("  %s", line)
 	}
 	e.Say("")
 }
 
 // notes are the lines below the tables: how the files became facts, what was left out, and warnings.
-func notes(s counts.Dataset) []string {
+func notes(s counts.Dataset, files map[string]string) []string {
 	var list []string
 	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
 	if s.Background > 0 {
@@ -71,7 +71,7 @@ func notes(s counts.Dataset) []string {
 		list = append(list, unknown(s.Types, "training graph")...)
 		list = append(list, unknown(s.InferenceGraph.Types, "inference graph")...)
 	}
-	add("left out: %s", leftOut(s))
+	add("left out: %s", leftOut(s, files))
 	if note := unmeasured(s); note != "" {
 		list = append(list, note)
 	}
@@ -143,22 +143,20 @@ func sides(s counts.Division) []string {
 	return append(lines, line+"; facts of such relations about the same two entities are on the same side")
 }
 
-// leftOut describes the lines that are not in the tables.
-func leftOut(s counts.Dataset) string {
-	var list []string
+// leftOut describes the lines of files that are not in the tables.
+func leftOut(s counts.Dataset, files map[string]string) string {
+	var list, names []string
+	repeated := map[string]int64{} // by file, which --split divides
 	for _, split := range []string{"train", "valid", "test", "facts", "inference"} {
-		n := s.Repeated[split]
-		if n == 0 {
-			continue
+		if n, name := s.Repeated[split], files[split]; n > 0 {
+			if repeated[name] == 0 {
+				names = append(names, name)
+			}
+			repeated[name] += n
 		}
-		file := split + ".txt"
-		switch {
-		case split == "inference":
-			file = "the inference graph's train.txt"
-		case s.Conversion != nil: // the files have other names
-			file = split
-		}
-		list = append(list, fmt.Sprintf("%s in %s", plural(n, "repeated fact"), file))
+	}
+	for _, name := range names {
+		list = append(list, fmt.Sprintf("%s in %s", plural(repeated[name], "repeated fact"), name))
 	}
 	if s.Conversion != nil && s.Conversion.Literals > 0 {
 		list = append(list, plural(s.Conversion.Literals, "statement")+" whose object is a literal")

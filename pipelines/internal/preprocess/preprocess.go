@@ -351,7 +351,11 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 	if err != nil {
 		return err
 	}
-	describe(e, s)
+	warnings, err := unseen(ctx, e.Workspace.Graph())
+	if err != nil {
+		return err
+	}
+	describe(e, s, source.names(), warnings)
 	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), counts.SummaryFile))
 	if s.Rejected > 0 {
 		e.Outputs(made, storage.Join(e.Workspace.Graph(), kg.RejectsFile))
@@ -364,9 +368,7 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 	}
 	if s.Queries["test"] == 0 {
 		e.Next(e.Workspace.Command("score", "--model", "FILE.pth", "--queries", "FILE"))
-		e.NextSteps(ctx, e.TrainStep())
-		return nil
 	}
-	e.NextSteps(ctx, command.Step{Command: e.Workspace.Command("distances", "--split", "test"), Folder: workspace.DistancesFolder("test")}, e.TrainStep())
+	e.NextSteps(ctx, e.TrainStep())
 	return nil
 }

@@ -1,0 +1,81 @@
+package preprocess
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/kg"
+	"tagnet/pipelines/internal/progress"
+)
+
+// unseen warns of the validation and test facts about entities without a fact in the graph that the split is about: no path
+// leads to them.
+func unseen(ctx context.Context, folder string) (warnings []string, err error) {
+	m, err := manifest.Read(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, split := range kg.Splits[1:] {
+		queries, err := tables.ReadQueryTable(ctx, storage.Join(folder, kg.QueriesFile(split)))
+		if err != nil {
+			return nil, err
+		}
+		if len(queries) == 0 {
+			continue
+		}
+		seen := make([]bool, kg.EntitiesOf(m, split))
+		for _, file := range kg.EdgeFiles(m, split) {
+			err := tables.EachEdges(ctx, storage.Join(folder, file.Name), func(e tables.Edges) error {
+				for _, tail := range e.Tails { // of an edge or of its inverse: each entity of a fact is one
+					seen[tail] = true
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		facts, first := int64(0), int32(-1)
+		for _, q := range queries {
+			if q.Inverse || seen[q.Source] && seen[q.Answer] {
+				continue
+			}
+			if facts++; first < 0 {
+				if first = q.Source; seen[first] {
+					first = q.Answer
+				}
+			}
+		}
+		if facts == 0 {
+			continue
+		}
+		names, graph := kg.EntitiesFile, "training"
+		if split == "test" && m.Rows["inference_entities"] > 0 {
+			names, graph = kg.InferenceEntitiesFile, "inference"
+		}
+		name, err := nameOf(ctx, storage.Join(folder, names), first)
+		if err != nil {
+			return nil, err
+		}
+		warnings = append(warnings, fmt.Sprintf("warning: %s of %s facts of %s (%s) are about an entity without a fact in the %s graph, such as %s: no path leads there",
+			progress.Count(facts), progress.Count(int64(len(queries)/2)), split, percent(float64(2*facts)/float64(len(queries))), graph, strconv.Quote(name)))
+	}
+	return warnings, nil
+}
+
+// nameOf returns the name of an entity.
+func nameOf(ctx context.Context, url string, id int32) (name string, err error) {
+	next := int32(0)
+	err = tables.EachName(ctx, url, tables.Entities, func(bytes []byte) error {
+		if next == id {
+			name = string(bytes)
+		}
+		next++
+		return nil
+	})
+	return name, err
+}
