@@ -1,13 +1,47 @@
 package ultra
 
-// published are the files of weights that the authors published, by SHA-256.
-var published = map[string]string{
-	"fdedc01b0045fc089d2ad5da08569466b7b221691fe978a18e91082bbb133c18": "FB15k-237, WN18RR and CoDEx-M",
-	"48a046e708adf5632d87c30eacae01f5f51466b2301effdc2cb42358d22854e0": "FB15k-237, WN18RR, CoDEx-M and NELL-995",
-	"f1c5377b2cf547aaa67520ffb6fce27b75b6eb3417b86dc9cf9dba89964ed10f": "50 graphs that its authors do not list",
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// publication is a published file of weights.
+type publication struct {
+	// graphs names the graphs that it was trained on.
+	graphs string
+	// prefixes begin the names of datasets with facts of these graphs, in lower case without other characters than letters and digits.
+	prefixes []string
+}
+
+// The prefixes of 3 graphs, of 4 and of those of the 50 that the authors name.
+var (
+	three = []string{"fb15k237", "fb237", "wn18rr", "codexm"}
+	four  = append(slices.Clip(three), "nell995", "nellv")
+	fifty = append(slices.Clip(four), "yago310", "dbpedia100k", "aristov4", "hetionet", "wdsinger", "codexs", "nell23k", "conceptnet100k", "ilpc")
+)
+
+// published are the files of weights that the authors published, by SHA-256. What they say of the 50 graphs stands among the
+// questions to their repository.
+var published = map[string]publication{
+	"fdedc01b0045fc089d2ad5da08569466b7b221691fe978a18e91082bbb133c18": {"FB15k-237, WN18RR and CoDEx-M", three},
+	"48a046e708adf5632d87c30eacae01f5f51466b2301effdc2cb42358d22854e0": {"FB15k-237, WN18RR, CoDEx-M and NELL-995", four},
+	"f1c5377b2cf547aaa67520ffb6fce27b75b6eb3417b86dc9cf9dba89964ed10f": {"50 graphs: FB15k-237 (and a tenth of it), WN18RR, CoDEx-S, CoDEx-M, NELL-995, NELL23k, YAGO3-10, DBpedia100k, AristoV4, Hetionet, WDsinger, " +
+		"ConceptNet100k, the inductive splits v1 to v4 of FB15k-237, WN18RR and NELL, ILPC 2022 small and large, and 23 more", fifty},
 }
 
 // Published returns the names of the graphs that the weights of a published file were trained on, given the file's SHA-256, or
 // nothing. Metrics on these graphs, and on those made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
 // those of unseen graphs.
-func Published(sha256 string) string { return published[sha256] }
+func Published(sha256 string) string { return published[sha256].graphs }
+
+// Seen reports whether the weights of a published file were trained on facts of a dataset, as far as its name tells.
+func Seen(sha256, dataset string) bool {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, dataset)
+	return slices.ContainsFunc(published[sha256].prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}

@@ -95,7 +95,7 @@ func (e *evidence) composeEvaluation() section {
 	if len(e.evaluations) == 0 {
 		s.Tables = e.protocolTables()
 		if len(e.protocols) > 0 {
-			s.Lead = e.protocols[0].origin()
+			s.Lead = e.protocols[0].origin(e.names()...)
 		}
 		return s
 	}
@@ -103,7 +103,7 @@ func (e *evidence) composeEvaluation() section {
 	m := v.Pessimistic
 	s.Lead = []string{fmt.Sprintf("On %s of the %s split the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
 		plural(v.Queries, "query", "queries"), v.Split, percent(m.Hits1), percent(m.Hits10))}
-	s.Lead = append(s.Lead, v.origin()...)
+	s.Lead = append(s.Lead, v.origin(e.names()...)...)
 	for _, one := range e.evaluations {
 		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
 	}
@@ -130,8 +130,8 @@ func (e *evidence) composeEvaluation() section {
 }
 
 // origin says what the published weights of an evaluation, or those that its checkpoint was trained from, were trained on, and
-// whether it approximates, or returns nothing.
-func (v evaluation) origin() []string {
+// whether it approximates, or returns nothing. datasets are the names of the graph.
+func (v evaluation) origin(datasets ...string) []string {
 	var sentences []string
 	file, further, those := v.of.Given, "", "these"
 	if file == nil {
@@ -139,13 +139,25 @@ func (v evaluation) origin() []string {
 	}
 	if file != nil {
 		if graphs := ultra.Published(file.SHA256); graphs != "" {
-			sentences = append(sentences, fmt.Sprintf("The weights are those that ULTRA's authors published as %s, trained on %s%s. On %s graphs, and on others that are made of their facts, these are not metrics of an unseen graph.", file.File, graphs, further, those))
+			not := fmt.Sprintf("On %s graphs, and on others that are made of their facts, these are not metrics of an unseen graph.", those)
+			if i := slices.IndexFunc(datasets, func(name string) bool { return ultra.Seen(file.SHA256, name) }); i >= 0 {
+				not = fmt.Sprintf("Facts of %s are among them: these are not metrics of an unseen graph.", shown(datasets[i]))
+			}
+			sentences = append(sentences, fmt.Sprintf("The weights are those that ULTRA's authors published as %s, trained on %s%s. %s", file.File, graphs, further, not))
 		}
 	}
 	if v.of.Radius > 0 {
 		sentences = append(sentences, fmt.Sprintf("With --radius %d, which is an approximation: entities farther from the source are scored as if it did not exist.", v.of.Radius))
 	}
 	return sentences
+}
+
+// names returns the names of the training and the inference graph.
+func (e *evidence) names() []string {
+	if e.graph == nil {
+		return nil
+	}
+	return []string{e.graph.Dataset, e.graph.Inference}
 }
 
 // wholeTable returns a table of the metrics, with a column for each tie policy.

@@ -17,14 +17,16 @@ func TestOrigin(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   workspace.Evaluated
 		want string
+		on   string
 	}{
-		"a trained model": {workspace.Evaluated{}, ""},
-		"other weights":   {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, ""},
-		"published":       {workspace.Evaluated{Given: published}, "published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs"},
-		"a radius":        {workspace.Evaluated{Given: published, Radius: 3}, "unseen graph. With --radius 3, which is an approximation"},
-		"trained further": {workspace.Evaluated{Checkpoint: "epoch-001", From: published}, "WN18RR and CoDEx-M, and then trained further. On the authors' graphs"},
+		"a trained model":         {workspace.Evaluated{}, "", ""},
+		"other weights":           {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, "", "wn18rr"},
+		"published":               {workspace.Evaluated{Given: published}, "published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs", "umls"},
+		"a graph of its training": {workspace.Evaluated{Given: published}, "CoDEx-M. Facts of WN18RR_v2_ind are among them: these are not", "WN18RR_v2_ind"},
+		"a radius":                {workspace.Evaluated{Given: published, Radius: 3}, "unseen graph. With --radius 3, which is an approximation", ""},
+		"trained further":         {workspace.Evaluated{Checkpoint: "epoch-001", From: published}, "WN18RR and CoDEx-M, and then trained further. On the authors' graphs", "codex-s"},
 	} {
-		got := strings.Join(evaluation{of: c.of}.origin(), " ")
+		got := strings.Join(evaluation{of: c.of}.origin("", c.on), " ")
 		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

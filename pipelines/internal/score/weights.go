@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/nbfnet"
+	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/workspace"
@@ -105,6 +107,19 @@ func (a *opened) openModel(ctx context.Context) error {
 		return err
 	}
 	a.take(made, lines)
+	if a.queries != "" || a.relation != "" {
+		return nil // nothing is measured
+	}
+	s, err := counts.ReadDataset(ctx, a.e.Workspace.Graph())
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{s.Dataset, s.Inference} {
+		if ultra.Seen(made.Record.Origin.SHA256, name) {
+			a.e.Say("warning: these weights were trained on facts of %s: the metrics are not those of an unseen graph", name)
+			break
+		}
+	}
 	return nil
 }
 
