@@ -144,7 +144,7 @@ func readSplits[T check.Checked](ctx context.Context, e *reader, folder, file, p
 		}
 		all = append(all, one)
 	}
-	if len(splits) == 0 {
+	if len(splits) == 0 && pipeline != "distances" { // which nothing needs
 		for _, s := range shown {
 			e.missing(s.section, "There are no "+s.what, e.workspace.Command(pipeline, "--split", e.usualSplit()), nil)
 		}

@@ -75,6 +75,9 @@ func TestComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMarkup(t, string(text))
+	if files, err := filepath.Glob(filepath.Join(filepath.Dir(page), "*.svg")); err != nil || len(files) > 0 || strings.Contains(string(text), "as SVG") {
+		t.Errorf("%d figures are files (%v), and the page must not name any", len(files), err)
+	}
 	for _, want := range []string{
 		"7 trainings of 4 models on 1 dataset", "The highest validation MRR is that of fixed, delta 2: 0.730 ± 0.014, over 2 seeds.",
 		"fixed, delta 0", "delta 5", "0.630 ± 0.014", "97.0%", "1 min 30 s", "Protocol test", "Protocol 50-negatives", "MRR by delta", "ccccccccc<", "fixed-delta-2-seed-2",

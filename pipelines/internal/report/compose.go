@@ -29,7 +29,7 @@ func (e *evidence) compose() page {
 	default:
 		title += ": " + e.graph.Dataset
 	}
-	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles()}
+	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles(), FiguresBeside: true}
 	for _, s := range slices.Concat(
 		[]section{e.composeRuns(), e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages()},
 		e.composeOwnQueries(),
@@ -59,7 +59,11 @@ func (e *evidence) tiles() []tile {
 	if len(e.evaluations) > 0 {
 		v := e.evaluations[0]
 		m := v.Pessimistic
-		note := v.Split + ", filtered, pessimistic"
+		note := v.Split
+		if v.Split == "test" && e.graph != nil && e.graph.InferenceGraph != nil {
+			note += " on the inference graph"
+		}
+		note += ", filtered, pessimistic"
 		if v.ranks != nil {
 			if i, ok := v.ranks.whole.Interval(ranking.MRR); ok {
 				note += "; 95% interval " + interval(i, ok)
@@ -74,7 +78,15 @@ func (e *evidence) tiles() []tile {
 		}
 	}
 	if g := e.graph; g != nil {
-		tiles = append(tiles, tile{count(g.Entities), "Entities", plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%.1f per entity", g.MeanDegree)})
+		of, inference := "", g.InferenceGraph
+		if inference != nil {
+			of = "training graph, "
+		}
+		tiles = append(tiles, tile{count(g.Entities), "Entities", of + plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%s%.1f per entity", of, g.MeanDegree)})
+		if inference != nil {
+			tiles = append(tiles, tile{count(inference.Entities), "Entities", "inference graph, which test asks about"},
+				tile{count(inference.Facts), "Facts", fmt.Sprintf("inference graph, %.1f per entity", inference.MeanDegree)})
+		}
 	}
 	return tiles
 }

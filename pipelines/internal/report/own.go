@@ -125,11 +125,8 @@ func (e *reader) checkOwn(ctx context.Context, name string) (workspace.Evaluated
 // queries with the most promising new answers of all that --relation asks.
 func (e *reader) readOwn(ctx context.Context, own *ownAnswers, cards int) error {
 	folder := e.workspace.Evaluation(own.name)
-	title := "your own queries"
-	if own.name != queriesFolder {
-		title = own.name
-	}
-	all := newSearchTable(title, storage.Join(folder, evaluate.PredictionsTable), true)
+	title := own.title()
+	all := newSearchTable(strings.ToLower(title[:1])+title[1:], storage.Join(folder, evaluate.PredictionsTable), true)
 	var shown []query
 	answers := map[query][]parquet.Prediction{}
 	err := parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
@@ -195,6 +192,29 @@ func promise(answers []parquet.Prediction) float64 {
 	return best
 }
 
+// title returns the heading of the answers: what was asked.
+func (o ownAnswers) title() string {
+	switch {
+	case o.name == queriesFolder:
+		return "Your queries"
+	case o.model.Relations == "":
+		return "Your queries, " + shown(o.name)
+	}
+	title := "Answers to " + shown(o.model.Relations)
+	if n := strings.Count(o.model.Relations, ","); n > 2 {
+		title = fmt.Sprintf("Answers to %d relations", n+1)
+	}
+	if o.model.OnlyNew {
+		title = "New a" + title[1:]
+	}
+	for _, list := range []struct{ of, chosen string }{{"sources", o.model.Sources}, {"candidates", o.model.Candidates}} {
+		if chosen, _, _ := strings.Cut(strings.TrimPrefix(list.chosen, "type:"), " names, "); chosen != "" {
+			title += ", " + list.of + ": " + shown(chosen)
+		}
+	}
+	return title
+}
+
 // provenance returns a sentence about the model that gave the answers, or "" if that was not recorded.
 func (o ownAnswers) provenance() string {
 	switch {
@@ -209,9 +229,9 @@ func (o ownAnswers) provenance() string {
 // composeOwnQueries returns a section for each folder with answers to the user's own queries.
 func (e *evidence) composeOwnQueries() (sections []section) {
 	for i, own := range e.own {
-		s := section{ID: "own", Title: "Your queries", Cards: own.cards}
+		s := section{ID: "own", Title: own.title(), Cards: own.cards}
 		if own.name != queriesFolder {
-			s.ID, s.Title = fmt.Sprint("own-", i), shown(own.name)
+			s.ID = fmt.Sprint("own-", i)
 		}
 		s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
 		if from := own.provenance(); from != "" {

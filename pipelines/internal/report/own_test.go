@@ -103,7 +103,7 @@ func TestFoldersOfOwnAnswersLeftOut(t *testing.T) {
 	for i := range ownFolders {
 		addAnswers(t, w, fmt.Sprint("ask-", i+1), nil)
 	}
-	if page, output := run(t, root); !strings.Contains(page, "<h2>ask-5</h2>") || strings.Contains(output, "leaves out") {
+	if page, output := run(t, root); !strings.Contains(page, "<h2>Your queries, ask-5</h2>") || strings.Contains(output, "leaves out") {
 		t.Errorf("not all of %d folders are shown: %s", ownFolders, output)
 	}
 	addAnswers(t, w, "ask-6", nil)
@@ -115,5 +115,21 @@ func TestFoldersOfOwnAnswersLeftOut(t *testing.T) {
 	}
 	if !strings.Contains(page, "Source of queries <") || !strings.Contains(page, "Source of ask-4 <") || strings.Contains(page, "Source of ask-5") {
 		t.Error("the folders on the page are not queries and the first others")
+	}
+}
+
+// TestTitlesOfOwnAnswers heads answers by what was asked, instead of by their folders.
+func TestTitlesOfOwnAnswers(t *testing.T) {
+	root := t.TempDir()
+	w := workspace.New(root)
+	addAnswers(t, w, "ask-knows-new", map[string]any{"relation": "knows", "only_new": true, "candidates": "type:Person", "sources": "12 names, 0f"})
+	addAnswers(t, w, "ask-all", map[string]any{"relation": "a,b,c,~d"})
+	addAnswers(t, w, "queries", map[string]any{"queries": "0f"})
+	addAnswers(t, w, "mine", map[string]any{"queries": "0f"})
+	page, _ := run(t, root)
+	for _, want := range []string{"<h2>New answers to knows, sources: 12, candidates: Person</h2>", "<h2>Answers to 4 relations</h2>", "<h2>Your queries</h2>", "<h2>Your queries, mine</h2>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
 	}
 }

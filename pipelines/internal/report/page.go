@@ -51,6 +51,8 @@ type page struct {
 	Style    template.CSS
 	Tiles    []tile
 	Sections []section
+	// FiguresBeside says that each figure is also a file.
+	FiguresBeside bool
 	// Policy is the page's content policy: it loads nothing, and runs nothing but its own script.
 	Policy string
 }

@@ -157,7 +157,7 @@ func TestOwnQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, _ = run(t, root)
-	for _, want := range []string{"These are the first 15 of 31", "<h2>ask-likes</h2>", "These are the 15 of 40 queries with the most promising new answers", "Of ask-likes the search has all 40 queries"} {
+	for _, want := range []string{"These are the first 15 of 31", "<h2>Your queries, ask-likes</h2>", "These are the 15 of 40 queries with the most promising new answers", "Of your queries, ask-likes the search has all 40 queries"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of two folders does not contain %q", want)
 		}

@@ -147,7 +147,11 @@ func TestGaps(t *testing.T) {
 		{"test facts in the inference graph", func(f fixture) {
 			f.write("graph/summary.json", counts.Dataset{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30}, InferenceGraph: &counts.Graph{Entities: 9, Facts: 10, Edges: 20}})
 		}, []string{"(15.0%) are also in the inference graph"}, []string{"of the valid split ("}},
-		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
+		{"two graphs", func(f fixture) {
+			f.write("graph/summary.json", counts.Dataset{Dataset: "v1", Entities: 3103, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"test": 400}, InferenceGraph: &counts.Graph{Entities: 225, Facts: 10, Edges: 20}})
+			f.evaluation("test")
+		}, []string{"<dd>3,103</dd><dd class=\"note\">training graph, 1 relation</dd>", "<dd>225</dd><dd class=\"note\">inference graph, which test asks about</dd>", ">test on the inference graph, filtered"}, nil},
+		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/score", "./pipelines/messages"}, []string{"./pipelines/distances"}},
 		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
 		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},

@@ -39,6 +39,12 @@ type Evaluated struct {
 	From *checkpoint.Origin
 	// Radius is the value of --radius, 0 for the exact one.
 	Radius int
+	// Relations, Sources and Candidates are what --relation, --sources and --candidates chose: names, and types or numbers of names;
+	// empty for all, and Relations for --queries.
+	Relations           string `json:"relation"`
+	Sources, Candidates string
+	// OnlyNew is the value of --only_new.
+	OnlyNew bool `json:"only_new"`
 }
 
 // Model returns the model's name for a message.
