@@ -122,7 +122,7 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 	asked := ranker.Bundle{Queries: ranker.Group(rows, m.known.Of)}
 	ranked, err := m.workers.Rank(ctx, &asked, list, nil)
 	if err != nil {
-		return nil, err
+		return nil, ranking.Named(err, m.view.Entities, m.graph.Relations)
 	}
 	answers := make([][]Answer, len(queries))
 	for i, q := range asked.Queries {

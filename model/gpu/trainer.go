@@ -89,7 +89,7 @@ func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Res
 		t.differentiate(from, n, stride, 1/float32(len(examples)))
 		for i, loss := range values(t.engine, t.batch.Losses, t.lossesOut[:n]) {
 			if e := examples[from+i]; t.memory.err == nil && (math.IsNaN(float64(loss)) || math.IsInf(float64(loss), 0)) {
-				return optimizer.Result{}, fmt.Errorf("training on source %d, relation %d, answer %d: loss %g: %w", e.Source, e.Relation, e.Answer, loss, optimizer.ErrNotFinite)
+				return optimizer.Result{}, optimizer.Failed(e, fmt.Errorf("loss %g: %w", loss, optimizer.ErrNotFinite))
 			}
 			result.Loss += float64(loss)
 		}
@@ -200,7 +200,7 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 	})
 	for i, err := range t.failures[:n] {
 		if e := examples[i]; err != nil {
-			return fmt.Errorf("training on source %d, relation %d, answer %d: %w", e.Source, e.Relation, e.Answer, err)
+			return optimizer.Failed(e, err)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
+	"tagnet/model/ranking"
 	"tagnet/model/relations"
 )
 
@@ -173,7 +174,7 @@ func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
 	first := t.workers[0]
 	for _, e := range examples { // each query draws the same ones again
 		if err := first.sampler.candidates(e, t.graph, seed, first.entities); err != nil {
-			return failed(e, err)
+			return Failed(e, err)
 		}
 		t.candidates = append(t.candidates, first.entities...)
 	}
@@ -186,10 +187,10 @@ func total(examples []Example, outcomes []outcome) (result Result, err error) {
 	for i, e := range examples {
 		o := outcomes[i]
 		if o.err != nil {
-			return Result{}, failed(e, o.err)
+			return Result{}, Failed(e, o.err)
 		}
 		if math.IsNaN(o.loss) || math.IsInf(o.loss, 0) {
-			return Result{}, failed(e, fmt.Errorf("loss %g: %w", o.loss, ErrNotFinite))
+			return Result{}, Failed(e, fmt.Errorf("loss %g: %w", o.loss, ErrNotFinite))
 		}
 		result.Loss += o.loss
 		result.Messages += o.messages
@@ -197,9 +198,9 @@ func total(examples []Example, outcomes []outcome) (result Result, err error) {
 	return result, nil
 }
 
-// failed returns the error of an example.
-func failed(e Example, err error) error {
-	return fmt.Errorf("training on source %d, relation %d, answer %d: %w", e.Source, e.Relation, e.Answer, err)
+// Failed returns the error of an example.
+func Failed(e Example, err error) error {
+	return &ranking.QueryError{Doing: "training on", Source: e.Source, Relation: e.Relation, Answer: e.Answer, Err: err}
 }
 
 // summands returns the number of gradients of a batch of n queries.

@@ -12,7 +12,7 @@ var ErrNotFinite = errors.New("the weights are not finite, or so large that scor
 // NotFinite returns the error, which wraps ErrNotFinite, of a query some of whose scores are NaN or infinite. Whoever computes scores
 // returns it, on the CPU and on a device, so that nothing else meets such a score.
 func NotFinite(source, relation int32, bad, all int) error {
-	return fmt.Errorf("scoring (%d, %d, ?): %d of %d scores are NaN or infinite: %w", source, relation, bad, all, ErrNotFinite)
+	return &QueryError{"scoring", source, relation, -1, fmt.Errorf("%d of %d scores are NaN or infinite: %w", bad, all, ErrNotFinite)}
 }
 
 // CheckFinite returns nil if finite, a kernel's, reports that all scores of a query are finite, else NotFinite.

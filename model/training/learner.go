@@ -57,6 +57,8 @@ type Run struct {
 type Data struct {
 	Graph      *graph.Graph
 	Vocabulary checkpoint.Vocabulary
+	// Entities are the names of the graph's entities, for errors.
+	Entities []string
 	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
 	Relations *relations.Graph
 	Train     optimizer.TrainingSet
@@ -69,7 +71,7 @@ type Data struct {
 // NewData returns the inputs of a training on a graph, without validation queries, devices and a relation graph.
 func NewData(ctx context.Context, loaded *kg.KG) (Data, error) {
 	d := Data{
-		Graph: loaded.Train.Graph,
+		Graph: loaded.Train.Graph, Entities: loaded.Train.Entities,
 		Vocabulary: checkpoint.Vocabulary{
 			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
 			Graph: loaded.Manifest.Checksum,
@@ -354,9 +356,10 @@ func (l *learner) stop(ctx context.Context) error {
 
 func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
-// explain adds a remedy to the error of a step or of a validation, and names the checkpoint that remains. A training in memory
-// has neither.
+// explain names the query in the error of a step or of a validation, adds a remedy, and names the checkpoint that remains. A training
+// in memory has neither of these.
 func (l *learner) explain(err error) error {
+	err = ranking.Named(err, l.Entities, l.Vocabulary.Relations)
 	if l.folder == "" {
 		return err
 	}

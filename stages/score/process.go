@@ -81,6 +81,9 @@ func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, erro
 		worker.Forget("ranker") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
+		if loaded, unread := graph.Load(ctx, p.Graph); unread == nil {
+			err = ranking.Named(err, loaded.Of(p.Split).Entities, loaded.Relations)
+		}
 		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, err)
 	}
 	scoredQueries.Inc(ctx, int64(len(b.Queries)))
