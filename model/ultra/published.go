@@ -21,8 +21,8 @@ var (
 	fifty = append(slices.Clip(four), "yago310", "dbpedia100k", "aristov4", "hetionet", "wdsinger", "codexs", "nell23k", "conceptnet100k", "ilpc")
 )
 
-// published are the files of weights that the authors published, by SHA-256. What they say of the 50 graphs stands among the
-// questions to their repository.
+// published are the files of weights that the authors published, by SHA-256. They name these of the 50
+// graphs on the site of their repository.
 var published = map[string]publication{
 	"fdedc01b0045fc089d2ad5da08569466b7b221691fe978a18e91082bbb133c18": {"FB15k-237, WN18RR and CoDEx-M", three},
 	"48a046e708adf5632d87c30eacae01f5f51466b2301effdc2cb42358d22854e0": {"FB15k-237, WN18RR, CoDEx-M and NELL-995", four},
