@@ -194,7 +194,7 @@ func (s *search) tell(format string, arguments ...any) {
 
 // writePreset writes the preset file of the best candidate, and prints what it is.
 func (s *session) writePreset(ctx context.Context, f searchFile, r tuning.Result) error {
-	o := tuning.Origin{Name: f.Name, Dataset: f.Dataset.Dataset, Flags: map[string]string{}}
+	o := tuning.Origin{Name: f.Name, Dataset: f.Dataset.Dataset, Inference: f.Inference, Flags: map[string]string{}}
 	if !configuration.IsPresetFile(f.Preset) {
 		o.Preset = f.Preset
 	}
@@ -214,7 +214,11 @@ func (s *session) writePreset(ctx context.Context, f searchFile, r tuning.Result
 		fmt.Fprintf(s.out, "the %g training_hours do not suffice to train it to epoch %d: with %s more of them the same command does\n", f.Hours, f.Rungs[len(f.Rungs)-1], duration(r.Missing))
 	}
 	fmt.Fprintf(s.out, "wrote %s\n", s.found)
-	fmt.Fprintf(s.out, "next: go run ./infra/experiments --dataset %s --preset %s --name %s --seeds 1..3 --state %s\n",
-		names.Quote(f.Dataset.Dataset), names.Quote(s.found), f.Name, names.Quote(s.state))
+	dataset := []string{"--dataset", f.Dataset.Dataset}
+	if f.Inference != "" {
+		dataset = append(dataset, "--inference", f.Inference)
+	}
+	fmt.Fprintf(s.out, "next: go run ./infra/experiments %s --preset %s --name %s --seeds 1..3 --state %s\n",
+		names.CommandLine(dataset...), names.Quote(s.found), f.Name, names.Quote(s.state))
 	return nil
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/lock"
+	"tagnet/infra/experiments/internal/plan"
+	"tagnet/infra/experiments/internal/tuning"
 	"tagnet/infra/internal/program"
 	"tagnet/model/configuration"
 )
@@ -266,5 +268,29 @@ func TestMistakesOfSearches(t *testing.T) {
 		if !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", arguments, err, want)
 		}
+	}
+}
+
+// TestNextOfASearchNamesTheInferenceGraph checks the command that follows a search on two graphs, and the provenance of its preset.
+func TestNextOfASearchNamesTheInferenceGraph(t *testing.T) {
+	var out strings.Builder
+	found := filepath.Join(t.TempDir(), "found.json")
+	s := &session{options: options{found: found, state: "my state"}, out: &out}
+	for inference, want := range map[string][2]string{
+		"":         {"next: go run ./infra/experiments --dataset facts --preset " + found + " --name tiny --seeds 1..3 --state 'my state'\n", `"dataset": "facts",` + "\n    \"flags\""},
+		"facts_in": {"next: go run ./infra/experiments --dataset facts --inference facts_in --preset " + found + " --name tiny", `"inference": "facts_in",`},
+	} {
+		out.Reset()
+		f := searchFile{Name: "tiny", Dataset: plan.Dataset{Dataset: "facts", Inference: inference}, Search: tuning.Search{Rungs: []int{1}}}
+		best := tuning.Entry{Candidate: tuning.Candidate{Configuration: configuration.Default()}}
+		if err := s.writePreset(t.Context(), f, tuning.Result{Rungs: []tuning.Rung{{Epochs: 1}}, Best: best}); err != nil {
+			t.Fatal(err)
+		}
+		contains(t, out.String(), want[0])
+		text, err := os.ReadFile(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contains(t, string(text), want[1])
 	}
 }

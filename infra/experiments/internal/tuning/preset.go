@@ -11,8 +11,8 @@ import (
 
 // Origin says where a search begins.
 type Origin struct {
-	// Name is the name of the search.
-	Name, Dataset string
+	// Name is the name of the search; Inference is empty if the dataset has one graph, or an inference graph in the catalog.
+	Name, Dataset, Inference string
 	// Preset is a preset of the catalog, or empty if the search began from the default configuration or a preset file.
 	Preset string
 	// Flags are the flags of train that change the preset.
@@ -72,11 +72,15 @@ func (s Search) provenance(o Origin, r Result) []entry {
 		}
 		rungs = append(rungs, t)
 	}
-	return []entry{
-		{"search", o.Name}, {"dataset", o.Dataset}, {"flags", o.Flags}, {"space", s.Space}, {"candidates", s.Candidates}, {"rungs", s.Rungs},
+	list := []entry{{"search", o.Name}, {"dataset", o.Dataset}}
+	if o.Inference != "" {
+		list = append(list, entry{"inference", o.Inference})
+	}
+	return append(list, []entry{
+		{"flags", o.Flags}, {"space", s.Space}, {"candidates", s.Candidates}, {"rungs", s.Rungs},
 		{"keep_one_in", s.KeepOneIn}, {"training_hours", s.Hours}, {"seed", s.Seed}, {"trained", rungs}, {"hours_used", math.Round(r.Seconds/36) / 100},
 		{"candidate", r.Best.Candidate.Number}, {"epochs_trained", r.Rungs[len(r.Rungs)-1].Epochs}, {"validation_mrr", r.Best.Outcome.MRR},
-	}
+	}...)
 }
 
 // object returns a JSON object with a line for each entry.
