@@ -161,6 +161,9 @@ func (e *encoder) unknown(ctx context.Context, line int, t triples.Triple) error
 		Reason: fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", t.Relation),
 		Remedy: "add training facts with it",
 	}
+	if e.chunk.Graph == triples.Inference {
+		b.Remedy += ", or read the inference graph alone, for weights of ULTRA (as --dataset, or with --inference_only where one folder has both graphs)"
+	}
 	if e.params.Strict {
 		return triples.Refuse(b)
 	}

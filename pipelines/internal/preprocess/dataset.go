@@ -21,6 +21,7 @@ type dataset struct {
 	name          string
 	inductive     bool
 	inferenceName string // empty in the transductive setting
+	layout        bool   // one folder has the files of both graphs
 	files         []text
 	types         types
 	// labels are the hashes of the files of names, by their key in the configuration.
@@ -68,6 +69,9 @@ const (
 func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
 	d := dataset{name: name, labels: map[string]string{}}
 	if err := f.openGraph(ctx, &d, folder, triples.Training); err != nil || inference == "" {
+		if err == nil && f.inferenceOnly && !d.layout {
+			err = command.Usage("--inference_only: %s does not have the files of two graphs, train.txt with inference.txt or msg.txt", folder)
+		}
 		return d, err
 	}
 	d.inductive, d.inferenceName = true, inferenceName
@@ -106,6 +110,23 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string) error
 		}
 		return f.addDivided(ctx, d, url, files, background)
 	}
+	files, inference, err := f.graphs(ctx, files)
+	if err != nil {
+		return err
+	}
+	d.layout = inference.url != ""
+	if d.layout && f.inferenceOnly {
+		return f.addFolder(ctx, d, inference, of)
+	}
+	if err := f.addFolder(ctx, d, files, of); err != nil || !d.layout {
+		return err
+	}
+	d.inductive, d.inferenceName = true, d.name
+	return f.addFolder(ctx, d, inference, triples.Inference)
+}
+
+// addFolder adds the files of a graph in a folder.
+func (f *flags) addFolder(ctx context.Context, d *dataset, files folder, of string) (err error) {
 	urls := map[string]string{}
 	for _, split := range splits {
 		if urls[split], err = files.file(split, split == "train"); err != nil {
@@ -166,17 +187,9 @@ func (f *flags) addDivided(ctx context.Context, d *dataset, url string, files fo
 
 // add hashes a file and finds out how to read it.
 func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error {
-	t.options = facts.Options{Format: f.format, Columns: f.columns, Header: f.header == yes || facts.NamedColumns(f.columns), NoHeader: f.header == no}
 	var err error
-	switch {
-	case openKE:
-		t.options.Format = facts.OpenKE
-	case len(t.parts) > 0:
-		t.options.Format = facts.Parquet
-	case f.format == "":
-		if t.options.Format, err = facts.Detect(ctx, t.url); err != nil {
-			return err
-		}
+	if t.options, err = f.options(ctx, t, openKE); err != nil {
+		return err
 	}
 	t.convert = t.divide || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
 	bytes, chunks := int64(chunkBytes), int64(maxChunks)
@@ -199,8 +212,8 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	return nil
 }
 
-// names returns the names of the files of splits, and of the inference graph's facts, by their keys in counts.Dataset.Repeated.
-func (d dataset) names() map[string]string {
+// fileNames returns the names of the files of splits, and of the inference graph's facts, by their keys in counts.Dataset.Repeated.
+func (d dataset) fileNames() map[string]string {
 	names := map[string]string{}
 	for _, t := range d.files {
 		split, name := t.split, storage.Base(t.url)
@@ -217,6 +230,20 @@ func (d dataset) names() map[string]string {
 		}
 	}
 	return names
+}
+
+// options says how a file is read.
+func (f *flags) options(ctx context.Context, t text, openKE bool) (o facts.Options, err error) {
+	o = facts.Options{Format: f.format, Columns: f.columns, Header: f.header == yes || facts.NamedColumns(f.columns), NoHeader: f.header == no}
+	switch {
+	case openKE:
+		o.Format = facts.OpenKE
+	case len(t.parts) > 0:
+		o.Format = facts.Parquet
+	case f.format == "":
+		o.Format, err = facts.Detect(ctx, t.url)
+	}
+	return o, err
 }
 
 // hashes returns the SHA-256 of each text by its key.

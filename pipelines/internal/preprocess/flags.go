@@ -40,6 +40,9 @@ func (f *flags) check(e *command.Environment) error {
 			return command.Usage("--%s is %q without --dataset: the built-in sample needs none", other.flag, other.value)
 		}
 	}
+	if f.inferenceOnly && (f.dataset == "" || f.inference != "" || f.split != "") {
+		return command.Usage("--inference_only takes one of the two graphs in the folder of --dataset: give that, and leave --inference and --split out")
+	}
 	if f.split == "" {
 		return nil
 	}

@@ -38,6 +38,7 @@ type flags struct {
 	format                     facts.Format
 	header, columnList, split  string
 	entityNames, relationNames string
+	inferenceOnly              bool
 	memory                     int64
 
 	columns []string   // of columnList
@@ -62,6 +63,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
+			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for weights of ULTRA")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, jsonl, ntriples, nquads, turtle, parquet or openke; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")
@@ -355,7 +357,7 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 	if err != nil {
 		return err
 	}
-	describe(e, s, source.names(), warnings)
+	describe(e, s, source.fileNames(), warnings)
 	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), counts.SummaryFile))
 	if s.Rejected > 0 {
 		e.Outputs(made, storage.Join(e.Workspace.Graph(), kg.RejectsFile))
