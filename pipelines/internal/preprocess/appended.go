@@ -52,7 +52,9 @@ func (a *appending) finish(ctx context.Context) error {
 		return fmt.Errorf("%s names no appended file: %w", storage.Join(w.Graph(), counts.SummaryFile), manifest.ErrDamaged)
 	}
 	n := s.Appended[len(s.Appended)-1]
-	describe(a.e, s, a.source.fileNames(), nil)
+	if err := describe(ctx, a.e, s, a.source.fileNames()); err != nil {
+		return err
+	}
 	to := "training facts"
 	if s.InferenceGraph != nil {
 		to = "inference graph"

@@ -1,6 +1,8 @@
 package preprocess
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,8 +13,16 @@ import (
 	"tagnet/pipelines/internal/progress"
 )
 
-// describe prints the sizes of the graph, and which lines of the files of splits were left out.
-func describe(e *command.Environment, s counts.Dataset, files map[string]string, warnings []string) {
+// describe prints the sizes of the graph, which lines were left out, and warnings. files are the names of the files of the splits; once
+// facts are appended, they are no longer those of the graph.
+func describe(ctx context.Context, e *command.Environment, s counts.Dataset, files map[string]string) error {
+	warnings, err := unseen(ctx, e.Workspace.Graph())
+	if err != nil {
+		return err
+	}
+	if len(s.Appended) > 0 {
+		files = nil
+	}
 	e.Say("")
 	if s.InferenceGraph == nil {
 		e.Say("%-28s%14s", s.Dataset, "graph")
@@ -48,6 +58,7 @@ func describe(e *command.Environment, s counts.Dataset, files map[string]string,
 		e.Say("  %s", line)
 	}
 	e.Say("")
+	return nil
 }
 
 // notes are the lines below the tables: how the files became facts, what was left out, and warnings.
@@ -148,7 +159,7 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	var list, names []string
 	repeated := map[string]int64{} // by file, which --split divides
 	for _, split := range []string{"train", "valid", "test", "facts", "inference"} {
-		if n, name := s.Repeated[split], files[split]; n > 0 {
+		if n, name := s.Repeated[split], cmp.Or(files[split], split); n > 0 {
 			if repeated[name] == 0 {
 				names = append(names, name)
 			}

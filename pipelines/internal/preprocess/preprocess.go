@@ -353,11 +353,9 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 	if err != nil {
 		return err
 	}
-	warnings, err := unseen(ctx, e.Workspace.Graph())
-	if err != nil {
+	if err := describe(ctx, e, s, source.fileNames()); err != nil {
 		return err
 	}
-	describe(e, s, source.fileNames(), warnings)
 	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), counts.SummaryFile))
 	if s.Rejected > 0 {
 		e.Outputs(made, storage.Join(e.Workspace.Graph(), kg.RejectsFile))
