@@ -48,6 +48,8 @@ type Validation struct {
 	Every int `json:"every"`
 	// Limit is the number of validation queries, drawn evenly over all; 0 takes all.
 	Limit int64 `json:"limit"`
+	// Patience is the number of epochs without a better validation after which a training ends; 0 is no end.
+	Patience int `json:"patience,omitempty"`
 }
 
 // Valid has the metrics of a model on the validation queries.

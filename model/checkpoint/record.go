@@ -176,7 +176,7 @@ func (r Record) Check() error {
 		}
 	}
 	return check.First(check.Between("epoch", r.Epoch, 0, math.MaxInt32), check.Count("step", r.Step), check.Count("messages", r.Messages), check.Count("validation.every", r.Validation.Every),
-		check.Count("validation.limit", r.Validation.Limit), check.Between("rounds.workers", r.Rounds.Workers, 0, configuration.MostWorkers),
+		check.Count("validation.limit", r.Validation.Limit), check.Count("validation.patience", r.Validation.Patience), check.Between("rounds.workers", r.Rounds.Workers, 0, configuration.MostWorkers),
 		check.Count("rounds.local_steps", r.Rounds.LocalSteps), r.Vocabulary.check(), r.files())
 }
 

@@ -96,6 +96,7 @@ type learner struct {
 	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
 	examples   []optimizer.Example // of the current step
 	history    []history.Epoch
+	finished   []checkpoint.Record // of the epochs
 	report     func(Progress)
 
 	record       checkpoint.Record // of the newest checkpoint; Epoch 0 before the first
@@ -146,7 +147,7 @@ func (l *learner) train(ctx context.Context) error {
 	if err := l.prepare(ctx); err != nil {
 		return err
 	}
-	for l.epoch <= l.Configuration.Epochs {
+	for l.epoch <= l.Configuration.Epochs && !Stopped(l.finished, l.Validation.Patience) {
 		err := l.trainEpoch(ctx)
 		if err == nil {
 			err = l.finishEpoch(ctx)
@@ -244,6 +245,9 @@ func (l *learner) resume(ctx context.Context) error {
 	if r.Partial != nil {
 		l.epoch, l.partial = r.Epoch, *r.Partial
 	} else if err := l.folder.MarkBest(ctx); err != nil { // the file may name an epoch that was removed
+		return err
+	}
+	if l.finished, _, err = l.folder.Records(ctx); err != nil {
 		return err
 	}
 	epochs, err := history.Read(ctx, l.History)
@@ -429,9 +433,14 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	if err := l.save(ctx, r); err != nil {
 		return err
 	}
+	l.finished = append(l.finished, l.record)
 	p := l.progress(0)
 	p.Finished = &line
 	l.report(p)
+	if Stopped(l.finished, l.Validation.Patience) {
+		p.Finished, p.Notice = nil, fmt.Sprintf("no better validation in %d epochs: the training ends", l.Validation.Patience)
+		l.report(p)
+	}
 	l.epoch++
 	l.partial = checkpoint.Partial{}
 	l.started = time.Now()

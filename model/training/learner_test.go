@@ -195,20 +195,14 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	}
 }
 
-func testInterruptedTraining(t *testing.T, weightAverage float64) {
-	whole := toyRun(inMemory(t, "whole"))
-	whole.Configuration.WeightAverage = weightAverage
-	train(t, whole, toy(t))
-	want := contents(t, whole.Checkpoints)
-	broken := toyRun(inMemory(t, "broken"))
-	broken.Configuration = whole.Configuration
-	broken.Every = 0 // a checkpoint after each step
-	data := toy(t)
-	stops := 0
+// interrupted trains a run that is stopped after every few steps, and returns how often it was.
+func interrupted(t *testing.T, run Run, data Data) (stops int) {
+	t.Helper()
+	run.Every = 0 // a checkpoint after each step
 	for {
 		ctx, cancel := context.WithCancel(t.Context())
 		steps := 0
-		_, err := Train(ctx, broken, data, func(p Progress) {
+		_, err := Train(ctx, run, data, func(p Progress) {
 			if p.Validated > 0 {
 				return // validation starts over after an interrupt, so the training would never end
 			}
@@ -219,7 +213,7 @@ func testInterruptedTraining(t *testing.T, weightAverage float64) {
 		})
 		cancel()
 		if err == nil {
-			break
+			return stops
 		}
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
@@ -228,6 +222,16 @@ func testInterruptedTraining(t *testing.T, weightAverage float64) {
 			t.Fatal("no end")
 		}
 	}
+}
+
+func testInterruptedTraining(t *testing.T, weightAverage float64) {
+	whole := toyRun(inMemory(t, "whole"))
+	whole.Configuration.WeightAverage = weightAverage
+	train(t, whole, toy(t))
+	want := contents(t, whole.Checkpoints)
+	broken := toyRun(inMemory(t, "broken"))
+	broken.Configuration = whole.Configuration
+	stops := interrupted(t, broken, toy(t))
 	if stops < 10 {
 		t.Errorf("stopped only %d times", stops)
 	}

@@ -25,7 +25,7 @@ type Progress struct {
 	// errors of later ones that cannot be read.
 	Resumed string
 	Damaged []string
-	// Notice, if not empty, says what the training computes on, when that was decided or has changed.
+	// Notice, if not empty, says what the training computes on, when that was decided or has changed, or why it ends early.
 	Notice string
 	// OtherKernel, beside Resumed, names the kernel variant or the kind of device of the epoch before, if
 	// this training's is another.

@@ -50,6 +50,9 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	if f.rounds, err = configuration.NewRounds(f.workers, f.localSteps); err != nil {
 		return err // the flags were checked
 	}
+	if f.workers > 1 && f.validation.Patience > 0 {
+		return command.Usage("--patience is %d with --workers %d, whose epochs are planned ahead: leave one of the two out", f.validation.Patience, f.workers)
+	}
 	if f.configuration, err = configure(c, f.fields); err != nil {
 		return err
 	}
@@ -108,6 +111,9 @@ func (f *flags) continued(e *command.Environment, preset configuration.Configura
 	}
 	if !given["valid_limit"] {
 		f.validation.Limit = r.Validation.Limit
+	}
+	if !given["patience"] {
+		f.validation.Patience = r.Validation.Patience
 	}
 	if !given["workers"] {
 		f.workers = max(1, r.Rounds.Workers)

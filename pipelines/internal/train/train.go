@@ -77,6 +77,7 @@ func Pipeline() command.Pipeline {
 			command.Device(set, &f.device)
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, 0 or more, spread evenly over all; 0 takes all")
+			set.IntVar(&f.validation.Patience, "patience", 0, "end the training after so many epochs without a better validation MRR, 0 or more; 0 trains all --epochs")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -100,6 +101,8 @@ func (f *flags) check() error {
 		return command.FlagError("validate_every", f.validation.Every, "1 or more")
 	case f.validation.Limit < 0:
 		return command.FlagError("valid_limit", f.validation.Limit, "0 or more")
+	case f.validation.Patience < 0:
+		return command.FlagError("patience", f.validation.Patience, "0 or more")
 	}
 	return command.CheckMemory(f.memory)
 }
@@ -208,6 +211,9 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err != nil {
 		return nil, err
 	}
+	if len(valid) == 0 && f.validation.Patience > 0 {
+		return nil, command.Usage("--patience is %d, and the dataset has no validation facts that could get better: leave it out", f.validation.Patience)
+	}
 	if len(valid) == 0 {
 		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
 	}
@@ -304,7 +310,7 @@ func (t *trainer) plan(ctx context.Context) (plan, error) {
 	}
 	if finished {
 		n := len(records)
-		more := n > 0 && t.configuration.Epochs > records[n-1].Epoch
+		more := n > 0 && t.configuration.Epochs > records[n-1].Epoch && !training.Stopped(records, t.validation.Patience)
 		if more && !t.resume && t.sameRun(records) == nil {
 			again := t.stage.Command
 			return 0, fmt.Errorf("%s is complete with %d epochs: %s trains %d more, %s trains all %d again", t.folder, records[n-1].Epoch,
@@ -362,7 +368,7 @@ func (t *trainer) resumeNothing(ctx context.Context) error {
 
 // resumed returns the command line that resumes this run, without the flags that --resume takes from the checkpoint.
 func (t *trainer) resumed() workspace.Command {
-	without := []string{"resume", "preset", "from", "relations", "seed", "validate_every", "valid_limit", "workers", "local_steps"}
+	without := []string{"resume", "preset", "from", "relations", "seed", "validate_every", "valid_limit", "patience", "workers", "local_steps"}
 	for _, f := range t.fields {
 		without = append(without, f.Name)
 	}
@@ -561,10 +567,11 @@ func (t *trainer) publish(ctx context.Context) error {
 		return err
 	}
 	t.stage.Outputs = []string{checkpoint.BestFile}
-	if n := len(records); n == 0 || records[n-1].Epoch < t.configuration.Epochs {
+	n := len(records)
+	if n == 0 || records[n-1].Epoch < t.configuration.Epochs && !training.Stopped(records, t.validation.Patience) {
 		return fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.configuration.Epochs, t.configuration.Epochs, t.stage.Command)
 	}
-	rows := map[string]int64{"epochs": int64(t.configuration.Epochs), "facts": int64(len(queries) / 2)}
+	rows := map[string]int64{"epochs": int64(records[n-1].Epoch), "facts": int64(len(queries) / 2)}
 	return t.stage.Publish(ctx, rows)
 }
 
