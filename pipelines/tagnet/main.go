@@ -2,6 +2,10 @@
 package main
 
 import (
+	"fmt"
+	"os"
+
+	"tagnet/infra/experiments/runs"
 	"tagnet/pipelines/internal/analyze"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
@@ -29,6 +33,19 @@ var tagnet = command.Together{
 		{Pipeline: analyze.Pipeline(), Does: "summarizes a dataset: degrees, distances, messages"},
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},
 	},
+	Starters: []command.Starter{
+		{Name: "experiments", Does: "trains and compares many models: a list, a sweep, or a search of hyperparameters", Main: experiments},
+	},
+}
+
+// experiments makes the runs of experiments by processes of this program.
+func experiments(words string, arguments []string) int {
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "experiments: finding this program, which trains: %v\n", err)
+		return command.ExitFailure
+	}
+	return runs.Program{Words: words, Tagnet: self}.Main(arguments)
 }
 
 func main() { tagnet.Main() }

@@ -20,6 +20,15 @@ type Together struct {
 	Summary string
 	// Commands are the pipelines, in the order of -h.
 	Commands []Command
+	// Starters are commands that start this program, last in -h.
+	Starters []Starter
+}
+
+// Starter is a command that starts the program's pipelines as processes of their own.
+type Starter struct {
+	Name, Does string
+	// Main runs the command, which the words start, with arguments, and returns the exit code.
+	Main func(words string, arguments []string) int
 }
 
 // Command is a pipeline of such a program, with what it does in a line.
@@ -38,11 +47,17 @@ func (t Together) Main() {
 		InitBeam()                            // does not return
 	}
 	p, rest, code := t.choose(arguments, os.Stdout, os.Stderr)
-	if p == nil {
-		os.Exit(code)
+	if p != nil {
+		code = Run(interruptible(*p), *p, rest, os.Stdout, os.Stderr)
+	} else if len(rest) > 0 {
+		at := slices.IndexFunc(t.Starters, func(s Starter) bool { return s.Name == rest[0] })
+		code = t.Starters[at].Main(started()+" "+rest[0], rest[1:])
 	}
-	os.Exit(Run(interruptible(*p), *p, rest, os.Stdout, os.Stderr))
+	os.Exit(code)
 }
+
+// started returns the words that started the program.
+func started() string { return strings.TrimSpace(workspace.Command{}.String()) }
 
 // isWorker reports whether the arguments are those with which runners start a worker.
 func isWorker(arguments []string) bool {
@@ -52,8 +67,8 @@ func isWorker(arguments []string) bool {
 	})
 }
 
-// choose returns the pipeline that the first argument names, and its arguments. Without a pipeline it prints why, and
-// returns the exit code.
+// choose returns the pipeline that the first argument names, and its arguments; of a Starter it returns all arguments. Without either
+// it prints why, and returns the exit code.
 func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline, rest []string, code int) {
 	if len(arguments) == 0 {
 		t.list(stderr)
@@ -78,6 +93,12 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 		}
 		known = append(known, c.Pipeline.Name)
 	}
+	for _, s := range t.Starters {
+		if s.Name == name {
+			return nil, append([]string{name}, rest...), ExitOK
+		}
+		known = append(known, s.Name)
+	}
 	problem := fmt.Sprintf("%q is not a command of %s:", name, t.Name)
 	if strings.HasPrefix(name, "-") {
 		problem = fmt.Sprintf("%s stands before the command: want %s COMMAND [flags];", names.Escape(name), t.Name)
@@ -90,10 +111,12 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 
 // list prints the commands.
 func (t Together) list(w io.Writer) {
-	started := strings.TrimSpace(workspace.Command{}.String())
-	fmt.Fprintf(w, "%s\n\nusage: %s COMMAND [flags]\n\n", wrapped(t.Summary, 0, 0), started)
+	fmt.Fprintf(w, "%s\n\nusage: %s COMMAND [flags]\n\n", wrapped(t.Summary, 0, 0), started())
 	for _, c := range t.Commands {
 		fmt.Fprintf(w, "  %-12s %s\n", c.Pipeline.Name, c.Does)
 	}
-	fmt.Fprintf(w, "\n%s COMMAND -h explains a command.\n", started)
+	for _, s := range t.Starters {
+		fmt.Fprintf(w, "  %-12s %s\n", s.Name, s.Does)
+	}
+	fmt.Fprintf(w, "\n%s COMMAND -h explains a command.\n", started())
 }

@@ -73,7 +73,7 @@ func readResults(ctx context.Context, places []string) ([]results.Result, error)
 			urls = slices.DeleteFunc(listed, func(url string) bool { return path.Ext(url) != ".json" })
 		}
 		if len(urls) == 0 {
-			return nil, fmt.Errorf("--results: no result file (.json) in %s: run go run ./infra/experiments first, or name another folder", place)
+			return nil, fmt.Errorf("--results: no result file (.json) in %s: make one with tagnet experiments (go run ./infra/experiments), or name another folder", place)
 		}
 		for _, url := range urls {
 			r, err := results.Read(ctx, url)

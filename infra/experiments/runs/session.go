@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -127,9 +127,13 @@ func (s *session) make(ctx context.Context) (err error) {
 	return s.failed()
 }
 
-// build builds tagnet, unless a program was given.
+// build finds the program that trains: that of --tagnet, this one, or one that it builds.
 func (s *session) build(ctx context.Context) (err error) {
-	if s.engine.Program.Path == "" {
+	switch {
+	case s.engine.Program.Path != "":
+	case s.program.Tagnet != "":
+		s.engine.Program, err = engine.Open(s.program.Tagnet)
+	default:
 		fmt.Fprintln(s.diagnostics, "building tagnet")
 		s.engine.Program, err = engine.Build(ctx, filepath.Join(s.state, "bin", "tagnet"))
 	}
@@ -138,7 +142,7 @@ func (s *session) build(ctx context.Context) (err error) {
 
 // lock locks the state: two commands that share it would use more cores and memory than each was given.
 func (s *session) lock(ctx context.Context) (release func() error, err error) {
-	l, err := lock.Acquire(ctx, s.state, commandLine(), false)
+	l, err := lock.Acquire(ctx, s.state, s.commandLine(), false)
 	var held *lock.Held
 	if errors.As(err, &held) {
 		return nil, fmt.Errorf("--state %s is used by process %d on host %s since %s (%s): wait until it ends, or use another --state; if it has ended, as after a restart, remove %s",
