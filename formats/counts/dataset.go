@@ -30,6 +30,8 @@ type Dataset struct {
 	Distinct map[string]int64 `json:"distinct"`
 	// InferenceGraph is the graph of the test queries in the inductive setting.
 	InferenceGraph *Graph `json:"inference_graph,omitempty"`
+	// ValidOnInference says that the validation queries are about the inference graph, too.
+	ValidOnInference bool `json:"valid_on_inference,omitempty"`
 	// Types counts the types of entities, if the dataset gives any.
 	Types *Types `json:"types,omitempty"`
 	// Repeated counts facts left out because they repeat one of the same split, by split; the key of

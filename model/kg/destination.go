@@ -1,6 +1,10 @@
 package kg
 
-import "tagnet/formats/triples"
+import (
+	"slices"
+
+	"tagnet/formats/triples"
+)
 
 // Destination names the tables that the facts of a text belong to.
 type Destination struct {
@@ -9,10 +13,10 @@ type Destination struct {
 	Answers []string
 }
 
-// DestinationOf returns the tables of a graph's split. In the inductive setting the test queries are
-// those of the inference graph, whose own train facts are only edges. Background facts are edges and known
+// DestinationOf returns the tables of a graph's split. inference are the splits whose queries are about the inference graph: in the
+// inductive setting test, and valid if it is to be. The train facts of that graph are only edges. Background facts are edges and known
 // answers.
-func DestinationOf(graph, split string, inductive bool) Destination {
+func DestinationOf(graph, split string, inference []string) Destination {
 	var d Destination
 	switch {
 	case graph == triples.Inference:
@@ -20,8 +24,8 @@ func DestinationOf(graph, split string, inductive bool) Destination {
 		if split == "train" || split == triples.Background {
 			d.Edges = InferenceEdgesFile
 		}
-		if split == "test" {
-			d.Queries = QueriesFile("test")
+		if slices.Contains(inference, split) {
+			d.Queries = QueriesFile(split)
 		}
 		return d
 	case split == "train" || split == triples.Background:
@@ -30,7 +34,7 @@ func DestinationOf(graph, split string, inductive bool) Destination {
 	default:
 		d.Answers = []string{AnswersFile}
 	}
-	if split != triples.Background && (split != "test" || !inductive) {
+	if split != triples.Background && !slices.Contains(inference, split) {
 		d.Queries = QueriesFile(split)
 	}
 	return d

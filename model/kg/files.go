@@ -64,7 +64,7 @@ func SplitOf(file string) (split string, ok bool) {
 // EdgeFiles returns the shards of edges of the graph that a split's queries are about, in order.
 func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
 	prefix := edgesPrefix
-	if split == "test" && isInductive(m) {
+	if OnInference(m, split) {
 		prefix = inferenceEdgesPrefix
 	}
 	var shards []manifest.File
@@ -78,7 +78,7 @@ func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
 
 // EntitiesOf returns the number of entities of the graph that a split's queries are about.
 func EntitiesOf(m manifest.Manifest, split string) int {
-	if split == "test" && isInductive(m) {
+	if OnInference(m, split) {
 		return int(m.Rows["inference_entities"])
 	}
 	return int(m.Rows["entities"])
@@ -86,7 +86,7 @@ func EntitiesOf(m manifest.Manifest, split string) int {
 
 // EdgesOf returns the number of edges of the graph that a split's queries are about.
 func EdgesOf(m manifest.Manifest, split string) int64 {
-	if split == "test" && isInductive(m) {
+	if OnInference(m, split) {
 		return m.Rows["inference_edges"]
 	}
 	return m.Rows["edges"]
@@ -95,13 +95,21 @@ func EdgesOf(m manifest.Manifest, split string) int64 {
 // typesFile returns the name of the types of the graph that a split's queries are about, or "" if it has none.
 func typesFile(m manifest.Manifest, split string) string {
 	file := TypesFile
-	if split == "test" && isInductive(m) {
+	if OnInference(m, split) {
 		file = InferenceTypesFile
 	}
 	if !slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == file }) {
 		return ""
 	}
 	return file
+}
+
+// InferenceValidRows is the row count of a manifest that has the number of validation queries, if these are about the inference graph.
+const InferenceValidRows = "inference_queries_valid"
+
+// OnInference reports whether a split's queries are about the inference graph of a graph/ folder.
+func OnInference(m manifest.Manifest, split string) bool {
+	return isInductive(m) && (split == "test" || split == "valid" && m.Rows[InferenceValidRows] > 0)
 }
 
 // isInductive reports whether a graph/ folder has an inference graph.

@@ -98,10 +98,10 @@ func (k *KG) TrainAnswers(ctx context.Context) (tables.Answers, error) {
 	return k.trainAnswers.read(ctx)
 }
 
-// Of returns the graph that a split's queries are about: the inference graph for test, else the training
-// graph.
+// Of returns the graph that a split's queries are about: the inference graph for test, and for valid if preprocess was told so, else
+// the training graph.
 func (k *KG) Of(split string) *View {
-	if split == "test" {
+	if split == "test" || OnInference(k.Manifest, split) {
 		return k.Inference
 	}
 	return k.Train

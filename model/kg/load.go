@@ -38,7 +38,7 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 // CSR arrays.
 func readView(ctx context.Context, folder string, m manifest.Manifest, split string, relations int) (*View, error) {
 	entities, known, rows := EntitiesFile, AnswersFile, m.Rows["edges"]
-	if split == "test" && isInductive(m) {
+	if OnInference(m, split) {
 		entities, known, rows = InferenceEntitiesFile, InferenceAnswersFile, m.Rows["inference_edges"]
 	}
 	v := &View{}

@@ -32,7 +32,7 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	if inference := summary.InferenceGraph; inference != nil {
 		s.LoadedEntities += inference.Entities
 		s.LoadedEdges += m.Rows["inference_edges"]
-		if split == "test" {
+		if OnInference(m, split) {
 			s.Entities, s.Edges = inference.Entities, m.Rows["inference_edges"]
 			s.Answers, s.AnswerLists = s.Edges, s.Edges
 		}

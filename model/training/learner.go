@@ -64,6 +64,8 @@ type Data struct {
 	Train     optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *ranker.Bundle
+	// ValidOn is the graph that they are about, or nil for the training graph.
+	ValidOn *kg.View
 	// Devices are those of this machine. They may be nil where Run.Device is the CPU.
 	Devices accelerator.Devices
 }
@@ -516,13 +518,17 @@ func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]
 // rank ranks the validation queries by a model with some weights.
 func (l *learner) rank(ctx context.Context, weights *parameters.Set[float32]) (*ranker.Scored, error) {
 	model := ranker.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: weights, Relations: l.Relations}
+	entities := l.Entities
+	if l.ValidOn != nil {
+		model.Graph, model.Relations, entities = l.ValidOn.Graph, nil, l.ValidOn.Entities
+	}
 	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
 	if err != nil {
 		return nil, err
 	}
 	done := &tally{report: func(n int64) { l.report(l.progress(n)) }}
 	scored, err := r.Rank(ctx, l.Valid, done.add)
-	return scored, errors.Join(err, r.Close())
+	return scored, errors.Join(ranking.Named(err, entities, l.Vocabulary.Relations), r.Close())
 }
 
 func tensors(stored []safetensors.Tensor) []parameters.Tensor[float32] {

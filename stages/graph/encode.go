@@ -103,7 +103,7 @@ type encoder struct {
 }
 
 func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int, emit func(string, TableInput)) *encoder {
-	e := &encoder{params: p, chunk: chunk, to: kg.DestinationOf(chunk.Graph, chunk.Split, p.Inductive), entities: n.training, relations: n.relations, emit: emit}
+	e := &encoder{params: p, chunk: chunk, to: kg.DestinationOf(chunk.Graph, chunk.Split, p.onInference()), entities: n.training, relations: n.relations, emit: emit}
 	if chunk.Graph == triples.Inference {
 		e.entities = n.inference
 	}

@@ -24,7 +24,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 	defer leave()
 	edgesRepeated := int64(0)
 	summary := counts.Dataset{
-		Dataset: f.Params.Dataset, Inference: f.Params.InferenceDataset,
+		Dataset: f.Params.Dataset, Inference: f.Params.InferenceDataset, ValidOnInference: f.Params.ValidOnInference,
 		Queries: map[string]int64{}, Distinct: map[string]int64{},
 		Repeated: map[string]int64{}, Known: map[string]int64{}, KnownShare: map[string]float64{},
 	}
@@ -93,8 +93,13 @@ func add(c TableCounts, s *counts.Dataset, inference *counts.Graph) (edgesRepeat
 		s.Repeated[split] = c.Repeated / 2
 	case c.File == kg.InferenceAnswersFile:
 		s.Known["test"] = c.KnownTest / 2 // its own train facts, not the training graph's
+		if s.ValidOnInference {
+			s.Known["valid"] = c.KnownValid / 2
+		}
 	case c.File == kg.AnswersFile:
-		s.Known["valid"] = c.KnownValid / 2
+		if !s.ValidOnInference {
+			s.Known["valid"] = c.KnownValid / 2
+		}
 		if _, inductive := s.Known["test"]; !inductive {
 			s.Known["test"] = c.KnownTest / 2
 		}

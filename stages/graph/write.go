@@ -27,6 +27,8 @@ type WriteParams struct {
 	Names []vocabulary.Names
 	// Inductive says that there are facts of an inference graph, to which the test queries belong.
 	Inductive bool
+	// ValidOnInference says that the validation queries belong to it, too.
+	ValidOnInference bool
 	// Strict makes a line whose relation is in no training fact an error. Otherwise such lines are
 	// rejected; their entities stay in the vocabulary.
 	Strict bool
@@ -38,6 +40,17 @@ type WriteParams struct {
 	Memory int64
 	// BufferBytes limits the bytes that a thread sorts at a time; 0 is all that Memory leaves.
 	BufferBytes int64
+}
+
+// onInference returns the splits whose queries are about the inference graph.
+func (p WriteParams) onInference() []string {
+	switch {
+	case p.ValidOnInference:
+		return kg.Splits[1:]
+	case p.Inductive:
+		return kg.Splits[2:]
+	}
+	return nil
 }
 
 // Task is a chunk of a text to encode. It is an element of pipelines.

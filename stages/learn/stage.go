@@ -123,6 +123,9 @@ func (p Params) ReadData(ctx context.Context) (training.Data, error) {
 	}
 	valid, err := workload.List(ctx, loaded, workload.Params{Split: "valid", Limit: p.Run.Validation.Limit})
 	d.Valid = &ranker.Bundle{Queries: valid}
+	if on := loaded.Of("valid"); on != loaded.Train {
+		d.ValidOn = on
+	}
 	return d, err
 }
 

@@ -100,7 +100,7 @@ func (a *appending) openFile(ctx context.Context) error {
 		return fmt.Errorf("--append: %w", err)
 	}
 	s := a.before.summary
-	a.source = dataset{name: s.Dataset, inferenceName: s.Inference, inductive: a.before.inductive, labels: map[string]string{}}
+	a.source = dataset{name: s.Dataset, inferenceName: s.Inference, inductive: a.before.inductive, validOnInference: s.ValidOnInference, labels: map[string]string{}}
 	if err := a.addSplits(ctx, &a.source, folder{url: a.append}, a.before.grows(), map[string]string{"train": a.append}); err != nil {
 		return err
 	}

@@ -18,12 +18,13 @@ import (
 
 // dataset is the files of a run.
 type dataset struct {
-	name          string
-	inductive     bool
-	inferenceName string // empty in the transductive setting
-	layout        bool   // one folder has the files of both graphs
-	files         []text
-	types         types
+	name             string
+	inductive        bool
+	inferenceName    string // empty in the transductive setting
+	layout           bool   // one folder has the files of both graphs
+	validOnInference bool   // the validation queries are about the inference graph
+	files            []text
+	types            types
 	// labels are the hashes of the files of names, by their key in the configuration.
 	labels map[string]string
 	// unread are the names of the files of the folders that are not read.
@@ -67,6 +68,21 @@ const (
 // open finds the files of a dataset and hashes them: those of the training graph and, unless inference is empty, of the
 // inference graph. A graph may stand alone, without validation and test facts.
 func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
+	d, err := f.openGraphs(ctx, name, folder, inferenceName, inference)
+	if err != nil {
+		return d, err
+	}
+	has := func(graph string) bool {
+		return slices.ContainsFunc(d.files, func(t text) bool { return t.graph == graph && t.split == "valid" })
+	}
+	d.validOnInference = f.validateOn == triples.Inference || f.validateOn == "" && d.layout && !has(triples.Training) && has(triples.Inference)
+	if f.validateOn == triples.Inference && !has(triples.Inference) {
+		return d, command.Usage("--validate_on inference: there is no inference graph with validation facts (valid.txt)")
+	}
+	return d, nil
+}
+
+func (f *flags) openGraphs(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
 	d := dataset{name: name, labels: map[string]string{}}
 	if err := f.openGraph(ctx, &d, folder, triples.Training); err != nil || inference == "" {
 		if err == nil && f.inferenceOnly && !d.layout {
@@ -220,7 +236,8 @@ func (d dataset) fileNames() map[string]string {
 		if t.graph == triples.Inference && split == "train" {
 			split, name = "inference", "the inference graph's "+name
 		}
-		if t.graph == triples.Training || split == "test" || split == "inference" {
+		ofInference := split == "test" || split == "inference" || split == "valid" && d.validOnInference
+		if (t.graph == triples.Inference) == ofInference || split == "test" {
 			names[split] = name
 		}
 		if t.divide {

@@ -83,6 +83,9 @@ func notes(s counts.Dataset, files map[string]string) []string {
 		list = append(list, unknown(s.InferenceGraph.Types, "inference graph")...)
 	}
 	add("left out: %s", leftOut(s, files))
+	if s.ValidOnInference {
+		add("validation queries are about the inference graph, as test queries are")
+	}
 	if note := unmeasured(s); note != "" {
 		list = append(list, note)
 	}
@@ -92,7 +95,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 	for _, split := range []string{"valid", "test"} {
 		if n := s.Known[split]; n > 0 {
 			of := "training"
-			if split == "test" && s.InferenceGraph != nil {
+			if split == "test" && s.InferenceGraph != nil || split == "valid" && s.ValidOnInference {
 				of = "inference"
 			}
 			add("warning: %s of %s facts of %s (%s) also stand in the %s graph, where a model can look them up",

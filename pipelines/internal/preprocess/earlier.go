@@ -121,7 +121,13 @@ type part struct {
 // parts returns the facts of all tables, those of the graph that grows first. Some of them are in several, where what a table adds is not written anywhere alone: a text of them
 // makes the same tables.
 func (g *earlier) parts() []part {
-	training := []part{{triples.Training, "train", g.queries("train")}, {triples.Training, "valid", g.queries("valid")}}
+	training := []part{{triples.Training, "train", g.queries("train")}}
+	valid := g.answers(kg.InferenceAnswersFile) // of the inference graph
+	if g.summary.ValidOnInference {
+		valid = g.queries("valid")
+	} else {
+		training = append(training, part{triples.Training, "valid", g.queries("valid")})
+	}
 	if g.summary.Background > 0 {
 		training = append(training, part{triples.Training, triples.Background, g.edges("train")})
 	}
@@ -130,7 +136,7 @@ func (g *earlier) parts() []part {
 	}
 	return append([]part{
 		{triples.Inference, "train", g.edges("test")},
-		{triples.Inference, "valid", g.answers(kg.InferenceAnswersFile)},
+		{triples.Inference, "valid", valid},
 		{triples.Inference, "test", g.queries("test")},
 		{triples.Training, "test", g.answers(kg.AnswersFile)}, // known answers, which no query asks for
 	}, training...)

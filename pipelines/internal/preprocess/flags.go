@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tagnet/formats/facts"
+	"tagnet/formats/triples"
 	"tagnet/pipelines/internal/command"
 )
 
@@ -14,7 +15,7 @@ import (
 func (f *flags) check(e *command.Environment) error {
 	f.seed = e.Seed
 	if f.append != "" {
-		for _, other := range []struct{ flag, value string }{{"dataset", f.dataset}, {"inference", f.inference}, {"split", f.split}, {"types", f.types}, {"type_relation", f.typeRelation}} {
+		for _, other := range []struct{ flag, value string }{{"dataset", f.dataset}, {"inference", f.inference}, {"split", f.split}, {"types", f.types}, {"type_relation", f.typeRelation}, {"validate_on", f.validateOn}} {
 			if other.value != "" {
 				return command.Usage("--%s makes a graph, and --append adds facts to the one that the workspace has: leave one of them out", other.flag)
 			}
@@ -38,6 +39,11 @@ func (f *flags) check(e *command.Environment) error {
 	for _, other := range []struct{ flag, value string }{{"split", f.split}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
 		if f.dataset == "" && f.append == "" && other.value != "" {
 			return command.Usage("--%s is %q without --dataset: the built-in sample needs none", other.flag, other.value)
+		}
+	}
+	if f.validateOn != "" {
+		if err := command.OneOf("validate_on", f.validateOn, triples.Training, triples.Inference); err != nil {
+			return err
 		}
 	}
 	if f.inferenceOnly && (f.dataset == "" || f.inference != "" || f.split != "") {

@@ -36,7 +36,11 @@ func TestFoldersOfTwoGraphs(t *testing.T) {
 			w, two, alone, one := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
 			folder, of := pipelinetest.Dataset(t, c.folder), pipelinetest.Dataset(t, c.inference)
 			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", folder)
-			pipelinetest.Succeed(t, Pipeline(), "--workspace", two, "--dataset", pipelinetest.Dataset(t, c.train), "--inference", of)
+			both := []string{"--workspace", two, "--dataset", pipelinetest.Dataset(t, c.train), "--inference", of}
+			if c.train["valid.txt"] == "" {
+				both = append(both, "--validate_on", "inference")
+			}
+			pipelinetest.Succeed(t, Pipeline(), both...)
 			pipelinetest.Same(t, factTables(t, w), factTables(t, two))
 			if !strings.Contains(out, "inference graph") || strings.Contains(out, "not read:") {
 				t.Errorf("of two graphs: %s", out)

@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
+	"tagnet/formats/triples"
 	"tagnet/infra/datasets"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
@@ -39,6 +40,7 @@ type flags struct {
 	header, columnList, split  string
 	entityNames, relationNames string
 	inferenceOnly              bool
+	validateOn                 string
 	memory                     int64
 
 	columns []string   // of columnList
@@ -63,6 +65,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
+			set.StringVar(&f.validateOn, "validate_on", "", "`training|inference`: the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for weights of ULTRA")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, jsonl, ntriples, nquads, turtle, parquet or openke; by default that of a file's ending and first line")
@@ -92,7 +95,9 @@ type configuration struct {
 	Header  string `json:"header,omitempty"`
 	Columns string `json:"columns,omitempty"`
 	Split   string `json:"split,omitempty"`
-	Seed    int64  `json:"seed,omitempty"`
+	// ValidateOn is triples.Inference if the validation queries are about that graph.
+	ValidateOn string `json:"validate_on,omitempty"`
+	Seed       int64  `json:"seed,omitempty"`
 	// Appended are the configurations of preprocess --append, in their order, and To that of one of them: the checksum of the
 	// graph before.
 	Appended []configuration `json:"appended,omitempty"`
@@ -184,6 +189,9 @@ func (f *flags) configuration(source dataset) configuration {
 	}
 	if f.split != "" {
 		c.Seed = f.seed
+	}
+	if source.validOnInference {
+		c.ValidateOn = triples.Inference
 	}
 	return c
 }
@@ -305,7 +313,7 @@ func (f *flags) runJob(ctx context.Context, e *command.Environment, folder strin
 func (f *flags) pipeline(folder string, source dataset, held lock.Lock) *beam.Pipeline {
 	return Build(graph.WriteParams{
 		Chunks: source.chunks(), Rejects: source.rejects, Names: source.names, Strict: f.onBadLine == fail,
-		Folder: folder, Lock: held, Inductive: source.inductive,
+		Folder: folder, Lock: held, Inductive: source.inductive, ValidOnInference: source.validOnInference,
 		Dataset: source.name, InferenceDataset: source.inferenceName,
 		EdgeShards: source.edgeShards(), Memory: f.memory * budget.MiB,
 	})
@@ -343,6 +351,9 @@ func rows(ctx context.Context, folder string) (rows map[string]int64, vocabulary
 	}
 	if s.InferenceGraph != nil {
 		rows["inference_entities"], rows["inference_edges"] = s.InferenceGraph.Entities, s.InferenceGraph.Edges
+	}
+	if s.ValidOnInference {
+		rows[kg.InferenceValidRows] = s.Queries["valid"]
 	}
 	return rows, vocabulary, nil
 }

@@ -54,7 +54,7 @@ func unseen(ctx context.Context, folder string) (warnings []string, err error) {
 			continue
 		}
 		names, graph := kg.EntitiesFile, "training"
-		if split == "test" && m.Rows["inference_entities"] > 0 {
+		if kg.OnInference(m, split) {
 			names, graph = kg.InferenceEntitiesFile, "inference"
 		}
 		name, err := nameOf(ctx, storage.Join(folder, names), first)

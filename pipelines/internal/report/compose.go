@@ -60,7 +60,7 @@ func (e *evidence) tiles() []tile {
 		v := e.evaluations[0]
 		m := v.Pessimistic
 		note := v.Split
-		if v.Split == "test" && e.graph != nil && e.graph.InferenceGraph != nil {
+		if g := e.graph; g != nil && g.InferenceGraph != nil && (v.Split == "test" || v.Split == "valid" && g.ValidOnInference) {
 			note += " on the inference graph"
 		}
 		note += ", filtered, pessimistic"

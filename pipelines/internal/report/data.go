@@ -18,7 +18,11 @@ func (e *evidence) composeData() section {
 		s.Lead = append(s.Lead, fmt.Sprintf("%s, %s of %s: %.1f facts per entity. Each held-out fact gives two queries, one for its tail and one for its head.",
 			plural(g.Entities, "entity", "entities"), plural(g.Facts, "fact", "facts"), plural(g.Relations, "relation", "relations"), g.MeanDegree))
 		if i := g.InferenceGraph; i != nil {
-			s.Lead = append(s.Lead, fmt.Sprintf("Test queries use an inference graph that the model was not trained on, %s, with %s and %s.",
+			queries := "Test queries"
+			if g.ValidOnInference {
+				queries = "Validation and test queries"
+			}
+			s.Lead = append(s.Lead, fmt.Sprintf(queries+" use an inference graph that the model was not trained on, %s, with %s and %s.",
 				g.Inference, plural(i.Entities, "entity", "entities"), plural(i.Facts, "fact", "facts")))
 		}
 		if g.Rejected > 0 {
@@ -49,7 +53,7 @@ func leaks(g *counts.Dataset) (warnings []string) {
 			continue
 		}
 		which := "the training graph"
-		if split == "test" && g.InferenceGraph != nil {
+		if split == "test" && g.InferenceGraph != nil || split == "valid" && g.ValidOnInference {
 			which = "the inference graph"
 		}
 		are := "are"

@@ -31,11 +31,14 @@ func BuildCalibration(p calibrate.Params) *beam.Pipeline {
 
 // calibrationParams returns the parameters of the calibration of the best checkpoint.
 func (t *trainer) calibrationParams(held lock.Lock) calibrate.Params {
-	w := t.e.Workspace
+	w, on, between := t.e.Workspace, t.loaded.Of("valid"), t.edges.URL()
+	if on != t.loaded.Train {
+		between = "" // of the training graph; the stage makes that of the inference graph
+	}
 	return calibrate.NewParams(score.Params{
-		Graph: w.Graph(), RelationGraph: t.edges.URL(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
+		Graph: w.Graph(), RelationGraph: between, Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
-	}, t.validation.Limit, workload.Work(t.configuration, t.loaded.Train.Graph), held)
+	}, t.validation.Limit, workload.Work(t.configuration, on.Graph), held)
 }
 
 // uncalibrated reports whether the best checkpoint has no calibration that can be read, although there are validation

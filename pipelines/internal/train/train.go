@@ -221,6 +221,14 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err != nil {
 		return nil, err
 	}
+	if loaded.Of("valid") != loaded.Train {
+		e.Say("validation is on the inference graph, as preprocess --validate_on inference decided")
+		of, err := loaded.Sizes(ctx, "train")
+		if err != nil {
+			return nil, err
+		}
+		sizes.Entities, sizes.Edges = max(sizes.Entities, of.Entities), max(sizes.Edges, of.Edges)
+	}
 	edges, err := relationgraph.Open(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
 	if err != nil {
 		return nil, err
