@@ -20,7 +20,8 @@ import (
 func (f folder) partitions(ctx context.Context, columns []string) ([]string, error) {
 	names, err := list(ctx, f.url)
 	isPart := func(name string) bool { return isParquet(name) || strings.Contains(name, "=") && f.isFolder(name) }
-	if err != nil || len(f.files) > 0 || !slices.ContainsFunc(names, isPart) {
+	_, local := isLocal(f.url)
+	if err != nil || len(f.files) > 0 || local && !slices.ContainsFunc(names, isPart) { // before a whole disk is listed
 		return nil, err
 	}
 	files, err := storage.List(ctx, f.url)
@@ -28,7 +29,7 @@ func (f folder) partitions(ctx context.Context, columns []string) ([]string, err
 		return nil, err
 	}
 	files = slices.DeleteFunc(files, func(url string) bool { _, known := facts.Stem(storage.Base(url)); return !known })
-	if slices.ContainsFunc(files, func(url string) bool { return !isParquet(storage.Base(url)) }) {
+	if len(files) == 0 || slices.ContainsFunc(files, func(url string) bool { return !isParquet(storage.Base(url)) }) {
 		return nil, nil
 	}
 	for _, url := range files {

@@ -66,9 +66,13 @@ func TestPartitionsThatAreNone(t *testing.T) {
 		"answer=r/data_0.parquet":      `the column "answer" is in the name of the folder`,
 		"train-00000-of-00001.parquet": "the facts of a split are in parts",
 		"split=x/test/data_0.parquet":  "the facts of a split are in parts",
+		"year=2020/notes.md":           "the folder has only folders (year=2020)",
 		"a/data_0.parquet":             "the folder has only folders (a)",
 	} {
 		folder := table(t, map[string][][3]string{name: facts})
+		if strings.HasSuffix(name, ".md") {
+			pipelinetest.Write(t, filepath.Join(folder, name), "no table")
+		}
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: folder, Says: []string{says}}, "--workspace", t.TempDir(), "--dataset", folder, "--columns", "source,relation,answer")
 	}
 }
