@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// Removal is the set of edges that leave the graph of a training query: none (the zero value), the
+// Removal is the set of edges that leave the graph of a query, as in training: none (the zero value), the
 // fact's edge and its inverse, or every edge between source and answer.
 type Removal struct {
 	// Active is false where nothing is removed. The other fields are then not used.
@@ -12,6 +12,15 @@ type Removal struct {
 	// Source and Answer are the query's. Relation is that of the edge from Source to Answer, Inverse
 	// that of the edge from Answer to Source.
 	Source, Answer, Relation, Inverse int32
+}
+
+// RemovalOf returns the removal of the edges of a fact from the graph of the query (source, relation, ?) that it answers: none
+// where the graph does not have the fact.
+func (g *Graph) RemovalOf(source, relation, answer int32) Removal {
+	if !g.Has(source, relation, answer) {
+		return Removal{}
+	}
+	return Removal{Active: true, Source: source, Answer: answer, Relation: relation, Inverse: g.Inverse(relation)}
 }
 
 // Removes reports whether the edge sender -relation-> receiver is removed.

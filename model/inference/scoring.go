@@ -114,11 +114,16 @@ func (s *Scorer) Worker() *Worker {
 // unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
 // the layout, and are propagated in batches where that is faster. Batches change no bit of the scores. Scores checks ctx before each layer.
 func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
+	return w.ScoresWithout(ctx, source, graph.Removal{}, relations, scores)
+}
+
+// ScoresWithout is Scores in the graph without the edges of a removal, whose source is that of the queries.
+func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
-	query, err := w.scorer.query(source)
+	query, err := w.scorer.query(source, removal)
 	if err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
@@ -132,29 +137,32 @@ func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, sc
 	return nil
 }
 
-// query returns a query of a source, without a relation.
-func (s *Scorer) query(source int32) (propagation.Query, error) {
+// query returns a query of a source, without a relation. A ground is that of the whole graph: where edges leave it, states are
+// propagated instead of differences, as in training.
+func (s *Scorer) query(source int32, removal graph.Removal) (propagation.Query, error) {
 	background, err := s.background()
-	q := propagation.Query{Source: source, Background: background, Radius: s.radius}
-	if s.ground != nil {
-		q.Ground = s.ground.states
+	q := propagation.Query{Source: source, Removal: removal, Background: background}
+	if s.ground != nil && !removal.Active {
+		q.Ground, q.Radius = s.ground.states, s.radius
 	}
 	return q, err
 }
 
 // scoreBatch scores all entities for relations that are propagated together.
 func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch []int32, scores [][]float32) error {
-	release, err := w.scorer.enter(ctx, batch[0])
-	if err != nil {
-		return fmt.Errorf("scoring: %w", err)
+	if query.Ground != nil {
+		release, err := w.scorer.enter(ctx, batch[0])
+		if err != nil {
+			return fmt.Errorf("scoring: %w", err)
+		}
+		defer release()
 	}
-	defer release()
 	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
 	w.sent += w.propagator.Sent()
 	for lane, relation := range batch {
-		if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
+		if err := w.scoreLane(query, lane, relation, scores[lane]); err != nil {
 			return err
 		}
 		if err := ranking.CheckFinite(query.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
@@ -164,8 +172,8 @@ func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch 
 	return nil
 }
 
-// scoreLane scores all entities for one query of the last batch.
-func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
+// scoreLane scores all entities for one relation of the last batch.
+func (w *Worker) scoreLane(query propagation.Query, lane int, relation int32, scores []float32) error {
 	s := w.scorer
 	if len(scores) != s.graph.Entities {
 		return fmt.Errorf("scoring: a query has %d scores, want one for each of %d entities", len(scores), s.graph.Entities)
@@ -179,7 +187,7 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	if s.attention != nil {
 		w.attention.prepare(s.kernel, s.attention, w.embedding)
 	}
-	if s.ground != nil {
+	if query.Ground != nil {
 		w.hidden = s.ground.score(relation, w.score, scores, w.hidden)
 	} else {
 		unreached := [1]float32{}

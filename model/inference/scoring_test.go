@@ -44,6 +44,41 @@ func TestGoldenScores(t *testing.T) {
 	}
 }
 
+// TestGoldenScoresWithout is TestGoldenScores for the edges that a query leaves out, A*Net's selection included, by one worker for all
+// queries, before and after one of the whole graph.
+func TestGoldenScoresWithout(t *testing.T) {
+	removed := 0
+	for _, c := range golden.Cases(t) {
+		for _, k := range kernel.Available() {
+			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
+				scorer, err := inference.New(c.Graph, nil, c.Configuration, c.Parameters32(), k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				worker, whole := scorer.Worker(), make([]float32, c.Graph.Entities)
+				for i, q := range c.Queries {
+					scores := make([]float32, c.Graph.Entities)
+					if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, []int32{q.Relation}, [][]float32{scores}); err != nil {
+						t.Fatal(err)
+					}
+					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
+						t.Error(err)
+					}
+					if err := worker.Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{whole}); err != nil {
+						t.Fatal(err)
+					}
+					if q.Removal.Active && !slices.Equal(scores, whole) {
+						removed++
+					}
+				}
+			})
+		}
+	}
+	if removed == 0 {
+		t.Error("no removal changes a score: the comparison says little")
+	}
+}
+
 // without returns the graph without a removal's edges, but with the constants of the whole graph.
 func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
 	t.Helper()

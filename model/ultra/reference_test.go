@@ -63,6 +63,54 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 	})
 }
 
+// TestScoresWithoutAFact compares the scores in a graph without a fact, whose relation graph keeps it, between scores in the whole
+// graph.
+func TestScoresWithoutAFact(t *testing.T) {
+	t.Parallel()
+	small, wide := drawn()
+	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
+		rng := rand.New(rand.NewPCG(7, 8))
+		var facts []graph.Fact
+		const entities, count = 30, 3
+		for range 60 {
+			facts = append(facts, graph.Fact{Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(count)), Tail: int32(rng.IntN(entities))})
+		}
+		facts[0].Tail = facts[0].Head
+		facts = slices.Compact(slices.SortedFunc(slices.Values(facts), func(a, b graph.Fact) int {
+			return slices.Compare([]int32{a.Head, a.Relation, a.Tail}, []int32{b.Head, b.Relation, b.Tail})
+		}))
+		build := func(facts []graph.Fact) *graph.Graph {
+			g, err := graph.New(entities, count, facts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		g := build(facts)
+		edges, s := reference.RelationGraph(g), scorer(t, small, g, relations.GraphOf(g), k)
+		s.Within(2) // which leaves scores in graphs without edges exact
+		w := s.Worker()
+		for i := 0; i < len(facts); i += 7 {
+			f := facts[i]
+			without, base := build(slices.Delete(slices.Clone(facts), i, i+1)), f.Relation
+			states := reference.RelationStates(wide, edges, g.RelationCount(), base)[ultra.Layers]
+			tables := reference.Tables(wide, states)
+			for relation, ends := range map[int32][2]int32{base: {f.Head, f.Tail}, g.Inverse(base): {f.Tail, f.Head}} {
+				scoresOf(t, w, g, ends[0], relation)
+				scores := make([]float32, entities)
+				if err := w.ScoresWithout(t.Context(), ends[0], g.RemovalOf(ends[0], relation, ends[1]), []int32{relation}, [][]float32{scores}); err != nil {
+					t.Fatal(err)
+				}
+				query := states[int(relation)*ultra.Dim:][:ultra.Dim]
+				want := reference.Scores(wide, reference.EntityStates(wide, without, tables, ends[0], query)[ultra.Layers], query)
+				if err := compare.Compare(fmt.Sprintf("(%d, %d, ?) without %d", ends[0], relation, ends[1]), scores, want, compare.Tolerance32); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+}
+
 // drawn returns weights in both precisions.
 func drawn() (*parameters.Set[float32], *parameters.Set[float64]) {
 	small := ultratest.Drawn(3)
