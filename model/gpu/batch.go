@@ -1,5 +1,7 @@
 package gpu
 
+import "tagnet/model/graph"
+
 //go:generate go run ./generate
 
 // encodedQuery is the kernels' struct Query.
@@ -9,6 +11,17 @@ type encodedQuery struct {
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
 	Seed                              uint64
+}
+
+// encode returns a query for the kernels, in the graph without the edges of a removal.
+func (e *engine) encode(source, relation int32, r graph.Removal) encodedQuery {
+	q := encodedQuery{Source: source, Relation: relation, Inverse: e.graph.Inverse(relation), Answer: -1}
+	if r.Active {
+		q.Answer, q.Removal = r.Answer, 1+flag(r.OneHop)
+		q.SourceDrop = int32(e.graph.Degree(source) - e.graph.DegreeWithout(source, r))
+		q.AnswerDrop = int32(e.graph.Degree(r.Answer) - e.graph.DegreeWithout(r.Answer, r))
+	}
+	return q
 }
 
 // scale is the kernels' struct Scale: 1 / (degree + 1) and the scalers c and 1 / max(c, 0.01).

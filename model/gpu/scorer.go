@@ -22,6 +22,8 @@ type Query struct {
 	Source, Relation int32
 	// Answers are ranked among all entities but the other Known ones, which are ascending.
 	Answers, Known []int32
+	// Removal leaves the query's graph; its source is the query's.
+	Removal graph.Removal
 	// Choose, unless it is nil, chooses the best candidates from the scores of all entities, which it must not keep. All
 	// queries of a call have it, or none.
 	Choose func(scores []float32) []ranking.Candidate
@@ -90,7 +92,7 @@ func (s *Scorer) chunk(ctx context.Context, queries []Query, best int) ([]Answer
 		if err := s.check(q); err != nil {
 			return nil, err
 		}
-		encoded[i] = encodedQuery{Source: q.Source, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation), Answer: -1}
+		encoded[i] = s.encode(q.Source, q.Relation, q.Removal)
 	}
 	s.start(encoded, nil)
 	s.search(n)
@@ -115,6 +117,7 @@ func (s *Scorer) chunk(ctx context.Context, queries []Query, best int) ([]Answer
 func (s *Scorer) check(q Query) error {
 	inside := func(entity int32) bool { return entity >= 0 && int(entity) < s.graph.Entities }
 	ok := inside(q.Source) && q.Relation >= 0 && int(q.Relation) < s.graph.RelationCount()
+	ok = ok && (!q.Removal.Active || q.Removal.Source == q.Source && inside(q.Removal.Answer))
 	for _, list := range [][]int32{q.Answers, q.Known} {
 		for _, entity := range list {
 			ok = ok && inside(entity)

@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/configuration"
 	"tagnet/model/device/interpreter"
+	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
@@ -21,13 +22,20 @@ import (
 	"tagnet/model/ranking"
 )
 
-// queries returns all queries of a graph with two entities as answers, of which some are known.
+// queries returns all queries of a graph with two entities as answers, of which some are known. A fact leaves the graph of those that
+// have one.
 func (s scenario) queries() (all []Query) {
 	v := int32(s.graph.Entities)
 	for source := range v {
 		for relation := range int32(s.graph.RelationCount()) {
 			known := []int32{source / 2, source / 2, v - 1}
-			all = append(all, Query{Source: source, Relation: relation, Answers: []int32{(source + relation) % v, v - 1}, Known: known})
+			q := Query{Source: source, Relation: relation, Answers: []int32{(source + relation) % v, v - 1}, Known: known}
+			for answer := range v {
+				if r := s.graph.RemovalOf(source, relation, answer); r.Active {
+					q.Removal, q.Answers[0] = r, answer
+				}
+			}
+			all = append(all, q)
 		}
 	}
 	return all
@@ -43,7 +51,7 @@ func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queri
 	worker, out := scorer.Worker(), make([]Answered, len(queries))
 	for i, q := range queries {
 		scores := make([]float32, s.graph.Entities)
-		if err := worker.Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+		if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, []int32{q.Relation}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
 		}
 		distance := func(entity int32) int32 {
@@ -162,6 +170,7 @@ func TestQueriesOutsideTheGraph(t *testing.T) {
 	v, relations := int32(s.graph.Entities), int32(s.graph.RelationCount())
 	for _, q := range []Query{
 		{Source: -1}, {Source: v}, {Relation: -1}, {Relation: relations}, {Answers: []int32{v}}, {Known: []int32{-1}},
+		{Removal: graph.Removal{Active: true, Answer: v}}, {Removal: graph.Removal{Active: true, Source: 1}},
 	} {
 		if _, err := scorer.Score(t.Context(), []Query{q}, 1); err == nil {
 			t.Errorf("no error for %s", fmt.Sprintf("%+v", q))

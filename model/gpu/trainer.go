@@ -219,13 +219,8 @@ func (w *worker) prepare(t *Trainer, e optimizer.Example, seed uint64, q *encode
 			return err
 		}
 	}
-	r := optimizer.Removal(e, t.graph, t.configuration)
-	*q = encodedQuery{Source: e.Source, Relation: e.Relation, Inverse: t.graph.Inverse(e.Relation), Answer: e.Answer, Seed: random.Seed(seed, e.Key, 2)}
-	if r.Active {
-		q.Removal = 1 + flag(r.OneHop)
-		q.SourceDrop = int32(t.graph.Degree(e.Source) - t.graph.DegreeWithout(e.Source, r))
-		q.AnswerDrop = int32(t.graph.Degree(e.Answer) - t.graph.DegreeWithout(e.Answer, r))
-	}
+	*q = t.encode(e.Source, e.Relation, optimizer.Removal(e, t.graph, t.configuration))
+	q.Seed = random.Seed(seed, e.Key, 2)
 	q.Candidates = int32(distinct(e.Answer, negatives, candidates, multiplicity))
 	return nil
 }
