@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 	"tagnet/model/explanation"
+	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
@@ -142,12 +143,12 @@ type worker struct {
 	explain *explanation.Worker // nil until it explains
 }
 
-// Scores is that of inference.Worker, whose error it says by name.
-func (w *worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
+// ScoresWithout is that of inference.Worker, whose error it says by name.
+func (w *worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := w.Worker.Scores(ctx, source, relations, scores); err != nil {
+	if err := w.Worker.ScoresWithout(ctx, source, removal, relations, scores); err != nil {
 		return fmt.Errorf("answering queries of %s with %s: %w", w.model.view.Entities[source], w.model.Checkpoint(), err)
 	}
 	return nil

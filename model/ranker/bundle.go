@@ -2,6 +2,8 @@ package ranker
 
 import (
 	"fmt"
+
+	"tagnet/model/graph"
 )
 
 // Bundle is a unit of work: some queries of a split.
@@ -22,6 +24,8 @@ type Query struct {
 	Answers []int32
 	// Known are all known answers of the query, ascending, each once.
 	Known []int32
+	// Removal leaves the graph of the query, whose source it has.
+	Removal graph.Removal
 	// Sample says among which entities the answers are ranked; its zero value says all.
 	Sample Sample
 }
@@ -48,6 +52,9 @@ func (b *Bundle) Check(entities, relations int) error {
 		}
 		if q.Relation < 0 || int(q.Relation) >= relations {
 			return fmt.Errorf("bundle %d: relation %d is outside 0..%d", b.Number, q.Relation, relations-1)
+		}
+		if r := q.Removal; r.Active && (r.Source != q.Source || !entity(r.Answer)) {
+			return fmt.Errorf("bundle %d: the edges between %d and %d cannot leave the graph of (%d, %d, ?)", b.Number, r.Source, r.Answer, q.Source, q.Relation)
 		}
 		if len(q.Rows) != len(q.Answers) || len(q.Rows) == 0 {
 			return fmt.Errorf("bundle %d: query (%d, %d, ?) has %d rows, but %d answers", b.Number, q.Source, q.Relation, len(q.Rows), len(q.Answers))

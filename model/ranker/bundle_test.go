@@ -2,6 +2,8 @@ package ranker
 
 import (
 	"testing"
+
+	"tagnet/model/graph"
 )
 
 func severalQueries() *Bundle {
@@ -28,13 +30,15 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*Query){
-		"source":   func(q *Query) { q.Source = 5 },
-		"negative": func(q *Query) { q.Source = -1 },
-		"relation": func(q *Query) { q.Relation = 2 },
-		"answer":   func(q *Query) { q.Answers[0] = 5 },
-		"lengths":  func(q *Query) { q.Answers = nil },
-		"known":    func(q *Query) { q.Known = []int32{2, 5} },
-		"unsorted": func(q *Query) { q.Known = []int32{4, 2} },
+		"source":                    func(q *Query) { q.Source = 5 },
+		"negative":                  func(q *Query) { q.Source = -1 },
+		"relation":                  func(q *Query) { q.Relation = 2 },
+		"answer":                    func(q *Query) { q.Answers[0] = 5 },
+		"lengths":                   func(q *Query) { q.Answers = nil },
+		"known":                     func(q *Query) { q.Known = []int32{2, 5} },
+		"removal of another source": func(q *Query) { q.Removal = graph.Removal{Active: true, Source: 2, Answer: 4} },
+		"removal":                   func(q *Query) { q.Removal = graph.Removal{Active: true, Source: 3, Answer: 5} },
+		"unsorted":                  func(q *Query) { q.Known = []int32{4, 2} },
 	} {
 		b := ok()
 		spoil(&b.Queries[0])

@@ -73,7 +73,7 @@ func (r *deviceRanker) score(ctx context.Context, queries []Query) ([]gpu.Answer
 	list := make([]gpu.Query, len(queries))
 	sampled := make([][]ranking.Rank, len(queries))
 	for i, q := range queries {
-		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known}
+		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known, Removal: q.Removal}
 		for _, answer := range q.Answers {
 			if answer != None {
 				list[i].Answers = append(list[i].Answers, answer)

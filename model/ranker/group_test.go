@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/graph"
 )
 
 // someRows has sources and relations that repeat, in no order.
@@ -38,11 +40,30 @@ func TestGroupKeepsEveryRowOnce(t *testing.T) {
 			if j > 0 && q.Rows[j-1] >= number {
 				t.Errorf("query %d has row %d after row %d", i, number, q.Rows[j-1])
 			}
-			got = append(got, Row{number, q.Source, q.Relation, q.Answers[j]})
+			got = append(got, Row{number, q.Source, q.Relation, q.Answers[j], q.Removal})
 		}
 	}
 	slices.SortFunc(got, func(a, b Row) int { return int(a.Number - b.Number) })
 	if diff := cmp.Diff(rows, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestGroupKeepsGraphsApart has rows of one query in graphs without different edges, one of them twice.
+func TestGroupKeepsGraphsApart(t *testing.T) {
+	t.Parallel()
+	without := func(answer int32) graph.Removal {
+		return graph.Removal{Active: true, Source: 1, Answer: answer, Relation: 2, Inverse: 5}
+	}
+	rows := []Row{{0, 1, 2, 0, without(0)}, {1, 1, 2, 9, graph.Removal{}}, {2, 1, 2, 7, without(7)}, {3, 1, 2, 8, graph.Removal{}}, {4, 1, 2, 0, without(0)}}
+	var got [][]int64
+	for _, q := range Group(rows, someKnown) {
+		got = append(got, q.Rows)
+		if q.Removal.Active && (q.Removal != without(q.Answers[0])) {
+			t.Errorf("rows %v are in the graph without %+v", q.Rows, q.Removal)
+		}
+	}
+	if diff := cmp.Diff([][]int64{{1, 3}, {0, 4}, {2}}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"tagnet/formats/reach"
+	"tagnet/model/graph"
 	"tagnet/model/parallel"
 	"tagnet/model/ranking"
 )
@@ -14,12 +15,12 @@ import (
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
 // safe for concurrent use.
 type Worker interface {
-	// Scores sets each of scores, [V], to the logits of (source, relation, ?) for each of relations. Its errors name the query;
-	// a logit that is NaN or infinite is one.
-	Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error
-	// Sent returns the number of messages that the last call of Scores sent.
+	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for each of relations, in the graph without some
+	// edges. Its errors name the query; a logit that is NaN or infinite is one.
+	ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error
+	// Sent returns the number of messages that the last call of ScoresWithout sent.
 	Sent() int64
-	// Distance returns the number of hops from the source of the last call of Scores to entity.
+	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.
 	// reached is false where that is more than the model's layers.
 	Distance(entity int32) (hops int, reached bool)
 }
@@ -98,7 +99,7 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 	for rest := 0; rest < len(queries); {
 		first := rest
 		chunks := p.chunks(queries, &rest)
-		err := p.holding(ctx, queries[first].Relation, len(chunks), func(ctx context.Context, t *thread, chunk int) error {
+		err := p.holding(ctx, queries[first], len(chunks), func(ctx context.Context, t *thread, chunk int) error {
 			from, to := chunks[chunk][0], chunks[chunk][1]
 			sent, err := t.rank(ctx, queries[from:to], ranked[from:to], list, done)
 			messages.Add(sent)
@@ -115,14 +116,16 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 	return out, nil
 }
 
-// holding runs tasks on threads while what the queries of a relation's group share is held. A caller may recover a panic of a task, so
-// even that releases it.
-func (p *Pool) holding(ctx context.Context, relation int32, tasks int, do func(ctx context.Context, t *thread, task int) error) error {
-	release, err := p.shared.Hold(ctx, relation, cap(p.idle))
-	if err != nil {
-		return err
+// holding runs tasks on threads while what the queries of a query's group share is held. A caller may recover a panic of a task, so
+// even that releases it. Queries that edges leave share nothing.
+func (p *Pool) holding(ctx context.Context, first Query, tasks int, do func(ctx context.Context, t *thread, task int) error) error {
+	if !first.Removal.Active {
+		release, err := p.shared.Hold(ctx, first.Relation, cap(p.idle))
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
-	defer release()
 	return parallel.Try(ctx, cap(p.idle), tasks, func(ctx context.Context, _, task int) error {
 		return p.use(ctx, func(t *thread) error { return do(ctx, t, task) })
 	})
@@ -135,12 +138,28 @@ func (p *Pool) order(queries []Query) []int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(p.group(queries[a]), p.group(queries[b])), cmp.Compare(queries[a].Source, queries[b].Source))
+		return cmp.Or(p.group(queries[a]).compare(p.group(queries[b])), cmp.Compare(queries[a].Source, queries[b].Source))
 	})
 	return order
 }
 
-func (p *Pool) group(q Query) int32 { return p.shared.Group(q.Relation) }
+// group is what queries that are answered one after another have in common.
+type group struct {
+	of      int32
+	removes bool // edges leave their graphs
+}
+
+func (p *Pool) group(q Query) group { return group{p.shared.Group(q.Relation), q.Removal.Active} }
+
+func (g group) compare(o group) int {
+	if g.of == o.of && g.removes != o.removes {
+		if g.removes {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(g.of, o.of)
+}
 
 // chunks returns ranges of the queries of the group that begins at next, of one source each, and advances next to the next group.
 func (p *Pool) chunks(queries []Query, next *int) (ranges [][2]int) {
@@ -201,12 +220,13 @@ func (r *cpuRanker) Close() error { return nil }
 func (t *thread) rank(ctx context.Context, queries []Query, out []Ranked, list ranking.Selection, done func(int)) (sent int64, err error) {
 	source := queries[0].Source
 	for len(queries) > 0 {
-		together := min(len(t.scores), len(queries))
+		removal, together := queries[0].Removal, 0
 		t.relations = t.relations[:0]
-		for _, q := range queries[:together] {
-			t.relations = append(t.relations, q.Relation)
+		for together < min(len(t.scores), len(queries)) && queries[together].Removal == removal {
+			t.relations = append(t.relations, queries[together].Relation)
+			together++
 		}
-		if err := t.worker.Scores(ctx, source, t.relations, t.scores[:together]); err != nil {
+		if err := t.worker.ScoresWithout(ctx, source, removal, t.relations, t.scores[:together]); err != nil {
 			return 0, err
 		}
 		sent += t.worker.Sent()

@@ -11,16 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/reach"
+	"tagnet/model/graph"
 	"tagnet/model/ranking"
 )
 
-// fake scores entity o by -|o - source - relation|, and fails on demand.
+// fake scores entity o by -|o - source - relation|, without a removed answer by 100 less, and fails on demand.
 type fake struct {
 	fail int32
 	sent int64
 }
 
-func (f *fake) Scores(_ context.Context, source int32, relations []int32, scores [][]float32) error {
+func (f *fake) ScoresWithout(_ context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
 	if source == f.fail {
 		return errors.New("no luck")
 	}
@@ -28,6 +29,9 @@ func (f *fake) Scores(_ context.Context, source int32, relations []int32, scores
 	for i, relation := range relations {
 		for o := range scores[i] {
 			scores[i][o] = -float32(math.Abs(float64(int32(o) - source - relation)))
+		}
+		if removal.Active {
+			scores[i][removal.Answer] -= 100
 		}
 	}
 	return nil
@@ -144,6 +148,37 @@ func TestRankFails(t *testing.T) {
 	}
 }
 
+// TestRemovals ranks queries of one source, with and without removals, by groups of relations.
+func TestRemovals(t *testing.T) {
+	t.Parallel()
+	shared := &byParity{}
+	p := NewPool(entities, 10, 2, shared, func() Worker { return &fake{fail: -1} })
+	b := &Bundle{}
+	for relation := range int32(6) {
+		q := Query{Source: 2, Relation: relation, Rows: []int64{int64(relation)}, Answers: []int32{2 + relation}}
+		if relation == 1 || relation > 2 {
+			q.Removal = graph.Removal{Active: true, Source: 2, Answer: 2 + relation}
+		}
+		b.Queries = append(b.Queries, q)
+	}
+	s, err := p.Rank(t.Context(), b, ranking.Selection{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range s.Queries {
+		want := float32(0)
+		if b.Queries[i].Removal.Active {
+			want = -100
+		}
+		if q.Relation != int32(i) || q.Results[0].Score != want {
+			t.Errorf("query %d is that of relation %d, whose answer has score %g, want %g", i, q.Relation, q.Results[0].Score, want)
+		}
+	}
+	if diff := cmp.Diff([]int32{0}, shared.held); diff != "" {
+		t.Errorf("what queries share is held where they share nothing:\n%s", diff)
+	}
+}
+
 // byParity has two groups of relations, and counts what is held.
 type byParity struct{ held, now []int32 }
 
@@ -160,19 +195,21 @@ type inGroup struct {
 	shared *byParity
 }
 
-func (w *inGroup) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
+func (w *inGroup) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
 	for _, relation := range relations {
 		if len(w.shared.now) != 1 || w.shared.now[0] != relation%2 {
 			return errors.New("scoring a query of a group that is not held")
 		}
 	}
-	return w.fake.Scores(ctx, source, relations, scores)
+	return w.fake.ScoresWithout(ctx, source, removal, relations, scores)
 }
 
 // broken panics.
 type broken struct{ Worker }
 
-func (broken) Scores(context.Context, int32, []int32, [][]float32) error { panic("no luck") }
+func (broken) ScoresWithout(context.Context, int32, graph.Removal, []int32, [][]float32) error {
+	panic("no luck")
+}
 
 // TestPanicReleases has a caller recover a panic of a worker, as serve does: what was held for it is released.
 func TestPanicReleases(t *testing.T) {

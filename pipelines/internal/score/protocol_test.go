@@ -12,6 +12,7 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
+	edges "tagnet/model/graph"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
@@ -25,7 +26,7 @@ import (
 // byID scores an entity by its id.
 type byID struct{}
 
-func (byID) Scores(_ context.Context, _ int32, _ []int32, scores [][]float32) error {
+func (byID) ScoresWithout(_ context.Context, _ int32, _ edges.Removal, _ []int32, scores [][]float32) error {
 	for _, of := range scores {
 		for entity := range of {
 			of[entity] = float32(entity)
