@@ -60,6 +60,19 @@ func (e Explanation) Check() error {
 	return check.First(check.Count("query", e.Query), checkDirection(e.Direction), check.Between("path", e.Path, 1, 1<<30), check.Finite("weight", e.Weight))
 }
 
+// Check returns an error for scores that no triple has.
+func (t Triple) Check() error {
+	for key, p := range map[string]*float64{"tail_probability": t.TailProbability, "head_probability": t.HeadProbability} {
+		if p != nil {
+			if err := check.Share(key, *p); err != nil {
+				return err
+			}
+		}
+	}
+	return check.First(check.Count("query", t.Query), checkScore(t.TailScore), checkScore(t.HeadScore), check.Between("tail_rank", t.TailRank, 1, 1<<40),
+		check.Between("head_rank", t.HeadRank, 1, 1<<40), check.Between("hops", t.Hops, -1, 1<<30))
+}
+
 // Check returns an error for numbers that no counting of messages gives.
 func (c MessageCount) Check() error {
 	return check.First(check.Count("queries", c.Queries), check.Count("layers", c.Layers), check.Count("layer", c.Layer), check.Count("delta", c.Delta), check.Count("edges", c.Edges),

@@ -56,6 +56,21 @@ func sampleExplanations(n int) []Explanation {
 	return rows
 }
 
+func sampleTriples(n int) []Triple {
+	rows := make([]Triple, n)
+	for i := range rows {
+		rows[i] = Triple{
+			Query: int64(n - i), Head: fmt.Sprintf("ä %d", i%7), Relation: "likes", Tail: fmt.Sprint("b", i),
+			TailScore: float32(i) - 2, TailRank: 1, HeadScore: 0.1, HeadRank: 1 << 33, Known: i%2 == 0, Hops: int32(i%3) - 1,
+		}
+		if i%3 > 0 {
+			tail, head := 1/float64(i+1), 0.25
+			rows[i].TailProbability, rows[i].HeadProbability = &tail, &head
+		}
+	}
+	return rows
+}
+
 func sampleCounts(n int) []MessageCount {
 	rows := make([]MessageCount, n)
 	for i := range rows {
@@ -139,6 +154,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 func TestRankings(t *testing.T)      { suite(t, sampleRankings) }
 func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
 func TestExplanations(t *testing.T)  { suite(t, sampleExplanations) }
+func TestTriples(t *testing.T)       { suite(t, sampleTriples) }
 func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
 func TestShares(t *testing.T)        { suite(t, sampleShares) }
 
@@ -257,6 +273,7 @@ func FuzzRead(f *testing.F) {
 	seed(f, sampleRankings(3))
 	seed(f, samplePredictions(3))
 	seed(f, sampleExplanations(3))
+	seed(f, sampleTriples(3))
 	seed(f, sampleCounts(3))
 	seed(f, sampleShares(3))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -71,6 +71,26 @@ type Fact struct {
 	Hops int32
 }
 
+// Triple is a given triple with its scores in the graph without it: a row of the table triples.
+type Triple struct {
+	// Query is the position of its first line in the user's file, from 0.
+	Query                int64
+	Head, Relation, Tail string
+	// Of the tail as an answer of (head, relation, ?): its logit, its calibrated probability, nil without a calibration, and its filtered rank,
+	// from 1, with ties counted against it.
+	TailScore       float32
+	TailProbability *float64
+	TailRank        int64
+	// The same of the head as an answer of (tail, ~relation, ?).
+	HeadScore       float32
+	HeadProbability *float64
+	HeadRank        int64
+	// Known is true if the fact is in the graph or in another split.
+	Known bool
+	// Hops is the number of hops from head to tail without the triple itself, -1 if the tail is unreached.
+	Hops int32
+}
+
 // MessageCount counts the messages of one layer of the propagation from one source: a row of
 // the table messages.
 type MessageCount struct {
@@ -111,7 +131,7 @@ type Share struct {
 // Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
-	Ranking | Prediction | Explanation | Fact | MessageCount | Share
+	Ranking | Prediction | Explanation | Fact | Triple | MessageCount | Share
 	check.Checked
 	// table returns the name of the table and the version of its columns.
 	table() (name, version string)
@@ -121,8 +141,12 @@ func (Ranking) table() (name, version string)      { return "rankings", "1" }
 func (Prediction) table() (name, version string)   { return "predictions", PredictionsVersion }
 func (Explanation) table() (name, version string)  { return "explanations", "1" }
 func (Fact) table() (name, version string)         { return "facts", "1" }
+func (Triple) table() (name, version string)       { return "triples", TriplesVersion }
 func (MessageCount) table() (name, version string) { return "messages", "1" }
 func (Share) table() (name, version string)        { return "shares", "1" }
+
+// TriplesVersion is the version of the columns of triples.
+const TriplesVersion = "1"
 
 // PredictionsVersion is the version of the columns of predictions. Version 1 had no number of the query, and the sigmoid
 // of the score as probability.
