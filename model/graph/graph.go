@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sort"
@@ -8,6 +9,11 @@ import (
 
 // Fact is a base triple (head, relation, tail) by ids. Its inverse is implied.
 type Fact struct{ Head, Relation, Tail int32 }
+
+// Compare orders facts by head, relation and tail.
+func (f Fact) Compare(o Fact) int {
+	return cmp.Or(cmp.Compare(f.Head, o.Head), cmp.Compare(f.Relation, o.Relation), cmp.Compare(f.Tail, o.Tail))
+}
 
 // Graph is an immutable knowledge graph in compressed sparse form by receiver.
 //

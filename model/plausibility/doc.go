@@ -1,0 +1,9 @@
+// Package plausibility scores given triples: how likely a model finds each of them, if the graph does not say so.
+//
+// A triple (h, r, t) has two queries: t is ranked as an answer of (h, r, ?), and h as one of (t, ~r, ?). If the graph has the triple,
+// its two edges leave the graph of both queries, as in training: the score is that of a held-out fact. Nothing else leaves the graph, whatever
+// a training removed. Queries of other triples share a propagation by source and relation; that of a fact is its own.
+//
+// Both directions are kept: they have other candidates, and a calibration of their own. That most women have another mother does not make
+// (Ann, mother_of, Ben) a bad triple, but few mothers of Ben besides Ann do make it a good one.
+package plausibility

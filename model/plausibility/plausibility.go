@@ -1,0 +1,100 @@
+package plausibility
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tagnet/model/calibration"
+	"tagnet/model/graph"
+	"tagnet/model/ranker"
+)
+
+// Triple is a triple to score.
+type Triple struct {
+	// Number is the caller's, from 0, and no other triple's.
+	Number int64
+	graph.Fact
+}
+
+// Queries returns the queries of triples in both directions, ordered as those of a bundle. known returns the ascending known answers of a
+// query.
+func Queries(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []ranker.Query {
+	rows := make([]ranker.Row, 0, 2*len(triples))
+	for _, t := range triples {
+		inverse := g.Inverse(t.Relation)
+		rows = append(rows,
+			ranker.Row{Number: 2 * t.Number, Source: t.Head, Relation: t.Relation, Answer: t.Tail, Removal: g.RemovalOf(t.Head, t.Relation, t.Tail)},
+			ranker.Row{Number: 2*t.Number + 1, Source: t.Tail, Relation: inverse, Answer: t.Head, Removal: g.RemovalOf(t.Tail, inverse, t.Head)})
+	}
+	return ranker.Group(rows, known)
+}
+
+// Scored is a triple with its scores.
+type Scored struct {
+	Triple
+	Sides
+	// Distance is the number of hops between head and tail without the triple itself, or reach.Column.
+	Distance int32
+	// Known reports whether the triple is a known fact.
+	Known bool
+}
+
+// Sides are the results of both directions: of the tail as an answer of (head, relation, ?), and of the head as one of
+// (tail, ~relation, ?).
+type Sides struct{ AsTail, AsHead Side }
+
+// Side is the result of one direction.
+type Side struct {
+	// Score is a logit, Rank the filtered rank with ties counted against the answer.
+	Score float32
+	Rank  int64
+	// Probability is the calibrated one, or nil without a calibration.
+	Probability *float64
+}
+
+// Collect returns the triples of ranked queries, by number. c, which may be nil, gives their probabilities.
+func Collect(known func(source, relation int32) []int32, ranked *ranker.Scored, c *calibration.Calibration) []Scored {
+	var tails, heads []Scored
+	for _, q := range ranked.Queries {
+		for _, r := range q.Results {
+			s := Scored{Triple: Triple{Number: r.Row / 2}, Distance: r.Distance}
+			side := Side{Score: r.Score, Rank: r.Rank.Pessimistic}
+			if c != nil {
+				p := c.Probability(q.Relation, r.Score)
+				side.Probability = &p
+			}
+			if r.Row%2 == 1 {
+				s.AsHead = side
+				heads = append(heads, s)
+				continue
+			}
+			s.Fact, s.AsTail = graph.Fact{Head: q.Source, Relation: q.Relation, Tail: r.Answer}, side
+			_, s.Known = slices.BinarySearch(known(q.Source, q.Relation), r.Answer)
+			tails = append(tails, s)
+		}
+	}
+	byNumber := func(a, b Scored) int { return cmp.Compare(a.Number, b.Number) }
+	slices.SortFunc(tails, byNumber)
+	slices.SortFunc(heads, byNumber)
+	for i := range tails {
+		tails[i].AsHead = heads[i].AsHead
+	}
+	return tails
+}
+
+// Compare orders triples, also those of different relations, the least plausible first: by the mean of the log odds in both directions,
+// or of the scores without a calibration.
+func (s Sides) Compare(o Sides) int {
+	return cmp.Compare(s.AsTail.logOdds()+s.AsHead.logOdds(), o.AsTail.logOdds()+o.AsHead.logOdds())
+}
+
+// logOdds returns those of the calibrated probability, or without one the score.
+func (s Side) logOdds() float64 {
+	if s.Probability == nil {
+		return float64(s.Score)
+	}
+	const least = 1e-16 // the difference of the largest probability below 1 from 1, about
+	p := min(max(*s.Probability, least), 1-least)
+	return math.Log(p) - math.Log1p(-p)
+}
