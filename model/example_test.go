@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tagnet/model"
@@ -165,6 +166,49 @@ func ExampleModel_AskAll() {
 	// Output:
 	// person 10 grandparent_of person 12
 	// person 12 ~grandparent_of person 10
+}
+
+// Score finds the least plausible of some triples. A fact of the graph is scored as if the graph did not have it.
+func ExampleModel_Score() {
+	ctx := context.Background()
+	m, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scored, err := m.Score(ctx, []model.Triple{
+		{Head: "person 06", Relation: "grandparent_of", Tail: "person 08"}, // a fact
+		{Head: "person 06", Relation: "grandparent_of", Tail: "person 20"},
+		{Head: "person 10", Relation: "grandparent_of", Tail: "person 12"}, // left out of the facts
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	worst := slices.MinFunc(scored, func(a, b model.ScoredTriple) int { return a.Compare(b.Sides) })
+	fmt.Println("worst:", worst.Tail, "unreached:", worst.Hops == model.Unreached)
+	for _, s := range scored {
+		fmt.Printf("%s, known: %v, first of all tails: %v\n", s.Tail, s.Known, s.AsTail.Rank == 1)
+	}
+	// Output:
+	// worst: person 20 unreached: true
+	// person 08, known: true, first of all tails: true
+	// person 20, known: false, first of all tails: false
+	// person 12, known: false, first of all tails: true
+}
+
+// Between asks how two entities are related.
+func ExampleModel_Between() {
+	ctx := context.Background()
+	m, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := m.Between(ctx, "person 10", "person 12", 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(best[0].Head, best[0].Relation, best[0].Tail, best[0].Known)
+	// Output:
+	// person 10 grandparent_of person 12 false
 }
 
 // Load needs the training facts, in a text file, and a checkpoint.
