@@ -65,16 +65,20 @@ func FuzzReadQueries(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		checkLines(t, text, func(each func(line int, text string)) error {
-			return ReadQueries("q", bytes.NewReader(text), func(line int, source, relation string, inverse bool) error {
-				for _, name := range []string{source, relation} {
+			return ReadQueries("q", bytes.NewReader(text), func(line int, q Query) error {
+				names := []string{q.Source, q.Relation}
+				if q.Tail != "" {
+					names = append(names, q.Tail)
+				}
+				for _, name := range names {
 					if reason, _ := CheckName("name", name); reason != "" {
 						t.Fatalf("line %d: %s", line, reason)
 					}
 				}
-				if inverse {
-					relation = "~" + relation
+				if q.Inverse {
+					names[1] = "~" + names[1]
 				}
-				each(line, source+"\t"+relation)
+				each(line, strings.Join(names, "\t"))
 				return nil
 			})
 		})

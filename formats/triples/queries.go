@@ -1,26 +1,48 @@
 package triples
 
 import (
+	"bytes"
 	"io"
 	"strings"
 )
 
-// ReadQueries calls each for every query of a text: "source TAB relation", where a leading ~ selects
-// the inverse relation, which asks for heads. It reads the text like Read, and is strict: it returns
-// the first line that is not a query as a BadLine. Blank lines at the end are skipped.
-func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, inverse bool) error) error {
-	const fields = "source and relation"
+// Query is a line of a file of queries.
+type Query struct {
+	Source, Relation string
+	// Inverse is set for a relation with a leading ~, which asks for heads. Only queries without a tail have it.
+	Inverse bool
+	// Tail is the third field, or "".
+	Tail string
+}
+
+// ReadQueries calls each for every query of a text: "source TAB relation", where a leading ~ selects the inverse relation, or
+// "head TAB relation TAB tail" on all lines. It reads the text like Read, and is strict: it returns the first line that is not
+// a query as a BadLine. Blank lines at the end are skipped.
+func ReadQueries(name string, r io.Reader, each func(line int, q Query) error) error {
+	fields, cut := "source and relation", make([]int, 2)
 	return readLines(name, fields, 1, r, nil, func(number int, line []byte) error {
-		var cut [2]int
-		reason, remedy := splitFields(line, cut[:], fields)
-		if reason == "" && string(line[cut[0]:]) == "\t~" {
+		if number == 1 && bytes.Count(line, []byte("\t")) == 2 {
+			fields, cut = "head, relation and tail", make([]int, 3)
+		}
+		reason, remedy := splitFields(line, cut, fields)
+		var q Query
+		if reason == "" {
+			text := string(line)
+			q.Source, q.Relation = text[:cut[0]], text[cut[0]+1:cut[1]]
+			if len(cut) > 2 {
+				q.Tail = text[cut[1]+1:]
+			}
+			q.Relation, q.Inverse = strings.CutPrefix(q.Relation, "~")
+		}
+		switch {
+		case q.Inverse && q.Tail != "":
+			reason, remedy = "the relation of a triple begins with ~", "exchange head and tail, and leave the ~ out"
+		case q.Inverse && q.Relation == "":
 			reason, remedy = "field 2 of 2 is ~ without a relation", "write the relation after the ~"
 		}
 		if reason != "" {
 			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)}
 		}
-		text := string(line)
-		relation, inverse := strings.CutPrefix(text[cut[0]+1:], "~")
-		return each(number, text[:cut[0]], relation, inverse)
+		return each(number, q)
 	}, func(b BadLine) error { return b })
 }

@@ -293,15 +293,21 @@ func TestReadQueries(t *testing.T) {
 	var got []string
 	read := func(text string) error {
 		got = nil
-		return ReadQueries("q.txt", strings.NewReader(text), func(line int, source, relation string, inverse bool) error {
-			got = append(got, fmt.Sprintf("%d: %s|%s|%v", line, source, relation, inverse))
+		return ReadQueries("q.txt", strings.NewReader(text), func(line int, q Query) error {
+			got = append(got, fmt.Sprintf("%d: %s|%s|%v|%s", line, q.Source, q.Relation, q.Inverse, q.Tail))
 			return nil
 		})
 	}
 	if err := read("\ufeffa b\tlikes\r\nc\t~likes"); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"1: a b|likes|false", "2: c|likes|true"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"1: a b|likes|false|", "2: c|likes|true|"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := read("a b\tlikes\tc d\r\n?\t?\t~"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1: a b|likes|false|c d", "2: ?|?|false|~"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if err := read("a\tlikes\n\r\n\n"); err != nil || len(got) != 1 {
@@ -310,6 +316,9 @@ func TestReadQueries(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; separate source and relation by a tab"},
 		{"a r\n", "q.txt:1: spaces where tabs belong"},
+		{"a\tr\tb\nc\tr\n", "q.txt:2: 2 fields instead of 3; separate head, relation and tail by single tabs"},
+		{"a\tr\tb\nc\t~r\td", "q.txt:2: the relation of a triple begins with ~; exchange head and tail"},
+		{"a\t\tb", "q.txt:1: field 2 of 3 is empty"},
 		{"a\t~\n", "q.txt:1: field 2 of 2 is ~ without a relation"},
 		{"\tr\n", "q.txt:1: field 1 of 2 is empty"},
 		{"a\tr\n\nb\tr\n", "q.txt:2: blank line; remove it"},

@@ -22,9 +22,9 @@ type Params struct {
 	// of GraIL. Every protocol but Test needs the split test.
 	Protocol metrics.Protocol
 	Seed     int64
-	// Queries is the URL of a table of queries without labeled answers, to read instead of the
-	// split's. Optional.
+	// Queries is the URL of a table of a user's own queries, to read instead of the split's, and Given says what they are. Optional.
 	Queries string
+	Given   Given
 	// Ask are the queries instead, if it has relations.
 	Ask Ask
 	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
@@ -49,6 +49,9 @@ type Queries interface {
 func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
 	if len(p.Ask.Relations) > 0 {
 		return readAsked(ctx, loaded.Of(p.Split), p.Ask)
+	}
+	if p.Given != GivenQueries {
+		return readGiven(ctx, loaded.Of(p.Split), p)
 	}
 	queries, err := List(ctx, loaded, p)
 	return listed{queries, ranker.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}}, err

@@ -46,6 +46,8 @@ type Params struct {
 	Queries workload.Params
 	// Model scores them.
 	Model score.Params
+	// Relations is the number of relations that are kept of each pair, if Queries.Given has pairs.
+	Relations int
 	// Folder is the URL of the output folder. Required.
 	Folder string
 	// Lock is that of Folder; the zero Lock is never lost.

@@ -71,6 +71,8 @@ type asking struct {
 	// queries counts the lines or combinations, distinct those that differ, shown those that are printed.
 	queries, distinct int64
 	shown             int
+	lines             int64 // distinct triples or pairs
+	relations         int   // that are kept of a pair
 }
 
 // listsFile and queriesFile are the tables of queries and of lists of entities, in the folder of the answers.
@@ -110,6 +112,10 @@ func (a *scoring) answer(ctx context.Context) error {
 	}
 	stage := a.stage(a.asked.folder, a.asked.queries, a.asked.recorded)
 	stage.Outputs = append([]string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}, a.explanationOutputs()...)
+	show := a.showAnswers
+	if t := a.triples(); t != nil {
+		stage.Outputs, show = []string{evaluate.TriplesFile, evaluate.TriplesTable + "/"}, t.show
+	}
 	begin := stage.Begin
 	if a.asked.cheap {
 		begin = stage.Replace
@@ -144,7 +150,7 @@ func (a *scoring) answer(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.showAnswers(ctx, !done)
+	return show(ctx, !done)
 }
 
 // readAsk reads the queries and the lists.
@@ -165,13 +171,20 @@ func (a *scoring) readAsk(ctx context.Context) error {
 		if q.own, err = readQueries(ctx, a.queries, a.loaded, a.split); err != nil {
 			return err
 		}
+		name = givenNames[q.own.given]
 		if n := q.own.duplicates; n > 0 {
-			a.e.Say("%s: duplicate queries: %s; each query is answered once", a.queries, progress.Count(int64(n)))
+			a.e.Say("%s: duplicate %s: %s; each is answered once", a.queries, name, progress.Count(int64(n)))
 		}
 		q.recorded.Queries, q.shown = q.own.sha256, 20
 		q.queries = int64(len(q.own.lines))
 		q.distinct = q.queries - int64(q.own.duplicates)
 		q.cheap = a.output == ""
+		if t := a.triples(); t != nil {
+			err = t.read()
+		}
+		if err != nil {
+			return err
+		}
 	} else {
 		if q.lists.Sources, q.recorded.Sources, err = a.list(ctx, "sources", a.sources, view); err != nil {
 			return err

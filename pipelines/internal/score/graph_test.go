@@ -12,10 +12,12 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := Build(evaluate.Params{
-		Queries: workload.Params{Graph: "mem://graph", Split: "test"},
-		Model:   score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
-		Folder:  "mem://evaluation",
-	})
-	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
+	for name, given := range map[string]workload.Given{"graph": workload.GivenQueries, "triples": workload.GivenTriples} {
+		p := Build(evaluate.Params{
+			Queries: workload.Params{Graph: "mem://graph", Split: "test", Given: given},
+			Model:   score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
+			Folder:  "mem://evaluation",
+		})
+		pipelinetest.Golden(t, name, pipelinetest.Graph(t, p))
+	}
 }

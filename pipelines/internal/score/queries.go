@@ -8,11 +8,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
 	"tagnet/model/kg"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 )
 
@@ -21,22 +24,32 @@ type ownQueries struct {
 	lines      []tables.Query
 	duplicates int    // lines that repeat another one
 	sha256     string // of the file
+	given      workload.Given
+	inGraph    int64 // triples that are edges of the graph
 }
 
 // readQueries reads the file of --queries, and looks up the ids of its names in the graph of the split.
 func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (ownQueries, error) {
-	lookup := kg.NewLookup(loaded.Of(split).Entities, loaded.Relations)
+	view := loaded.Of(split)
+	lookup := kg.NewLookup(view.Entities, loaded.Relations)
 	return readOnce(ctx, "queries", url, func(name string, r io.Reader) (q ownQueries, err error) {
 		hash := sha256.New()
 		r = io.TeeReader(r, hash)
 		seen := map[tables.Query]bool{}
-		err = triples.ReadQueries(name, r, func(line int, source, relation string, inverse bool) error {
-			one, err := lookup.Query(ctx, source, relation, inverse)
+		err = triples.ReadQueries(name, r, func(line int, text triples.Query) error {
+			one, given, err := find(ctx, lookup, loaded.Relations, text)
 			if err != nil {
 				return fmt.Errorf("%s:%d: %w", name, line, err)
 			}
-			if seen[one] {
+			if line > 1 && given != q.given {
+				return remedy.Errorf("put them into files of their own", "%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.given])
+			}
+			q.given = given
+			switch {
+			case seen[one]:
 				q.duplicates++
+			case given == workload.GivenTriples && view.Graph.Has(one.Source, one.Relation, one.Answer):
+				q.inGraph++
 			}
 			seen[one] = true
 			q.lines = append(q.lines, one)
@@ -48,6 +61,28 @@ func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (
 		q.sha256 = fmt.Sprintf("%x", hash.Sum(nil))
 		return q, err
 	})
+}
+
+// anyRelation stands for all relations of a pair, where no relation has this name.
+const anyRelation = "?"
+
+// find looks up the names of a line, and says what it is: a query, a triple, or a pair, which has no relation.
+func find(ctx context.Context, lookup *kg.Lookup, relations []string, q triples.Query) (one tables.Query, given workload.Given, err error) {
+	if q.Tail == "" {
+		one, err = lookup.Query(ctx, q.Source, q.Relation, q.Inverse)
+		return one, workload.GivenQueries, err
+	}
+	given = workload.GivenTriples
+	if _, named := slices.BinarySearch(relations, anyRelation); q.Relation == anyRelation && !named {
+		given = workload.GivenPairs
+		one.Source, err = lookup.Entity(ctx, q.Source)
+	} else {
+		one, err = lookup.Query(ctx, q.Source, q.Relation, false)
+	}
+	if err == nil {
+		one.Answer, err = lookup.Entity(ctx, q.Tail)
+	}
+	return one, given, err
 }
 
 // standardInput is the value of a flag that names a file, for what is piped into the command.

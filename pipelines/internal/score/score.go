@@ -60,7 +60,7 @@ func Pipeline() command.Pipeline {
 			f.weightsFlags.register(set)
 			f.radiusFlag.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
-			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line; a leading ~ on the relation is its inverse")
+			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
 			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
 			set.StringVar(&f.sources, "sources", "", "`type:T|FILE|all`: with --relation, the entities to ask about: those of a type, or the names in a file; default all")
 			set.StringVar(&f.candidates, "candidates", "", "`type:T|FILE|all`: the only entities that may be answers to your own queries; default all")
@@ -131,8 +131,9 @@ type recorded struct {
 	Given *given `json:"given,omitempty"`
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
 	From *checkpoint.Origin `json:"from,omitempty"`
-	// Predictions is the version of the table's columns.
+	// Predictions is the version of the table's columns, Triples that of the table of given triples or pairs.
 	Predictions string `json:"predictions_version"`
+	Triples     string `json:"triples_version,omitempty"`
 	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.
 	Calibration string  `json:"calibration,omitempty"`
 	BaseRate    float64 `json:"base_rate,omitempty"`
@@ -300,6 +301,9 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if a.asked != nil && a.relation != "" {
 		estimate = budget.Ask(sizes, c, a.best, workload.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
 	}
+	if t := a.triples(); t != nil {
+		estimate = t.estimate(sizes)
+	}
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
 		return err
 	}
@@ -337,13 +341,14 @@ func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
 func (a *scoring) loads(queries int64) []command.Load {
 	const bytesPerRow = 14
 	rows := queries + a.distinct*int64(a.best)
-	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{
-		{Step: "bundle.cut", Elements: queries, Unit: "queries"},
-		{
-			Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
-			Parts: workload.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
-		},
-	}, a.explanationLoads())
+	scored := command.Load{
+		Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
+		Parts: workload.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
+	}
+	if t := a.triples(); t != nil {
+		scored = t.load()
+	}
+	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{{Step: "bundle.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads())
 }
 
 // score runs the Beam pipelines and completes the folder.
@@ -413,6 +418,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 	}
 	if a.asked != nil {
 		p.Queries.Ask, p.Model.Known = a.asked.ask, a.known()
+		p.Queries.Given, p.Relations = a.asked.own.given, a.asked.relations
 		if a.asked.lists.Candidates != nil {
 			p.Model.Candidates = a.url(listsFile)
 		}
@@ -428,7 +434,11 @@ func (a *scoring) work() float64 {
 // Build returns the Beam pipeline that scores and writes.
 func Build(p evaluate.Params) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
-	evaluate.Evaluate(scope, p)
+	if p.Queries.Given != workload.GivenQueries {
+		evaluate.Triples(scope, p)
+	} else {
+		evaluate.Evaluate(scope, p)
+	}
 	return pipeline
 }
 

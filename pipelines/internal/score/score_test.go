@@ -448,7 +448,7 @@ func TestMistakes(t *testing.T) {
 		"unknown entity":     {queriesOf("e003\tnext\ne0003\tnext\n"), 1, []string{"queries.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
 		"unknown relation":   {queriesOf("e003\tnexd\n"), 1, []string{"queries.tsv:1: unknown relation \"nexd\"; closest: \"next\""}},
 		"queries, spaces":    {queriesOf("e003 next\n"), 1, []string{"queries.tsv:1:"}},
-		"queries, three":     {queriesOf("e003\tnext\te004\n"), 1, []string{"queries.tsv:1:"}},
+		"queries, four":      {queriesOf("e003\tnext\te004\te005\n"), 1, []string{"queries.tsv:1: 4 fields instead of 2"}},
 		"queries, NUL":       {queriesOf("e003\tne\x00xt\n"), 1, []string{"queries.tsv:1:"}},
 		"queries, not UTF-8": {queriesOf("e003\tne\xffxt\n"), 1, []string{"queries.tsv:1:"}},
 		"queries, none":      {queriesOf(""), 1, []string{"queries.tsv"}},

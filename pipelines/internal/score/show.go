@@ -104,15 +104,20 @@ func notes(p parquet.Prediction) string {
 	if p.Probability != nil {
 		text += fmt.Sprintf("  probability %.4f", *p.Probability)
 	}
-	switch p.Hops {
+	return text + hopsAndKnown(p.Hops, p.Known)
+}
+
+// hopsAndKnown returns the last notes beside an answer.
+func hopsAndKnown(hops int32, known bool) (text string) {
+	switch hops {
 	case reach.Column:
-		text += "  unreached"
+		text = "  unreached"
 	case 1:
-		text += "  1 hop"
+		text = "  1 hop"
 	default:
-		text += fmt.Sprintf("  %d hops", p.Hops)
+		text = fmt.Sprintf("  %d hops", hops)
 	}
-	if p.Known {
+	if known {
 		text += "  known"
 	}
 	return text

@@ -1,0 +1,114 @@
+package evaluate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model/evaluation"
+	"tagnet/model/plausibility"
+	"tagnet/model/ranker"
+	"tagnet/model/workload"
+	"tagnet/stages/bundle"
+	"tagnet/stages/graph"
+	"tagnet/stages/score"
+)
+
+func init() {
+	beam.RegisterDoFn(&triplesFn{})
+	beam.RegisterDoFn(&triplesTextFn{})
+	beam.RegisterFunction(sum)
+}
+
+// The names of the outputs of Triples.
+const (
+	TriplesTable = "triples"
+	TriplesFile  = "triples.tsv"
+)
+
+// Triples scores given triples, or the triples of given pairs with every relation, and writes them: those of Queries.Given. Output: the URL of
+// triples.tsv. The worker that scores a shard writes the shard's part of the table, in which the triples are in the order of head, relation
+// and tail, and those of a pair the best Relations, the best first.
+func Triples(s beam.Scope, p Params) beam.PCollection {
+	s = s.Scope("evaluate.Triples")
+	written := beam.ParDo(s, &triplesFn{Params: p}, bundle.Shards(s, p.Queries))
+	return beam.ParDo(s, &triplesTextFn{Params: p}, beam.Combine(s, sum, written))
+}
+
+func sum(a, b int64) int64 { return a + b }
+
+type triplesFn struct{ Params Params }
+
+// ProcessElement scores a shard, writes its part and emits 1.
+func (f *triplesFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(int64)) error {
+	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *ranker.Scored) error {
+		rows, err := f.rows(ctx, scored)
+		if err != nil {
+			return err
+		}
+		if err := parquet.Write(f.Params.Lock.Guard(ctx), parquet.PartFile(f.Params.url(TriplesTable), shard.Number, shard.Of), rows); err != nil {
+			return err
+		}
+		emit(1)
+		return nil
+	})
+}
+
+// rows returns the rows of a scored shard.
+func (f *triplesFn) rows(ctx context.Context, scored *ranker.Scored) ([]parquet.Triple, error) {
+	loaded, err := graph.Load(ctx, f.Params.Queries.Graph)
+	if err != nil {
+		return nil, err
+	}
+	view := loaded.Of(f.Params.Queries.Split)
+	known, err := view.Answers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.Params.calibration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, triples := evaluation.Names{Entities: view.Entities, Relations: loaded.Relations}, plausibility.Collect(known.Of, scored, c)
+	slices.SortFunc(triples, func(a, b plausibility.Scored) int {
+		return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
+	})
+	if f.Params.Queries.Given == workload.GivenPairs {
+		return evaluation.BestRelations(names.Triples(triples, len(loaded.Relations)), f.Params.Relations), nil
+	}
+	slices.SortFunc(triples, func(a, b plausibility.Scored) int { return a.Fact.Compare(b.Fact) })
+	return names.Triples(triples, 1), nil
+}
+
+type triplesTextFn struct{ Params Params }
+
+// ProcessElement writes triples.tsv when all parts are written: given triples with the least plausible first, the relations of pairs as they
+// are in the table.
+func (f *triplesTextFn) ProcessElement(ctx context.Context, parts int64, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
+	var rows []parquet.Triple
+	url, table := f.Params.url(TriplesFile), f.Params.url(TriplesTable)
+	err := parquet.EachPart(ctx, table, func(part []parquet.Triple) error {
+		parts--
+		rows = append(rows, part...)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case parts != 0:
+		return fmt.Errorf("%s has %d parts less than were written", table, parts)
+	case f.Params.Queries.Given == workload.GivenTriples:
+		slices.SortStableFunc(rows, evaluation.LeastPlausible)
+	}
+	if err := storage.WriteFile(ctx, url, append([]byte(evaluation.TriplesHeading), evaluation.TripleLines(rows)...)); err != nil {
+		return err
+	}
+	emit(url)
+	return nil
+}
