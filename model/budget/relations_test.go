@@ -52,6 +52,13 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 		}
 	}
 	held := live() - before
+	for i := range 8 {
+		f := facts[i]
+		if err := w.ScoresWithout(t.Context(), f.Head, g.RemovalOf(f.Head, f.Relation, f.Tail), []int32{f.Relation}, [][]float32{scores}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withFacts := live() - before
 	runtime.KeepAlive([]any{p, relations, s, w, scores})
 	sizes := budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount()), RelationEdges: relations.Edges()}
 	e := budget.Score(sizes, ultra.Configuration(), 10, 1<<17)
@@ -59,5 +66,11 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 	t.Logf("%.1f MiB held, estimate %.1f", float64(held)/(1<<20), float64(estimate)/(1<<20))
 	if held > estimate || estimate > 3*held/2 {
 		t.Errorf("%d bytes are held, the estimate is %d", held, estimate)
+	}
+	e = budget.Triples(sizes, ultra.Configuration(), 8, 1, 1, 1<<17)
+	estimate = row(e, "parameters") + e.Thread
+	t.Logf("with queries without a fact %.1f MiB held, estimate %.1f", float64(withFacts)/(1<<20), float64(estimate)/(1<<20))
+	if withFacts > estimate || estimate > 3*withFacts/2 {
+		t.Errorf("with queries without a fact %d bytes are held, the estimate is %d", withFacts, estimate)
 	}
 }
