@@ -19,6 +19,7 @@
 //	averaging     60 a parameter                  rounds of several workers: sums, results and their files
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
 //	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
+//	triples       120 a line, 400 a row           score: given triples or pairs, and their rows while they are sorted
 //	names         64 V                            serve: the map from names to ids
 //	requests      what --queue queries may hold   serve: answers, bodies, connections
 //	meetings      R R / 8, up to 62 times         rows of bits of the bundles under way, before and after a barrier
@@ -35,7 +36,7 @@
 //	  serving     scoring, and training without a   paths need a backward pass
 //	              score network, 32 E (delta + 1)
 //	  scoring with relations from a graph         states before and after a layer, and who sends to whom, with policy full
-//	              8 V d + 68 V + 12 E
+//	              8 V d + 68 V + 12 E             and of triples, in graphs without a fact, states of all layers beside these
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
 // An estimate is an upper bound. The table compares it with measured peaks of resident memory (VmHWM),

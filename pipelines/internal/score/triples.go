@@ -37,9 +37,12 @@ var givenNames = map[workload.Given]string{workload.GivenQueries: queriesName, w
 // read sets what there is to score, and says what the lines are.
 func (t *ownTriples) read() error {
 	q, what := t.asked, givenNames[t.asked.own.given]
-	for flag, given := range map[string]bool{"candidates": t.candidates != "", "only_new": t.onlyNew, "explain": t.explained, "radius": t.radius > 0} {
-		if given {
-			return command.Usage("--%s is for queries, lines of source and relation; %s has %s", flag, t.queries, what)
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"candidates", t.candidates != ""}, {"only_new", t.onlyNew}, {"explain", t.explained}, {"radius", t.radius > 0}} {
+		if flag.given {
+			return command.Usage("--%s is for queries, lines of source and relation; %s has %s", flag.name, t.queries, what)
 		}
 	}
 	lines := q.queries - int64(q.own.duplicates)
