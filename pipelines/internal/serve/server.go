@@ -47,7 +47,7 @@ type server struct {
 	routes     map[string]map[string]route // by path and method
 	batches    *batch.Batcher
 	lookups    chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
-	explaining chan struct{} // holds a value for each request that finds paths
+	explaining chan struct{} // holds a value for each request that finds paths or scores triples
 	relations  []byte        // the response of /relations
 	page       page
 }
@@ -92,6 +92,7 @@ func (common *shared) server(o settings) (*server, error) {
 		{http.MethodGet, "/answer", true, s.answerOne},
 		{http.MethodPost, "/answer", true, s.answerBody},
 		{http.MethodGet, "/explain", true, s.explain},
+		{http.MethodGet, "/score", true, s.score},
 		{http.MethodGet, "/entities", false, s.listEntities},
 		{http.MethodGet, "/relations", false, s.listRelations},
 		{http.MethodGet, "/types", false, s.listTypes},

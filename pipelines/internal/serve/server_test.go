@@ -415,6 +415,8 @@ func TestOtherSites(t *testing.T) {
 		switch path {
 		case "/answer":
 			asked = query
+		case "/score":
+			asked = "/score?head=Person+01&relation=knows&tail=Person+02"
 		case "/explain":
 			asked = "/explain" + strings.TrimPrefix(query, "/answer") + "&answer=Person+02"
 		}

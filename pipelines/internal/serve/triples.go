@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+
+	"tagnet/model"
+)
+
+// triple is a triple with its scores in the graph without it: of the tail as an answer of (head, relation, ?), and of the head as one of
+// (tail, ~relation, ?).
+type triple struct {
+	Head            string   `json:"head"`
+	Relation        string   `json:"relation"`
+	Tail            string   `json:"tail"`
+	TailScore       float32  `json:"tail_score"`
+	TailProbability *float64 `json:"tail_probability,omitempty"`
+	TailRank        int64    `json:"tail_rank"`
+	HeadScore       float32  `json:"head_score"`
+	HeadProbability *float64 `json:"head_probability,omitempty"`
+	HeadRank        int64    `json:"head_rank"`
+	// Hops is nil for a tail that no message from the head reaches.
+	Hops  *int `json:"hops"`
+	Known bool `json:"known"`
+}
+
+// triples is the response of /score.
+type triples struct {
+	Triples []triple `json:"triples"`
+}
+
+// score scores a triple, or without a relation the best ones of a head and a tail.
+func (s *server) score(w http.ResponseWriter, r *http.Request) error {
+	p, err := parameters(r, "head", "relation", "tail", "k")
+	if err != nil {
+		return err
+	}
+	head, tail := p.text("head"), p.text("tail")
+	switch {
+	case head == nil:
+		return invalid("head is missing: want the name of an entity")
+	case tail == nil:
+		return invalid("tail is missing: want the name of an entity")
+	}
+	k, err := p.count("k", usualAnswers, mostAnswers)
+	if err != nil {
+		return err
+	}
+	scored, err := s.scored(r.Context(), *head, p.text("relation"), *tail, k)
+	if err != nil {
+		return err
+	}
+	response := triples{make([]triple, len(scored))}
+	for i, of := range scored {
+		response.Triples[i] = triple{
+			Head: of.Head, Relation: of.Relation, Tail: of.Tail, TailScore: of.AsTail.Score, TailProbability: of.AsTail.Probability, TailRank: of.AsTail.Rank,
+			HeadScore: of.AsHead.Score, HeadProbability: of.AsHead.Probability, HeadRank: of.AsHead.Rank, Known: of.Known,
+		}
+		if of.Hops != model.Unreached {
+			response.Triples[i].Hops = &scored[i].Hops
+		}
+	}
+	return writeJSON(w, http.StatusOK, response)
+}
+
+// scored scores the triples of a request. No more requests do so or find paths at a time than there are threads.
+func (s *server) scored(ctx context.Context, head string, relation *string, tail string, k int) ([]model.ScoredTriple, error) {
+	select {
+	case s.explaining <- struct{}{}:
+		defer func() { <-s.explaining }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if relation == nil {
+		return s.model.Between(ctx, head, tail, k)
+	}
+	return s.model.Score(ctx, []model.Triple{{Head: head, Relation: *relation, Tail: tail}})
+}
