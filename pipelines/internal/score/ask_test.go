@@ -206,7 +206,7 @@ func TestRelationsWithSpaces(t *testing.T) {
 func TestAskAboutTypes(t *testing.T) {
 	w := trained(t, "typed")
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2", "--explain")
-	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-back-> e005") {
+	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-next-> e005") {
 		t.Errorf("it says\n%s", out)
 	}
 	rows := askedRows(t, w, "ask-inverse-next-Fizz-Rest")
