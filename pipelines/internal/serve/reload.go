@@ -35,7 +35,7 @@ func (l *reloader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // errReloading is the failure of a reload during another one.
 var errReloading = &failure{status: http.StatusConflict, retry: 1, Text: "a reload is under way; try again when it has ended"}
 
-// reload opens the graph and the model anew, and makes them those of the requests that come from then on. It says how that went. After an
+// reload opens the graph and the model again, and makes them those of the requests that come from then on. It says how that went. After an
 // error those that are open answer as before. It holds two of each at a time, no third one: it waits for requests that the one before the
 // current has not answered yet.
 func (l *reloader) reload() (*server, error) {
@@ -85,7 +85,7 @@ func (s *server) described() string {
 	return fmt.Sprintf("%s: %s entities, %d relations", s.model.Checkpoint(), progress.Count(int64(len(s.model.Entities()))), len(s.model.Relations()))
 }
 
-// answerReload reloads, for requests of this machine. The reload goes on if the client leaves.
+// answerReload reloads, for requests of this machine. The reload continues if the client leaves.
 func (s *server) answerReload(w http.ResponseWriter, r *http.Request) error {
 	if _, err := parameters(r); err != nil {
 		return err

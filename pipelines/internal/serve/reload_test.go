@@ -182,7 +182,7 @@ func TestReloadWaitsForTheGraphBefore(t *testing.T) {
 	}()
 	select {
 	case err := <-ended:
-		t.Errorf("it did not wait: %v", err)
+		t.Fatalf("it did not wait: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
 	first.Done()
