@@ -219,7 +219,7 @@ func TestReloadsTheWorkspace(t *testing.T) {
 		}
 	}
 	pipelinetest.Flip(t, w, "graph", "edges-00000-of-00001.arrow")
-	if got := send(t, "POST", p.url+"/reload", ""); got.status != 500 || !strings.Contains(got.text, "edges-00000-of-00001.arrow") || !strings.Contains(got.text, "answers as before") {
+	if got := send(t, "POST", p.url+"/reload", ""); got.status != 500 || !strings.Contains(got.text, "edges-00000-of-00001.arrow") || !strings.Contains(got.text, "answers as before") || !strings.Contains(got.text, "append the facts again") {
 		t.Errorf("status %d: %s", got.status, got.text)
 	}
 	if got := send(t, "GET", p.url+ask("two", "next"), ""); got.status != 200 {

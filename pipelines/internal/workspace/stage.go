@@ -410,7 +410,10 @@ func (w Workspace) require(ctx context.Context, folder string, command Command) 
 		return m, remedied(err, command)
 	}
 	if err := manifest.Verify(ctx, url, m); err != nil {
-		return m, remedied(err, command)
+		if err = remedied(err, command); errors.As(err, new(*Unusable)) && len(m.Earlier) > 0 {
+			err = fmt.Errorf("%w; then append the facts again that --append added", err)
+		}
+		return m, err
 	}
 	for _, input := range slices.Sorted(maps.Keys(m.Inputs)) {
 		now, err := w.hash(ctx, input)
