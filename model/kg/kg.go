@@ -29,9 +29,25 @@ type KG struct {
 
 	trainAnswers *answers
 
-	folder  string
+	version
 	mu      sync.Mutex
 	queries map[string][]tables.Query
+}
+
+// version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, and another graph may have
+// taken its place by then, whose ids mean other names. The zero value is that of facts in memory.
+type version struct{ folder, checksum string }
+
+// check returns an error if the folder has another graph now.
+func (v version) check(ctx context.Context) error {
+	if v.folder == "" {
+		return nil
+	}
+	m, err := manifest.Read(ctx, v.folder)
+	if err == nil && m.Checksum != v.checksum {
+		err = fmt.Errorf("%s was replaced by another graph while it was read: run again", v.folder)
+	}
+	return err
 }
 
 // View is one graph of a KG with the names of its entities: the training graph or the inference graph.
@@ -57,6 +73,7 @@ func (v *View) Answers(ctx context.Context) (tables.Answers, error) { return v.a
 
 // answers is a table of known answers that is read once. A failed read is tried again by the next caller.
 type answers struct {
+	version
 	url    string
 	of     *View // whose ids they have
 	mu     sync.Mutex
@@ -71,8 +88,11 @@ func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 		return a.known, nil
 	}
 	known, err := tables.ReadAnswers(ctx, a.url)
+	if err == nil {
+		err = a.check(ctx)
+	}
 	if err != nil {
-		return known, err
+		return tables.Answers{}, err
 	}
 	if err := checkAnswers(known, a.of.Graph); err != nil {
 		return known, fmt.Errorf("reading %s: %w", a.url, err)
@@ -120,6 +140,9 @@ func (k *KG) Queries(ctx context.Context, split string) ([]tables.Query, error) 
 	}
 	url := storage.Join(k.folder, QueriesFile(split))
 	queries, err := tables.ReadQueryTable(ctx, url)
+	if err == nil {
+		err = k.check(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

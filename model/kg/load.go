@@ -12,7 +12,7 @@ import (
 
 // Load reads a graph/ folder with its manifest. The error of a damaged file names it.
 func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
-	k := &KG{Manifest: m, folder: folder, queries: map[string][]tables.Query{}}
+	k := &KG{Manifest: m, version: version{folder, m.Checksum}, queries: map[string][]tables.Query{}}
 	var err error
 	if k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	if k.Train, err = readView(ctx, folder, m, "train", len(k.Relations)); err != nil {
 		return nil, err
 	}
-	k.trainAnswers = &answers{url: storage.Join(folder, TrainAnswersFile), of: k.Train}
+	k.trainAnswers = &answers{version: k.version, url: storage.Join(folder, TrainAnswersFile), of: k.Train}
 	k.Inference = k.Train
 	if isInductive(m) {
 		if k.Inference, err = readView(ctx, folder, m, "test", len(k.Relations)); err != nil {
@@ -31,7 +31,7 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	if m.Vocabulary != "" && k.Vocabulary != m.Vocabulary {
 		return nil, fmt.Errorf("%s: its names have the hash %s, its manifest says %s", folder, k.Vocabulary, m.Vocabulary)
 	}
-	return k, nil
+	return k, k.check(ctx)
 }
 
 // readView reads the graph that a split's queries are about. Edges go from the shards straight into the
@@ -42,9 +42,10 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 		entities, known, rows = InferenceEntitiesFile, InferenceAnswersFile, m.Rows["inference_edges"]
 	}
 	v := &View{}
-	v.answers = &answers{url: storage.Join(folder, known), of: v}
+	loaded := version{folder, m.Checksum}
+	v.answers = &answers{version: loaded, url: storage.Join(folder, known), of: v}
 	if file := typesFile(m, split); file != "" {
-		v.types.url = storage.Join(folder, file)
+		v.types.version, v.types.url = loaded, storage.Join(folder, file)
 	}
 	var err error
 	if v.Entities, err = tables.ReadNames(ctx, storage.Join(folder, entities), tables.Entities); err != nil {

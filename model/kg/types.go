@@ -14,6 +14,7 @@ var ErrNoTypes = remedy.Errorf("preprocess reads them with --types or --type_rel
 
 // types is a table of types that is read once. A failed read is tried again by the next caller.
 type types struct {
+	version
 	url    string // empty without types
 	mu     sync.Mutex
 	loaded bool
@@ -28,6 +29,9 @@ func (t *types) read(ctx context.Context, entities int) (index, []tables.Type, e
 		return t.names, t.table, nil
 	}
 	table, err := tables.ReadTypes(ctx, t.url)
+	if err == nil {
+		err = t.check(ctx)
+	}
 	if err != nil {
 		return index{}, nil, err
 	}

@@ -90,10 +90,14 @@ func (r *Replacement) Take(ctx context.Context) error {
 	return nil
 }
 
-// copy copies the files of the new folder over those of the old one, and removes what the new one lacks.
+// copy copies the files of the new folder over those of the old one, and removes what the new one lacks. The manifest of the old one is
+// removed first, so that nobody takes the files of both for one folder.
 func (r *Replacement) copy(ctx context.Context) error {
 	m, err := manifest.Read(ctx, r.New.url())
 	if err != nil {
+		return err
+	}
+	if err := storage.Remove(ctx, r.Old.index()); err != nil {
 		return err
 	}
 	keep := []string{r.Old.lockFile()}
@@ -135,13 +139,12 @@ func copyFile(ctx context.Context, from, to string) error {
 	return w.Commit()
 }
 
-// Interrupted reports whether a run was killed while it put the complete replacement of a folder, which is incomplete or damaged, in its place.
+// Interrupted reports whether a run was killed while it put the complete replacement of a folder, which has no manifest, in its place.
 func (w Workspace) Interrupted(ctx context.Context, folder string) bool {
 	url := w.Path(ReplacementFolder(folder))
-	m, err := manifest.Read(ctx, url)
-	if err != nil || len(m.Earlier) == 0 || manifest.Verify(ctx, url, m) != nil {
+	if _, err := manifest.Read(ctx, w.Path(folder)); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	now, err := manifest.Read(ctx, w.Path(folder))
-	return errors.Is(err, fs.ErrNotExist) || err == nil && now.Checksum == m.Earlier[len(m.Earlier)-1].Graph
+	m, err := manifest.Read(ctx, url)
+	return err == nil && len(m.Earlier) > 0 && manifest.Verify(ctx, url, m) == nil
 }

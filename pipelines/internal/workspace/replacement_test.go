@@ -74,7 +74,7 @@ func TestReplacement(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.release()
-			if err := storage.WriteFile(ctx, w.Path("first", "deep", "file"), []byte("two")); err != nil { // the first file was copied
+			if err := storage.Remove(ctx, w.Path("first", manifest.FileName)); err != nil { // the first step of a copy
 				t.Fatal(err)
 			}
 			_, err = w.Require(ctx, "first", Command{})
