@@ -64,12 +64,13 @@ func TestAppendedGraphEqualsTheWhole(t *testing.T) {
 		files, inference map[string]string
 		flags            []string
 	}{
-		"ring":       {files: pipelinetest.Ring("e", 30)},
-		"chain":      {files: chain},
-		"background": {files: map[string]string{"train.txt": chain["train.txt"], "valid.txt": chain["valid.txt"], "facts.txt": chain["test.txt"]}},
-		"train only": {files: map[string]string{"train.txt": chain["train.txt"]}},
-		"inductive":  {files: chain, inference: other},
-		"types":      {files: chain, inference: other, flags: []string{"--type_relation", "r0"}},
+		"ring":            {files: pipelinetest.Ring("e", 30)},
+		"chain":           {files: chain},
+		"background":      {files: map[string]string{"train.txt": chain["train.txt"], "valid.txt": chain["valid.txt"], "facts.txt": chain["test.txt"]}},
+		"train only":      {files: map[string]string{"train.txt": chain["train.txt"]}},
+		"inductive":       {files: chain, inference: other},
+		"types":           {files: chain, inference: other, flags: []string{"--type_relation", "r0"}},
+		"validated there": {files: chain, inference: other, flags: []string{"--validate_on", "inference"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 1))
