@@ -39,9 +39,9 @@ const mostFacts = 10_000_000
 
 func (f *factsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.facts, "facts", "", "`R,S|all`: list the new facts of these relations instead: both directions are queried for all --sources and --candidates, each fact is listed once, the most probable first")
-	set.IntVar(&f.most, "most", 10_000, "facts that --facts lists at most")
-	set.Float64Var(&f.threshold, "threshold", 0, "lowest `probability` of a fact that --facts lists")
-	set.Float64Var(&f.missing, "missing", 0, "`share` of the graph's facts that probabilities of --facts presume to be missing from the dataset; 0 is that of the validation facts")
+	set.IntVar(&f.most, "most", 10_000, "facts that --facts lists at most, 1 or more")
+	set.Float64Var(&f.threshold, "threshold", 0, "lowest `probability` of a fact that --facts lists; 0 or more, less than 1")
+	set.Float64Var(&f.missing, "missing", 0, "`share` of the graph's facts that probabilities of --facts presume to be missing from the dataset; 0 to 100, and 0 is that of the validation facts")
 	set.BoolVar(&f.unreached, "unreached", false, "let --facts list facts between entities that no path connects, too")
 }
 
