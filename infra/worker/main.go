@@ -14,6 +14,7 @@ import (
 	_ "tagnet/formats/storage/gcs"
 	_ "tagnet/stages/bundle"
 	_ "tagnet/stages/calibrate"
+	_ "tagnet/stages/discover"
 	_ "tagnet/stages/distances"
 	_ "tagnet/stages/evaluate"
 	_ "tagnet/stages/explain"
