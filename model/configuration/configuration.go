@@ -37,8 +37,9 @@ const (
 	RemoveOneHop = "one_hop" // every edge between the fact's ends
 	RemoveNone   = "none"
 
-	BatchingRandom  = "random"  // each batch is drawn from all queries
-	BatchingGrouped = "grouped" // whole groups of queries that share a source
+	BatchingRandom   = "random"   // each batch is drawn from all queries
+	BatchingGrouped  = "grouped"  // whole groups of queries that share a source
+	BatchingRelation = "relation" // groups of queries that share a base relation, about four in a batch
 )
 
 // Configuration holds all hyperparameters. Two trainings with equal configurations, data and seeds end
@@ -109,7 +110,7 @@ type Configuration struct {
 	BatchSize int `json:"batch_size"`
 	// Epochs is the number of passes over the training facts.
 	Epochs int `json:"epochs"`
-	// Batching is random (the paper's) or grouped.
+	// Batching is random (the paper's), grouped or relation.
 	Batching string `json:"batching"`
 	// ShareStates computes states that are equal on paper once while training, and adds up their
 	// gradients: less work for the same model, but for rounding. Within a window these are states of a query's

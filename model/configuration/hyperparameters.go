@@ -49,7 +49,7 @@ var hyperparameters = []Field{
 	{"degree_messages", Model, false, values{}, no, "a learned message stands in for each that the window leaves out", func(c *Configuration) any { return &c.DegreeMessages }},
 	{"epochs", Training, 20, atLeast(1), yes, "passes over the training facts", func(c *Configuration) any { return &c.Epochs }},
 	{"batch_size", Training, 16, atLeast(1), no, "queries per step", func(c *Configuration) any { return &c.BatchSize }},
-	{"batching", Training, BatchingRandom, oneOf(BatchingRandom, BatchingGrouped), no, "batches over all queries, or whole groups that share a source", func(c *Configuration) any { return &c.Batching }},
+	{"batching", Training, BatchingRandom, oneOf(BatchingRandom, BatchingGrouped, BatchingRelation), no, "batches over all queries, whole groups that share a source, or groups that share a relation, which is faster where relations come from a graph", func(c *Configuration) any { return &c.Batching }},
 	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0, and --policy full only with --dependent=false", func(c *Configuration) any { return &c.ShareStates }},
 	{"learning_rate", Training, 5e-3, above(0), no, "Adam's, in the first epoch", func(c *Configuration) any { return &c.LearningRate }},
 	{"learning_rate_decay", Training, .9, above(0), no, "multiplies the learning rate after each epoch", func(c *Configuration) any { return &c.LearningRateDecay }},

@@ -18,11 +18,22 @@ type Draw struct {
 // Schedule returns the batches of one epoch (from 1), in which each fact is drawn once. It depends on the facts,
 // the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
 func Schedule(facts []graph.Fact, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
-	if c.Batching == configuration.BatchingGrouped {
-		return groupedSchedule(facts, c.BatchSize, seed, epoch)
+	switch c.Batching {
+	case configuration.BatchingGrouped:
+		return groupedSchedule(facts, c.BatchSize, c.BatchSize, seed, epoch, func(f graph.Fact, inverse bool) int32 {
+			if inverse {
+				return f.Tail
+			}
+			return f.Head
+		})
+	case configuration.BatchingRelation:
+		return groupedSchedule(facts, c.BatchSize, max(1, c.BatchSize/relationsOfBatch), seed, epoch, func(f graph.Fact, _ bool) int32 { return f.Relation })
 	}
 	return randomSchedule(len(facts), c.BatchSize, seed, epoch)
 }
+
+// relationsOfBatch is the number of base relations, about, that a batch of BatchingRelation asks.
+const relationsOfBatch = 4
 
 // randomSchedule draws each batch at random over all facts: the first half of a batch asks for tails, the second
 // for heads. The last batch may be smaller.
@@ -40,27 +51,22 @@ func randomSchedule(facts, batch int, seed uint64, epoch int) [][]Draw {
 	return batches
 }
 
-// groupedSchedule draws whole groups of queries that share a source. Whether the query of a fact is for its tail or its
-// head is decided at random; the queries are grouped by source, groups larger than a batch are split, and
+// groupedSchedule draws whole groups of queries that share a key. Whether the query of a fact is for its tail or its
+// head is decided at random; the queries are grouped by key, groups larger than most are split, and
 // batches filled with groups in random order, each closed before it would grow beyond the batch size.
-func groupedSchedule(facts []graph.Fact, batch int, seed uint64, epoch int) [][]Draw {
+func groupedSchedule(facts []graph.Fact, batch, most int, seed uint64, epoch int, key func(f graph.Fact, inverse bool) int32) [][]Draw {
 	draws := make([]Draw, len(facts))
 	order := shuffled(len(facts), random.Seed(seed, purposeOrder, uint64(epoch)))
 	for i, fact := range order {
 		coin := random.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
 		draws[i] = Draw{Fact: fact, Inverse: coin&1 == 1}
 	}
-	source := func(d Draw) int32 {
-		if d.Inverse {
-			return facts[d.Fact].Tail
-		}
-		return facts[d.Fact].Head
-	}
-	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(source(a), source(b)) })
+	of := func(d Draw) int32 { return key(facts[d.Fact], d.Inverse) }
+	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(of(a), of(b)) })
 	var groups [][]Draw
 	for start := 0; start < len(draws); {
 		end := start + 1
-		for end < len(draws) && end-start < batch && source(draws[end]) == source(draws[start]) {
+		for end < len(draws) && end-start < most && of(draws[end]) == of(draws[start]) {
 			end++
 		}
 		groups = append(groups, draws[start:end:end])

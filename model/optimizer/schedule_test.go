@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/configuration"
 	"tagnet/model/graph"
 )
 
@@ -22,10 +23,11 @@ func hub(facts int) []graph.Fact {
 }
 
 func schedules(facts []graph.Fact, batch int, seed uint64, epoch int) map[string][][]Draw {
-	return map[string][][]Draw{
-		"random":  randomSchedule(len(facts), batch, seed, epoch),
-		"grouped": groupedSchedule(facts, batch, seed, epoch),
+	all := map[string][][]Draw{}
+	for _, batching := range []string{configuration.BatchingRandom, configuration.BatchingGrouped, configuration.BatchingRelation} {
+		all[batching] = Schedule(facts, configuration.Configuration{Batching: batching, BatchSize: batch}, seed, epoch)
 	}
+	return all
 }
 
 func TestEveryFactIsDrawnOnceAnEpoch(t *testing.T) {
@@ -75,7 +77,7 @@ func TestGroupedBatchHoldsWholeSources(t *testing.T) {
 		return facts[d.Fact].Head
 	}
 	pieces, inverse := 0, 0
-	for _, b := range groupedSchedule(facts, 64, 3, 2) {
+	for _, b := range schedules(facts, 64, 3, 2)[configuration.BatchingGrouped] {
 		for i, d := range b {
 			if i == 0 || source(d) != source(b[i-1]) {
 				pieces++
@@ -124,5 +126,29 @@ func TestShuffledIsFair(t *testing.T) {
 				t.Errorf("%d stands at %d in %d of 8000 shuffles, want about 2000", value, place, n)
 			}
 		}
+	}
+}
+
+func TestBatchOfRelationsHoldsGroups(t *testing.T) {
+	t.Parallel()
+	facts := make([]graph.Fact, 4000)
+	for i := range facts {
+		facts[i] = graph.Fact{Head: int32(i), Relation: int32(i % 50), Tail: int32(i + 1)}
+	}
+	most := 0
+	for _, b := range schedules(facts, 16, 3, 2)[configuration.BatchingRelation] {
+		asked := map[int32]int{}
+		for _, d := range b {
+			asked[facts[d.Fact].Relation]++
+		}
+		most = max(most, len(asked))
+		for relation, n := range asked {
+			if n%4 != 0 {
+				t.Fatalf("a batch asks relation %d %d times, want groups of 4: %v", relation, n, b)
+			}
+		}
+	}
+	if most != 4 {
+		t.Errorf("batches ask up to %d relations, want 4", most)
 	}
 }
