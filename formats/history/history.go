@@ -29,6 +29,22 @@ type Epoch struct {
 	Steps        int64          `json:"steps"`
 	// Kernel is the variant of the kernels, or the kind of device, such as "cuda".
 	Kernel string `json:"kernel"`
+	// Graphs has the part of each graph in a training on several, Trials the validation on each of several.
+	Graphs []Graph `json:"graphs,omitempty"`
+	Trials []Trial `json:"trials,omitempty"`
+}
+
+// Graph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
+type Graph struct {
+	Name  string  `json:"name"`
+	Steps int     `json:"steps"`
+	Loss  float64 `json:"loss"`
+}
+
+// Trial is the validation on a graph.
+type Trial struct {
+	Name string `json:"name"`
+	metrics.Valid
 }
 
 // Check returns an error for numbers that no epoch has.

@@ -102,6 +102,16 @@ func (r Ranks) Check() error {
 		check.Value("pessimistic", r.Pessimistic), check.Value("mean", r.Mean), check.Value("optimistic", r.Optimistic))
 }
 
+// Plus returns the sum of m and a share of n.
+func (m Metrics) Plus(n Metrics, share float64) Metrics {
+	m.MRR += share * n.MRR
+	m.Hits1 += share * n.Hits1
+	m.Hits3 += share * n.Hits3
+	m.Hits10 += share * n.Hits10
+	m.MeanRank += share * n.MeanRank
+	return m
+}
+
 // Check returns an error for metrics that no ranks have.
 func (m Metrics) Check() error {
 	return check.First(check.Share("mrr", m.MRR), check.Share("hits@1", m.Hits1), check.Share("hits@3", m.Hits3), check.Share("hits@10", m.Hits10),

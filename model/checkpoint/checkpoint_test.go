@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -94,7 +95,7 @@ func TestNewestIsTheFarthest(t *testing.T) {
 		if s.Weights[0].Data[0] != float32(s.Record.Step) || s.Optimizer[0].Data[0] != float32(s.Record.Step) {
 			t.Errorf("%s has the tensors of another", c.want)
 		}
-		if p := s.Record.Partial; p != nil && *p != *c.record.Partial {
+		if p := s.Record.Partial; p != nil && !reflect.DeepEqual(p, c.record.Partial) {
 			t.Errorf("the position is %+v, want %+v", p, c.record.Partial)
 		}
 	}

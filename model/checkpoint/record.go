@@ -38,8 +38,9 @@ type Record struct {
 	LearningRate float64 `json:"learning_rate"`
 	// Valid is nil if the epoch was not validated.
 	Valid *metrics.Valid `json:"valid,omitempty"`
-	// Vocabulary identifies the graph that the weights were trained on.
+	// Vocabulary identifies the graph that the weights were trained on. It is empty where Mixture describes several.
 	Vocabulary Vocabulary `json:"vocabulary"`
+	Mixture    *Mixture   `json:"mixture,omitempty"`
 	// Origin is the file that the training started from, or nil if it started from initial weights. Epoch 0 has
 	// the weights of the file.
 	Origin *Origin `json:"from,omitempty"`
@@ -61,6 +62,16 @@ type Partial struct {
 	Messages int64   `json:"messages"`
 	// Seconds is the time spent on the epoch.
 	Seconds float64 `json:"seconds"`
+	// Graphs has the part of each graph of a mixture, in its order; that of made graphs is the last.
+	Graphs []Part `json:"graphs,omitempty"`
+}
+
+// Part is that of a graph in an epoch of a mixture.
+type Part struct {
+	// Steps and Queries count its steps and their queries, Loss is the sum of the losses of these.
+	Steps   int     `json:"steps"`
+	Queries int64   `json:"queries"`
+	Loss    float64 `json:"loss"`
 }
 
 // Origin identifies weights that were trained elsewhere.
@@ -172,6 +183,11 @@ func (r Record) Check() error {
 	}
 	if r.Valid != nil {
 		if err := check.Value("valid", *r.Valid); err != nil {
+			return err
+		}
+	}
+	if r.Mixture != nil {
+		if err := r.Mixture.Check(); err != nil {
 			return err
 		}
 	}

@@ -96,6 +96,18 @@ func compareQueries(a, b tables.Query) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Answer, b.Answer))
 }
 
+// AnswersOf returns the answers that some facts give to the queries of both directions.
+func AnswersOf(facts []graph.Fact, baseRelations int32) tables.Answers {
+	queries := make([]tables.Query, 0, 2*len(facts))
+	for _, f := range facts {
+		queries = append(queries,
+			tables.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail},
+			tables.Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head})
+	}
+	slices.SortFunc(queries, compareQueries)
+	return gatherAnswers(queries)
+}
+
 // gatherAnswers collects the known answers of sorted queries.
 func gatherAnswers(queries []tables.Query) tables.Answers {
 	var a tables.Answers

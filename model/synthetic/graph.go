@@ -10,13 +10,17 @@ import (
 )
 
 // Range is the bounds of a number that is drawn, least and most included.
-type Range struct{ Least, Most int }
+type Range struct {
+	Least int `json:"least"`
+	Most  int `json:"most"`
+}
 
 // Options bound what is drawn.
 type Options struct {
-	Entities, Relations Range
+	Entities  Range `json:"entities"`
+	Relations Range `json:"relations"`
 	// Degree is the mean number of facts of base relations that an entity is in.
-	Degree Range
+	Degree Range `json:"degree"`
 }
 
 // Default are options for graphs that a step of training takes milliseconds on.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"runtime"
+	"slices"
 	"time"
 
 	"tagnet/formats/history"
@@ -18,14 +20,12 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
-	"tagnet/model/relations"
 )
 
 // Run holds the parameters of a training. Data holds its inputs.
@@ -55,13 +55,11 @@ type Run struct {
 
 // Data holds the inputs of a training.
 type Data struct {
-	Graph      *graph.Graph
+	// Material is the graph, Vocabulary identifies it.
+	Material
 	Vocabulary checkpoint.Vocabulary
-	// Entities are the names of the graph's entities, for errors.
-	Entities []string
-	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
-	Relations *relations.Graph
-	Train     optimizer.TrainingSet
+	// Mixture are several graphs, or nil. With them the Material, Vocabulary, Valid and ValidOn are left out, and the CPU computes.
+	Mixture *Mixture
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *ranker.Bundle
 	// ValidOn is the graph that they are about, or nil for the training graph.
@@ -73,7 +71,7 @@ type Data struct {
 // NewData returns the inputs of a training on a graph, without validation queries, devices and a relation graph.
 func NewData(ctx context.Context, loaded *kg.KG) (Data, error) {
 	d := Data{
-		Graph: loaded.Train.Graph, Entities: loaded.Train.Entities,
+		Material: Material{Graph: loaded.Train.Graph, Entities: loaded.Train.Entities, BaseRelations: loaded.Relations},
 		Vocabulary: checkpoint.Vocabulary{
 			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
 			Graph: loaded.Manifest.Checksum,
@@ -94,7 +92,9 @@ type learner struct {
 	parameters *parameters.Set[float32]
 	average    *parameters.Set[float32] // of the weights over the finished epochs, or nil
 	solver     *optimizer.Adam
-	trainer    accelerator.Trainer // nil before the first epoch and during validation
+	course     course
+	material   *material // whose trainer made the last step, or is to make the first
+	trials     []Trial
 	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
 	examples   []optimizer.Example // of the current step
 	history    []history.Epoch
@@ -106,6 +106,8 @@ type learner struct {
 	partial      checkpoint.Partial
 	saved        time.Time // when the newest checkpoint was written
 	started      time.Time // when the epoch would have started without interruptions
+	steps        int       // of the epoch
+	queries      int64     // of the epoch, about
 	validQueries int64
 }
 
@@ -127,8 +129,11 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 // run implements Train.
 func (l *learner) run(ctx context.Context) error {
 	err := l.train(ctx)
-	if l.trainer != nil {
-		if closing := l.trainer.Close(); err == nil {
+	for _, of := range l.course.materials() {
+		if of.trainer == nil {
+			continue
+		}
+		if closing := of.trainer.Close(); err == nil {
 			err = closing
 		}
 	}
@@ -140,7 +145,26 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	if report == nil {
 		report = func(Progress) {}
 	}
-	return &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
+	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
+	if data.Mixture != nil {
+		l.course, l.trials = newMixed(data.Mixture, run.Configuration, uint64(run.Seed)), data.Mixture.Trials
+		return l
+	}
+	l.material = &material{Material: data.Material}
+	l.course = &single{material: l.material, configuration: run.Configuration, seed: uint64(run.Seed)}
+	if data.Valid != nil {
+		l.trials = []Trial{data.trial()}
+	}
+	return l
+}
+
+// trial returns that of a training on one graph.
+func (d Data) trial() Trial {
+	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid}
+	if d.ValidOn != nil {
+		t.Graph, t.Relations, t.Entities = d.ValidOn.Graph, nil, d.ValidOn.Entities
+	}
+	return t
 }
 
 // train is run, except that it leaves the trainer open.
@@ -176,8 +200,10 @@ func (l *learner) prepare(ctx context.Context) error {
 		return err
 	}
 	l.announce()
-	if err := l.makeTrainer(); err != nil {
-		return err
+	if l.material != nil {
+		if err := l.makeTrainer(); err != nil {
+			return err
+		}
 	}
 	l.begin()
 	return nil
@@ -199,20 +225,29 @@ func (l *learner) initialize() error {
 		}
 	}
 	c := l.Configuration
-	layout := parameters.Layout(c, l.Graph.RelationCount())
-	l.parameters = parameters.Initialize(layout, optimizer.WeightsSeed(uint64(l.Seed)))
+	l.parameters = parameters.Initialize(parameters.Layout(c, l.relationCount()), optimizer.WeightsSeed(uint64(l.Seed)))
 	l.average = nil
-	l.solver = optimizer.NewSolver(c, l.Graph.RelationCount(), l.kernel)
+	l.solver = optimizer.NewSolver(c, l.relationCount(), l.kernel)
 	l.epoch = 1
+	l.steps, l.queries = l.course.begin(l.epoch)
 	return nil
+}
+
+// relationCount is the number of relations that weights may belong to: of several graphs, none does.
+func (l *learner) relationCount() int {
+	if l.Mixture != nil {
+		return 0
+	}
+	return l.Graph.RelationCount()
 }
 
 // begin starts the clock of the epoch.
 func (l *learner) begin() {
 	l.saved = time.Now()
 	l.started = l.saved.Add(-time.Duration(l.partial.Seconds * float64(time.Second)))
-	if l.Valid != nil {
-		l.validQueries = l.Valid.Rows()
+	l.validQueries = 0
+	for _, t := range l.trials {
+		l.validQueries += t.Queries.Rows()
 	}
 }
 
@@ -291,7 +326,7 @@ func (l *learner) restore(state checkpoint.State) error {
 // sameRun returns an error unless the record belongs to this training.
 func (l *learner) sameRun(r checkpoint.Record) error {
 	if r.Configuration.Resumed(l.Configuration) != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation || r.Rounds != l.Rounds ||
-		r.Vocabulary.Hash != l.Vocabulary.Hash || r.Vocabulary.Graph != l.Vocabulary.Graph {
+		r.Vocabulary.Hash != l.Vocabulary.Hash || r.Vocabulary.Graph != l.Vocabulary.Graph || !reflect.DeepEqual(r.Mixture, l.mixture()) {
 		return fmt.Errorf("%s of %s belongs to a training with another configuration, seed or graph", r.Name(), l.folder)
 	}
 	if r.Epoch > l.Configuration.Epochs {
@@ -302,20 +337,17 @@ func (l *learner) sameRun(r checkpoint.Record) error {
 
 // trainEpoch makes the remaining steps of the epoch.
 func (l *learner) trainEpoch(ctx context.Context) error {
-	if err := l.makeTrainer(); err != nil {
-		return err
-	}
 	l.solver.LearningRate = l.learningRate()
-	batches := optimizer.Schedule(l.Train.Facts, l.Configuration, uint64(l.Seed), l.epoch)
-	if at := l.partial.Step; at > len(batches) {
+	l.steps, l.queries = l.course.begin(l.epoch)
+	if at := l.partial.Step; at > l.steps {
 		return remedy.Errorf("use --force to train from the beginning", "%s of %s says that %d of the %d batches of epoch %d are trained",
-			l.record.Name(), l.folder, at, len(batches), l.epoch)
+			l.record.Name(), l.folder, at, l.steps, l.epoch)
 	}
-	for l.partial.Step < len(batches) {
+	for l.partial.Step < l.steps {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := l.trainBatch(batches, l.partial.Step); err != nil {
+		if err := l.trainBatch(l.partial.Step); err != nil {
 			return err
 		}
 		l.report(l.progress(0))
@@ -328,21 +360,38 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// trainBatch makes the step of a batch, of those that the epoch has, and adds it to partial.
-func (l *learner) trainBatch(batches [][]optimizer.Draw, index int) error {
-	batch := batches[index]
-	l.examples = l.Train.Examples(batch, uint64(l.Seed), l.epoch, l.examples)
+// trainBatch makes a step of the epoch, and adds it to partial.
+func (l *learner) trainBatch(index int) error {
+	batch, err := l.course.at(index)
+	if err != nil {
+		return err
+	}
+	l.material = batch.material
+	if err := l.makeTrainer(); err != nil {
+		return err
+	}
+	l.examples = batch.examples(l.examples)
 	result, err := l.step(l.examples, optimizer.StepSeed(uint64(l.Seed), l.epoch, index))
 	if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 		err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
 	}
 	if err != nil {
-		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, len(batches), l.explain(err))
+		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, l.explain(err))
 	}
+	loss, queries := result.Loss*float64(len(batch.draws)), int64(len(batch.draws))
 	l.partial.Step++
-	l.partial.Loss += result.Loss * float64(len(batch))
-	l.partial.Queries += int64(len(batch))
+	l.partial.Loss += loss
+	l.partial.Queries += queries
 	l.partial.Messages += result.Messages
+	if n := l.course.graphs(); n > 0 {
+		if len(l.partial.Graphs) != n {
+			l.partial.Graphs = make([]checkpoint.Part, n)
+		}
+		part := &l.partial.Graphs[batch.graph]
+		part.Steps++
+		part.Queries += queries
+		part.Loss += loss
+	}
 	return nil
 }
 
@@ -365,7 +414,12 @@ func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Confi
 // explain names the query in the error of a step or of a validation, adds a remedy, and names the checkpoint that remains. A training
 // in memory has neither of these.
 func (l *learner) explain(err error) error {
-	err = ranking.Named(err, l.Entities, l.Vocabulary.Relations)
+	if at := l.material; at != nil {
+		err = ranking.Named(err, at.Entities, at.BaseRelations)
+		if at.name != "" {
+			err = fmt.Errorf("graph %s: %w", at.name, err)
+		}
+	}
 	if l.folder == "" {
 		return err
 	}
@@ -405,7 +459,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		return err
 	}
 	weights := l.averaged()
-	valid, err := l.validate(ctx, weights)
+	valid, trials, err := l.validate(ctx, weights)
 	if err != nil {
 		return err
 	}
@@ -424,7 +478,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	line := history.Epoch{
 		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
 		Seconds: time.Since(l.started).Seconds(),
-		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(),
+		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(), Graphs: l.parts(), Trials: trials,
 	}
 	l.history = append(l.history, line)
 	if l.folder != "" {
@@ -457,6 +511,7 @@ func (l *learner) savePartial(ctx context.Context) error {
 		return err
 	}
 	partial := l.partial
+	partial.Graphs = slices.Clone(partial.Graphs)
 	partial.Seconds = time.Since(l.started).Seconds()
 	r.Partial = &partial
 	return l.save(ctx, r)
@@ -470,7 +525,7 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 	return checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion,
 		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation, Rounds: l.Rounds,
-		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary, Origin: l.record.Origin,
+		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary, Mixture: l.mixture(), Origin: l.record.Origin,
 	}, nil
 }
 
@@ -491,44 +546,6 @@ func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 		}
 	}
 	return l.folder.Prune(ctx)
-}
-
-// validate ranks the validation queries by a model with some weights if this epoch is to be validated.
-func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, error) {
-	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
-	if !due || l.validQueries == 0 {
-		return nil, nil
-	}
-	if err := l.closeTrainer(); err != nil { // frees its buffers; the weights and moments stay
-		return nil, err
-	}
-	scored, err := l.rank(ctx, weights)
-	if err != nil {
-		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
-	}
-	var ranks ranking.Accumulator
-	for _, q := range scored.Queries {
-		for _, r := range q.Results {
-			ranks.Add(r.Rank)
-		}
-	}
-	return &metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}, nil
-}
-
-// rank ranks the validation queries by a model with some weights.
-func (l *learner) rank(ctx context.Context, weights *parameters.Set[float32]) (*ranker.Scored, error) {
-	model := ranker.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: weights, Relations: l.Relations}
-	entities := l.Entities
-	if l.ValidOn != nil {
-		model.Graph, model.Relations, entities = l.ValidOn.Graph, nil, l.ValidOn.Entities
-	}
-	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
-	if err != nil {
-		return nil, err
-	}
-	done := &tally{report: func(n int64) { l.report(l.progress(n)) }}
-	scored, err := r.Rank(ctx, l.Valid, done.add)
-	return scored, errors.Join(ranking.Named(err, entities, l.Vocabulary.Relations), r.Close())
 }
 
 func tensors(stored []safetensors.Tensor) []parameters.Tensor[float32] {

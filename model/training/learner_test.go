@@ -49,7 +49,7 @@ func toy(t testing.TB) Data {
 		names[i] = fmt.Sprint("node ", i)
 	}
 	return Data{
-		Graph: g, Entities: names, Train: trainingSet(g, facts), Valid: bundleOf(g, held, append(slices.Clone(facts), held...)),
+		Material: Material{Graph: g, Entities: names, BaseRelations: []string{"next", "back", "skip"}, Train: trainingSet(g, facts)}, Valid: bundleOf(g, held, append(slices.Clone(facts), held...)),
 		Vocabulary: checkpoint.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
 	}
 }

@@ -35,7 +35,7 @@ type Progress struct {
 func (l *learner) progress(validated int64) Progress {
 	p := Progress{
 		Epoch: l.epoch, Epochs: l.Configuration.Epochs,
-		Queries: l.partial.Queries, Facts: int64(len(l.Train.Facts)),
+		Queries: l.partial.Queries, Facts: l.queries,
 		Validated: validated, Validations: l.validQueries,
 	}
 	if p.Queries > 0 {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"tagnet/model/checkpoint"
-	"tagnet/model/optimizer"
 )
 
 // Worker trains shards of the rounds of a training, one at a time, with buffers that it keeps between them.
@@ -93,13 +92,13 @@ func (l *learner) start(ctx context.Context, t Task) (done bool, err error) {
 func (l *learner) makeSteps(ctx context.Context, indices []int, trained func(queries int64, loss float64)) error {
 	l.partial = checkpoint.Partial{}
 	l.solver.LearningRate = l.learningRate()
-	batches := optimizer.Schedule(l.Train.Facts, l.Configuration, uint64(l.Seed), l.epoch)
+	l.steps, l.queries = l.course.begin(l.epoch)
 	for _, index := range indices {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		before := l.partial
-		if err := l.trainBatch(batches, index); err != nil {
+		if err := l.trainBatch(index); err != nil {
 			return err
 		}
 		trained(l.partial.Queries-before.Queries, l.partial.Loss-before.Loss)

@@ -9,24 +9,25 @@ import (
 	"tagnet/model/optimizer"
 )
 
-// makeTrainer makes the trainer if there is none: validation frees its memory.
+// makeTrainer makes the trainer of the current graph if there is none: validation frees its memory.
 func (l *learner) makeTrainer() error {
-	if l.trainer != nil {
+	at := l.material
+	if at.trainer != nil {
 		return nil
 	}
 	var err error
 	if a := l.device.Accelerator(); a != nil {
-		if l.trainer, err = a.NewTrainer(l.Graph, l.Configuration, l.parameters, l.solver); err == nil {
+		if at.trainer, err = a.NewTrainer(at.Graph, l.Configuration, l.parameters, l.solver); err == nil {
 			return nil
 		}
-		l.trainer = nil
+		at.trainer = nil
 		if !l.device.FallBack(err) {
 			return fmt.Errorf("preparing to train: %w", l.explain(err))
 		}
 		l.announce()
 	}
-	if l.trainer, err = l.cpuTrainer(); err != nil {
-		l.trainer = nil
+	if at.trainer, err = l.cpuTrainer(); err != nil {
+		at.trainer = nil
 		return fmt.Errorf("preparing to train: %w", err)
 	}
 	return nil
@@ -34,20 +35,22 @@ func (l *learner) makeTrainer() error {
 
 // cpuTrainer returns a trainer on the processor.
 func (l *learner) cpuTrainer() (accelerator.Trainer, error) {
-	return optimizer.New(l.Graph, l.Relations, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
+	return optimizer.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
 }
 
-// closeTrainer stores the weights and the solver of the trainer and frees its memory.
-func (l *learner) closeTrainer() error {
+// closeTrainers stores the weights and the solver and frees the memory of all trainers.
+func (l *learner) closeTrainers() error {
 	if err := l.store(); err != nil {
 		return err
 	}
-	trainer := l.trainer
-	l.trainer = nil
-	if trainer == nil {
-		return nil
+	var errs []error
+	for _, of := range l.course.materials() {
+		if of.trainer != nil {
+			errs = append(errs, of.trainer.Close())
+			of.trainer = nil
+		}
 	}
-	return trainer.Close()
+	return errors.Join(errs...)
 }
 
 // store brings the parameters and the solver up to date.
@@ -55,7 +58,7 @@ func (l *learner) store() error {
 	if !l.ahead {
 		return nil
 	}
-	if err := l.trainer.Store(); err != nil {
+	if err := l.material.trainer.Store(); err != nil {
 		return fmt.Errorf("copying the weights from %v: %w", l.device.Accelerator(), l.explain(err))
 	}
 	l.ahead = false
@@ -64,16 +67,16 @@ func (l *learner) store() error {
 
 // step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
 func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
-	result, err := l.trainer.Step(examples, seed)
+	result, err := l.material.trainer.Step(examples, seed)
 	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {
 		l.announce()
-		if err := l.closeTrainer(); err != nil {
+		if err := l.closeTrainers(); err != nil {
 			return result, err
 		}
 		if err := l.makeTrainer(); err != nil {
 			return result, err
 		}
-		result, err = l.trainer.Step(examples, seed)
+		result, err = l.material.trainer.Step(examples, seed)
 	}
 	if err == nil {
 		l.ahead = true

@@ -35,7 +35,7 @@ func (l *learner) averaged() *parameters.Set[float32] {
 }
 
 func (l *learner) emptyWeights() *parameters.Set[float32] {
-	return parameters.NewSet[float32](parameters.Layout(l.Configuration, l.Graph.RelationCount()))
+	return parameters.NewSet[float32](parameters.Layout(l.Configuration, l.relationCount()))
 }
 
 // stored returns the tensors of a checkpoint: the weights that others read, and what only the training does.

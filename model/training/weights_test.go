@@ -96,7 +96,7 @@ func validated(t *testing.T, run Run, data Data) {
 			t.Fatal(err)
 		}
 		l.begin()
-		if valid, err := l.validate(t.Context(), l.parameters); err != nil || *valid != *r.Valid {
+		if valid, _, err := l.validate(t.Context(), l.parameters); err != nil || *valid != *r.Valid {
 			t.Errorf("epoch %d: its weights have the metrics %+v (%v), its record %+v", e+1, valid, err, r.Valid)
 		}
 	}

@@ -1,0 +1,52 @@
+package training
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/kg"
+	"tagnet/model/optimizer"
+	"tagnet/model/ranker"
+	"tagnet/model/relations"
+	"tagnet/model/workload"
+)
+
+// MaterialOf returns the training graph and facts of a knowledge graph, for a mixture. A graph without training facts is an error.
+func MaterialOf(ctx context.Context, loaded *kg.KG, c configuration.Configuration) (Material, error) {
+	data, err := NewData(ctx, loaded)
+	if err != nil {
+		return Material{}, err
+	}
+	data.Material.Relations = relations.Between(data.Graph, c)
+	return data.Material, nil
+}
+
+// TrialOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a mixture. A graph without
+// any is an error.
+func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c configuration.Configuration) (Trial, error) {
+	queries, err := workload.List(ctx, loaded, workload.Params{Split: "valid", Limit: limit})
+	if err != nil {
+		return Trial{}, err
+	}
+	if len(queries) == 0 {
+		return Trial{}, fmt.Errorf("graph %s has no validation facts", name)
+	}
+	view := loaded.Of("valid")
+	return Trial{
+		Name: name, Graph: view.Graph, Relations: relations.Between(view.Graph, c),
+		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: &ranker.Bundle{Queries: queries},
+	}, nil
+}
+
+// SeenIn describes the training graph of a knowledge graph.
+func SeenIn(ctx context.Context, name string, loaded *kg.KG) (checkpoint.Seen, error) {
+	facts, err := optimizer.NewTrainingSet(ctx, loaded)
+	if err != nil {
+		return checkpoint.Seen{}, err
+	}
+	return checkpoint.Seen{
+		Name: name, Entities: len(loaded.Train.Entities), Relations: len(loaded.Relations), Facts: int64(len(facts.Facts)), Checksum: loaded.Manifest.Checksum,
+	}, nil
+}

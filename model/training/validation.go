@@ -1,0 +1,92 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tagnet/formats/history"
+	"tagnet/formats/metrics"
+	"tagnet/model/checkpoint"
+	"tagnet/model/parameters"
+	"tagnet/model/ranker"
+	"tagnet/model/ranking"
+)
+
+// validate ranks the validation queries by a model with some weights if this epoch is to be validated. Of several graphs it returns
+// the mean of their metrics, and those of each.
+func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []history.Trial, error) {
+	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
+	if !due || l.validQueries == 0 {
+		return nil, nil, nil
+	}
+	if err := l.closeTrainers(); err != nil { // frees their buffers; the weights and moments stay
+		return nil, nil, err
+	}
+	var trials []history.Trial
+	ranked := int64(0)
+	for _, t := range l.trials {
+		valid, err := l.rank(ctx, t, weights, ranked)
+		if err != nil {
+			return nil, nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
+		}
+		trials = append(trials, history.Trial{Name: t.Name, Valid: valid})
+		ranked += valid.Queries
+	}
+	if l.Mixture == nil {
+		return &trials[0].Valid, nil, nil
+	}
+	return mean(trials), trials, nil
+}
+
+// rank ranks the validation queries of a graph, after so many of others.
+func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
+	model := ranker.Model{Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations}
+	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
+	if err != nil {
+		return metrics.Valid{}, err
+	}
+	done := &tally{sum: before, report: func(n int64) { l.report(l.progress(n)) }}
+	scored, err := r.Rank(ctx, t.Queries, done.add)
+	if err := errors.Join(ranking.Named(err, t.Entities, t.BaseRelations), r.Close()); err != nil {
+		return metrics.Valid{}, err
+	}
+	var ranks ranking.Accumulator
+	for _, q := range scored.Queries {
+		for _, r := range q.Results {
+			ranks.Add(r.Rank)
+		}
+	}
+	return metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}, nil
+}
+
+// mean returns the mean of the metrics of graphs, each with the same weight, and the sum of their queries.
+func mean(trials []history.Trial) *metrics.Valid {
+	var m metrics.Valid
+	share := 1 / float64(len(trials))
+	for _, t := range trials {
+		m.Queries += t.Queries
+		m.Tied += share * t.Tied
+		m.Pessimistic = m.Pessimistic.Plus(t.Pessimistic, share)
+		m.Mean = m.Mean.Plus(t.Mean, share)
+		m.Optimistic = m.Optimistic.Plus(t.Optimistic, share)
+	}
+	return &m
+}
+
+// mixture returns the description of the graphs, or nil for one graph.
+func (l *learner) mixture() *checkpoint.Mixture {
+	if l.Mixture == nil {
+		return nil
+	}
+	return &l.Mixture.Description
+}
+
+// parts returns the part of each graph in the epoch, for training.jsonl.
+func (l *learner) parts() (parts []history.Graph) {
+	for i, p := range l.partial.Graphs {
+		name := names(l.Mixture.Description)[i]
+		parts = append(parts, history.Graph{Name: name, Steps: p.Steps, Loss: p.Loss / float64(max(1, p.Queries))})
+	}
+	return parts
+}
