@@ -47,10 +47,10 @@ const (
 //
 // The zero value of a field is not always valid: start from Default or a preset.
 type Configuration struct {
-	// Relations is where relation embeddings come from: graph, or empty for the table or linear that Dependent says (Source). Weights
-	// decide it: it is no hyperparameter.
+	// Relations is where relation embeddings come from: graph, or empty for the table or linear that Dependent says (Source). Upgraded
+	// leaves it empty for these two, whose files are as old as Dependent.
 	Relations string `json:"relations,omitzero"`
-	// RelationLayers is the number of propagation layers between relations, for graph.
+	// RelationLayers is the number of propagation layers between relations, for graph; else 0.
 	RelationLayers int `json:"relation_layers,omitzero"`
 	// Architecture is the key that earlier files have instead of Relations; its value ultra stands for graph. Upgraded leaves it empty.
 	Architecture string `json:"architecture,omitzero"`
@@ -123,13 +123,20 @@ type Configuration struct {
 	WeightAverage float64 `json:"weight_average,omitzero"`
 }
 
-// Upgraded returns what a configuration means that was written before Relations, or names a choice that Dependent makes.
+// Upgraded returns what a configuration means that was written before Relations, names a choice that Dependent makes, or leaves
+// RelationLayers to Layers: equal models have equal configurations.
 func (c Configuration) Upgraded() Configuration {
 	switch {
 	case c.Architecture == "ultra":
 		c.Architecture, c.Relations, c.RelationLayers = "", RelationsGraph, c.Layers
 	case c.Relations == RelationsTable || c.Relations == RelationsLinear:
 		c.Relations, c.Dependent = "", c.Relations == RelationsLinear
+	}
+	switch {
+	case c.Relations == "":
+		c.RelationLayers = 0
+	case c.Relations == RelationsGraph && c.RelationLayers == 0:
+		c.RelationLayers = c.Layers
 	}
 	return c
 }
@@ -226,9 +233,8 @@ func (c Configuration) Violations() []Violation {
 		}
 	}
 	check(c.Architecture == "", "architecture", shown(c.Architecture), "nothing")
-	check(c.Relations == "" || c.namesSource(), "relations", shown(c.Relations), "nothing, or "+RelationsGraph)
 	if c.Transfers() {
-		check(c.RelationLayers >= 1 && c.RelationLayers <= MaxLayers, "relation_layers", c.RelationLayers, between(1, MaxLayers).text)
+		check(c.RelationLayers >= 1, "relation_layers", c.RelationLayers, between(1, MaxLayers).text)
 		check(c.Bias, "bias", c.Bias, "true, with relations from a graph")
 		check(!c.Prioritized(), "policy", c.Policy, "window or full, with relations from a graph")
 		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, with relations from a graph")

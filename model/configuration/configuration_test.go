@@ -141,13 +141,17 @@ func TestRelationsOfFilesWrittenBefore(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"dependent": true}`: RelationsLinear, `{"dependent": false}`: RelationsTable, `{"relations": "linear"}`: RelationsLinear,
 		`{"relations": "table"}`: RelationsTable, `{"architecture": "ultra", "layers": 6}`: RelationsGraph, `{"relations": "graph", "relation_layers": 6}`: RelationsGraph,
+		`{"relation_layers": 3}`: RelationsLinear, `{"relations": "graph", "layers": 4}`: RelationsGraph,
 	} {
 		c := Default()
 		if err := c.Parse([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Validate(); err != nil || c.Source() != want || strings.Contains(c.String(), "relations") != (want == RelationsGraph) {
+		if err := c.Validate(); err != nil || c.Source() != want || strings.Contains(c.String(), "relation") != (want == RelationsGraph) {
 			t.Errorf("%s: source %s, want %s; %v\n%s", text, c.Source(), want, err, c)
+		}
+		if want == RelationsGraph && c.RelationLayers != c.Layers {
+			t.Errorf("%s: %d relation layers, want as many as layers, %d", text, c.RelationLayers, c.Layers)
 		}
 	}
 }

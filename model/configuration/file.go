@@ -61,13 +61,8 @@ func parsePreset(file string, text []byte, preset func(name string) (Configurati
 		return Configuration{}, err
 	}
 	var mistakes []error
-	for _, decided := range []struct {
-		field string
-		given bool
-	}{{"architecture", p.Architecture != ""}, {"relations", p.Relations == RelationsGraph}} {
-		if decided.given {
-			mistakes = append(mistakes, strict.Mistake(file, text, "weights decide it: leave it out", decided.field))
-		}
+	if p.Architecture != "" {
+		mistakes = append(mistakes, strict.Mistake(file, text, "relations stands for it", "architecture"))
 	}
 	p.Configuration = p.Upgraded()
 	for _, v := range p.Violations() {

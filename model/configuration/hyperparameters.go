@@ -31,6 +31,8 @@ type Field struct {
 // hyperparameters has a line for each hyperparameter, in the order of a command's help. What combines several is in Violations.
 var hyperparameters = []Field{
 	// name, group, default, values, whether a resumed training may change it, help, field
+	{"relations", Model, "", oneOf(RelationsLinear, RelationsTable, RelationsGraph).where(Configuration.relationsGiven), no, "where relation embeddings come from: linear and table are --dependent and --dependent=false, graph is a propagation between the relations, so that the model answers on any graph", func(c *Configuration) any { return &c.Relations }},
+	{"relation_layers", Model, 0, between(0, MaxLayers), no, "propagation layers between relations, for --relations graph; 0 takes as many as --layers", func(c *Configuration) any { return &c.RelationLayers }},
 	{"layers", Model, 6, between(1, MaxLayers), no, "propagation layers, and the most hops to an answer", func(c *Configuration) any { return &c.Layers }},
 	{"dim", Model, 32, between(1, 4096), no, "dimensions of every state", func(c *Configuration) any { return &c.Dim }},
 	{"policy", Model, PolicyWindow, oneOf(PolicyWindow, PolicyFull, PolicyAStar, PolicyWindowWithAStar), no, "who sends to whom (TAGNet, NBFNet, A*Net, both)", func(c *Configuration) any { return &c.Policy }},
@@ -53,7 +55,7 @@ var hyperparameters = []Field{
 	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0, and --policy full only with --dependent=false", func(c *Configuration) any { return &c.ShareStates }},
 	{"learning_rate", Training, 5e-3, above(0), no, "Adam's, in the first epoch", func(c *Configuration) any { return &c.LearningRate }},
 	{"learning_rate_decay", Training, .9, above(0), no, "multiplies the learning rate after each epoch", func(c *Configuration) any { return &c.LearningRateDecay }},
-	{"weight_decay", Training, 0., atLeast(0), no, "added to the gradient, times the weight; with ULTRA's weights decoupled from it, as AdamW's", func(c *Configuration) any { return &c.WeightDecay }},
+	{"weight_decay", Training, 0., atLeast(0), no, "added to the gradient, times the weight; with --relations graph decoupled from it, as AdamW's", func(c *Configuration) any { return &c.WeightDecay }},
 	{"weight_average", Training, 0., fraction, no, "share of the average over earlier epochs in the weights that an epoch leaves to be validated and scored with; the training stays the same", func(c *Configuration) any { return &c.WeightAverage }},
 	{"dropout", Training, 0., fraction, no, "share of each node update that is dropped while training", func(c *Configuration) any { return &c.Dropout }},
 	{"remove", Training, RemoveTriple, oneOf(RemoveTriple, RemoveOneHop, RemoveNone), no, "what leaves the graph of a training query", func(c *Configuration) any { return &c.Remove }},

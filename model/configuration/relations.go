@@ -4,7 +4,7 @@ package configuration
 const (
 	RelationsTable  = "table"  // embeddings and tables of relations are parameters
 	RelationsLinear = "linear" // the tables are a linear map of the embedding of the query's relation
-	RelationsGraph  = "graph"  // both come from a propagation between relations; only read from trained weights
+	RelationsGraph  = "graph"  // both come from a propagation between relations
 )
 
 // relationSource describes a source of relation embeddings.
@@ -13,8 +13,8 @@ type relationSource struct {
 	query bool
 	layer []RelationTensor
 	// fixed says that the tables are the same for all queries, transfers that no parameter belongs to a relation and the graph of
-	// the relations is needed, named that Configuration.Relations names the source, rather than Dependent.
-	fixed, transfers, named bool
+	// the relations is needed.
+	fixed, transfers bool
 }
 
 // RelationTensor is a parameter of a relation source in a layer.
@@ -33,7 +33,7 @@ var relationSources = map[string]relationSource{
 		{"relation_linear.weight", func(relations, dim int) []int { return []int{relations * dim, dim} }},
 		{"relation_linear.bias", func(relations, dim int) []int { return []int{relations * dim} }},
 	}},
-	RelationsGraph: {transfers: true, named: true}, // parameters.Layout has its tensors
+	RelationsGraph: {transfers: true}, // parameters.Layout has its tensors
 }
 
 // Source returns where relation embeddings come from: table, linear or graph.
@@ -54,8 +54,8 @@ func (c Configuration) RelationTensors() (layer []RelationTensor, query bool) {
 	return source.layer, source.query
 }
 
-// namesSource reports whether Relations names a source that no other field chooses.
-func (c Configuration) namesSource() bool { return relationSources[c.Relations].named }
+// relationsGiven reports whether Relations names the source, rather than Dependent.
+func (c Configuration) relationsGiven() bool { return c.Relations != "" }
 
 // Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it needs the
 // graph of the relations.

@@ -81,6 +81,31 @@ func TestInitializeIndependentEmbeddingIsNormal(t *testing.T) {
 	}
 }
 
+// TestInitializeRelationsFromAGraph holds that the rows of the edge types are embeddings, and the maps from states of relations linear.
+func TestInitializeRelationsFromAGraph(t *testing.T) {
+	t.Parallel()
+	s := initialized(t, func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.DegreeMessages, c.Dim = configuration.RelationsGraph, 4, false, 128
+	}, 7)
+	for name, fanIn := range map[string]float64{
+		"relation_model.layers.3.relation.weight": 0, "relation_model.layers.3.linear.weight": 256, "entity_model.layers.0.linear.weight": 13 * 128,
+		"entity_model.layers.5.relation_projection.0.weight": 128, "entity_model.layers.5.relation_projection.2.bias": 128, "entity_model.mlp.0.weight": 256,
+	} {
+		mean, deviation, largest := moments(s.Data(name))
+		want, bound := 1.0, 4.5
+		if fanIn > 0 {
+			bound = 1 / math.Sqrt(fanIn)
+			want = bound / math.Sqrt(3)
+		}
+		if !(math.Abs(mean) <= .2*want && math.Abs(deviation-want) <= .2*want && largest <= bound) {
+			t.Errorf("%s: mean %g, deviation %g, largest %g; want 0, %g, at most %g", name, mean, deviation, largest, want, bound)
+		}
+	}
+	if _, deviation, largest := moments(s.Data("relation_model.layers.0.layer_norm.weight")); deviation != 0 || largest != 1 {
+		t.Error("a layer norm of the relations does not begin with ones")
+	}
+}
+
 func TestInitializeDependsOnSeedAndNameOnly(t *testing.T) {
 	t.Parallel()
 	whole := initialized(t, nil, 7)

@@ -162,7 +162,7 @@ func (e *encoder) unknown(ctx context.Context, line int, t triples.Triple) error
 		Remedy: "add training facts with it",
 	}
 	if e.chunk.Graph == triples.Inference {
-		b.Remedy += ", or read the inference graph alone, for weights of ULTRA (as --dataset, or with --inference_only where one folder has both graphs)"
+		b.Remedy += ", or read the inference graph alone, for a model that answers on any graph (as --dataset, or with --inference_only where one folder has both graphs)"
 	}
 	if e.params.Strict {
 		return triples.Refuse(b)

@@ -66,7 +66,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
 			set.StringVar(&f.validateOn, "validate_on", "", "`training|inference`: the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
-			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for weights of ULTRA")
+			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, jsonl, ntriples, nquads, turtle, parquet or openke; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")

@@ -13,8 +13,8 @@ import (
 	"tagnet/pipelines/internal/command"
 )
 
-// RelationsUsage explains the flag --relations; message and aggregate are those of the configuration.
-const RelationsUsage = "`file` of the names of the base relations of the weights, one a line, in the order of their ids"
+// NamesUsage explains the flag --relation_names; message and aggregate are those of the configuration.
+const NamesUsage = "`file` of the names of the base relations of the weights, one a line, in the order of their ids"
 
 // Checkpoint is a checkpoint of weights that no folder holds yet.
 type Checkpoint = pretrained.Checkpoint
@@ -26,7 +26,7 @@ var ErrNoNames, ErrNeedlessNames = pretrained.ErrNoNames, pretrained.ErrNeedless
 type Source struct {
 	// Flag is the flag that names File, without dashes.
 	Flag, File string
-	// Relations is the file of --relations.
+	// Relations is the file of --relation_names.
 	Relations string
 	// Options are those that the user gave.
 	Options nbfnet.Options
@@ -55,7 +55,7 @@ func (s Source) flagged(err error) error {
 	}
 	flag := s.Flag
 	if bad.URL != s.File {
-		flag = "relations"
+		flag = "relation_names"
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

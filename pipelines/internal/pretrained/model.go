@@ -36,7 +36,7 @@ func OpenModel(ctx context.Context, model string, loaded *kg.KG) (*Checkpoint, [
 	}
 	file, err := Source{Flag: "model", File: model}.Open(ctx)
 	if errors.Is(err, ErrNoNames) {
-		return nil, nil, command.Usage("--model: %s holds weights of NBFNet-PyG, which belong to relations: use --weights %[1]s --relations NAMES with score", model)
+		return nil, nil, command.Usage("--model: %s holds weights of NBFNet-PyG, which belong to relations: use --weights %[1]s --relation_names NAMES with score", model)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -192,7 +192,7 @@ func (e *reader) missingSplit(split string, command workspace.Command, err error
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
 func (e *reader) withoutTraining(ctx context.Context) string {
 	for _, name := range slices.Concat(kg.Splits, metrics.Protocols[1:]) {
-		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil && (of.Given != nil || of.From != nil) {
+		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil {
 			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
 		}
 	}

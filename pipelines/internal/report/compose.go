@@ -104,8 +104,6 @@ func (e *evidence) composeConfiguration() section {
 	if from := e.checkpoint.Origin; from != nil {
 		s.Lead = append(s.Lead, "The training began with the weights of "+from.File+", which decide the architecture.")
 	}
-	delete(fields, "relations") // are no flags
-	delete(fields, "relation_layers")
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
 	for _, name := range comparison.SortedFields(fields) {
 		if value := strings.Trim(string(fields[name]), `"`); value != "" {

@@ -33,7 +33,7 @@ type weightsFlags struct {
 func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
 	set.StringVar(&f.weights, "weights", "", "`file` of weights that NBFNet-PyG trained (.pth), to score with instead of a checkpoint")
-	set.StringVar(&f.relations, "relations", "", pretrained.RelationsUsage+"; for --weights")
+	set.StringVar(&f.relations, "relation_names", "", pretrained.NamesUsage+"; for --weights")
 	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
 	set.StringVar(&f.aggregate, "aggregate", "", "`pna|sum|mean|max`: the aggregate_func of --weights, unless it is pna")
 	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, --weights or a --checkpoint that has none for this graph")
@@ -52,7 +52,7 @@ func (f *weightsFlags) check(e *command.Environment) error {
 		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out, or add --calibrate")
 	}
 	if !given["weights"] {
-		for _, name := range []string{"relations", "message", "aggregate"} {
+		for _, name := range []string{"relation_names", "message", "aggregate"} {
 			if given[name] {
 				return command.Usage("--%s describes --weights, which is missing", name)
 			}
@@ -70,7 +70,7 @@ func (f *weightsFlags) check(e *command.Environment) error {
 	if given["aggregate"] {
 		return command.OneOf("aggregate", f.aggregate, configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax)
 	}
-	return e.NotEmpty("a file", "weights", "relations")
+	return e.NotEmpty("a file", "weights", "relation_names")
 }
 
 // openWeights opens the file of --weights.
@@ -82,7 +82,7 @@ func (a *opened) openWeights(ctx context.Context) error {
 	file, err := source.Open(ctx)
 	switch {
 	case errors.Is(err, pretrained.ErrNoNames):
-		return command.Usage("--weights %s has no names of relations: add --relations, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", a.weights)
+		return command.Usage("--weights %s has no names of relations: add --relation_names, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", a.weights)
 	case errors.Is(err, pretrained.ErrNeedlessNames), err == nil && a.relations == "":
 		return command.Usage("--weights: %s holds weights of ULTRA: use --model %[1]s", a.weights)
 	case err != nil:

@@ -63,7 +63,7 @@ func readCase(t *testing.T, folder, name string) nbfnetCase {
 
 // flags returns the flags that score with the weights, and more.
 func (c nbfnetCase) flags(more ...string) []string {
-	flags := []string{"--workspace", c.workspace, "--weights", c.weights, "--relations", c.relations, "--message", c.Message}
+	flags := []string{"--workspace", c.workspace, "--weights", c.weights, "--relation_names", c.relations, "--message", c.Message}
 	if c.Aggregate != "pna" {
 		flags = append(flags, "--aggregate", c.Aggregate)
 	}
@@ -190,25 +190,25 @@ func TestWeightsRefused(t *testing.T) {
 		says      []string
 		arguments []string
 	}{
-		"no names": {2, []string{"--weights ", "add --relations"}, []string{"--workspace", c.workspace, "--weights", c.weights}},
+		"no names": {2, []string{"--weights ", "add --relation_names"}, []string{"--workspace", c.workspace, "--weights", c.weights}},
 		"no message": {2, []string{"--message for ", "give distmult, transe or rotate"},
-			[]string{"--workspace", c.workspace, "--weights", c.weights, "--relations", c.relations}},
+			[]string{"--workspace", c.workspace, "--weights", c.weights, "--relation_names", c.relations}},
 		"no aggregate": {2, []string{"--aggregate for ", "give sum, mean or max"},
-			[]string{"--workspace", sum.workspace, "--weights", sum.weights, "--relations", sum.relations, "--message", "transe"}},
+			[]string{"--workspace", sum.workspace, "--weights", sum.weights, "--relation_names", sum.relations, "--message", "transe"}},
 		"wrong message":     {2, []string{"--message", "rotat"}, with(c, func(c *nbfnetCase) { c.Message = "rotat" })},
 		"wrong aggregate":   {2, []string{"--aggregate for ", "want pna"}, with(c, func(c *nbfnetCase) { c.Aggregate = "max" })},
 		"with a checkpoint": {2, []string{"--checkpoint and --weights"}, c.flags("--checkpoint", "best")},
 		"base rate":         {2, []string{"--base_rate: --weights have no calibration"}, c.flags("--base_rate", "0.1")},
-		"without weights":   {2, []string{"--relations describes --weights"}, []string{"--workspace", c.workspace, "--relations", c.relations}},
+		"without weights":   {2, []string{"--relation_names describes --weights"}, []string{"--workspace", c.workspace, "--relation_names", c.relations}},
 		"missing file":      {2, []string{"--weights: ", "nowhere.pth"}, with(c, func(c *nbfnetCase) { c.weights = "nowhere.pth" })},
 		"folder":            {2, []string{"--weights: ", "is not a regular file"}, with(c, func(c *nbfnetCase) { c.weights = c.workspace })},
 		"device":            {2, []string{"--weights: ", "is not a regular file"}, with(c, func(c *nbfnetCase) { c.weights = "/dev/zero" })},
 		"damaged":           {1, []string{"--weights: " + cut, "cut short or damaged"}, with(c, func(c *nbfnetCase) { c.weights = cut })},
-		"missing names":     {2, []string{"--relations: ", "nowhere.txt"}, with(c, func(c *nbfnetCase) { c.relations = "nowhere.txt" })},
-		"fewer names":       {2, []string{"--relations: ", "has 2 relations", "have 3"}, with(c, func(c *nbfnetCase) { c.relations = names(c.Relations[:2]...) })},
+		"missing names":     {2, []string{"--relation_names: ", "nowhere.txt"}, with(c, func(c *nbfnetCase) { c.relations = "nowhere.txt" })},
+		"fewer names":       {2, []string{"--relation_names: ", "has 2 relations", "have 3"}, with(c, func(c *nbfnetCase) { c.relations = names(c.Relations[:2]...) })},
 		"name twice":        {1, []string{"relations.txt:3: ", `"a" is already in line 1`}, with(c, func(c *nbfnetCase) { c.relations = names("a", "b", "a") })},
 		"ids":               {1, []string{"relations.txt:1: a tab"}, with(c, func(c *nbfnetCase) { c.relations = names("0\ta", "1\tb", "2\tc") })},
-		"other names":       {1, []string{"--relations: ", `relation "above 3" is not listed`}, with(c, func(c *nbfnetCase) { c.relations = names("a", "b", "c") })},
+		"other names":       {1, []string{"--relation_names: ", `relation "above 3" is not listed`}, with(c, func(c *nbfnetCase) { c.relations = names("a", "b", "c") })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: f.code, Says: f.says}, f.arguments...)
@@ -321,7 +321,7 @@ func TestWeightsForNBFNet(t *testing.T) {
 			}
 			relations := file(t, "relations.txt", "back\nnext\nskip\n")
 			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "12",
-				"--weights", filepath.Join(folder, "model.pth"), "--relations", relations, "--message", record.Configuration.Message)
+				"--weights", filepath.Join(folder, "model.pth"), "--relation_names", relations, "--message", record.Configuration.Message)
 			again := rowsOf[parquet.Prediction](t, filepath.Join(w, "runs", "main", "evaluation", "queries", "predictions"))
 			for i := range own { // the calibration is that of the checkpoint
 				own[i].Probability = nil

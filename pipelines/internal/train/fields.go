@@ -40,14 +40,20 @@ func (f *field) IsBoolFlag() bool { return f.Kind() == reflect.Bool }
 
 // configure returns a configuration with the fields that were given.
 func configure(c configuration.Configuration, fields []*field) (configuration.Configuration, error) {
+	given := map[string]bool{}
 	for _, f := range fields {
 		if !f.given {
 			continue
 		}
+		given[f.Name] = true
 		if err := f.Field.Set(&c, f.text); err != nil {
 			return c, command.Usage("--%s: %v", f.Name, err)
 		}
 	}
+	if given["relations"] && given["dependent"] {
+		return c, command.Usage("--relations decides what --dependent does: leave --dependent out")
+	}
+	c = c.Upgraded()
 	if err := c.Validate(); err != nil {
 		// Each line names a field, and so a flag.
 		return c, command.Usage("--%s", strings.ReplaceAll(err.Error(), "\n", "\n--"))

@@ -18,20 +18,20 @@ import (
 
 // origin is where a training begins: the weights of a file and their checkpoint, or initial weights if both are nil.
 type origin struct {
-	from, relations string // flags
-	file            *pretrained.File
-	weights         *pretrained.Checkpoint
+	from, names string // flags
+	file        *pretrained.File
+	weights     *pretrained.Checkpoint
 	// recorded identifies the file that the checkpoints name.
 	recorded *checkpoint.Origin
 }
 
 // check validates the flags beside each other.
 func (o *origin) check(e *command.Environment) error {
-	if err := e.NotEmpty("a file", "from", "relations"); err != nil {
+	if err := e.NotEmpty("a file", "from", "relation_names"); err != nil {
 		return err
 	}
-	if o.from == "" && o.relations != "" {
-		return command.Usage("--relations describes --from, which is missing")
+	if o.from == "" && o.names != "" {
+		return command.Usage("--relation_names describes --from, which is missing")
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 	if o.from == "" {
 		return nil
 	}
-	source := pretrained.Source{Flag: "from", File: o.from, Relations: o.relations}
+	source := pretrained.Source{Flag: "from", File: o.from, Relations: o.names}
 	for _, f := range fields {
 		switch {
 		case !f.given:
@@ -54,9 +54,9 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 	file, err := source.Open(ctx)
 	switch {
 	case errors.Is(err, pretrained.ErrNoNames):
-		return command.Usage("--from %s has no names of relations: add --relations, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", o.from)
+		return command.Usage("--from %s has no names of relations: add --relation_names, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", o.from)
 	case errors.Is(err, pretrained.ErrNeedlessNames):
-		return command.Usage("--relations: the weights of --from %s are ULTRA's, none of which belongs to a relation: leave it out", o.from)
+		return command.Usage("--relation_names: the weights of --from %s are ULTRA's, none of which belongs to a relation: leave it out", o.from)
 	case err != nil:
 		return err
 	}

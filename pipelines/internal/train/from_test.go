@@ -22,7 +22,7 @@ func from(t testing.TB, workspace string, more ...string) []string {
 	t.Helper()
 	relations := filepath.Join(t.TempDir(), "relations.txt")
 	pipelinetest.Write(t, relations, "skip\nnext\nback\n")
-	flags := []string{"--workspace", workspace, "--from", weightsFile, "--relations", relations, "--message", "distmult", "--negatives", "8", "--epochs", "2"}
+	flags := []string{"--workspace", workspace, "--from", weightsFile, "--relation_names", relations, "--message", "distmult", "--negatives", "8", "--epochs", "2"}
 	return append(flags, more...)
 }
 
@@ -131,16 +131,16 @@ func TestFromIsRefused(t *testing.T) {
 		says      []string
 		arguments []string
 	}{
-		"no relations":       {2, []string{"--from ", "add --relations"}, []string{"--workspace", w, "--from", weightsFile}},
+		"no relations":       {2, []string{"--from ", "add --relation_names"}, []string{"--workspace", w, "--from", weightsFile}},
 		"no message":         {2, []string{"--message for ", "give distmult, transe or rotate"}, from(t, w)[:6]},
-		"no weights":         {2, []string{"--relations describes --from"}, []string{"--workspace", w, "--relations", few}},
+		"no weights":         {2, []string{"--relation_names describes --from"}, []string{"--workspace", w, "--relation_names", few}},
 		"layers":             {2, []string{"--from " + weightsFile, "layers is 3 there, 5 here", "leave them out"}, from(t, w, "--layers", "5")},
 		"bias":               {2, []string{"bias is true there, false here"}, from(t, w, "--bias=false")},
 		"policy":             {2, []string{`policy is "full" there, "astar" here`}, from(t, w, "--policy", "astar")},
 		"degree messages":    {2, []string{"degree_messages is false there, true here"}, from(t, w, "--policy", "window", "--degree_messages")},
 		"missing":            {2, []string{"--from: ", "nowhere.pth"}, append(from(t, w), "--from", "nowhere.pth")},
 		"no file of PyTorch": {1, []string{"--from: ", "it is not a file of torch.save"}, append(from(t, w), "--from", few)},
-		"other relations":    {1, []string{"--relations: ", `relation "back" is not listed; closest: "backwards", `}, append(from(t, w), "--relations", few)},
+		"other relations":    {1, []string{"--relation_names: ", `relation "back" is not listed; closest: "backwards", `}, append(from(t, w), "--relation_names", few)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: f.code, Says: f.says}, append(f.arguments, "--force")...)

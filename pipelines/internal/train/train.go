@@ -64,7 +64,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
 			set.StringVar(&f.origin.from, "from", "", "`file` of weights to train further (.pth): ULTRA's, or those that NBFNet-PyG trained; decides the architecture; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005; NBFNet's have --policy full unless window is given")
-			set.StringVar(&f.origin.relations, "relations", "", pretrained.RelationsUsage+"; for --from with weights of NBFNet-PyG")
+			set.StringVar(&f.origin.names, "relation_names", "", pretrained.NamesUsage+"; for --from with weights of NBFNet-PyG")
 			for _, field := range f.fields {
 				set.Var(field, field.Name, field.Usage())
 			}
@@ -376,7 +376,7 @@ func (t *trainer) resumeNothing(ctx context.Context) error {
 
 // resumed returns the command line that resumes this run, without the flags that --resume takes from the checkpoint.
 func (t *trainer) resumed() workspace.Command {
-	without := []string{"resume", "preset", "from", "relations", "seed", "validate_every", "valid_limit", "patience", "workers", "local_steps"}
+	without := []string{"resume", "preset", "from", "relation_names", "seed", "validate_every", "valid_limit", "patience", "workers", "local_steps"}
 	for _, f := range t.fields {
 		without = append(without, f.Name)
 	}

@@ -97,6 +97,49 @@ func TestTrainULTRA(t *testing.T) {
 	}
 }
 
+// TestTrainRelationsFromAGraph trains a model from scratch whose relations come from their graph, with a window: it resumes with the same
+// bytes, and answers on its own graph and on another one.
+func TestTrainRelationsFromAGraph(t *testing.T) {
+	w := ring(t, 40)
+	folder := filepath.Join(w, "runs/main/checkpoints")
+	flags := []string{
+		"--workspace", w, "--relations", "graph", "--relation_layers", "2", "--layers", "4", "--dim", "8", "--delta", "3", "--aggregate", "sum",
+		"--negatives", "8", "--epochs", "3",
+	}
+	pipelinetest.Succeed(t, Pipeline(), flags...)
+	history, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+	if err != nil || len(history) != 3 || !(history[2].Loss < .9*history[0].Loss) {
+		t.Errorf("epochs %+v, %v; want three with a loss that falls", history, err)
+	}
+	r, err := checkpoint.Folder(folder).Record(t.Context(), "epoch-003")
+	if c := r.Configuration; err != nil || c.Relations != configuration.RelationsGraph || c.RelationLayers != 2 || c.Policy != configuration.PolicyWindow || r.Origin != nil {
+		t.Errorf("the record is %+v, %v", r, err)
+	}
+	whole := pipelinetest.Files(t, folder)
+	unfinish(t, folder, "epoch-003")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume")
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
+	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w)
+	elsewhere(t, filepath.Join(folder, "best"))
+	answersInTheLibrary(t, w)
+	pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w)
+	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "--relation_<wbr>layers") {
+		t.Error("the report lacks a hyperparameter of the training")
+	}
+	for name, f := range map[string]struct{ says, flag string }{
+		"another source": {`relations is "graph" there, absent here`, "--relations=table"},
+		"both":           {"--relations decides what --dependent does", "--dependent=false"},
+		"no source":      {`--relations is "names.txt": want one of linear, table, graph`, "--relations=names.txt"},
+		"policy":         {"--policy is astar: want window or full, with relations from a graph", "--policy=astar"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--resume", "--epochs", "4", f.flag)...); code == 0 || !strings.Contains(stderr, f.says) {
+				t.Errorf("%d: %s", code, stderr)
+			}
+		})
+	}
+}
+
 // answersInTheLibrary asks the library what score answers, which propagates differences to states that queries share.
 func answersInTheLibrary(t *testing.T, w string) {
 	t.Helper()
@@ -124,7 +167,7 @@ func answersInTheLibrary(t *testing.T, w string) {
 	}
 }
 
-// elsewhere scores a checkpoint of ULTRA over a graph with other entities and relations, for which its probabilities do not hold.
+// elsewhere scores a checkpoint of three epochs without weights of relations over a graph with other entities and relations, for which its probabilities do not hold.
 func elsewhere(t *testing.T, checkpoint string) {
 	t.Helper()
 	files := pipelinetest.RenamedRing("f", 30, "after", "before", "beside")
@@ -197,7 +240,7 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		says []string
 		more []string
 	}{
-		"relations": {2, []string{"--relations: the weights of --from", "none of which belongs to a relation"}, []string{"--relations", weights}},
+		"relations": {2, []string{"--relation_names: the weights of --from", "none of which belongs to a relation"}, []string{"--relation_names", weights}},
 		"preset":    {2, []string{"--preset sets an architecture"}, []string{"--preset", "wn18rr"}},
 		"layers":    {2, []string{"the flags do not fit its weights (layers is 6 there, 4 here)"}, []string{"--layers", "4"}},
 		"dim":       {2, []string{"the flags do not fit its weights (dim is 64 there, 32 here)"}, []string{"--dim", "32"}},
