@@ -7,7 +7,6 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
-	"tagnet/model/optimizer"
 	"tagnet/model/ranker"
 	"tagnet/model/relations"
 	"tagnet/model/workload"
@@ -40,13 +39,17 @@ func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c con
 	}, nil
 }
 
-// SeenIn describes the training graph of a knowledge graph.
-func SeenIn(ctx context.Context, name string, loaded *kg.KG) (checkpoint.Seen, error) {
-	facts, err := optimizer.NewTrainingSet(ctx, loaded)
-	if err != nil {
-		return checkpoint.Seen{}, err
+// SeenIn describes the graph of a split of a knowledge graph, and counts the split's facts, those of the training split, or queries.
+func SeenIn(ctx context.Context, name string, loaded *kg.KG, split string) (checkpoint.Seen, error) {
+	view := loaded.Of(split)
+	seen := checkpoint.Seen{
+		Name: name, Entities: len(view.Entities), Relations: len(loaded.Relations), Facts: view.Graph.Edges() / 2, Checksum: loaded.Manifest.Checksum,
 	}
-	return checkpoint.Seen{
-		Name: name, Entities: len(loaded.Train.Entities), Relations: len(loaded.Relations), Facts: int64(len(facts.Facts)), Checksum: loaded.Manifest.Checksum,
-	}, nil
+	queries, err := loaded.Queries(ctx, split)
+	if split == "train" {
+		seen.Facts = int64(len(queries) / 2)
+	} else {
+		seen.Queries = int64(len(queries))
+	}
+	return seen, err
 }

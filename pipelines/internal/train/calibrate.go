@@ -44,7 +44,7 @@ func (t *trainer) calibrationParams(held lock.Lock) calibrate.Params {
 // uncalibrated reports whether the best checkpoint has no calibration that can be read, although there are validation
 // queries to fit one to.
 func (t *trainer) uncalibrated(ctx context.Context) (bool, error) {
-	if !t.validates {
+	if !t.calibrates {
 		return false, nil
 	}
 	best, err := t.folder.Record(ctx, "best")
@@ -116,7 +116,7 @@ func (t *trainer) calibrate(ctx context.Context) error {
 // showCalibration prints what the probabilities of the best checkpoint presume, or how to get some. It returns the
 // calibration's URL, or "" without one.
 func (t *trainer) showCalibration(ctx context.Context, best checkpoint.Record) (string, error) {
-	if !t.validates {
+	if !t.calibrates {
 		return "", nil
 	}
 	c, err := t.fitted(ctx, best)

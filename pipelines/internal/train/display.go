@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"tagnet/model/checkpoint"
@@ -67,10 +68,23 @@ func (d *display) epoch(p training.Progress) {
 	e := p.Finished
 	if e.Valid == nil {
 		d.e.Progress.Print("epoch %d of %d: loss %.4f, %.1fs", e.Epoch, p.Epochs, e.Loss, e.Seconds)
-		return
+	} else {
+		d.e.Progress.Print("epoch %d of %d: loss %.4f, validation MRR %.4f, Hits@10 %.4f, %.1fs",
+			e.Epoch, p.Epochs, e.Loss, e.Valid.Selection().MRR, e.Valid.Selection().Hits10, e.Seconds)
 	}
-	d.e.Progress.Print("epoch %d of %d: loss %.4f, validation MRR %.4f, Hits@10 %.4f, %.1fs",
-		e.Epoch, p.Epochs, e.Loss, e.Valid.Selection().MRR, e.Valid.Selection().Hits10, e.Seconds)
+	var losses, ranks []string
+	for _, g := range e.Graphs {
+		losses = append(losses, fmt.Sprintf("%s %.4f in %d steps", g.Name, g.Loss, g.Steps))
+	}
+	for _, t := range e.Trials {
+		ranks = append(ranks, fmt.Sprintf("%s %.4f", t.Name, t.Selection().MRR))
+	}
+	if len(losses) > 0 {
+		d.e.Progress.Print("  loss of graphs: %s", strings.Join(losses, ", "))
+	}
+	if len(ranks) > 0 {
+		d.e.Progress.Print("  validation MRR of graphs: %s", strings.Join(ranks, ", "))
+	}
 }
 
 // lost returns what a second interrupt loses.

@@ -48,6 +48,7 @@ type flags struct {
 	validation metrics.Validation
 	memory     int64
 	origin     origin
+	graphs     graphs
 
 	configuration configuration.Configuration
 	rounds        configuration.Rounds
@@ -65,6 +66,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
 			set.StringVar(&f.origin.from, "from", "", "`file` of weights to train further (.pth): ULTRA's, or those that NBFNet-PyG trained; decides the architecture; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005; NBFNet's have --policy full unless window is given")
 			set.StringVar(&f.origin.names, "relation_names", "", pretrained.NamesUsage+"; for --from with weights of NBFNet-PyG")
+			f.graphs.register(set)
 			for _, field := range f.fields {
 				set.Var(field, field.Name, field.Usage())
 			}
@@ -113,6 +115,8 @@ type recorded struct {
 	configuration.Rounds
 	Validation metrics.Validation `json:"validation"`
 	Origin     *checkpoint.Origin `json:"from,omitempty"`
+	// Mixture has several graphs instead of the workspace's.
+	Mixture *checkpoint.Mixture `json:"mixture,omitempty"`
 }
 
 // upgraded returns what a recorded configuration means that names the architecture instead of the source of relations.
@@ -128,14 +132,16 @@ func upgraded(there json.RawMessage) (json.RawMessage, error) {
 // trainer is one run of the command.
 type trainer struct {
 	*flags
-	e      *command.Environment
-	loaded *kg.KG
-	stage  *workspace.Stage
-	folder checkpoint.Folder
-	edges  *relationgraph.Table // between relations, or nil
+	e       *command.Environment
+	loaded  *kg.KG         // nil with several graphs
+	mixture *learn.Mixture // nil without
+	facts   int64          // that the training learns from
+	stage   *workspace.Stage
+	folder  checkpoint.Folder
+	edges   *relationgraph.Table // between relations, or nil
 
-	validates bool // there are validation queries
-	trained   bool // only the calibration is missing
+	calibrates bool // there are validation queries of the graph that the model answers about
+	trained    bool // only the calibration is missing
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -149,6 +155,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := f.configure(ctx, e); err != nil {
+		return err
+	}
+	if err := f.graphs.check(f, e); err != nil {
 		return err
 	}
 	t, err := f.open(ctx, e)
@@ -187,6 +196,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // open reads the graph and divides the memory. It writes nothing.
 func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, error) {
+	if f.graphs.several() {
+		return f.openGraphs(ctx, e)
+	}
 	loaded, inputs, err := e.Workspace.OpenGraph(ctx)
 	if err != nil {
 		return nil, err
@@ -243,17 +255,39 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.replicas); err != nil {
 		return nil, err
 	}
-	t := &trainer{
-		flags: f, e: e, loaded: loaded, edges: edges, validates: len(valid) > 0, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
+	t := f.newTrainer(e)
+	t.loaded, t.edges, t.calibrates = loaded, edges, len(valid) > 0
+	t.facts = int64(len(kg.Facts(train))) // of which each is a query of an epoch
+	t.stage.Configuration, t.stage.Inputs, t.stage.Vocabulary = t.recorded(), inputs, loaded.Vocabulary
+	t.stage.Ready = edges.Ready(t.ready(ctx, t.facts, f.cost(ctx, e, sizes, int64(len(train)))))
+	return t, nil
+}
+
+// newTrainer returns a trainer without graphs.
+func (f *flags) newTrainer(e *command.Environment) *trainer {
+	return &trainer{
+		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
-			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
-			Configuration: recorded{f.configuration, f.rounds, f.validation, f.origin.recorded}, Upgraded: upgraded, Seed: e.Seed,
-			Inputs: inputs, Lasting: true, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
+			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Upgraded: upgraded, Seed: e.Seed,
+			Lasting: true, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
 		},
 	}
-	queries := int64(len(kg.Facts(train))) // of an epoch, one for each fact
-	t.stage.Ready = edges.Ready(e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: f.memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: f.cost(ctx, e, sizes, int64(len(train)))}))
-	return t, nil
+}
+
+// recorded returns what decides the content of the checkpoints of this run.
+func (t *trainer) recorded() recorded {
+	r := recorded{t.configuration, t.rounds, t.validation, t.origin.recorded, nil}
+	if t.mixture != nil {
+		r.Mixture = &t.mixture.Description
+	}
+	return r
+}
+
+// ready returns what checks that the jobs can run. An epoch has so many queries.
+func (t *trainer) ready(ctx context.Context, queries int64, cost command.Cost) func(ctx context.Context) error {
+	return t.e.Ready(command.Work{
+		Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: t.memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: cost,
+	})
 }
 
 // jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the calibration.
@@ -417,7 +451,7 @@ func keepCheckpoints(err error) error {
 // other parameters.
 func (t *trainer) sameRun(records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
-		there, here := recorded{r.Configuration.Resumed(t.configuration), r.Rounds, r.Validation, r.Origin}, recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
+		there, here := recorded{r.Configuration.Resumed(t.configuration), r.Rounds, r.Validation, r.Origin, r.Mixture}, t.recorded()
 		there.Epochs = max(r.Epoch, t.configuration.Epochs)
 		there.Workers, here.Workers = max(1, there.Workers), max(1, here.Workers)
 		different, err := differences(there, here)
@@ -429,7 +463,7 @@ func (t *trainer) sameRun(records []checkpoint.Record) error {
 		}
 		remedy := fmt.Sprintf("%s continues it, another --workspace or %s starts over",
 			t.e.Workspace.Command("train", "--resume"), t.stage.Command.With("--force"))
-		if r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
+		if t.loaded != nil && r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
 			different = append(different, "the graph is another")
 			remedy = fmt.Sprintf("use another --workspace, or %s to start over", t.stage.Command.With("--force"))
 			if slices.ContainsFunc(t.loaded.Manifest.Earlier, func(e manifest.Earlier) bool { return e.Graph == r.Vocabulary.Graph }) {
@@ -504,7 +538,7 @@ func (t *trainer) train(ctx context.Context) error {
 func (t *trainer) params(session string) learn.Params {
 	w := t.e.Workspace
 	return learn.Params{
-		Graph: w.Graph(), RelationGraph: t.edges.URL(), Session: session,
+		Graph: w.Graph(), Mixture: t.mixture, RelationGraph: t.edges.URL(), Session: session,
 		Run: training.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
@@ -520,18 +554,21 @@ const grace = 10 * time.Second
 
 // runJobs runs the Beam pipeline of one worker, or those of several.
 func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) error {
-	queries, err := t.loaded.Queries(ctx, "train")
-	if err != nil {
-		return err
-	}
-	facts := kg.Facts(queries)
 	if command.Elsewhere() { // a training in this process reports to the session
-		defer t.follow(ctx, int64(len(facts)), show)()
+		queries := t.facts
+		if t.mixture != nil {
+			queries = t.graphs.queriesOf(t.configuration)
+		}
+		defer t.follow(ctx, queries, show)()
 	}
 	if t.rounds.Workers > 1 {
-		return t.runRounds(ctx, p, facts)
+		queries, err := t.loaded.Queries(ctx, "train")
+		if err != nil {
+			return err
+		}
+		return t.runRounds(ctx, p, kg.Facts(queries))
 	}
-	_, err = t.e.RunBeam(ctx, Build(p))
+	_, err := t.e.RunBeam(ctx, Build(p))
 	return err
 }
 
@@ -570,16 +607,12 @@ func (t *trainer) publish(ctx context.Context) error {
 	if err := t.sameRun(records); err != nil {
 		return err
 	}
-	queries, err := t.loaded.Queries(ctx, "train")
-	if err != nil {
-		return err
-	}
 	t.stage.Outputs = []string{checkpoint.BestFile}
 	n := len(records)
 	if n == 0 || records[n-1].Epoch < t.configuration.Epochs && !training.Stopped(records, t.validation.Patience) {
 		return fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.configuration.Epochs, t.configuration.Epochs, t.stage.Command)
 	}
-	rows := map[string]int64{"epochs": int64(records[n-1].Epoch), "facts": int64(len(queries) / 2)}
+	rows := map[string]int64{"epochs": int64(records[n-1].Epoch), "facts": t.facts}
 	return t.stage.Publish(ctx, rows)
 }
 
@@ -607,6 +640,10 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)
+	if best.Mixture != nil {
+		e.Next(workspace.New("WORKSPACE").Command("score", "--checkpoint", outputs[0])) // of any graph
+		return nil
+	}
 	if of, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && (t.trained || of.Weights != best.Weights.SHA256) {
 		e.Next(w.Command("score", "--force")) // the evaluation lacks probabilities, or is of another checkpoint
 		return nil

@@ -1,0 +1,193 @@
+package train
+
+import (
+	"context"
+	"flag"
+	"path"
+	"slices"
+	"strings"
+
+	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/kg"
+	"tagnet/model/relations"
+	"tagnet/model/synthetic"
+	"tagnet/model/training"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/learn"
+)
+
+// graphs are the flags of a training on several graphs instead of that of the workspace.
+type graphs struct {
+	train, valid string
+	exponent     float64
+	madeShare    float64
+	madeSteps    int
+	steps        int
+}
+
+func (g *graphs) register(set *flag.FlagSet) {
+	set.StringVar(&g.train, "graphs", "", "`list` of workspaces, separated by commas: one model of any graph is trained on their graphs in turns, instead of that of --workspace, which only gets the checkpoints; "+training.MadeGraphs+" stands for graphs that are made from random rules")
+	set.StringVar(&g.valid, "validate_graphs", "", "`list` of workspaces whose validation facts choose the best epoch, by the mean of their metrics; with --graphs")
+	set.Float64Var(&g.exponent, "graph_exponent", .5, "a step takes a graph in proportion to its number of facts to this power, 0 or more; with --graphs")
+	set.Float64Var(&g.madeShare, "made_share", .25, "share of the steps on made graphs, more than 0, less than 1, where --graphs has "+training.MadeGraphs+" beside others")
+	set.IntVar(&g.madeSteps, "made_steps", 25, "steps on a made graph before the next one is made, 1 or more")
+	set.IntVar(&g.steps, "epoch_steps", 1000, "steps of an epoch, 1 or more; with --graphs")
+}
+
+// several reports whether there is a list of graphs.
+func (g *graphs) several() bool { return g.train != "" }
+
+// check validates the flags beside the others. The configuration is known.
+func (g *graphs) check(f *flags, e *command.Environment) error {
+	if err := e.NotEmpty("a list of workspaces", "graphs", "validate_graphs"); err != nil {
+		return err
+	}
+	if !g.several() {
+		var alone error
+		e.Flags.Visit(func(f *flag.Flag) {
+			if slices.Contains([]string{"validate_graphs", "graph_exponent", "made_share", "made_steps", "epoch_steps"}, f.Name) {
+				alone = command.Usage("--%s is for a training on several graphs: add --graphs", f.Name)
+			}
+		})
+		return alone
+	}
+	switch {
+	case !f.configuration.Transfers():
+		return command.Usage("--graphs: in this model parameters belong to the relations of one graph; add --preset zero or --relations graph")
+	case f.origin.from != "":
+		return command.Usage("--graphs with --from: a training on several graphs begins with initial weights; leave one of the two out")
+	case f.rounds.Workers > 1:
+		return command.Usage("--graphs with --workers %d: one worker trains on several graphs; leave --workers out", f.rounds.Workers)
+	case f.device.Mode == device.CUDA:
+		return command.Usage("--graphs with --device %v: a training on several graphs computes on the CPU; use --device cpu", f.device)
+	case !(g.exponent >= 0):
+		return command.FlagError("graph_exponent", g.exponent, "0 or more")
+	case !(g.madeShare > 0 && g.madeShare < 1):
+		return command.FlagError("made_share", g.madeShare, "more than 0, less than 1")
+	case g.madeSteps < 1:
+		return command.FlagError("made_steps", g.madeSteps, "1 or more")
+	case g.steps < 1:
+		return command.FlagError("epoch_steps", g.steps, "1 or more")
+	case g.valid == "" && f.validation.Patience > 0:
+		return command.Usage("--patience is %d, and there is nothing to validate on: add --validate_graphs, or leave it out", f.validation.Patience)
+	}
+	f.device = device.Choice{Mode: device.CPU}
+	return nil
+}
+
+// list splits a list of workspaces. Made graphs are left out of it.
+func list(name, text string) (workspaces []string, made bool, err error) {
+	for _, entry := range strings.Split(text, ",") {
+		entry = strings.TrimRight(strings.TrimSpace(entry), "/")
+		switch {
+		case entry == "":
+			return nil, false, command.Usage("--%s: %q has an empty entry", name, text)
+		case entry == training.MadeGraphs:
+			made = true
+		case slices.Contains(workspaces, entry):
+			return nil, false, command.Usage("--%s: %s stands twice", name, entry)
+		default:
+			workspaces = append(workspaces, entry)
+		}
+	}
+	return workspaces, made, nil
+}
+
+// openGraphs is open for several graphs.
+func (f *flags) openGraphs(ctx context.Context, e *command.Environment) (*trainer, error) {
+	m := &learn.Mixture{Description: checkpoint.Mixture{Exponent: f.graphs.exponent, Steps: f.graphs.steps}}
+	d := &m.Description
+	trained, made, err := list("graphs", f.graphs.train)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		d.Made = &checkpoint.Made{Share: f.graphs.madeShare, Steps: f.graphs.madeSteps, Options: synthetic.Default}
+		if len(trained) == 0 {
+			d.Made.Share = 1
+		}
+	}
+	var sizes, trials []budget.Sizes
+	for _, root := range trained {
+		loaded, size, err := f.openGraph(ctx, root, "train")
+		if err != nil {
+			return nil, err
+		}
+		seen, err := training.SeenIn(ctx, path.Base(root), loaded, "train")
+		if err != nil {
+			return nil, err
+		}
+		if seen.Facts == 0 {
+			return nil, command.Usage("--graphs: %s has no training facts; leave it out", root)
+		}
+		e.Say("graph %s: %s entities, %s relations, %s training facts", seen.Name, progress.Count(int64(seen.Entities)), progress.Count(int64(seen.Relations)), progress.Count(seen.Facts))
+		d.Graphs, m.Graphs, sizes = append(d.Graphs, seen), append(m.Graphs, workspace.New(root).Graph()), append(sizes, size)
+	}
+	if f.graphs.valid == "" {
+		e.Say("there are no --validate_graphs: the last epoch will count as the best")
+	} else if trials, err = f.openTrials(ctx, m); err != nil {
+		return nil, err
+	}
+	if f.memoryPlan, err = e.Plan(budget.Mixture(sizes, trials, f.configuration), f.memory, f.replicas); err != nil {
+		return nil, err
+	}
+	t := f.newTrainer(e)
+	t.mixture = m
+	for _, g := range d.Graphs {
+		t.facts += g.Facts
+	}
+	t.stage.Configuration = t.recorded()
+	t.stage.Ready = t.ready(ctx, f.graphs.queriesOf(f.configuration), command.Cost{})
+	return t, nil
+}
+
+// openGraph opens the graph of a workspace and returns the sizes of it with the queries of a split.
+func (f *flags) openGraph(ctx context.Context, root, split string) (*kg.KG, budget.Sizes, error) {
+	loaded, _, err := workspace.New(root).OpenGraph(ctx)
+	if err != nil {
+		return nil, budget.Sizes{}, err
+	}
+	size, err := loaded.Sizes(ctx, split)
+	if err == nil {
+		const counting = 8 * budget.MiB // of memory
+		size.RelationEdges = relations.CountEdges(loaded.Of(split).Graph, counting)
+	}
+	return loaded, size, err
+}
+
+// openTrials adds the graphs of --validate_graphs to a mixture and returns their sizes.
+func (f *flags) openTrials(ctx context.Context, m *learn.Mixture) (trials []budget.Sizes, err error) {
+	validated, made, err := list("validate_graphs", f.graphs.valid)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		return nil, command.Usage("--validate_graphs: graphs that are made have no workspace; go run ./infra/generate --rules makes one")
+	}
+	for _, root := range validated {
+		loaded, size, err := f.openGraph(ctx, root, "valid")
+		if err != nil {
+			return nil, err
+		}
+		seen, err := training.SeenIn(ctx, path.Base(root), loaded, "valid")
+		if err != nil {
+			return nil, err
+		}
+		if seen.Queries == 0 {
+			return nil, command.Usage("--validate_graphs: %s has no validation facts; leave it out, or preprocess it with a valid.txt or --split", root)
+		}
+		m.Description.Valid = append(m.Description.Valid, seen)
+		m.Valid, trials = append(m.Valid, workspace.New(root).Graph()), append(trials, size)
+	}
+	return trials, nil
+}
+
+// queriesOf returns about how many queries an epoch has.
+func (g *graphs) queriesOf(c configuration.Configuration) int64 {
+	return int64(g.steps) * int64(c.BatchSize)
+}

@@ -1,0 +1,95 @@
+package train
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/history"
+	"tagnet/model/checkpoint"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/score"
+)
+
+// onGraphs returns the flags of a short training on two rings and made graphs.
+func onGraphs(t testing.TB, workspace string, more ...string) []string {
+	return append([]string{
+		"--workspace", workspace, "--graphs", ring(t, 40) + ",made," + ring(t, 24), "--validate_graphs", ring(t, 40), "--preset", "zero",
+		"--layers", "3", "--dim", "8", "--relation_layers", "2", "--epochs", "2", "--epoch_steps", "12", "--made_steps", "2", "--negatives", "8",
+	}, more...)
+}
+
+// TestTrainOnSeveralGraphs trains a model of any graph, and scores another graph with it.
+func TestTrainOnSeveralGraphs(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "any")
+	out := pipelinetest.Succeed(t, Pipeline(), onGraphs(t, w)...)
+	for _, want := range []string{"40 entities, 3 relations", "best: epoch", "score --workspace WORKSPACE --checkpoint"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+	folder := filepath.Join(w, "runs/main/checkpoints")
+	r, err := checkpoint.Folder(folder).Record(t.Context(), "best")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := r.Mixture; m == nil || len(m.Graphs) != 2 || m.Graphs[0].Facts == 0 || m.Graphs[0].Checksum == "" || m.Made.Share != .25 || len(m.Valid) != 1 || m.Valid[0].Queries == 0 {
+		t.Errorf("the record has %+v", m)
+	}
+	lines, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+	if err != nil || len(lines) != 2 || len(lines[1].Graphs) != 3 || lines[1].Graphs[2].Name != "made" || len(lines[1].Trials) != 1 {
+		t.Errorf("training.jsonl has %+v, %v", lines, err)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), onGraphs(t, w)...); !strings.Contains(out, "is complete with the same configuration") {
+		t.Errorf("the same command again:\n%s", out)
+	}
+	other := prepared(t, pipelinetest.Dataset(t, pipelinetest.Ring("f", 30)))
+	scored := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", other, "--checkpoint", filepath.Join(folder, r.Name()+".safetensors"))
+	if !strings.Contains(scored, "MRR") {
+		t.Errorf("scoring another graph:\n%s", scored)
+	}
+}
+
+func TestSeveralGraphsRefused(t *testing.T) {
+	w, on := filepath.Join(t.TempDir(), "any"), ring(t, 40)
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--graphs", on}, "add --preset zero or --relations graph"},
+		{[]string{"--preset", "zero", "--epoch_steps", "5"}, "--epoch_steps is for a training on several graphs: add --graphs"},
+		{[]string{"--preset", "zero", "--graphs", on + "," + on}, "stands twice"},
+		{[]string{"--preset", "zero", "--graphs", on + ",,"}, "empty entry"},
+		{[]string{"--preset", "zero", "--graphs", on, "--validate_graphs", "made"}, "have no workspace"},
+		{[]string{"--preset", "zero", "--graphs", on, "--workers", "2"}, "leave --workers out"},
+		{[]string{"--preset", "zero", "--graphs", on, "--made_share", "1"}, "--made_share is 1"},
+		{[]string{"--preset", "zero", "--graphs", on, "--epoch_steps", "0"}, "--epoch_steps is 0"},
+		{[]string{"--preset", "zero", "--graphs", on, "--patience", "2"}, "add --validate_graphs"},
+		{[]string{"--preset", "zero", "--graphs", filepath.Join(w, "absent")}, "preprocess"},
+	} {
+		code := command.ExitUsage
+		if strings.HasSuffix(c.flags[len(c.flags)-1], "absent") {
+			code = command.ExitFailure
+		}
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: code, Says: []string{c.want}}, append([]string{"--workspace", w}, c.flags...)...)
+	}
+}
+
+// TestSeveralGraphsResume continues a training with more epochs, and refuses one on other graphs.
+func TestSeveralGraphsResume(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "any")
+	pipelinetest.Succeed(t, Pipeline(), onGraphs(t, w)...)
+	_, _, shown := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--graphs", ring(t, 40)+",made,"+ring(t, 24), "--validate_graphs", ring(t, 40),
+		"--epoch_steps", "12", "--made_steps", "2", "--resume", "--epochs", "3")
+	for _, want := range []string{"resuming from epoch-002", "epoch 3 of 3: loss", "loss of graphs: workspace 0.", "made 0.", "validation MRR of graphs: workspace 0."} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %q is shown:\n%s", want, shown)
+		}
+	}
+	another := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"mixture.made.share is 0.25 there, 0.5 here"}}
+	pipelinetest.Fail(t, Pipeline(), another, onGraphs(t, w, "--made_share", "0.5", "--epochs", "3")...)
+	another.Says = []string{"mixture"}
+	pipelinetest.Fail(t, Pipeline(), another, "--workspace", w, "--graphs", "made", "--resume")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"mixture"}}, "--workspace", w, "--graphs", ring(t, 40), "--resume")
+}
