@@ -2,8 +2,8 @@ package metrics
 
 import "tagnet/formats/check"
 
-// Calibration is what metrics.json says about probabilities. It compares the best candidates of the split's queries,
-// those of predictions, with its facts. Other known answers are left out, as in filtered ranks.
+// Calibration is what metrics.json says about probabilities. It compares the TopK best candidates of the split's queries,
+// however many of them predictions has, with its facts. Other known answers are left out, as in filtered ranks.
 type Calibration struct {
 	// Split is the split that the calibration was fitted to.
 	Split string `json:"split"`

@@ -9,7 +9,9 @@ const DiscoveryFile = "facts.json"
 type Discovery struct {
 	Split      string `json:"split"`
 	Checkpoint string `json:"checkpoint"`
-	// Candidates is the number of new facts that at least one query listed, Listed that of the list.
+	// TopK is the number of best new answers of a query that are candidates, Candidates that of the new facts that at least one query
+	// listed, Listed that of the list. All other numbers are about these candidates.
+	TopK       int   `json:"top_k"`
 	Candidates int64 `json:"candidates"`
 	Listed     int64 `json:"listed"`
 	// Fitted says what probabilities were fitted to, nil where there are none.
@@ -45,7 +47,7 @@ type HeldOut struct {
 
 // Check returns an error for numbers that no list has.
 func (d Discovery) Check() error {
-	err := check.First(check.Count("candidates", d.Candidates), check.Between("listed", d.Listed, 0, d.Candidates))
+	err := check.First(check.Count("top_k", d.TopK), check.Count("candidates", d.Candidates), check.Between("listed", d.Listed, 0, d.Candidates))
 	if f := d.Fitted; err == nil && f != nil {
 		err = check.First(check.Between("true", f.True, 0, f.Candidates), check.Count("validation_facts", f.Facts), check.AtLeastZero("missing", f.Missing))
 	}

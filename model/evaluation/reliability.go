@@ -19,7 +19,8 @@ func (c *ReliabilityCounts) merge(other *ReliabilityCounts) {
 	c.After.Merge(&other.After)
 }
 
-// AddReliability counts the best candidates of a bundle's queries under a calibration.
+// AddReliability counts the best candidates of a bundle's queries under a calibration: as many of each query as the calibration was
+// fitted to, however many are listed beyond them.
 func (g *Gatherer) AddReliability(s *ranker.Scored, relations []string, c *calibration.Calibration) {
 	if g.Reliability == nil {
 		g.Reliability = map[string]*ReliabilityCounts{}
@@ -28,6 +29,7 @@ func (g *Gatherer) AddReliability(s *ranker.Scored, relations []string, c *calib
 		_, relation := Directed(relations, q.Relation)
 		counts := entry(g.Reliability, relation)
 		counts.Queries++
+		q.Best = q.Best[:min(len(q.Best), c.TopK)]
 		for candidate, isTrue := range q.Compared() {
 			counts.Before.Add(calibration.Sigmoid(float64(candidate.Score)), isTrue)
 			counts.After.Add(c.Probability(q.Relation, candidate.Score), isTrue)

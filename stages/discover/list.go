@@ -40,6 +40,8 @@ type ListParams struct {
 	MergeParams
 	// Checkpoint is the name of the one that scored.
 	Checkpoint string
+	// TopK is the number of best new answers of a query that are candidates.
+	TopK int
 	// Most facts are listed, with at least the probability Least.
 	Most  int
 	Least float64
@@ -105,7 +107,7 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 		probability = func(score float64) float64 { return m.Probability(score, p.Missing) }
 	}
 	from := sum.Histogram.Cut(int64(p.Most), func(score float64) bool { return probability(score) >= p.Least })
-	d := metrics.Discovery{Split: p.Split, Checkpoint: p.Checkpoint}
+	d := metrics.Discovery{Split: p.Split, Checkpoint: p.Checkpoint, TopK: p.TopK}
 	candidates, tested := sum.Histogram.Total()
 	d.Candidates = candidates - tested
 	listed, found := sum.Histogram.From(from)

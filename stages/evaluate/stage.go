@@ -46,6 +46,9 @@ type Params struct {
 	Queries workload.Params
 	// Model scores them.
 	Model score.Params
+	// Kept is the number of best answers to a split's query that are written; Model.Best may be more, which its probabilities are
+	// compared with. All listed answers to a user's query are written.
+	Kept int
 	// Relations is the number of relations that are kept of each pair, if Queries.Given has pairs.
 	Relations int
 	// Folder is the URL of the output folder. Required.
@@ -137,15 +140,18 @@ func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *rank
 	if err != nil {
 		return nil, err
 	}
-	if err := f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c); err != nil {
-		return nil, err
-	}
 	g := evaluation.NewGatherer()
 	g.Add(scored, names.Relations)
-	if c != nil && !f.Params.users() {
-		g.AddReliability(scored, names.Relations, c)
+	if !f.Params.users() {
+		if c != nil {
+			g.AddReliability(scored, names.Relations, c)
+		}
+		for i := range scored.Queries {
+			q := &scored.Queries[i]
+			q.Best = q.Best[:min(len(q.Best), f.Params.Kept)]
+		}
 	}
-	return g, nil
+	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c)
 }
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's

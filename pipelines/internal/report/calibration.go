@@ -27,8 +27,8 @@ func reliabilityFigure(c *metrics.Calibration) figure {
 		}
 		return s
 	}
-	caption := fmt.Sprintf("The share of the best new answers that are true, by the probability that they are given; on the dots both are equal. Before, the sigmoid of the score stands for a probability. Of %d bins of equal width, those with %d answers or more.",
-		calibration.Bins, fewestInBin)
+	caption := fmt.Sprintf("The share of new answers among the %d best that are true, by the probability that they are given; on the dots both are equal. Before, the sigmoid of the score stands for a probability. Of %d bins of equal width, those with %d answers or more.",
+		c.TopK, calibration.Bins, fewestInBin)
 	return newFigure("reliability", "Reliability of probabilities", caption, chart.Lines{
 		X: chart.Axis{Label: "probability", Format: wholePercent, Zero: true, Most: 1},
 		Y: chart.Axis{Label: "true", Format: wholePercent, Zero: true, Most: 1},
@@ -41,7 +41,7 @@ func reliabilityFigure(c *metrics.Calibration) figure {
 // calibrationFigure returns a small table with the errors of the probabilities and the base rates.
 func calibrationFigure(c *metrics.Calibration) figure {
 	t := table{Title: "Probabilities",
-		Note: fmt.Sprintf("The expected calibration error is the mean distance between a probability and the share that is true, over %s. Known answers of other splits are left out.", plural(c.Candidates, "answer", "answers"))}
+		Note: fmt.Sprintf("The expected calibration error is the mean distance between a probability and the share that is true, over %s: the %d best of each query, without known ones of other splits.", plural(c.Candidates, "answer", "answers"), c.TopK)}
 	t.add("Calibration error before", metric(c.Before.Error))
 	t.add("Calibration error after", metric(c.After.Error))
 	t.add("True answers", percent(c.Observed))

@@ -102,6 +102,6 @@ func (a *opened) printCalibration(ctx context.Context, c *metrics.Calibration) {
 		a.sayUncalibrated(ctx)
 		return
 	}
-	a.e.Say("  calibration error %.4f before, %.4f after: of %s best new answers %.1f%% are true, their mean probability is %.1f%% (base rate of the %d best: %.1f%%)",
-		c.Before.Error, c.After.Error, progress.Count(c.Candidates), 100*c.Observed, 100*c.Mean, c.TopK, 100*c.BaseRate)
+	a.e.Say("  calibration error %.4f before, %.4f after: of %s new answers among the %d best of each query %.1f%% are true, their mean probability is %.1f%% (base rate: %.1f%%)",
+		c.Before.Error, c.After.Error, progress.Count(c.Candidates), c.TopK, 100*c.Observed, 100*c.Mean, 100*c.BaseRate)
 }

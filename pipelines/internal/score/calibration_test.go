@@ -4,8 +4,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
@@ -61,7 +64,7 @@ func TestProbabilities(t *testing.T) {
 			if p.Probability == nil || math.Abs(*p.Probability-want) > 0 {
 				t.Fatalf("%+v, want probability %g", p, want)
 			}
-			if isTrue := answers[p.Direction+p.Source+p.Relation+p.Entity]; isTrue || !p.Known {
+			if isTrue := answers[p.Direction+p.Source+p.Relation+p.Entity]; p.Position <= int32(c.TopK) && (isTrue || !p.Known) {
 				before.Add(calibration.Sigmoid(float64(p.Score)), isTrue)
 				after.Add(want, isTrue)
 			}
@@ -74,7 +77,7 @@ func TestProbabilities(t *testing.T) {
 		}
 		return got
 	}
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "4")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "13")
 	fitted := check(c)
 	if !strings.Contains(out, "calibration error ") || !(fitted.After.Error < fitted.Before.Error) {
 		t.Errorf("%s%+v", out, fitted)
@@ -83,13 +86,36 @@ func TestProbabilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "4", "--base_rate", "0.001"); code != 1 || !strings.Contains(stderr, "base_rate is") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "13", "--base_rate", "0.001"); code != 1 || !strings.Contains(stderr, "base_rate is") {
 		t.Errorf("another base rate than that of the evaluation: %d, %s", code, stderr)
 	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "4", "--base_rate", "0.001", "--force"); !strings.Contains(out, "(base rate of the 10 best: 0.1%)") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "13", "--base_rate", "0.001", "--force"); !strings.Contains(out, "(base rate: 0.1%)") {
 		t.Error(out)
 	}
 	check(shifted)
+}
+
+// TestCalibrationErrorOfAnyTopK checks that the number of answers that are kept changes nothing that is said about probabilities.
+func TestCalibrationErrorOfAnyTopK(t *testing.T) {
+	w := trained(t, "plain")
+	folder := filepath.Join(w, "runs/main/evaluation/test")
+	var first metrics.Calibration
+	for i, k := range []int{13, 10, 4, 0} {
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", strconv.Itoa(k), "--force")
+		m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(folder, "metrics.json"))
+		if err != nil || m.Calibration == nil {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if i == 0 {
+			first = *m.Calibration
+		}
+		if diff := cmp.Diff(first, *m.Calibration); diff != "" {
+			t.Errorf("top_k %d (-13 +%[1]d):\n%s", k, diff)
+		}
+		if rows := rowsOf[parquet.Prediction](t, filepath.Join(folder, "predictions")); len(rows) != k*int(m.Distinct) {
+			t.Errorf("top_k %d: %d predictions of %d queries", k, len(rows), m.Distinct)
+		}
+	}
 }
 
 // TestWithoutCalibration checks that nothing is called a probability then, and that the command which fits it is named.

@@ -370,7 +370,7 @@ func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 	w := d.e.Workspace
 	p := discover.ListParams{
 		MergeParams: discover.MergeParams{Graph: w.Graph(), Split: d.split, Folder: w.Path(d.folder), Relations: d.relations, Lock: held},
-		Checkpoint:  d.model.Record.Name(), Most: d.most, Least: d.threshold, Missing: d.missing,
+		Checkpoint:  d.model.Record.Name(), TopK: d.best, Most: d.most, Least: d.threshold, Missing: d.missing,
 	}
 	for _, pass := range d.passes {
 		if pass.split == d.split {

@@ -60,7 +60,7 @@ func TestFacts(t *testing.T) {
 					}
 				}
 			}
-			for _, line := range []string{"a probability is that of being a missing fact", "calibration error "} {
+			for _, line := range []string{"a probability is that of being a missing fact", "of that list, which draws on the 5 best new answers of each query"} {
 				if !strings.Contains(out, line) {
 					t.Errorf("no %q in\n%s", line, out)
 				}
@@ -78,7 +78,7 @@ func checkDiscovery(t *testing.T, w string, got []parquet.Fact) {
 	t.Helper()
 	folder := filepath.Join(w, "runs/main/evaluation/facts-all")
 	d, err := storage.ReadJSON[metrics.Discovery](t.Context(), filepath.Join(folder, metrics.DiscoveryFile))
-	if err != nil || d.Listed != int64(len(got)) || d.Candidates != d.Listed || d.Fitted == nil || d.HeldOut == nil || d.HeldOut.Listed != d.Listed+d.HeldOut.Facts {
+	if err != nil || d.TopK != 5 || d.Listed != int64(len(got)) || d.Candidates != d.Listed || d.Fitted == nil || d.HeldOut == nil || d.HeldOut.Listed != d.Listed+d.HeldOut.Facts {
 		t.Errorf("%+v, error %v", d, err)
 	}
 	for name := range pipelinetest.Files(t, folder) {

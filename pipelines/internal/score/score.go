@@ -23,6 +23,7 @@ import (
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/calibrate"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
@@ -297,7 +298,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 		a.distinct = a.asked.distinct
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
-	estimate := budget.Score(sizes, c, a.best, workload.MaxRows)
+	estimate := budget.Score(sizes, c, a.ranked(), workload.MaxRows)
 	if a.asked != nil && a.relation != "" {
 		estimate = budget.Ask(sizes, c, a.best, workload.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
 	}
@@ -343,7 +344,7 @@ func (a *scoring) loads(queries int64) []command.Load {
 	rows := queries + a.distinct*int64(a.best)
 	scored := command.Load{
 		Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
-		Parts: workload.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
+		Parts: workload.Count(a.distinct, queries+a.distinct*int64(a.ranked()), a.work()), Bytes: bytesPerRow * rows,
 	}
 	if t := a.triples(); t != nil {
 		scored = t.load()
@@ -407,14 +408,14 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 	w := a.e.Workspace
 	p := evaluate.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Split: a.split, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Work: a.work(), Best: a.best,
+			Graph: w.Graph(), Split: a.split, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Work: a.work(), Best: a.ranked(),
 		},
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
+			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius,
 		},
-		Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
+		Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}
 	if a.asked != nil {
 		p.Queries.Ask, p.Model.Known = a.asked.ask, a.known()
@@ -424,6 +425,15 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 		}
 	}
 	return p
+}
+
+// ranked returns the number of best answers of a query that are scored: those that are kept, and for a split those that its
+// probabilities are compared with, so that the calibration error does not depend on how many are kept.
+func (a *scoring) ranked() int {
+	if a.asked != nil || a.calibration == nil && !a.calibrate {
+		return a.best
+	}
+	return max(a.best, calibrate.TopK)
 }
 
 // work returns the work of a query.

@@ -85,5 +85,5 @@ func (d *discovering) saySummary(s metrics.Discovery) {
 			say("  %.1f to %.1f   %10s %10.3f %10.3f", b.From, b.To, progress.Count(b.Candidates), b.Mean, b.Observed)
 		}
 	}
-	say("  calibration error %.4f over the %s facts of that list", h.Reliability.Error, progress.Count(h.Listed))
+	say("  calibration error %.4f over the %s facts of that list, which draws on the %d best new answers of each query", h.Reliability.Error, progress.Count(h.Listed), s.TopK)
 }
