@@ -43,7 +43,8 @@ type Prediction struct {
 
 // Explanation is one of the best paths to a prediction: a row of the table explanations.
 type Explanation struct {
-	// Query, Direction, Source, Relation and Entity have the values of the Prediction that is explained.
+	// Query, Direction, Source, Relation and Entity have the values of the Prediction that is explained. A Fact is explained as an answer of
+	// the query for its tail, or where only that for its head lists it, of that one; Query is the fact's Position.
 	Query                               int64
 	Direction, Source, Relation, Entity string
 	// Path is the rank of the path among those to the entity, from 1.

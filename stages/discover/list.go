@@ -193,8 +193,8 @@ func (f *selectFn) ProcessElement(ctx context.Context, task Task, emit func([]by
 
 type writeFn struct{ Params ListParams }
 
-// rowsPerPart is the number of facts of a part of the table.
-const rowsPerPart = 1 << 17
+// RowsPerPart is the number of facts of a part of the table.
+const RowsPerPart = 1 << 17
 
 // ProcessElement writes the list.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) error {
@@ -223,10 +223,10 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 	names := evaluation.Names{Entities: loaded.Of(f.Params.Split).Entities, Relations: loaded.Relations}
 	sorted := best.Sorted()
 	table := storage.Join(f.Params.Folder, Table)
-	parts := max(1, (len(sorted)+rowsPerPart-1)/rowsPerPart)
+	parts := max(1, (len(sorted)+RowsPerPart-1)/RowsPerPart)
 	for part := range parts {
-		from := part * rowsPerPart
-		rows := names.Facts(sorted[from:min(len(sorted), from+rowsPerPart)], from, m, f.Params.Missing)
+		from := part * RowsPerPart
+		rows := names.Facts(sorted[from:min(len(sorted), from+RowsPerPart)], from, m, f.Params.Missing)
 		if err := parquet.Write(ctx, parquet.PartFile(table, part, parts), rows); err != nil {
 			return err
 		}

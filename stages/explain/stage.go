@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/evaluation"
+	"tagnet/stages/discover"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/worker"
 )
@@ -43,9 +44,11 @@ type Params struct {
 	Checkpoints, Checkpoint string
 	// RelationGraph is the folder of the relation graph, where the model needs one.
 	RelationGraph string
-	// Folder is the URL of the folder that has the predictions, and will have the explanations. Required.
+	// Folder is the URL of the folder that has the predictions, or the list of Facts, and will have the explanations. Required.
 	Folder string
-	// Paths is the number of paths of an answer, Slices the number of slices that a part of predictions is cut into; both
+	// Facts is set if the folder has a list of facts, of which each is explained as the answer that evaluation.FactAnswer makes of it.
+	Facts bool
+	// Paths is the number of paths of an answer, Slices the number of slices that a part of what is explained is cut into; both
 	// are at least 1.
 	Paths, Slices int
 	// Walks takes all walks for paths, as model.Walks does.
@@ -66,7 +69,28 @@ func Slices(predictions int64, paths int) int {
 	return int(max(1, (predictions*int64(paths)+MaxRows-1)/MaxRows))
 }
 
-// Explain explains the predictions of a folder. Output: the URL of explanations.tsv. A killed worker's slice is explained
+// table returns the name of the table whose rows are explained.
+func (p Params) table() string {
+	if p.Facts {
+		return discover.Table
+	}
+	return evaluate.PredictionsTable
+}
+
+// answers reads a part of that table.
+func (p Params) answers(ctx context.Context, part string) ([]parquet.Prediction, error) {
+	if !p.Facts {
+		return parquet.Read[parquet.Prediction](ctx, part)
+	}
+	facts, err := parquet.Read[parquet.Fact](ctx, part)
+	answers := make([]parquet.Prediction, len(facts))
+	for i, f := range facts {
+		answers[i] = evaluation.FactAnswer(f)
+	}
+	return answers, err
+}
+
+// Explain explains the predictions of a folder, or its facts. Output: the URL of explanations.tsv. A killed worker's slice is explained
 // again and gives the same bytes under the same name.
 func Explain(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("explain.Explain")
@@ -87,7 +111,7 @@ type listFn struct{ Params Params }
 
 // ProcessElement lists the slices of all parts.
 func (f *listFn) ProcessElement(ctx context.Context, _ []byte, emit func(Slice)) error {
-	parts, err := parquet.TableFiles(ctx, storage.Join(f.Params.Folder, evaluate.PredictionsTable))
+	parts, err := parquet.TableFiles(ctx, storage.Join(f.Params.Folder, f.Params.table()))
 	if err != nil {
 		return err
 	}
@@ -109,7 +133,7 @@ func (f *explainFn) ProcessElement(ctx context.Context, slice Slice, emit func(i
 		return err
 	}
 	defer leave()
-	answers, err := parquet.Read[parquet.Prediction](ctx, slice.Part)
+	answers, err := f.Params.answers(ctx, slice.Part)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/discover"
 	"tagnet/stages/explain"
 	"tagnet/stages/worker"
 )
@@ -36,7 +37,7 @@ const (
 )
 
 func (f *explanationFlags) register(set *flag.FlagSet) {
-	set.BoolVar(&f.explained, "explain", false, "also say why: for each answer to your own queries, the paths that carried most of its score")
+	set.BoolVar(&f.explained, "explain", false, "also say why: for each answer to your own queries, or fact of a list, the paths that carried most of its score")
 	set.BoolVar(&f.walks, "walks", false, "with --explain, take the best of all walks for paths: also those that visit an entity twice, or differ from a better one in inverse facts only")
 	set.IntVar(&f.paths, "paths", pathsShown, "paths that --explain prints for each answer, 1 to 1000; the files have the best 10, or so many if that is more")
 }
@@ -62,8 +63,8 @@ func (f *explanationFlags) kept() int {
 
 func (f *flags) checkExplanations() error {
 	switch {
-	case f.explained && f.queries == "" && f.relation == "":
-		return command.Usage("--explain needs --queries or --relation: it explains the answers to your own queries")
+	case f.explained && f.queries == "" && f.relation == "" && f.facts == "":
+		return command.Usage("--explain needs --queries, --relation or --facts: it explains the answers to your own queries, and facts of a list")
 	case f.walks && !f.explained:
 		return command.Usage("--walks needs --explain")
 	case f.paths < 1 || f.paths > mostPaths:
@@ -80,8 +81,11 @@ func (a *scoring) explanationOutputs() []string {
 	return []string{explain.Text, explain.Table + "/"}
 }
 
-// answersToExplain returns about how many answers there will be.
+// answersToExplain returns about how many answers there will be, or facts.
 func (a *scoring) answersToExplain() int64 {
+	if a.facts != "" {
+		return int64(a.most)
+	}
 	return a.distinct * min(int64(a.best), int64(a.loaded.Of(a.split).Graph.Entities))
 }
 
@@ -106,16 +110,23 @@ func (a *scoring) explanationLoads() []command.Load {
 		return nil
 	}
 	const bytesPerPath = 60
-	answers := a.answersToExplain()
+	answers, parts := a.answersToExplain(), workload.Count(a.distinct, a.distinct*int64(1+a.best), a.work())
+	if a.facts != "" {
+		parts = 1 + answers/discover.RowsPerPart
+	}
 	return []command.Load{{
 		Step: "explain.explain", Elements: answers, Unit: "answers",
-		Parts: workload.Count(a.distinct, a.distinct*int64(1+a.best), a.work()) * int64(a.slices()), Bytes: bytesPerPath * answers * int64(a.kept()),
+		Parts: parts * int64(a.slices()), Bytes: bytesPerPath * answers * int64(a.kept()),
 	}}
 }
 
-// slices returns how many slices the explanations of a part of predictions are cut into.
+// slices returns how many slices the explanations of a part of predictions, or of a list, are cut into.
 func (a *scoring) slices() int {
-	return explain.Slices(min(a.answersToExplain(), workload.MaxRows), a.kept())
+	rows := int64(workload.MaxRows)
+	if a.facts != "" {
+		rows = discover.RowsPerPart
+	}
+	return explain.Slices(min(a.answersToExplain(), rows), a.kept())
 }
 
 // withExplanations returns the pipelines of a folder: the one that scores, and that of --explain.
@@ -137,7 +148,7 @@ func (a *scoring) explanationParams(folder string, held lock.Lock) explain.Param
 	w := a.e.Workspace
 	return explain.Params{
 		Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-		RelationGraph: a.edges.URL(), Folder: w.Path(folder), Paths: a.kept(), Walks: a.walks, Slices: a.slices(),
+		RelationGraph: a.edges.URL(), Folder: w.Path(folder), Facts: a.facts != "", Paths: a.kept(), Walks: a.walks, Slices: a.slices(),
 		Threads: a.threads, MostThreads: a.explanationPlan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 		Lock: held,
 	}

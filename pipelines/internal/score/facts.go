@@ -251,7 +251,14 @@ func (d *discovering) divide(ctx context.Context) error {
 			d.plan = plan
 		}
 	}
-	return nil
+	sizes, err := d.loaded.Sizes(ctx, d.split)
+	if err == nil {
+		sizes.RelationEdges, err = d.edges.Edges(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return d.divideExplanations(ctx, sizes)
 }
 
 // stage returns the stage of the list.
@@ -260,7 +267,7 @@ func (d *discovering) stage(context.Context) workspace.Stage {
 	s := workspace.Stage{
 		Workspace: d.e.Workspace, Name: "score", Folder: d.folder, Configuration: d.recorded,
 		Inputs: d.inputs, Vocabulary: d.loaded.Vocabulary, Command: d.e.Again(),
-		Outputs: []string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"},
+		Outputs: append([]string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"}, d.explanationOutputs()...),
 	}
 	s.Ready = d.e.Ready(command.Work{
 		Jobs: d.jobs, Memory: d.memory, Count: d.distinct, Unit: "queries", Loads: d.loads(), Cost: d.cost,
@@ -284,7 +291,7 @@ func (d *discovering) jobs() ([]*beam.Pipeline, error) {
 	if d.fitted != "" {
 		jobs = append(jobs, BuildFit(d.fitParams(lock.Lock{})))
 	}
-	return append(jobs, BuildList(d.listParams(lock.Lock{}))), nil
+	return append(jobs, d.withExplanations(BuildList(d.listParams(lock.Lock{})), d.folder)...), nil
 }
 
 // BuildCandidates returns the Beam pipeline that scores queries and writes candidates.
@@ -320,7 +327,8 @@ func (d *discovering) loads() []command.Load {
 			Step: "discover.candidates", Elements: p.queries, Unit: "queries", Parts: workload.Count(p.queries, rows, work), Bytes: discovery.CandidateBytes * rows,
 		})
 	}
-	return append(loads, command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates", Parts: discover.Ranges})
+	loads = append(loads, command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates", Parts: discover.Ranges})
+	return append(loads, d.explanationLoads()...)
 }
 
 // candidatesParams returns the parameters of a pass.
@@ -401,22 +409,33 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 		}
 	}
 	worker.Forget("ranker") // memory need not hold what scored
+	if err := d.merge(ctx, stage.Lock()); err != nil {
+		return err
+	}
+	if err := d.removeCandidates(guarded); err != nil {
+		return err
+	}
+	if err := d.explain(ctx, stage); err != nil {
+		return err
+	}
+	return stage.Publish(ctx, map[string]int64{"queries": d.distinct})
+}
+
+// merge makes the list of what the passes wrote.
+func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
 	bar := d.e.Progress.Begin("merging", discover.Ranges, "ranges")
 	defer bar.End()
 	worker.Start()
 	if d.fitted != "" {
-		if _, err := d.e.RunBeam(ctx, BuildFit(d.fitParams(stage.Lock()))); err != nil {
+		if _, err := d.e.RunBeam(ctx, BuildFit(d.fitParams(held))); err != nil {
 			return err
 		}
 	}
-	if _, err := d.e.RunBeam(ctx, BuildList(d.listParams(stage.Lock()))); err != nil {
+	if _, err := d.e.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
 		return err
 	}
 	bar.Set(discover.Ranges)
-	if err := d.removeCandidates(guarded); err != nil {
-		return err
-	}
-	return stage.Publish(ctx, map[string]int64{"queries": d.distinct})
+	return nil
 }
 
 // scorePass scores the queries of a pass.

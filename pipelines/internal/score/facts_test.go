@@ -10,9 +10,11 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/discover"
+	"tagnet/stages/explain"
 )
 
 // factRows returns the list in a folder of answers.
@@ -156,6 +158,47 @@ func TestUnreachedFacts(t *testing.T) {
 	}
 }
 
+// TestExplainFacts explains the facts of a list, of which some are answers of one query only, and compares with the library.
+func TestExplainFacts(t *testing.T) {
+	w := trained(t, "plain")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--facts", "all", "--top_k", "3", "--most", "200", "--explain", "--paths", "2")
+	folder := filepath.Join(w, "runs/main/evaluation/facts-all")
+	facts := factRows(t, w, "facts-all")
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, inverse, explained := rowsOf[parquet.Explanation](t, filepath.Join(folder, explain.Table)), 0, 0
+	for _, f := range facts {
+		query, answer := model.Query{Source: f.Head, Relation: f.Relation}, f.Tail
+		if f.TailScore == nil {
+			query, answer = model.Query{Source: f.Tail, Relation: f.Relation, Inverse: true}, f.Head
+			inverse++
+		}
+		paths, err := m.Explain(t.Context(), query, answer, pathsKept)
+		if err != nil || len(paths) > len(rows) {
+			t.Fatalf("%+v: %d paths for %d rows, error %v", f, len(paths), len(rows), err)
+		}
+		for i, want := range paths {
+			r := rows[i]
+			if r.Query != f.Position || r.Source != query.Source || r.Relation != f.Relation || (r.Direction == metrics.Head) != query.Inverse || r.Entity != answer || r.Path != int32(i+1) || r.Text != want.Text() {
+				t.Fatalf("%+v is explained by %+v, want %v", f, r, want)
+			}
+			if printed := strings.Contains(out, want.String()+"\n"); f.Position <= 20 && i < 2 && !printed {
+				t.Errorf("a path of fact %d is not printed: %v\n%s", f.Position, want, out)
+			}
+		}
+		rows = rows[len(paths):]
+		explained += min(1, len(paths))
+	}
+	if len(rows) > 0 || inverse == 0 || explained < 100 {
+		t.Errorf("%d rows too many; %d facts are explained, %d by the query for their head", len(rows), explained, inverse)
+	}
+	if !strings.Contains(out, "wrote "+filepath.Join(folder, explain.Text)) {
+		t.Error(out)
+	}
+}
+
 // TestMistakesOfFacts checks flags that exclude each other or have no meaning.
 func TestMistakesOfFacts(t *testing.T) {
 	w := trained(t, "plain")
@@ -164,7 +207,7 @@ func TestMistakesOfFacts(t *testing.T) {
 		says  string
 	}{
 		{[]string{"--facts", "next", "--relation", "next"}, "--facts excludes --relation and --queries"},
-		{[]string{"--facts", "next", "--explain"}, "--explain needs --queries or --relation"},
+		{[]string{"--facts", "next", "--walks"}, "--walks needs --explain"},
 		{[]string{"--facts", "~next"}, "--facts: a list has no direction"},
 		{[]string{"--facts", "nixt"}, "--facts: "},
 		{[]string{"--facts", "next", "--most", "0"}, "--most"},

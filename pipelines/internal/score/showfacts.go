@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/discovery"
+	"tagnet/model/evaluation"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/discover"
 )
@@ -21,30 +22,52 @@ func (d *discovering) show(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
+	if err := d.showFirst(ctx, folder, summary.Listed); err != nil {
+		return err
+	}
+	d.sayWeights()
+	d.e.Say("")
+	d.saySummary(summary)
+	d.e.Outputs(made, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
+	if err := d.showExplanations(ctx, made, folder); err != nil {
+		return err
+	}
+	if err := d.e.Tables(ctx, made, storage.Join(folder, discover.Table)); err != nil {
+		return err
+	}
+	d.e.Next(d.e.Workspace.Command("report"))
+	return nil
+}
+
+// showFirst prints the first facts of a list of so many, and with --explain why.
+func (d *discovering) showFirst(ctx context.Context, folder string, listed int64) error {
 	const shown = 20
+	var facts []parquet.Fact
+	var answers []parquet.Prediction
 	enough := errors.New("the facts that are printed are read")
-	err = parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
+	err := parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
 		for _, r := range rows {
 			if r.Position > shown {
 				return enough
 			}
-			d.e.Say("%5d  %s", r.Position, factLine(r))
+			facts, answers = append(facts, r), append(answers, evaluation.FactAnswer(r))
 		}
 		return nil
 	})
 	if err != nil && err != enough {
 		return err
 	}
-	if rest := summary.Listed - shown; rest > 0 {
-		d.e.Say("  ... and %s more in the files", progress.Count(rest))
-	}
-	d.e.Say("")
-	d.saySummary(summary)
-	d.e.Outputs(made, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
-	if err := d.e.Tables(ctx, made, storage.Join(folder, discover.Table)); err != nil {
+	paths, err := d.shownPaths(ctx, folder, answers)
+	if err != nil {
 		return err
 	}
-	d.e.Next(d.e.Workspace.Command("report"))
+	for i, f := range facts {
+		d.e.Say("%5d  %s", f.Position, factLine(f))
+		d.showPaths(paths[pathsOf{answers[i].Query, answers[i].Entity}])
+	}
+	if rest := listed - shown; rest > 0 {
+		d.e.Say("  ... and %s more in the files", progress.Count(rest))
+	}
 	return nil
 }
 
