@@ -15,6 +15,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/discover"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/explain"
 )
@@ -33,7 +34,25 @@ type ownAnswers struct {
 	queries   int64
 	cards     []card
 	explained bool // with paths
+	// summary and facts are those of a list of facts, triples those of given triples or pairs.
+	summary *metrics.Discovery
+	facts   []parquet.Fact
+	triples []parquet.Triple
+	kind    ownKind
 }
+
+// ownKind is what a folder has, by the name of its table.
+type ownKind string
+
+// The kinds of folders, in the order of the page within those that are not about a relation.
+const (
+	ownPredictions ownKind = evaluate.PredictionsTable
+	ownFacts       ownKind = discover.Table
+	ownTriples     ownKind = evaluate.TriplesTable
+)
+
+// pairs reports whether the folder has relations of pairs.
+func (o ownAnswers) pairs() bool { return o.kind == ownTriples && o.model.TopK > 0 }
 
 func explainedQuery(e parquet.Explanation) query { return query{e.Source, e.Relation, e.Direction} }
 
@@ -52,31 +71,59 @@ func (e *reader) ownTables(ctx context.Context) map[string]map[string]bool {
 			tables[words[0]][words[1]] = true
 		}
 	}
-	maps.DeleteFunc(tables, func(_ string, t map[string]bool) bool { return !t[evaluate.PredictionsTable] })
+	maps.DeleteFunc(tables, func(_ string, t map[string]bool) bool { return kindOf(t) == "" })
 	return tables
+}
+
+// kindOf returns what a folder with some tables has, or "".
+func kindOf(tables map[string]bool) ownKind {
+	for _, kind := range []ownKind{ownPredictions, ownFacts, ownTriples} {
+		if tables[string(kind)] {
+			return kind
+		}
+	}
+	return ""
 }
 
 // readOwnQueries reads the answers to the user's own queries, if there are any, and why they were given, if that was
 // computed. Folders that cannot be used do not count among those that the page shows.
 func (e *reader) readOwnQueries(ctx context.Context) {
 	tables := e.ownTables(ctx)
-	names := byWeight(slices.Collect(maps.Keys(tables)), queriesFolder)
+	first := []string{queriesFolder}
+	for _, kind := range []ownKind{ownFacts, ownTriples} {
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			if kindOf(tables[name]) == kind {
+				first = append(first, name)
+			}
+		}
+	}
+	names := byWeight(slices.Collect(maps.Keys(tables)), first...)
 	var usable []ownAnswers
 	for i, name := range names {
 		if len(usable) == ownFolders {
 			e.notShown = names[i:]
 			break
 		}
-		model, err := e.checkOwn(ctx, name)
-		if err != nil {
-			e.missingOwn(name, err)
+		own := ownAnswers{name: name, kind: kindOf(tables[name]), explained: tables[name][explain.Table]}
+		var err error
+		if own.model, err = e.checkOwn(ctx, own); err != nil {
+			e.missingOwn(own, err)
 			continue
 		}
-		usable = append(usable, ownAnswers{name: name, model: model, explained: tables[name][explain.Table]})
+		usable = append(usable, own)
 	}
 	for _, own := range usable {
-		if err := e.readOwn(ctx, &own, ownShown/len(usable)); err != nil {
-			e.missingOwn(own.name, err)
+		var err error
+		switch own.kind {
+		case ownFacts:
+			err = e.readFacts(ctx, &own)
+		case ownTriples:
+			err = e.readTriples(ctx, &own)
+		default:
+			err = e.readOwn(ctx, &own, ownShown/len(usable))
+		}
+		if err != nil {
+			e.missingOwn(own, err)
 			continue
 		}
 		e.own = append(e.own, own)
@@ -84,26 +131,31 @@ func (e *reader) readOwnQueries(ctx context.Context) {
 }
 
 // ownCommand returns the command line that writes a folder of answers to the user's own queries.
-func (e *evidence) ownCommand(name string) workspace.Command {
-	if name == queriesFolder {
+func (e *evidence) ownCommand(own ownAnswers) workspace.Command {
+	switch {
+	case own.name == queriesFolder:
 		return e.workspace.Command("score", "--queries", "FILE")
+	case own.kind == ownTriples:
+		return e.workspace.Command("score", "--queries", "FILE", "--output", own.name)
+	case own.kind == ownFacts:
+		return e.workspace.Command("score", "--facts", "RELATIONS", "--output", own.name)
 	}
-	return e.workspace.Command("score", "--relation", "RELATION", "--output", name)
+	return e.workspace.Command("score", "--relation", "RELATION", "--output", own.name)
 }
 
 // missingOwn notes the gap of a folder of answers that cannot be used.
-func (e *reader) missingOwn(name string, err error) {
+func (e *reader) missingOwn(own ownAnswers, err error) {
 	what := "The answers to your own queries cannot be shown"
-	if name != queriesFolder {
-		what = "The answers in " + e.workspace.EvaluationFolder(name) + " cannot be shown"
+	if own.name != queriesFolder {
+		what = "The answers in " + e.workspace.EvaluationFolder(own.name) + " cannot be shown"
 	}
-	e.missing(queriesSection, what, e.ownCommand(name), err)
+	e.missing(queriesSection, what, e.ownCommand(own), err)
 }
 
 // checkOwn returns the model of a folder of answers. It returns an error unless the folder is complete and its model is
 // the best checkpoint, with the present calibration if the answers have probabilities.
-func (e *reader) checkOwn(ctx context.Context, name string) (workspace.Evaluated, error) {
-	command := e.ownCommand(name)
+func (e *reader) checkOwn(ctx context.Context, own ownAnswers) (workspace.Evaluated, error) {
+	name, command := own.name, e.ownCommand(own)
 	if err := e.require(ctx, e.workspace.EvaluationFolder(name), command); err != nil {
 		return workspace.Evaluated{}, err
 	}
@@ -125,8 +177,7 @@ func (e *reader) checkOwn(ctx context.Context, name string) (workspace.Evaluated
 // queries with the most promising new answers of all that --relation asks.
 func (e *reader) readOwn(ctx context.Context, own *ownAnswers, cards int) error {
 	folder := e.workspace.Evaluation(own.name)
-	title := own.title()
-	all := newSearchTable(strings.ToLower(title[:1])+title[1:], storage.Join(folder, evaluate.PredictionsTable), true)
+	all := newSearchTable(lowered(own.title()), storage.Join(folder, evaluate.PredictionsTable), true)
 	var shown []query
 	answers := map[query][]parquet.Prediction{}
 	err := parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
@@ -195,17 +246,26 @@ func promise(answers []parquet.Prediction) float64 {
 // title returns the heading of the answers: what was asked.
 func (o ownAnswers) title() string {
 	switch {
+	case o.pairs():
+		return "Relations of your pairs"
+	case o.kind == ownTriples:
+		return "Your triples"
 	case o.name == queriesFolder:
 		return "Your queries"
-	case o.model.Relations == "":
+	case o.model.Relations == "" && o.kind == ownPredictions:
 		return "Your queries, " + shown(o.name)
 	}
-	title := "Answers to " + shown(o.model.Relations)
-	if n := strings.Count(o.model.Relations, ","); n > 2 {
-		title = fmt.Sprintf("Answers to %d relations", n+1)
+	title, relations := "Answers to ", o.model.Relations
+	switch {
+	case o.kind == ownFacts:
+		title, relations = "New facts of ", o.model.Facts
+	case o.model.OnlyNew:
+		title = "New answers to "
 	}
-	if o.model.OnlyNew {
-		title = "New a" + title[1:]
+	if n := strings.Count(relations, ","); n > 2 {
+		title += fmt.Sprintf("%d relations", n+1)
+	} else {
+		title += shown(relations)
 	}
 	for _, list := range []struct{ of, chosen string }{{"sources", o.model.Sources}, {"candidates", o.model.Candidates}} {
 		if chosen, _, _ := strings.Cut(strings.TrimPrefix(list.chosen, "type:"), " names, "); chosen != "" {
@@ -229,23 +289,20 @@ func (o ownAnswers) provenance() string {
 // composeOwnQueries returns a section for each folder with answers to the user's own queries.
 func (e *evidence) composeOwnQueries() (sections []section) {
 	for i, own := range e.own {
-		s := section{ID: "own", Title: own.title(), Cards: own.cards}
-		if own.name != queriesFolder {
-			s.ID = fmt.Sprint("own-", i)
+		var s section
+		switch own.kind {
+		case ownFacts:
+			s = e.factsSection(own)
+		case ownTriples:
+			s = e.triplesSection(own)
+		default:
+			s = e.answersSection(own)
 		}
-		s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
 		if from := own.provenance(); from != "" {
-			s.Lead = append(s.Lead, from)
+			s.Lead = slices.Insert(s.Lead, 1, from)
 		}
-		if own.explained {
-			s.Lead = append(s.Lead, "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative.")
-		}
-		if n := len(own.cards); int64(n) < own.queries {
-			which := fmt.Sprintf("the first %d of %s", n, count(own.queries))
-			if own.name != queriesFolder {
-				which = fmt.Sprintf("the %d of %s queries with the most promising new answers", n, count(own.queries))
-			}
-			s.Lead = append(s.Lead, fmt.Sprintf("These are %s; all are in %s.", which, e.workspace.EvaluationFolder(own.name)))
+		if s.ID = "own"; own.name != queriesFolder {
+			s.ID = fmt.Sprint("own-", i)
 		}
 		if text := e.leftOut(); text != "" && i == len(e.own)-1 {
 			s.Lead = append(s.Lead, text)
@@ -253,6 +310,23 @@ func (e *evidence) composeOwnQueries() (sections []section) {
 		sections = append(sections, s)
 	}
 	return sections
+}
+
+// answersSection returns the section of a folder of answers.
+func (e *evidence) answersSection(own ownAnswers) section {
+	s := section{Title: own.title(), Cards: own.cards}
+	s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
+	if own.explained {
+		s.Lead = append(s.Lead, "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative.")
+	}
+	if n := len(own.cards); int64(n) < own.queries {
+		which := fmt.Sprintf("the first %d of %s", n, count(own.queries))
+		if own.name != queriesFolder {
+			which = fmt.Sprintf("the %d of %s queries with the most promising new answers", n, count(own.queries))
+		}
+		s.Lead = append(s.Lead, fmt.Sprintf("These are %s; all are in %s.", which, e.workspace.EvaluationFolder(own.name)))
+	}
+	return s
 }
 
 // leftOut returns sentences that name the folders of answers beyond ownFolders, or "" without any.

@@ -19,9 +19,14 @@ import (
 // addAnswers writes a complete folder of answers to the user's own queries, with the given configuration in its manifest.
 func addAnswers(t *testing.T, w workspace.Workspace, name string, recorded map[string]any) {
 	t.Helper()
-	rows := []parquet.Prediction{{Source: "Source of " + name, Relation: "knows", Direction: "tail", Position: 1, Entity: "Bo"}}
+	publish(t, w, name, recorded, "predictions", []parquet.Prediction{{Source: "Source of " + name, Relation: "knows", Direction: "tail", Position: 1, Entity: "Bo"}})
+}
+
+// publish completes a folder beside the evaluations, with a table of one part.
+func publish[T parquet.Row](t *testing.T, w workspace.Workspace, name string, recorded map[string]any, table string, rows []T) {
+	t.Helper()
 	stage := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder(name), Configuration: recorded}
-	if err := errors.Join(parquet.Write(t.Context(), parquet.PartFile(w.Evaluation(name)+"/predictions", 0, 1), rows),
+	if err := errors.Join(parquet.Write(t.Context(), parquet.PartFile(w.Evaluation(name)+"/"+table, 0, 1), rows),
 		stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,7 @@ type searchTable struct {
 	names         map[string]int32
 	most          int
 	users         bool  // the queries are the user's, which have no expected answers
+	facts         bool  // each query is a fact of a list
 	last          int64 // query that add has counted
 }
 
@@ -290,12 +291,19 @@ func newSearch(ctx context.Context, tables []*searchTable, most int) (*search, e
 
 // note returns a sentence that says how much of a table the search has, and where the whole table is.
 func (t *searchTable) note() string {
-	which := "all " + plural(t.total, "query", "queries")
+	one, many := "query", "queries"
+	if t.facts {
+		one, many = "fact", "facts"
+	}
+	which := "all " + plural(t.total, one, many)
 	if n := int64(len(t.queries)); n < t.total {
-		which = fmt.Sprintf("%s of %s, drawn at random, since the page would be too large with all", count(n), plural(t.total, "query", "queries"))
+		which = fmt.Sprintf("%s of %s, drawn at random, since the page would be too large with all", count(n), plural(t.total, one, many))
 	}
 	with := fmt.Sprintf("the first %d answers of each and the right ones", searchAnswers)
-	if t.users {
+	switch {
+	case t.facts:
+		with = "one direction of each"
+	case t.users:
 		with = "all answers"
 	}
 	return fmt.Sprintf("Of %s the search has %s, with %s. The whole table is %s.", t.title, which, with, t.folder)

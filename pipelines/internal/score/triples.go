@@ -108,7 +108,11 @@ func (t *ownTriples) show(ctx context.Context, made bool) error {
 	t.e.Say("")
 	t.sayUncalibrated(ctx)
 	t.e.Outputs(made, storage.Join(folder, evaluate.TriplesFile))
-	return t.e.Tables(ctx, made, storage.Join(folder, evaluate.TriplesTable))
+	if err := t.e.Tables(ctx, made, storage.Join(folder, evaluate.TriplesTable)); err != nil {
+		return err
+	}
+	t.e.Next(t.e.Workspace.Command("report"))
+	return nil
 }
 
 // shown returns the rows that are printed, and the number of triples or pairs that are not.

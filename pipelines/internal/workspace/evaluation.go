@@ -43,6 +43,10 @@ type Evaluated struct {
 	// empty for all, and Relations for --queries.
 	Relations           string `json:"relation"`
 	Sources, Candidates string
+	// Facts names the relations of --facts, or is empty.
+	Facts string
+	// TopK is the value of --top_k, 0 for triples, which have no list of answers.
+	TopK int `json:"top_k"`
 	// OnlyNew is the value of --only_new.
 	OnlyNew bool `json:"only_new"`
 }
