@@ -57,6 +57,9 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	s.flink(t, train, func() { s.kill(t, s.busy(t)) })
 	s.local(t, "score", "--split=test")
 	s.flink(t, []string{"score", "--split=test"}, nil)
+	facts := []string{"score", "--facts=" + s.relation(t), "--most=50", "--explain"} // a job for each graph that is queried, then to fit, to list, and to explain
+	s.local(t, facts...)
+	s.flink(t, facts, nil)
 	if weights := s.ultra(t); weights != "" { // two jobs: the relation graph, and scores on it
 		ultra := []string{"score", "--model=" + weights, "--run=ultra"}
 		s.local(t, ultra...)
@@ -172,6 +175,23 @@ func (s *setting) data(t *testing.T) {
 	if output, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
+}
+
+// relation returns the relation with the most validation facts.
+func (s *setting) relation(t *testing.T) (most string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dataset, "valid.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		relation := strings.Split(line, "\t")[1]
+		if facts[relation]++; facts[relation] > facts[most] {
+			most = relation
+		}
+	}
+	return most
 }
 
 // ultra returns the path of ULTRA's weights, or nothing where there are none.

@@ -47,14 +47,15 @@ type MergeParams struct {
 // Task is a range of heads with a model. It is an element of pipelines.
 type Task struct {
 	Range int
-	// Model is the text of a discovery.Model, nothing without one.
-	Model []byte
+	// Model is the text of a discovery.Model, nothing without one. It is a string since Flink misreads rows with nil slices: Go's coder
+	// leaves the field out, and Java's takes what follows for it.
+	Model string
 	// From are the lowest log odds that are listed.
 	From float64
 }
 
 // tasks returns a task for each range.
-func tasks(model []byte) (all []Task) {
+func tasks(model string) (all []Task) {
 	for r := range Ranges {
 		all = append(all, Task{Range: r, Model: model})
 	}
@@ -67,7 +68,7 @@ func (t Task) model() (*discovery.Model, error) {
 		return nil, nil
 	}
 	m := new(discovery.Model)
-	return m, json.Unmarshal(t.Model, m)
+	return m, json.Unmarshal([]byte(t.Model), m)
 }
 
 // each calls a function with the facts of a range, in order.
@@ -109,7 +110,7 @@ func (p MergeParams) habits(ctx context.Context) (*discovery.Habits, *kg.KG, err
 // validation facts among them: then there is no file.
 func Fit(s beam.Scope, p MergeParams) beam.PCollection {
 	s = s.Scope("discover.Fit")
-	ranges := beam.Reshuffle(s, beam.CreateList(s, tasks(nil)))
+	ranges := beam.Reshuffle(s, beam.CreateList(s, tasks("")))
 	sampled := beam.GroupByKey(s, beam.AddFixedKey(s, beam.ParDo(s, &sampleFn{Params: p}, ranges)))
 	fitted := beam.Reshuffle(s, beam.ParDo(s, &fitFn{Params: p}, sampled))
 	counted := beam.GroupByKey(s, beam.AddFixedKey(s, beam.ParDo(s, &countFn{Params: p, True: discovery.Valid, False: discovery.New}, fitted)))
@@ -200,7 +201,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 	if err != nil {
 		return err
 	}
-	for _, t := range tasks(text) {
+	for _, t := range tasks(string(text)) {
 		emit(t)
 	}
 	return nil
@@ -225,7 +226,7 @@ func (f *countFn) ProcessElement(ctx context.Context, task Task, emit func([]byt
 		return err
 	}
 	defer leave()
-	c := counted{Model: task.Model}
+	c := counted{Model: json.RawMessage(task.Model)}
 	if task.Range >= 0 {
 		err = f.Params.scored(ctx, task, "count", func(fact *discovery.Fact, score float64) {
 			if fact.Held == f.True || fact.Held == f.False {

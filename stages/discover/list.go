@@ -83,7 +83,7 @@ func (f *modelFn) ProcessElement(ctx context.Context, _ []byte, emit func(Task))
 			return err
 		}
 	}
-	for _, t := range tasks(text) {
+	for _, t := range tasks(string(text)) {
 		emit(t)
 	}
 	return nil
@@ -97,7 +97,7 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 	if err != nil {
 		return err
 	}
-	m, err := Task{Model: sum.Model}.model()
+	m, err := Task{Model: string(sum.Model)}.model()
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 	if err := storage.WriteJSON(p.Lock.Guard(ctx), storage.Join(p.Folder, metrics.DiscoveryFile), d); err != nil {
 		return err
 	}
-	for _, t := range tasks(sum.Model) {
+	for _, t := range tasks(string(sum.Model)) {
 		t.From = from
 		emit(t)
 	}

@@ -48,7 +48,7 @@ func (f *flags) checkAsk() error {
 	case f.onlyNew:
 		return command.Usage("--only_new needs --relation or --queries")
 	case f.output != "":
-		return command.Usage("--output needs --relation or --queries")
+		return command.Usage("--output needs --relation, --queries or --facts")
 	}
 	if f.sources == standardInput && f.candidates == standardInput || f.queries == standardInput && f.candidates == standardInput {
 		return command.Usage("--candidates is -: standard input can be read only once")

@@ -61,6 +61,8 @@ func (f *factsFlags) check(all *flags, e *command.Environment) error {
 		return command.Usage("--facts excludes --relation and --queries: it asks all of them itself")
 	case all.calibrate || all.baseRate != 0:
 		return command.Usage("--facts excludes --calibrate and --base_rate: it fits probabilities of its own; --missing is the share of facts that they presume")
+	case all.onlyNew:
+		return command.Usage("--facts excludes --only_new: a list has new facts only")
 	case f.most < 1 || f.most > mostFacts:
 		return command.FlagError("most", f.most, fmt.Sprintf("1 to %d", mostFacts))
 	case !(f.threshold >= 0 && f.threshold < 1):
@@ -160,6 +162,9 @@ func (d *discovering) read(ctx context.Context) error {
 	d.ask(heads, tails)
 	if err := d.chooseFitted(ctx); err != nil {
 		return err
+	}
+	if d.fitted == "" && (d.threshold != 0 || d.missing != 0) {
+		return command.Usage("--threshold and --missing are about probabilities, but these relations have fewer than %d validation facts to fit them to: leave them out, or preprocess with more, as --split 90,5,5 does of one file", discovery.MinTrue)
 	}
 	name := d.output
 	if name == "" {

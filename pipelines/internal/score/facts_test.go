@@ -62,7 +62,7 @@ func TestFacts(t *testing.T) {
 					}
 				}
 			}
-			for _, line := range []string{"a probability is that of being a missing fact", "of that list, which draws on the 5 best new answers of each query"} {
+			for _, line := range []string{"a probability is that of being a missing fact", "of that list, made with --top_k 5"} {
 				if !strings.Contains(out, line) {
 					t.Errorf("no %q in\n%s", line, out)
 				}
@@ -139,6 +139,19 @@ func TestFactsWithoutValidation(t *testing.T) {
 	if len(got) == 0 {
 		t.Error("no facts")
 	}
+	out = pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--facts", "all", "--threshold", ".5", "--force")
+	if !strings.Contains(out, "scores, and --threshold and --missing play no part") || len(factRows(t, w, "facts-all")) != len(got) {
+		t.Error(out)
+	}
+}
+
+// TestFactsOfNoProbability checks what is said of a list that --threshold leaves empty.
+func TestFactsOfNoProbability(t *testing.T) {
+	w := trained(t, "large")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--facts", "all", "--threshold", "0.9999999")
+	if !strings.Contains(out, "no new fact has a probability of --threshold 0.9999999 or more\n") || strings.Contains(out, "calibration error") || len(factRows(t, w, "facts-all")) > 0 {
+		t.Error(out)
+	}
 }
 
 // TestUnreachedFacts checks that facts between entities that no path connects are listed on demand.
@@ -207,6 +220,9 @@ func TestMistakesOfFacts(t *testing.T) {
 		says  string
 	}{
 		{[]string{"--facts", "next", "--relation", "next"}, "--facts excludes --relation and --queries"},
+		{[]string{"--facts", "next", "--threshold", ".5"}, "--threshold and --missing are about probabilities"},
+		{[]string{"--facts", "next", "--only_new"}, "--facts excludes --only_new"},
+		{[]string{"--facts", "next", "--protocol", "grail"}, "leave it out with --queries, --relation and --facts"},
 		{[]string{"--facts", "next", "--walks"}, "--walks needs --explain"},
 		{[]string{"--facts", "~next"}, "--facts: a list has no direction"},
 		{[]string{"--facts", "nixt"}, "--facts: "},

@@ -30,8 +30,8 @@ func (f *flags) checkProtocol() error {
 	switch {
 	case f.evaluates() == "":
 		return nil
-	case f.queries != "" || f.relation != "":
-		return command.Usage("--protocol is about the queries of a split: leave it out with --queries and --relation")
+	case f.queries != "" || f.relation != "" || f.facts != "":
+		return command.Usage("--protocol is about the queries of a split: leave it out with --queries, --relation and --facts")
 	case f.split != "test":
 		return command.Usage("--protocol %s ranks answers to test queries: leave --split %s out, or --protocol", f.protocol, f.split)
 	}

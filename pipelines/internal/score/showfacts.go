@@ -92,10 +92,17 @@ func (d *discovering) saySummary(s metrics.Discovery) {
 			100*f.Missing, progress.Count(f.Candidates), progress.Count(f.True), progress.Count(f.Facts))
 	}
 	if s.Fitted == nil {
-		say("facts get no probabilities: fewer than %d of the validation facts are among the candidates; the list is in the order of the lower one of a fact's two scores", discovery.MinTrue)
+		without := ""
+		if d.threshold > 0 || d.missing > 0 {
+			without = ", and --threshold and --missing play no part"
+		}
+		say("facts get no probabilities: fewer than %d of the validation facts are among the candidates; the list is in the order of the lower one of a fact's two scores%s", discovery.MinTrue, without)
+	}
+	if s.Listed == 0 && d.threshold > 0 {
+		say("no new fact has a probability of --threshold %g or more", d.threshold)
 	}
 	h := s.HeldOut
-	if h == nil {
+	if h == nil || h.Listed == 0 {
 		return
 	}
 	say("with the %s candidates of the test split in the list: %.1f%% of the first %s are facts of it", progress.Count(h.Facts), 100*h.Precision, progress.Count(h.First))
@@ -108,5 +115,5 @@ func (d *discovering) saySummary(s metrics.Discovery) {
 			say("  %.1f to %.1f   %10s %10.3f %10.3f", b.From, b.To, progress.Count(b.Candidates), b.Mean, b.Observed)
 		}
 	}
-	say("  calibration error %.4f over the %s facts of that list, which draws on the %d best new answers of each query", h.Reliability.Error, progress.Count(h.Listed), s.TopK)
+	say("  calibration error %.4f over the %s facts of that list, made with --top_k %d", h.Reliability.Error, progress.Count(h.Listed), s.TopK)
 }
