@@ -147,6 +147,9 @@ func randomConfiguration(rng *rand.Rand) configuration.Configuration {
 		c.Dependent, c.Bias, c.DegreeMessages = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
 		c.NodeRatio, c.DegreeRatio, c.EvaluationNodeRatio = 0.1, 0.5, 0.4+0.5*rng.Float64()
 		c.Dropout = []float64{0, 0.3}[rng.IntN(2)]
+		if rng.IntN(4) == 0 {
+			c.Relations, c.RelationLayers = configuration.RelationsGraph, 1+rng.IntN(3)
+		}
 		if c.Validate() == nil {
 			return c
 		}

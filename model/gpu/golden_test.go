@@ -58,6 +58,8 @@ func checkGolden(t *testing.T, d device.Device, c *golden.Case) {
 // refused returns the error for what devices do not compute, or nil.
 func refused(c configuration.Configuration) *UnsupportedError {
 	switch {
+	case c.Transfers():
+		return &UnsupportedError{Field: "relations", Value: c.Source(), Want: "table or linear"}
 	case c.Policy != configuration.PolicyWindow:
 		return &UnsupportedError{Field: "policy", Value: c.Policy, Want: configuration.PolicyWindow}
 	case c.Message != configuration.MessageDistMult:

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	tagnet "tagnet/model/internal/reference"
 	"testing"
 
 	"tagnet/formats/reach"
@@ -33,7 +34,7 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 		for i := range 4 {
 			entities, count := 20+rng.IntN(40), 1+rng.IntN(4)
 			g := compare.RandomGraph(t, rng, entities, count, entities*[]int{1, 6}[i%2]/2)
-			edges := reference.RelationGraph(g)
+			edges := tagnet.RelationGraph(g)
 			scorer := scorer(t, small, g, relations.GraphOf(g), k)
 			distances := make([]uint8, entities)
 			for _, radius := range []int{ultra.Layers, 1 + rng.IntN(ultra.Layers-1)} {
@@ -87,7 +88,7 @@ func TestScoresWithoutAFact(t *testing.T) {
 			return g
 		}
 		g := build(facts)
-		edges, s := reference.RelationGraph(g), scorer(t, small, g, relations.GraphOf(g), k)
+		edges, s := tagnet.RelationGraph(g), scorer(t, small, g, relations.GraphOf(g), k)
 		s.Within(2) // which leaves scores in graphs without edges exact
 		w := s.Worker()
 		for i := 0; i < len(facts); i += 7 {
@@ -140,7 +141,7 @@ func TestRadiusWhereMostIsNear(t *testing.T) {
 		t.Fatal(err)
 	}
 	scorer := scorer(t, small, g, relations.GraphOf(g), k)
-	states := reference.RelationStates(wide, reference.RelationGraph(g), g.RelationCount(), 0)[ultra.Layers]
+	states := reference.RelationStates(wide, tagnet.RelationGraph(g), g.RelationCount(), 0)[ultra.Layers]
 	tables, query := reference.Tables(wide, states), states[:ultra.Dim]
 	for radius := 1; radius <= ultra.Layers; radius++ {
 		scorer.Within(radius)

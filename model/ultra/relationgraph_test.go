@@ -4,6 +4,7 @@ import (
 	order "cmp"
 	"math/rand/v2"
 	"slices"
+	tagnet "tagnet/model/internal/reference"
 	"testing"
 
 	"tagnet/model/inference"
@@ -11,7 +12,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/relations"
-	"tagnet/model/ultra/internal/reference"
 	"tagnet/model/ultra/ultratest"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,7 +52,7 @@ func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	for range 10 {
 		g := compare.RandomGraph(t, rng, 1+rng.IntN(20), 1+rng.IntN(80), rng.IntN(50))
-		of := reference.RelationGraph(g)
+		of := tagnet.RelationGraph(g)
 		var want []relations.Edge
 		for kind, edges := range of {
 			for _, e := range edges {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	tagnet "tagnet/model/internal/reference"
 	"testing"
 
 	"tagnet/model/configuration"
@@ -33,7 +34,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 			const isolated = 3 // entities without facts
 			facts := randomFacts(rng, entities-isolated, 1+rng.IntN(4), 2*entities)
 			g := graphOf(t, entities, 4, facts)
-			edges := reference.RelationGraph(g)
+			edges := tagnet.RelationGraph(g)
 			want, loss := parameters.NewSet[float64](ultra.Layout()), 0.0
 			var batch []optimizer.Example
 			for n := range 3 {

@@ -61,7 +61,9 @@ func configurationFields(c configuration.Configuration) (json.RawMessage, error)
 	}
 	fields := map[string]json.RawMessage{}
 	for _, name := range append(required[:len(required):len(required)], optional...) {
-		fields[name] = all[name]
+		if value, ok := all[name]; ok {
+			fields[name] = value
+		}
 	}
 	if c.Attention == "" {
 		fields["attention"] = json.RawMessage("null")

@@ -6,7 +6,9 @@
 //	search.go     distances from the source
 //	window.go     the messages of a layer, by distance
 //	priority.go   the messages of a layer, by priority (A*Net)
-//	relation.go   relation embeddings of a layer
+//	relation.go   relation embeddings of a query and of a layer
+//	relationgraph.go  which relations meet, and the typed edges between them
+//	between.go    relation embeddings from a propagation along these edges
 //	message.go    message functions
 //	aggregate.go  reduction of messages to one vector
 //	update.go     node update: linear map, layer norm, ReLU, dropout

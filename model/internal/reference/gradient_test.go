@@ -38,6 +38,20 @@ func TestGradientAgainstDifferences(t *testing.T) {
 	}
 }
 
+// TestGradientOfRelationsFromAGraph does so where relations are states of a propagation between them.
+func TestGradientOfRelationsFromAGraph(t *testing.T) {
+	t.Parallel()
+	for i, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
+		c := small()
+		c.Relations, c.RelationLayers, c.Aggregate = configuration.RelationsGraph, 1+i, aggregate
+		c.Policy = []string{configuration.PolicyWindow, configuration.PolicyFull}[i/2]
+		if i == 1 {
+			c.DeltaMode, c.Attention = configuration.DeltaSpecific, configuration.AttentionShared
+		}
+		differentiate(t, aggregate+", relations from a graph", c, uint64(i), i%2 == 1)
+	}
+}
+
 func differentiate(t *testing.T, name string, c configuration.Configuration, seed uint64, dropout bool) {
 	t.Helper()
 	g := sampleGraph(t, seed, 14, 2)

@@ -15,6 +15,7 @@ type Model struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
 	parameters    *parameters.Set[float64]
+	between       Edges // between relations, where these come from their graph
 }
 
 // New returns the model. An invalid configuration, or parameters of another layout, are an error.
@@ -31,7 +32,11 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float6
 			return nil, fmt.Errorf("reference model: parameter %d is %s %v, want %s %v", i, got.Name, got.Shape, want.Name, want.Shape)
 		}
 	}
-	return &Model{graph: g, configuration: c, parameters: p}, nil
+	m := &Model{graph: g, configuration: c, parameters: p}
+	if c.Transfers() {
+		m.between = RelationGraph(g)
+	}
+	return m, nil
 }
 
 // Query is a query (source, relation, ?) and the graph it is answered in.
@@ -69,7 +74,13 @@ type Pass struct {
 	model     *Model
 	embedding []float64 // x_q, the query relation's embedding
 	layers    []layer   // layer t at t-1
-	explained [][]Edge  // where the backward pass of Edges records the edges of layer t, at t-1; else nil
+	// Where relations come from their graph: the states of all of them after 0 to L layers, [L+1][2R*d], the updates of layer t at t-1, and
+	// the gradient of the final states in a backward pass.
+	between        [][]float64
+	betweenUpdates [][]*nodeUpdate
+	byStates       []float64
+
+	explained [][]Edge // where the backward pass of Edges records the edges of layer t, at t-1; else nil
 }
 
 // Counts are the numbers of messages of one query in one layer. For policies with priorities the last
@@ -89,7 +100,7 @@ type Counts struct {
 func (m *Model) Forward(q Query) *Pass {
 	p := &Pass{Query: q, model: m}
 	p.Distances = Distances(m.graph, q.Source, m.configuration.Layers, q.Removal)
-	p.embedding = row(m.parameters.Data("query.weight"), int(q.Relation), m.configuration.Dim)
+	p.embedding = p.embed()
 	p.propagate()
 	p.Final = p.Hiddens[m.configuration.Layers]
 	if m.configuration.Specific() {
@@ -127,7 +138,7 @@ func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 		}
 		p.propagateBackward(states, nil, embedding, into)
 	}
-	add(row(into.Data("query.weight"), int(p.Query.Relation), c.Dim), embedding)
+	p.embedBackward(embedding, into)
 }
 
 // BackwardStates is Backward from the gradients of the states after t = 0..T layers, shaped as Hiddens:
@@ -140,7 +151,7 @@ func (p *Pass) BackwardStates(states [][]float64, into *parameters.Set[float64])
 		copy(copied[t], states[t])
 	}
 	p.propagateBackward(copied, nil, embedding, into)
-	add(row(into.Data("query.weight"), int(p.Query.Relation), p.model.configuration.Dim), embedding)
+	p.embedBackward(embedding, into)
 }
 
 // noGradient returns zeros in the shape of Hiddens.

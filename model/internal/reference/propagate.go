@@ -105,6 +105,7 @@ func (p *Pass) reduction(o int32) reduction {
 // earlier states.
 func (p *Pass) propagateBackward(states [][]float64, priorities, embedding []float64, into *parameters.Set[float64]) {
 	m, c := p.model, p.model.configuration
+	p.byStates = make([]float64, len(p.RelationStates()))
 	for t := c.Layers; t >= 1; t-- {
 		priorities = p.propagateLayerBackward(t, states[t], states[t-1], priorities, embedding, into)
 	}
@@ -133,7 +134,7 @@ func (p *Pass) propagateLayerBackward(t int, after, before, priorities, embeddin
 		}
 		add(row(before, o, c.Dim), gradient)
 		if active {
-			input := p.updateBackward(t, l.updates[o], gradient, into)
+			input := m.updateBackward(entityLayer(t), l.updates[o], gradient, into)
 			add(row(weighted, o, c.Dim), input[:c.Dim])
 			p.setBackward(t, l, int32(o), input[c.Dim:], weighted, relations, embedding, into)
 		}

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"fmt"
 	"math"
 
 	"tagnet/model/parameters"
@@ -21,31 +22,41 @@ type nodeUpdate struct {
 
 // update computes the update of o in layer t.
 func (p *Pass) update(t int, o int32, input []float64) *nodeUpdate {
-	weights := p.model.parameters
+	return p.model.update(entityLayer(t), input, func(j int) float64 {
+		if p.Query.Dropout == nil {
+			return 1
+		}
+		return p.Query.Dropout(t, o, j)
+	})
+}
+
+// entityLayer returns how the names of the parameters of layer t begin.
+func entityLayer(t int) string { return fmt.Sprintf("layers.%d.", t-1) }
+
+// update computes an update with the parameters whose names begin with layer. dropout returns the factor of a dimension.
+func (m *Model) update(layer string, input []float64, dropout func(j int) float64) *nodeUpdate {
+	weights := m.parameters
 	u := &nodeUpdate{input: input}
-	linear := affine(weights.Layer(t, "linear.weight"), weights.Layer(t, "linear.bias"), input)
+	linear := affine(weights.Data(layer+"linear.weight"), weights.Data(layer+"linear.bias"), input)
 	u.normalized, u.deviation = normalize(linear)
-	scale, shift := weights.Layer(t, "layer_norm.weight"), weights.Layer(t, "layer_norm.bias")
+	scale, shift := weights.Data(layer+"layer_norm.weight"), weights.Data(layer+"layer_norm.bias")
 	for j, value := range u.normalized {
 		if scale != nil {
 			value = value*scale[j] + shift[j]
 		}
-		factor := 1.0
-		if p.Query.Dropout != nil {
-			factor = p.Query.Dropout(t, o, j)
-		}
+		factor := dropout(j)
 		u.dropout = append(u.dropout, factor)
 		u.added = append(u.added, factor*math.Max(value, 0))
 	}
 	return u
 }
 
-// updateBackward propagates the gradient of the change to the parameters of layer t and to the input,
+// updateBackward propagates the gradient of the change to the parameters whose names begin with layer and to the input,
 // whose gradient it returns.
-func (p *Pass) updateBackward(t int, u *nodeUpdate, added []float64, into *parameters.Set[float64]) []float64 {
-	weights := p.model.parameters
-	scale, shift := weights.Layer(t, "layer_norm.weight"), weights.Layer(t, "layer_norm.bias")
-	gradientScale, gradientShift := into.Layer(t, "layer_norm.weight"), into.Layer(t, "layer_norm.bias")
+func (m *Model) updateBackward(layer string, u *nodeUpdate, added []float64, into *parameters.Set[float64]) []float64 {
+	weights := m.parameters
+	scale, shift := weights.Data(layer+"layer_norm.weight"), weights.Data(layer+"layer_norm.bias")
+	gradientScale, gradientShift := into.Data(layer+"layer_norm.weight"), into.Data(layer+"layer_norm.bias")
 	normalized := make([]float64, len(added))
 	for j, gradient := range added {
 		value := u.normalized[j]
@@ -65,8 +76,8 @@ func (p *Pass) updateBackward(t int, u *nodeUpdate, added []float64, into *param
 	}
 	linear := normalizeBackward(u.normalized, u.deviation, normalized)
 	input := make([]float64, len(u.input))
-	affineBackward(weights.Layer(t, "linear.weight"), u.input, linear,
-		into.Layer(t, "linear.weight"), into.Layer(t, "linear.bias"), input)
+	affineBackward(weights.Data(layer+"linear.weight"), u.input, linear,
+		into.Data(layer+"linear.weight"), into.Data(layer+"linear.bias"), input)
 	return input
 }
 

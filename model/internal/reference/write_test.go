@@ -28,7 +28,16 @@ var repositoryCases = map[string]func(*configuration.Configuration){
 	},
 	"own_astar":               func(c *configuration.Configuration) { c.Policy = configuration.PolicyAStar },
 	"own_window_sum_distmult": func(c *configuration.Configuration) { c.Delta, c.Aggregate, c.Bias = 1, "sum", false },
-	"own_window_dim32":        func(c *configuration.Configuration) { c.Delta, c.Dim, c.Layers, c.Dependent = 1, 32, 2, false },
+	"own_graph_window_sum": func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Delta, c.Aggregate = configuration.RelationsGraph, 2, 2, "sum"
+	},
+	"own_graph_window_pna": func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Delta = configuration.RelationsGraph, 3, 1
+	},
+	"own_graph_full": func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Policy, c.Aggregate = configuration.RelationsGraph, 2, configuration.PolicyFull, "sum"
+	},
+	"own_window_dim32": func(c *configuration.Configuration) { c.Delta, c.Dim, c.Layers, c.Dependent = 1, 32, 2, false },
 }
 
 // TestWriteGoldenCases writes the cases with -update. TestGoldenFloat64 compares them with this package, and the

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	tagnet "tagnet/model/internal/reference"
 	"testing"
 
 	compare "tagnet/model/internal/golden"
@@ -27,7 +28,7 @@ func TestGoldenFloat64(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, g := compare.Widened(c.Parameters(t)), c.Graph(t)
-			edges := reference.RelationGraph(g)
+			edges := tagnet.RelationGraph(g)
 			for k, of := range golden.Types {
 				if diff := gocmp.Diff(c.RelationGraph[of], edges[k]); diff != "" {
 					t.Errorf("edges of type %s (-want +got):\n%s", of, diff)
@@ -107,7 +108,7 @@ func TestWriteGoldenCase(t *testing.T) {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
 	})
 	p, g := compare.Widened(c.Parameters(t)), c.Graph(t)
-	edges := reference.RelationGraph(g)
+	edges := tagnet.RelationGraph(g)
 	c.RelationGraph, c.BaseRelations = map[string][][2]int32{}, map[int32]golden.BaseRelation{}
 	for k, name := range golden.Types {
 		c.RelationGraph[name] = edges[k]

@@ -18,7 +18,7 @@ type Example struct {
 
 // Loss returns the loss of an example, and adds its gradients to gradient unless that is nil. The graph lacks the fact that the
 // example is about; the edges between relations are those of the graph with it.
-func Loss(p *parameters.Set[float64], g *graph.Graph, edges Edges, e Example, gradient *parameters.Set[float64]) float64 {
+func Loss(p *parameters.Set[float64], g *graph.Graph, edges tagnet.Edges, e Example, gradient *parameters.Set[float64]) float64 {
 	relations := RelationStates(p, edges, g.RelationCount(), e.Base)
 	final := relations[layers]
 	tables, query := Tables(p, final), row(final, e.Relation)
@@ -46,7 +46,7 @@ func Loss(p *parameters.Set[float64], g *graph.Graph, edges Edges, e Example, gr
 	by, byStart = byRelations, make([]float64, len(byRelations))
 	for t := layers - 1; t >= 0; t-- {
 		name := fmt.Sprintf("relation_model.layers.%d.", t)
-		by = layerBackward(p, gradient, name, edges.messages(), relations[0], relations[t], p.Data(name+"relation.weight"), by, byStart, gradient.Data(name+"relation.weight"))
+		by = layerBackward(p, gradient, name, relationMessages(edges), relations[0], relations[t], p.Data(name+"relation.weight"), by, byStart, gradient.Data(name+"relation.weight"))
 	}
 	return loss
 }
@@ -64,8 +64,8 @@ func entityMessages(g *graph.Graph) (messages []message) {
 	return messages
 }
 
-func (e Edges) messages() (messages []message) {
-	for k, ofType := range e {
+func relationMessages(edges tagnet.Edges) (messages []message) {
+	for k, ofType := range edges {
 		for _, edge := range ofType {
 			messages = append(messages, message{edge[1], int32(k), edge[0]})
 		}

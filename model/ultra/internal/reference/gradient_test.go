@@ -3,6 +3,7 @@ package reference_test
 import (
 	"math"
 	"math/rand/v2"
+	tagnet "tagnet/model/internal/reference"
 	"testing"
 
 	compare "tagnet/model/internal/golden"
@@ -19,7 +20,7 @@ func TestGradientAgainstDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	p := compare.Widened(ultratest.Drawn(9))
 	g := compare.RandomGraph(t, rng, 9, 2, 14)
-	edges := reference.RelationGraph(g)
+	edges := tagnet.RelationGraph(g)
 	// The weights of the negatives have no gradient; at temperature 0 they are constants.
 	e := reference.Example{Source: 2, Relation: 3, Base: 1, Answer: 5, Negatives: []int32{0, 7, 7, 2}}
 	gradient := parameters.NewSet[float64](ultra.Layout())

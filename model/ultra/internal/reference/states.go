@@ -11,7 +11,7 @@ import (
 
 // RelationStates returns the states of all relations after 0 to 6 layers, [2R, 64] each, of the queries of a base relation, of
 // both directions: its own state starts with ones, the others' with zeros.
-func RelationStates(p *parameters.Set[float64], edges Edges, relations int, base int32) [][]float64 {
+func RelationStates(p *parameters.Set[float64], edges tagnet.Edges, relations int, base int32) [][]float64 {
 	start := make([]float64, relations*dim)
 	for j := range dim {
 		start[int(base)*dim+j] = 1
