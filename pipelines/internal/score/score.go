@@ -53,7 +53,7 @@ func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "score",
-		Summary: "Scores with a trained model: ranks the answers of a split's queries, or answers your own with --queries or --relation.",
+		Summary: "Scores with a trained model: ranks the answers of a split's queries, answers your own with --queries or --relation, or lists new facts with --facts.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are ranked; with --queries or --relation, whose graph is used")
 			f.protocolFlag.register(set)
@@ -63,8 +63,8 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
 			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
-			set.StringVar(&f.sources, "sources", "", "`type:T|FILE|all`: with --relation, the entities to ask about: those of a type, or the names in a file; default all")
-			set.StringVar(&f.candidates, "candidates", "", "`type:T|FILE|all`: the only entities that may be answers to your own queries; default all")
+			set.StringVar(&f.sources, "sources", "", "`type:T|FILE|all`: with --relation, the entities to ask about, with --facts the heads: those of a type, or the names in a file; default all")
+			set.StringVar(&f.candidates, "candidates", "", "`type:T|FILE|all`: the only entities that may be answers to your own queries, or with --facts tails; default all")
 			set.BoolVar(&f.onlyNew, "only_new", false, "leave out answers that the dataset contains, and the source itself")
 			set.StringVar(&f.output, "output", "", "`name` of the folder of the answers to your own queries, in evaluation/; default queries, or one made of --relation and the lists")
 			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the 10 best new answers that is expected to be true, which probabilities presume; 0 or more, less than 1; 0 is that of the validation queries")
