@@ -43,6 +43,20 @@ type Made struct {
 	Options synthetic.Options `json:"options"`
 }
 
+// MadeGraphs is the name of graphs that are made.
+const MadeGraphs = "made"
+
+// Names returns the names of the graphs, in the order of Partial.Graphs: that of made ones is the last.
+func (m Mixture) Names() (list []string) {
+	for _, g := range m.Graphs {
+		list = append(list, g.Name)
+	}
+	if m.Made != nil {
+		list = append(list, MadeGraphs)
+	}
+	return list
+}
+
 // Check returns an error for a mixture that no training has.
 func (m Mixture) Check() error {
 	if m.Steps < 1 {

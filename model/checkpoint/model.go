@@ -58,13 +58,7 @@ func (f Folder) ModelOver(ctx context.Context, name string, relations []string) 
 	if err != nil {
 		return r, nil, err
 	}
-	var p *parameters.Set[float32]
-	if r.Configuration.Transfers() { // to any relations
-		p = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
-		err = Fill(p, weights)
-	} else {
-		p, _, err = r.Over(weights, relations)
-	}
+	p, _, err := r.Over(weights, relations)
 	if unknown := new(UnknownRelationsError); errors.As(err, &unknown) {
 		err = fmt.Errorf("%w: it never saw the relation %q: leave out the facts with it, or train with them", ErrMismatch, unknown.Unknown[0])
 	}

@@ -22,6 +22,10 @@ func (e *UnknownRelationsError) Error() string {
 // the relations whose weights are left out because the graph lacks them. The error of a relation that the weights lack is an
 // *UnknownRelationsError.
 func (r Record) Over(weights []safetensors.Tensor, relations []string) (set *parameters.Set[float32], unused []string, err error) {
+	if r.Configuration.Transfers() { // to any relations
+		set = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
+		return set, nil, Fill(set, weights)
+	}
 	trained := r.Vocabulary.Relations
 	rows, unknown, unused := parameters.MatchRelations(trained, relations)
 	if len(unknown) > 0 {

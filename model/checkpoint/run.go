@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -41,6 +42,31 @@ func RunFolder(run string) string { return RunsFolder + "/" + run }
 // FolderOf returns the folder of a run's checkpoints in a workspace, a path or URL.
 func FolderOf(workspace, run string) Folder {
 	return Folder(storage.Join(workspace, RunFolder(run), FolderName))
+}
+
+// Trained reports whether a run of a workspace has a checkpoint, or is being trained.
+func Trained(ctx context.Context, workspace string) (bool, error) {
+	folder := storage.Join(workspace, RunsFolder)
+	urls, err := storage.List(ctx, folder)
+	if err != nil {
+		return false, err
+	}
+	for _, url := range urls {
+		run, path, _ := strings.Cut(storage.Below(folder, url), "/")
+		name, of := strings.CutPrefix(path, FolderName+"/")
+		if record, ok := strings.CutSuffix(name, ".json"); of && ok && isName(record) {
+			return true, nil
+		}
+		if of && name == lock.FileName {
+			held := new(lock.Held)
+			if err := lock.CheckFree(ctx, string(FolderOf(workspace, run))); errors.As(err, &held) {
+				return true, nil
+			} else if err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // OldLayout is the error of a workspace of an earlier version, which has the files of its one model at its top

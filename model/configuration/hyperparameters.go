@@ -115,6 +115,16 @@ func (c Configuration) Resumed(by Configuration) Configuration {
 	return c
 }
 
+// WithModel returns c with the hyperparameters of the model, rather than of its training, of another configuration.
+func (c Configuration) WithModel(of Configuration) Configuration {
+	for _, f := range hyperparameters {
+		if f.Group == Model {
+			f.field(&c).Set(f.field(&of))
+		}
+	}
+	return c
+}
+
 // Fields returns all hyperparameters, in the order of a command's help.
 func Fields() []Field { return slices.Clone(hyperparameters) }
 

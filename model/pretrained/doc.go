@@ -1,4 +1,4 @@
-// Package pretrained opens weights that were trained elsewhere, in files of PyTorch: ULTRA's, none of which belongs to a relation,
-// and those of NBFNet-PyG, which belong to relations that another file names. Both become a Checkpoint over the relations of a
-// graph; who asks it does not know which file it was. Packages ultra and nbfnet read the tensors.
+// Package pretrained opens weights that were trained before: models of package zoo, checkpoints, and files of PyTorch with those of
+// ULTRA, none of which belongs to a relation, or of NBFNet-PyG, which belong to relations that another file names. All become a
+// Checkpoint over the relations of a graph; who asks it does not know what it was. Packages zoo, checkpoint, ultra and nbfnet read them.
 package pretrained

@@ -51,6 +51,8 @@ func (w *ofNBFNet) Origin() checkpoint.Origin { return w.origin }
 
 func (w *ofNBFNet) Start() configuration.Configuration { return configuration.Default() }
 
+func (w *ofNBFNet) Further() configuration.Configuration { return w.Start() }
+
 func (w *ofNBFNet) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
 	return w.weights.Configuration(c, w.options.Options)
 }

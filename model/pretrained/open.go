@@ -18,14 +18,16 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/nbfnet"
 	"tagnet/model/ultra"
+	"tagnet/model/zoo"
 )
 
-// Weights are those of a file that was read.
+// Weights are those of a file that was read, or of a model of package zoo.
 type Weights interface {
 	// Origin identifies the file.
 	Origin() checkpoint.Origin
-	// Start returns the configuration to which Configuration is applied where none is given.
+	// Start returns the configuration to which Configuration is applied where none is given; Further that of training them further.
 	Start() configuration.Configuration
+	Further() configuration.Configuration
 	// Configuration returns a configuration with the fields that the weights decide.
 	Configuration(c configuration.Configuration) (configuration.Configuration, error)
 	// Over returns the checkpoint of the weights over the relations of a graph. The configuration is one that Configuration returned,
@@ -70,8 +72,20 @@ func IsFile(path string) bool {
 	return strings.HasSuffix(path, ".pth") || strings.HasSuffix(path, ".pt")
 }
 
-// Open reads a file of weights, a path or URL. Errors are a *FileError, or about a line of the names.
+// IsNamed reports whether a name is that of a model of package zoo, in upper or lower case.
+func IsNamed(name string) bool {
+	return slices.ContainsFunc(zoo.Names, func(known string) bool { return strings.EqualFold(known, name) })
+}
+
+// Open opens a model of package zoo by its name, a checkpoint by the path or URL of its file .safetensors, or a file of PyTorch. Errors
+// are a *FileError, or about a line of the names.
 func Open(ctx context.Context, url string, o Options) (Weights, error) {
+	switch {
+	case IsNamed(url):
+		return openNamed(url)
+	case strings.HasSuffix(url, ".safetensors"):
+		return openCheckpoint(ctx, url)
+	}
 	data, err := read(ctx, url)
 	if err != nil {
 		return nil, err

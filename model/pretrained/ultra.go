@@ -20,6 +20,8 @@ func (w *ofULTRA) Origin() checkpoint.Origin { return w.origin }
 
 func (w *ofULTRA) Start() configuration.Configuration { return ultra.Configuration() }
 
+func (w *ofULTRA) Further() configuration.Configuration { return w.Start() }
+
 func (w *ofULTRA) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
 	return ultra.TrainedAs(c), nil
 }
@@ -30,7 +32,7 @@ func (w *ofULTRA) Over(graph *kg.KG, c configuration.Configuration) (*Checkpoint
 
 func (w *ofULTRA) Describe(configuration.Configuration) string {
 	text := fmt.Sprintf("ULTRA, %d layers between relations and %[1]d between entities, %d dimensions", ultra.Layers, ultra.Dim)
-	if graphs := ultra.Published(w.origin.SHA256); graphs != "" {
+	if graphs := Graphs(w.origin); graphs != "" {
 		text += "; trained on " + graphs
 	}
 	return text

@@ -37,20 +37,6 @@ type Trial struct {
 	Queries                 *ranker.Bundle
 }
 
-// Names returns the names of the graphs, in the order of checkpoint.Partial.Graphs: that of made ones is the last.
-func names(m checkpoint.Mixture) (list []string) {
-	for _, g := range m.Graphs {
-		list = append(list, g.Name)
-	}
-	if m.Made != nil {
-		list = append(list, MadeGraphs)
-	}
-	return list
-}
-
-// MadeGraphs is the name of graphs that are made.
-const MadeGraphs = "made"
-
 // mixed is the course of several graphs.
 type mixed struct {
 	description   checkpoint.Mixture
@@ -151,7 +137,7 @@ func (m *mixed) make(graph int) error {
 	if err != nil {
 		return err
 	}
-	w := newWalk(&material{Material: l, name: fmt.Sprintf("%s %d", MadeGraphs, number+1)}, seed)
+	w := newWalk(&material{Material: l, name: fmt.Sprintf("%s %d", checkpoint.MadeGraphs, number+1)}, seed)
 	for range position {
 		w.next(m.configuration)
 	}

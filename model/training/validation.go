@@ -85,7 +85,7 @@ func (l *learner) mixture() *checkpoint.Mixture {
 // parts returns the part of each graph in the epoch, for training.jsonl.
 func (l *learner) parts() (parts []history.Graph) {
 	for i, p := range l.partial.Graphs {
-		name := names(l.Mixture.Description)[i]
+		name := l.Mixture.Description.Names()[i]
 		parts = append(parts, history.Graph{Name: name, Steps: p.Steps, Loss: p.Loss / float64(max(1, p.Queries))})
 	}
 	return parts

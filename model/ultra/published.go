@@ -1,10 +1,6 @@
 package ultra
 
-import (
-	"slices"
-	"strings"
-	"unicode"
-)
+import "slices"
 
 // publication is a published file of weights.
 type publication struct {
@@ -31,17 +27,10 @@ var published = map[string]publication{
 }
 
 // Published returns the names of the graphs that the weights of a published file were trained on, given the file's SHA-256, or
-// nothing. Metrics on these graphs, and on those made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
+// nothing; and what the names of datasets with facts of these graphs begin with, in lower case without other characters than letters
+// and digits. Metrics on these graphs, and on those made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
 // those of unseen graphs.
-func Published(sha256 string) string { return published[sha256].graphs }
-
-// Seen reports whether the weights of a published file were trained on facts of a dataset, as far as its name tells.
-func Seen(sha256, dataset string) bool {
-	name := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, dataset)
-	return slices.ContainsFunc(published[sha256].prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+func Published(sha256 string) (graphs string, prefixes []string) {
+	p := published[sha256]
+	return p.graphs, p.prefixes
 }

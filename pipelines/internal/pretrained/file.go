@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
 	"tagnet/model/nbfnet"
@@ -41,6 +43,9 @@ type File struct {
 // Open reads the files of a source. Errors name the flag.
 func (s Source) Open(ctx context.Context) (*File, error) {
 	weights, err := pretrained.Open(ctx, s.File, pretrained.Options{Options: s.Options, Relations: s.Relations})
+	if err != nil && pretrained.IsNamed(s.File) {
+		return nil, fmt.Errorf("--%s %s: this program was built of other files than the repository's: build it again: %w", s.Flag, s.File, err)
+	}
 	if err != nil {
 		return nil, s.flagged(err)
 	}
@@ -82,17 +87,31 @@ func (f *File) Configuration(c configuration.Configuration) (configuration.Confi
 // Over returns the checkpoint of the weights over the relations of a graph.
 func (f *File) Over(loaded *kg.KG, c configuration.Configuration) (*Checkpoint, error) {
 	made, err := f.Weights.Over(loaded, c)
+	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
+		return nil, command.Usage("--%s %s: %s; train a model on this dataset, or use --model zero, which answers on any graph", f.source.Flag, f.source.name(), differences(unknown))
+	}
 	if err != nil {
 		return nil, f.source.flagged(err)
 	}
 	return made, nil
 }
 
+// name returns the file's path, or the name of a model as package zoo writes it.
+func (s Source) name() string {
+	if pretrained.IsNamed(s.File) {
+		return strings.ToLower(s.File)
+	}
+	return s.File
+}
+
 // Lines returns lines about the checkpoint that Over returned.
 func (f *File) Lines(made *Checkpoint) []string {
-	of := f.source.File
+	of := f.source.name()
 	if f.source.Relations != "" {
 		of = f.source.Relations
+	}
+	if pretrained.IsNamed(f.source.File) {
+		return lines(fmt.Sprintf("model %s: %s", of, f.Describe(made.Record.Configuration)), made, of)
 	}
 	return lines(fmt.Sprintf("weights of %s: %s", f.source.File, f.Describe(made.Record.Configuration)), made, of)
 }

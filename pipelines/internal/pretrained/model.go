@@ -2,23 +2,22 @@ package pretrained
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"tagnet/infra/zoo"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 	"tagnet/model/pretrained"
+	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )
 
 // ModelUsage explains the flag --model.
 func ModelUsage() string {
-	return fmt.Sprintf("`%s|FILE.pth`: a small trained model that tagnet comes with, or a file of ULTRA's weights, which answer on any graph, instead of a checkpoint", strings.Join(zoo.Names, "|"))
+	return fmt.Sprintf("`%s|FILE.pth`: a trained model that tagnet comes with, of which zero answers on any graph and is taken where nothing is trained, or a file of ULTRA's weights, which answer on any graph, instead of a checkpoint", strings.Join(zoo.Names, "|"))
 }
 
 // IsFile reports whether --model names a file of weights rather than a model of the zoo: it ends as one, or has a path separator.
@@ -26,13 +25,24 @@ func IsFile(model string) bool {
 	return pretrained.IsFile(model) || strings.ContainsAny(model, `/\`)
 }
 
+// Chosen reports whether the model of any graph answers, since nothing is trained in the workspace, and says so.
+func Chosen(ctx context.Context, e *command.Environment) (bool, error) {
+	trained, err := checkpoint.Trained(ctx, e.Workspace.Root())
+	if err != nil || trained {
+		return false, err
+	}
+	e.Say("no model is trained in this workspace: %s answers, tagnet's model of any graph; a better one: %s, or without --from for longer",
+		zoo.Zero, e.Workspace.Command("train", "--from", zoo.Zero))
+	return true, nil
+}
+
 // OpenModel returns the checkpoint of what --model names, over the relations of a graph, and lines about it.
 func OpenModel(ctx context.Context, model string, loaded *kg.KG) (*Checkpoint, []string, error) {
-	if !IsFile(model) {
-		return openZoo(model, loaded)
-	}
-	if strings.HasSuffix(model, ".safetensors") {
+	switch {
+	case strings.HasSuffix(model, ".safetensors"):
 		return nil, nil, command.Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", model)
+	case !IsFile(model) && !pretrained.IsNamed(model):
+		return nil, nil, command.FlagError("model", strconv.Quote(model), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
 	}
 	file, err := Source{Flag: "model", File: model}.Open(ctx)
 	if errors.Is(err, ErrNoNames) {
@@ -46,36 +56,6 @@ func OpenModel(ctx context.Context, model string, loaded *kg.KG) (*Checkpoint, [
 		return nil, nil, err
 	}
 	return made, file.Lines(made), nil
-}
-
-// openZoo is OpenModel for a model that tagnet comes with, whose relations are matched by name.
-func openZoo(name string, loaded *kg.KG) (*Checkpoint, []string, error) {
-	m, err := zoo.Open(name)
-	if errors.Is(err, zoo.ErrUnknown) {
-		return nil, nil, command.FlagError("model", strconv.Quote(name), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--model %s: this program was built of other files than the repository's: build it again: %w", name, err)
-	}
-	trained := m.Record.Vocabulary.Relations
-	set, unused, err := m.Record.Over(m.Weights, loaded.Relations)
-	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
-		return nil, nil, command.Usage("--model %s: %s; train a model on this dataset, or use ULTRA's weights (--model FILE.pth)", m.Name, differences(unknown))
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--model %s: %w", m.Name, err)
-	}
-	c := m.Record.Configuration
-	description := fmt.Sprintf("model %s: trained on %s, %d layers, %d dimensions, validation MRR %.4f", m.Name, m.Card.Dataset, c.Layers, c.Dim, m.Record.Valid.Pessimistic.MRR)
-	m.Record.Origin = &checkpoint.Origin{
-		Model: m.Name, File: m.Record.Weights.Name, SHA256: m.Record.Weights.SHA256,
-		Relations: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(trained, "\n")+"\n"))),
-	}
-	made, err := pretrained.NewCheckpoint(m.Record, set, unused, loaded)
-	if err != nil {
-		return nil, nil, err
-	}
-	return made, lines(description, made, m.Name), nil
 }
 
 // How many relations an error or a notice names: of those that the model lacks many, since they decide whether it can be used.

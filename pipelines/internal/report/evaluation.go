@@ -12,8 +12,8 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/model/chart"
+	"tagnet/model/pretrained"
 	"tagnet/model/ranking"
-	"tagnet/model/ultra"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -138,12 +138,16 @@ func (v evaluation) origin(datasets ...string) []string {
 		file, further, those = v.of.From, ", and then trained further", "the authors'"
 	}
 	if file != nil {
-		if graphs := ultra.Published(file.SHA256); graphs != "" {
+		if graphs := pretrained.Graphs(*file); graphs != "" {
 			not := fmt.Sprintf("On %s graphs, and on others that are made of their facts, these are not metrics of an unseen graph.", those)
-			if i := slices.IndexFunc(datasets, func(name string) bool { return ultra.Seen(file.SHA256, name) }); i >= 0 {
+			if i := slices.IndexFunc(datasets, func(name string) bool { return pretrained.Seen(*file, name) }); i >= 0 {
 				not = fmt.Sprintf("Facts of %s are among them: these are not metrics of an unseen graph.", shown(datasets[i]))
 			}
-			sentences = append(sentences, fmt.Sprintf("The weights are those that ULTRA's authors published as %s, trained on %s%s. %s", file.File, graphs, further, not))
+			weights := "those that ULTRA's authors published as " + file.File
+			if file.Model != "" {
+				weights, not = "tagnet's "+file.Model, strings.Replace(not, "the authors'", "its", 1)
+			}
+			sentences = append(sentences, fmt.Sprintf("The weights are %s, trained on %s%s. %s", weights, graphs, further, not))
 		}
 	}
 	if v.of.Radius > 0 {

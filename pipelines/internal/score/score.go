@@ -208,6 +208,9 @@ func (a *opened) open(ctx context.Context) error {
 		return err
 	}
 	a.best = min(a.best, len(a.loaded.Of(a.split).Entities))
+	if err := a.chooseZero(ctx); err != nil {
+		return err
+	}
 	open := a.openCheckpoint
 	switch {
 	case a.weights != "":
@@ -466,6 +469,6 @@ func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable)); err != nil {
 		return err
 	}
-	a.e.Next(a.e.Workspace.Command("report"))
+	a.next()
 	return nil
 }

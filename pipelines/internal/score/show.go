@@ -94,7 +94,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable)); err != nil {
 		return err
 	}
-	a.e.Next(a.e.Workspace.Command("report")) // the page has them by name
+	a.next() // the page has them by name
 	return nil
 }
 

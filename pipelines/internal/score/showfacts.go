@@ -35,7 +35,7 @@ func (d *discovering) show(ctx context.Context, made bool) error {
 	if err := d.e.Tables(ctx, made, storage.Join(folder, discover.Table)); err != nil {
 		return err
 	}
-	d.e.Next(d.e.Workspace.Command("report"))
+	d.next()
 	return nil
 }
 

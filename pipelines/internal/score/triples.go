@@ -111,7 +111,7 @@ func (t *ownTriples) show(ctx context.Context, made bool) error {
 	if err := t.e.Tables(ctx, made, storage.Join(folder, evaluate.TriplesTable)); err != nil {
 		return err
 	}
-	t.e.Next(t.e.Workspace.Command("report"))
+	t.next()
 	return nil
 }
 

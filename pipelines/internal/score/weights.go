@@ -14,7 +14,8 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/nbfnet"
-	"tagnet/model/ultra"
+	model "tagnet/model/pretrained"
+	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/workspace"
@@ -48,7 +49,7 @@ func (f *weightsFlags) check(e *command.Environment) error {
 			return command.Usage("--%s and --%s name two models: leave one of them out", two[0], two[1])
 		}
 	}
-	if given["model"] && given["base_rate"] && !f.calibrate {
+	if given["model"] && given["base_rate"] && !f.calibrate && !strings.EqualFold(f.model, zoo.Zero) {
 		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out, or add --calibrate")
 	}
 	if !given["weights"] {
@@ -100,13 +101,49 @@ func (a *opened) openWeights(ctx context.Context) error {
 	return nil
 }
 
-// openModel opens the model of --model.
+// chooseZero makes the model of any graph that of the run where neither a flag nor a training gives one.
+func (a *opened) chooseZero(ctx context.Context) error {
+	given := false
+	a.e.Flags.Visit(func(f *flag.Flag) {
+		given = given || slices.Contains([]string{"checkpoint", "model", "weights", "run"}, f.Name)
+	})
+	if given {
+		return nil
+	}
+	chosen, err := pretrained.Chosen(ctx, a.e)
+	if chosen {
+		a.weightsFlags.model = zoo.Zero
+	}
+	return err
+}
+
+// isZero reports whether the model of any graph that tagnet comes with answers.
+func (a *opened) isZero() bool { return strings.EqualFold(a.weightsFlags.model, zoo.Zero) }
+
+// next prints the commands that can follow: for the model of any graph one that makes a better one.
+func (a *opened) next() {
+	commands := []workspace.Command{a.e.Workspace.Command("report")}
+	if a.isZero() {
+		commands = append(commands, a.e.Workspace.Command("train", "--from", zoo.Zero))
+	}
+	a.e.Next(commands...)
+}
+
+// openModel opens the model of --model. Probabilities of the model of any graph are fitted to the graph's validation facts, if it has
+// any.
 func (a *opened) openModel(ctx context.Context) error {
 	made, lines, err := pretrained.OpenModel(ctx, a.weightsFlags.model, a.loaded)
 	if err != nil {
 		return err
 	}
 	a.take(made, lines)
+	if a.isZero() && !a.calibrate {
+		valid, err := a.loaded.Queries(ctx, "valid")
+		if err != nil {
+			return err
+		}
+		a.calibrate = len(valid) > 0
+	}
 	if a.queries != "" || a.relation != "" {
 		return nil // nothing is measured
 	}
@@ -115,7 +152,7 @@ func (a *opened) openModel(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{s.Dataset, s.Inference} {
-		if ultra.Seen(made.Record.Origin.SHA256, name) {
+		if model.Seen(*made.Record.Origin, name) {
 			a.e.Say("warning: these weights were trained on facts of %s: the metrics are not those of an unseen graph", name)
 			break
 		}

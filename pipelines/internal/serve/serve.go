@@ -19,6 +19,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
 	"tagnet/model/relations"
+	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/workspace"
@@ -192,11 +193,21 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 
 // find returns the checkpoint of --checkpoint, or that of --model, which is also given.
 func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG) (found workspace.Model, given *pretrained.Checkpoint, err error) {
-	if f.model == "" {
+	model := f.model
+	if model == "" && f.checkpoint == "best" && e.Workspace.Run() == checkpoint.DefaultRun {
+		chosen, err := pretrained.Chosen(ctx, e)
+		if err != nil {
+			return found, nil, err
+		}
+		if chosen {
+			model = zoo.Zero
+		}
+	}
+	if model == "" {
 		found, err = e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
 		return found, nil, err
 	}
-	given, lines, err := pretrained.OpenModel(ctx, f.model, loaded)
+	given, lines, err := pretrained.OpenModel(ctx, model, loaded)
 	if err != nil {
 		return found, nil, err
 	}

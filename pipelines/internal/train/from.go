@@ -109,8 +109,11 @@ func (t *trainer) writeOrigin(ctx context.Context) error {
 	if o.weights == nil {
 		return nil
 	}
-	r := &o.weights.Record
-	r.Seed, r.Validation, r.Rounds, r.Epoch, r.Partial = t.e.Seed, t.validation, t.rounds, 1, &checkpoint.Partial{}
+	of := o.weights.Record
+	o.weights.Record = checkpoint.Record{
+		FormatVersion: of.FormatVersion, Configuration: of.Configuration, Vocabulary: of.Vocabulary, Origin: of.Origin,
+		Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds, Epoch: 1, Partial: &checkpoint.Partial{},
+	}
 	k, err := kernel.Named("portable") // it has nothing to compute
 	if err != nil {
 		return err

@@ -31,10 +31,10 @@ type graphs struct {
 }
 
 func (g *graphs) register(set *flag.FlagSet) {
-	set.StringVar(&g.train, "graphs", "", "`list` of workspaces, separated by commas: one model of any graph is trained on their graphs in turns, instead of that of --workspace, which only gets the checkpoints; "+training.MadeGraphs+" stands for graphs that are made from random rules")
+	set.StringVar(&g.train, "graphs", "", "`list` of workspaces, separated by commas: one model of any graph is trained on their graphs in turns, instead of that of --workspace, which only gets the checkpoints; "+checkpoint.MadeGraphs+" stands for graphs that are made from random rules")
 	set.StringVar(&g.valid, "validate_graphs", "", "`list` of workspaces whose validation facts choose the best epoch, by the mean of their metrics; with --graphs")
 	set.Float64Var(&g.exponent, "graph_exponent", .5, "a step takes a graph in proportion to its number of facts to this power, 0 or more; with --graphs")
-	set.Float64Var(&g.madeShare, "made_share", .25, "share of the steps on made graphs, more than 0, less than 1, where --graphs has "+training.MadeGraphs+" beside others")
+	set.Float64Var(&g.madeShare, "made_share", .25, "share of the steps on made graphs, more than 0, less than 1, where --graphs has "+checkpoint.MadeGraphs+" beside others")
 	set.IntVar(&g.madeSteps, "made_steps", 25, "steps on a made graph before the next one is made, 1 or more")
 	set.IntVar(&g.steps, "epoch_steps", 1000, "steps of an epoch, 1 or more; with --graphs")
 }
@@ -87,7 +87,7 @@ func list(name, text string) (workspaces []string, made bool, err error) {
 		switch {
 		case entry == "":
 			return nil, false, command.Usage("--%s: %q has an empty entry", name, text)
-		case entry == training.MadeGraphs:
+		case entry == checkpoint.MadeGraphs:
 			made = true
 		case slices.Contains(workspaces, entry):
 			return nil, false, command.Usage("--%s: %s stands twice", name, entry)

@@ -1,6 +1,10 @@
-package ultra
+package pretrained
 
-import "testing"
+import (
+	"testing"
+
+	"tagnet/model/checkpoint"
+)
 
 // TestSeen recognizes the datasets of a training by the names that their folders have.
 func TestSeen(t *testing.T) {
@@ -11,12 +15,15 @@ func TestSeen(t *testing.T) {
 	} {
 		seen := first != ""
 		for _, file := range []string{fifty, four, three} {
-			if got := Seen(file, name); got != seen {
+			if got := Seen(checkpoint.Origin{SHA256: file}, name); got != seen {
 				t.Errorf("%q: %v for %.4s, want %v", name, got, file, seen)
 			}
 			seen = seen && file != first
 		}
-		if Seen("another", name) {
+		if got := Seen(checkpoint.Origin{Model: "zero"}, name); got != (first == three) {
+			t.Errorf("%q: %v for zero", name, got)
+		}
+		if Seen(checkpoint.Origin{SHA256: "another"}, name) {
 			t.Errorf("%q is seen by unknown weights", name)
 		}
 	}

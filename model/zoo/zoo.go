@@ -16,22 +16,29 @@ import (
 var models embed.FS
 
 // Names lists the models, in alphabetical order.
-var Names = []string{"fb237_v1", "wn18rr", "wn18rr_v1"}
+var Names = []string{"fb237_v1", "wn18rr", "wn18rr_v1", Zero}
+
+// Zero is the name of the model of any graph, which answers where nothing is trained.
+const Zero = "zero"
 
 // ErrUnknown is the error of a name that is none of Names.
 var ErrUnknown = errors.New("there is no such model")
 
 // Card says where a model comes from and what it scores.
 type Card struct {
-	// Dataset and Inference are names of the catalog of package datasets; Inference is empty without an inference graph.
-	Dataset   string `json:"dataset"`
+	// Dataset and Inference are names of the catalog of package datasets; Inference is empty without an inference graph. A model of
+	// any graph has no Dataset: its record lists what it was trained on.
+	Dataset   string `json:"dataset,omitempty"`
 	Inference string `json:"inference,omitempty"`
+	// Seen begin the names of datasets with facts that a model of any graph was trained on, as letters and digits in lower case.
+	Seen []string `json:"seen,omitempty"`
 	// Data is the origin and the license of the data.
 	Data Data `json:"data"`
 	// Checkpoint is the name of the files of the checkpoint, without endings.
 	Checkpoint string     `json:"checkpoint"`
 	Training   Training   `json:"training"`
-	Evaluation Evaluation `json:"evaluation"`
+	// Evaluation is left out for a model of any graph.
+	Evaluation Evaluation `json:"evaluation,omitzero"`
 }
 
 // Data is the origin of a dataset.
