@@ -54,6 +54,9 @@ type Configuration struct {
 	RelationLayers int `json:"relation_layers,omitzero"`
 	// Architecture is the key that earlier files have instead of Relations; its value ultra stands for graph. Upgraded leaves it empty.
 	Architecture string `json:"architecture,omitzero"`
+	// Incidences has the score depend on which relations an entity has facts of, whatever the source: the head's input has a state
+	// made of these (package incidence), for graph. Its key is the ground of the model's specification.
+	Incidences bool `json:"ground,omitzero"`
 	// Layers is the number of propagation layers T, and the largest distance of an answer that is
 	// found.
 	Layers int `json:"layers"`
@@ -240,6 +243,8 @@ func (c Configuration) Violations() []Violation {
 		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, with relations from a graph")
 		check(c.Attention != AttentionOwn, "attention", c.Attention, "shared, with relations from a graph")
 	}
+	check(!c.Incidences || c.Transfers(), "ground", c.Incidences, "false, except with relations from a graph")
+	check(!c.Incidences || !c.Specific(), "ground", c.Incidences, "false, for delta_mode specific")
 	check(!c.Specific() || c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
 	check(!c.Prioritized() || !c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
 	check(!c.ShareStates || (c.Policy == PolicyWindow || c.HasBackground()) && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window, or policy full with dependent false")

@@ -148,7 +148,7 @@ func randomConfiguration(rng *rand.Rand) configuration.Configuration {
 		c.NodeRatio, c.DegreeRatio, c.EvaluationNodeRatio = 0.1, 0.5, 0.4+0.5*rng.Float64()
 		c.Dropout = []float64{0, 0.3}[rng.IntN(2)]
 		if rng.IntN(4) == 0 {
-			c.Relations, c.RelationLayers = configuration.RelationsGraph, 1+rng.IntN(3)
+			c.Relations, c.RelationLayers, c.Incidences = configuration.RelationsGraph, 1+rng.IntN(3), rng.IntN(2) == 0
 		}
 		if c.Validate() == nil {
 			return c

@@ -38,6 +38,9 @@ func TestStepAgreesWithReference(t *testing.T) {
 		func(c *configuration.Configuration) {
 			c.DeltaMode, c.Attention, c.Delta, c.Remove = configuration.DeltaSpecific, configuration.AttentionOwn, 1, configuration.RemoveNone
 		},
+		func(c *configuration.Configuration) {
+			c.Relations, c.RelationLayers, c.Incidences, c.Remove = configuration.RelationsGraph, 3, true, configuration.RemoveOneHop
+		},
 		// All may send, so that no choice depends on how priorities are rounded.
 		func(c *configuration.Configuration) {
 			c.Policy, c.NodeRatio, c.DegreeRatio = configuration.PolicyAStar, 1, 1

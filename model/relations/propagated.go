@@ -29,6 +29,9 @@ type propagated struct {
 	types  [][]float32    // by layer, rows that its messages are multiplied by, [types, dim]
 	maps   [][2]stack.Map // by layer of the entities, from a state to a row
 
+	hasIncidences bool
+	incidences    stack.Map // from a state to a row of incidences, before ReLU
+
 	mutex   sync.Mutex
 	shared  map[int32]*states // by base relation
 	ordered []int32           // the base relations, in the order in which they were added
@@ -45,6 +48,8 @@ const mostShared = 8
 type states struct {
 	final  []float32   // of all relations, [2R, dim]
 	tables [][]float32 // by layer; a row has what the state of the inverse relation gives, since a message along an edge is multiplied by that
+	// incidences are the rows of the relations that leave an entity, [2R, dim], or nil where the model has none.
+	incidences []float32
 }
 
 // newPropagated returns the source over the relations of g, whose graph is given.
@@ -52,7 +57,7 @@ func newPropagated(g *graph.Graph, over *Graph, c configuration.Configuration) *
 	return &propagated{
 		graph: g, dim: c.Dim, senders: over.Senders(),
 		layers: make([]stack.Layer, c.RelationLayers), types: make([][]float32, c.RelationLayers), maps: make([][2]stack.Map, c.Layers),
-		shared: map[int32]*states{},
+		shared: map[int32]*states{}, hasIncidences: c.Incidences,
 	}
 }
 
@@ -61,6 +66,9 @@ func layerName(t int) string { return fmt.Sprintf(parameters.RelationPart+"layer
 func mapName(t, i int) string {
 	return fmt.Sprintf(parameters.EntityPart+"layers.%d.relation_projection.%d", t, 2*i)
 }
+
+// incidencesName is the name of the map from a state to a row of incidences.
+const incidencesName = parameters.EntityPart + parameters.IncidencePart + "table"
 
 func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	s.kernel, s.ordered = k, s.ordered[:0]
@@ -72,6 +80,9 @@ func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 		for i := range s.maps[t] {
 			s.maps[t][i] = stack.NewMap(k, p, mapName(t, i))
 		}
+	}
+	if s.hasIncidences {
+		s.incidences = stack.NewMap(k, p, incidencesName)
 	}
 }
 
@@ -154,6 +165,8 @@ func (s *propagated) Query(relation int32) []float32 {
 
 // States returns the states of all relations for queries of a base relation, [2R, dim], a view.
 func (s *propagated) States(base int32) []float32 { return s.of(base).final }
+
+func (s *propagated) Incidences(relation int32) []float32 { return s.of(relation).incidences }
 
 func (s *propagated) Tables(queries []int32, b *Buffers) [][]float32 {
 	tables := s.of(queries[0]).tables
@@ -241,6 +254,11 @@ func (w *relationWorker) states(base int32) *states {
 		w.hide(&s.maps[t][0])
 		s.maps[t][1].Apply(s.kernel, made.tables[t], w.hidden, n)
 	}
+	if s.hasIncidences {
+		made.incidences = make([]float32, n*s.dim)
+		s.incidences.Apply(s.kernel, made.incidences, made.final, n)
+		s.kernel.ReLU(made.incidences, made.incidences)
+	}
 	return made
 }
 
@@ -272,6 +290,16 @@ func (w *relationWorker) backward(base int32, positions []int, queries []int32, 
 	w.cross(by, w.byCrossed)
 	for _, i := range positions {
 		k.Add(stack.Row(by, s.dim, queries[i]), batch[i].Query)
+	}
+	if s.hasIncidences {
+		clear(w.byTable)
+		for _, i := range positions {
+			k.Add(w.byTable, batch[i].Incidences)
+		}
+		made := s.of(base)
+		k.ReLUBackward(w.byTable, made.incidences, w.byTable)
+		gradients := stack.NewMapGradients(into, incidencesName)
+		s.incidences.Backward(k, &gradients, made.final, w.byTable, by, true)
 	}
 	for t := len(s.layers); t >= 1; t-- {
 		gradients := stack.NewLayerGradients(into, layerName(t-1))

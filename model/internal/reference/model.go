@@ -111,7 +111,7 @@ func (m *Model) Forward(q Query) *Pass {
 		if m.configuration.Prioritized() {
 			p.Scores[o] = p.Priorities[m.configuration.Layers][o]
 		} else {
-			p.Scores[o] = m.score("mlp", row(p.Final, o, m.configuration.Dim), p.embedding)
+			p.Scores[o] = m.score("mlp", row(p.Final, o, m.configuration.Dim), p.condition(int32(o)))
 		}
 	}
 	return p
@@ -125,10 +125,17 @@ func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 	if c.Prioritized() {
 		p.propagateBackward(states, scores, embedding, into)
 	} else {
-		final := make([]float64, len(p.Final))
+		final, rows := make([]float64, len(p.Final)), make([]float64, m.graph.RelationCount()*c.Dim)
 		for o, gradient := range scores {
-			if gradient != 0 {
-				m.scoreBackward("mlp", row(p.Final, o, c.Dim), p.embedding, gradient, row(final, o, c.Dim), embedding, into)
+			if gradient == 0 {
+				continue
+			}
+			condition := p.condition(int32(o))
+			by := make([]float64, len(condition))
+			m.scoreBackward("mlp", row(p.Final, o, c.Dim), condition, gradient, row(final, o, c.Dim), by, into)
+			add(embedding, by[:c.Dim])
+			if c.Incidences {
+				p.incidenceBackward(int32(o), by[c.Dim:], rows, into)
 			}
 		}
 		if c.Specific() {
@@ -137,6 +144,9 @@ func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 			states[c.Layers] = final
 		}
 		p.propagateBackward(states, nil, embedding, into)
+		if c.Incidences {
+			p.incidenceRowsBackward(rows, into)
+		}
 	}
 	p.embedBackward(embedding, into)
 }
