@@ -256,10 +256,16 @@ func (w *relationWorker) states(base int32) *states {
 	}
 	if s.hasIncidences {
 		made.incidences = make([]float32, n*s.dim)
-		s.incidences.Apply(s.kernel, made.incidences, made.final, n)
-		s.kernel.ReLU(made.incidences, made.incidences)
+		w.incidences(made.incidences, made.final)
 	}
 	return made
+}
+
+// incidences sets rows of incidences to those of the relations with some states, [2R, dim] each.
+func (w *relationWorker) incidences(rows, states []float32) {
+	s := w.source
+	s.incidences.Apply(s.kernel, rows, states, s.graph.RelationCount())
+	s.kernel.ReLU(rows, rows)
 }
 
 // hide sets hidden to a map of the states, and ReLU.
@@ -296,10 +302,10 @@ func (w *relationWorker) backward(base int32, positions []int, queries []int32, 
 		for _, i := range positions {
 			k.Add(w.byTable, batch[i].Incidences)
 		}
-		made := s.of(base)
-		k.ReLUBackward(w.byTable, made.incidences, w.byTable)
-		gradients := stack.NewMapGradients(into, incidencesName)
-		s.incidences.Backward(k, &gradients, made.final, w.byTable, by, true)
+		final, gradients := w.layers.States(len(s.layers)), stack.NewMapGradients(into, incidencesName)
+		w.incidences(w.hidden, final)
+		k.ReLUBackward(w.byTable, w.hidden, w.byTable)
+		s.incidences.Backward(k, &gradients, final, w.byTable, by, true)
 	}
 	for t := len(s.layers); t >= 1; t-- {
 		gradients := stack.NewLayerGradients(into, layerName(t-1))

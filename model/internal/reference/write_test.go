@@ -39,6 +39,9 @@ var repositoryCases = map[string]func(*configuration.Configuration){
 	},
 	"own_graph_full": func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Policy, c.Aggregate = configuration.RelationsGraph, 2, configuration.PolicyFull, "sum"
+	},
+	"own_graph_full_ground": func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Policy, c.Aggregate = configuration.RelationsGraph, 2, configuration.PolicyFull, "sum"
 		c.Incidences = true
 	},
 	"own_window_dim32": func(c *configuration.Configuration) { c.Delta, c.Dim, c.Layers, c.Dependent = 1, 32, 2, false },
