@@ -246,3 +246,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestConfigureRelations checks that two flags that mean one model give one configuration, and that the number of layers between
+// relations does not depend on the order of flags.
+func TestConfigureRelations(t *testing.T) {
+	table, _, err := configure(t.Context(), "", map[string]string{"relations": "table"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	independent, _, err := configure(t.Context(), "", map[string]string{"dependent": "false"})
+	if err != nil || table != independent {
+		t.Errorf("--relations table is\n%s, --dependent=false\n%s, %v", table, independent, err)
+	}
+	graph, _, err := configure(t.Context(), "", map[string]string{"relation_layers": "3", "relations": "graph"})
+	if err != nil || graph.Source() != "graph" || graph.RelationLayers != 3 {
+		t.Errorf("%s, %v", graph, err)
+	}
+}
