@@ -3,8 +3,8 @@
 //
 // A query (source, relation, ?) asks for entities by name; the answer is a list of entities with the
 // score that the model gives to each, and its probability if the checkpoint is calibrated. Open takes the graph and the best checkpoint of a workspace that
-// the pipelines wrote. Load does without a workspace: it takes files of facts and a checkpoint, or a file of
-// ULTRA's weights, which answer on any graph. Train learns a
+// the pipelines wrote. Load does without a workspace: it takes files of facts and a checkpoint, or weights that answer on any graph,
+// such as zero, which this package comes with. Train learns a
 // model from facts in memory. Results equal those of the pipelines score and train bit for bit.
 //
 // The packages below this one are the parts of the model: kg (the graph with its names), configuration,

@@ -15,7 +15,7 @@ type Triple = kg.Triple
 
 // Facts are the facts of a knowledge graph. Train are its edges; Valid and Test are only known answers, and
 // their entities belong to the graph. A checkpoint fits the facts that it was trained with, and others about any entities as long as it
-// has seen their relations; its calibration fits while all of these have facts. ULTRA's weights fit all.
+// has seen their relations; its calibration fits while all of these have facts. ULTRA's weights and zero fit all.
 type Facts struct{ Train, Valid, Test []Triple }
 
 // Files are the text files of Facts, paths or URLs: a fact per line, head, relation and tail separated by tabs,
@@ -24,7 +24,7 @@ type Files struct{ Train, Valid, Test string }
 
 // Load loads a model without a workspace: the facts of text files, and a checkpoint, whose path is that of its
 // .safetensors or .json file, which lie side by side, or of the file best. With a file of ULTRA's weights (.pth) instead, which answer
-// on any graph, nothing needs to have been trained. Errors are as those of Open; a line
+// on any graph, or the name zero, of the model of any graph that tagnet comes with, nothing needs to have been trained. Errors are as those of Open; a line
 // that is no fact is a triples.BadLine.
 func Load(ctx context.Context, files Files, path string, list ...Option) (*Model, error) {
 	var facts Facts

@@ -22,6 +22,7 @@ import (
 	"tagnet/model/ranker"
 	"tagnet/model/relations"
 	"tagnet/model/training"
+	"tagnet/model/zoo"
 )
 
 // Model is a trained model with the knowledge graph that it answers queries about. It may be used
@@ -36,6 +37,10 @@ type Model struct {
 	record    checkpoint.Record
 	workers   *ranker.Pool                           // of workers
 	explainer func() (*explanation.Explainer, error) // made on first use
+	// weights, kernel and threads are what Calibrate scores with.
+	weights *parameters.Set[float32]
+	kernel  kernel.Kernel
+	threads int
 	// calibration turns scores into probabilities; nil without one.
 	calibration *calibration.Calibration
 	trained     *training.Trained // what Save needs; nil unless Train made the model
@@ -55,7 +60,8 @@ type options struct {
 func WithRun(name string) Option { return func(o *options) { o.run = name } }
 
 // WithCheckpoint makes Open take another checkpoint than the best one: "last", "epoch-007", the number of an
-// epoch, the path of a checkpoint's file, or that of a file of ULTRA's weights (.pth), which answer on any graph.
+// epoch, the path of a checkpoint's file or of a file of ULTRA's weights (.pth), or the name of a model of package zoo: ULTRA's weights
+// and zero answer on any graph.
 func WithCheckpoint(name string) Option { return func(o *options) { o.checkpoint = name } }
 
 // WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no
@@ -71,8 +77,11 @@ func WithKernel(name string) Option { return func(o *options) { o.kernel = name 
 // calibration.
 func WithBaseRate(share float64) Option { return func(o *options) { o.baseRate = share } }
 
+// bestCheckpoint is the checkpoint that Open takes unless it is told otherwise.
+const bestCheckpoint = "best"
+
 func newOptions(list []Option) (options, error) {
-	o := options{run: checkpoint.DefaultRun, checkpoint: "best", workers: runtime.GOMAXPROCS(0)}
+	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, workers: runtime.GOMAXPROCS(0)}
 	for _, option := range list {
 		option(&o)
 	}
@@ -82,7 +91,8 @@ func newOptions(list []Option) (options, error) {
 	return o, checkpoint.CheckRun(o.run)
 }
 
-// Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. In the inductive
+// Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. Where nothing is trained, it takes
+// zero, the model of any graph that tagnet comes with; Calibrate gives it probabilities. In the inductive
 // setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
 // weights, with their checksums. Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of
 // them applies.
@@ -109,6 +119,15 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	if err != nil {
 		return fail(classify(err))
 	}
+	if o.checkpoint == bestCheckpoint && o.run == checkpoint.DefaultRun {
+		trained, err := checkpoint.Trained(ctx, workspace)
+		if err != nil {
+			return fail(err)
+		}
+		if !trained {
+			o.checkpoint = zoo.Zero
+		}
+	}
 	model, err := load(ctx, graph, checkpoint.FolderOf(workspace, o.run), o)
 	if err != nil {
 		return fail(classify(err))
@@ -116,9 +135,9 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	return model, nil
 }
 
-// load makes the model of a graph and a checkpoint; o.checkpoint is in folder unless it is a path, or that of a file of weights.
+// load makes the model of a graph and a checkpoint; o.checkpoint is in folder unless it is a path, or the name of a model of package zoo.
 func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options) (*Model, error) {
-	if pretrained.IsFile(o.checkpoint) {
+	if pretrained.IsFile(o.checkpoint) || pretrained.IsNamed(o.checkpoint) {
 		made, err := pretrained.Over(ctx, o.checkpoint, graph)
 		if err != nil {
 			return nil, err
@@ -186,7 +205,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{graph: graph, view: graph.Inference, record: record}
+	m := &Model{graph: graph, view: graph.Inference, record: record, weights: weights, kernel: k, threads: o.workers}
 	if m.known, err = m.view.Answers(ctx); err != nil {
 		return nil, err
 	}

@@ -6,32 +6,15 @@ import (
 	"fmt"
 
 	"tagnet/model/calibration"
-	"tagnet/model/ranker"
 )
 
 const (
-	// TopK is the number of candidates of a query: as many as score keeps by default.
-	TopK = 10
+	// TopK is the number of candidates of a query.
+	TopK = calibration.TopK
 	// MostRows is the most rows of the split that are scored, spread evenly over all: enough for two numbers of each of
 	// some hundred relations.
 	MostRows = 50_000
 )
-
-// sample returns the candidates of scored queries, of whose answers the known ones stand beside TopK new ones.
-func sample(scored *ranker.Scored) []calibration.Candidate {
-	var sample []calibration.Candidate
-	for _, q := range scored.Queries {
-		kept := 0
-		for c, isTrue := range q.Compared() {
-			if kept == TopK {
-				break
-			}
-			kept++
-			sample = append(sample, calibration.Candidate{Query: q.Row, Relation: q.Relation, Score: c.Score, True: isTrue})
-		}
-	}
-	return sample
-}
 
 // encode returns candidates as the bytes of an element.
 func encode(sample []calibration.Candidate) ([]byte, error) {

@@ -58,7 +58,7 @@ type sampleFn struct{ Params Params }
 // ProcessElement scores a shard and emits its candidates under one key.
 func (f *sampleFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(int, []byte)) error {
 	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(_ context.Context, scored *ranker.Scored) error {
-		element, err := encode(sample(scored))
+		element, err := encode(calibration.Sample(scored))
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ import (
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
+	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -185,10 +186,32 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		}
 		return settings{}, err
 	}
+	if err := f.calibrate(ctx, e, m, loaded, given); err != nil {
+		return settings{}, err
+	}
 	if _, err := m.Types(ctx); err != nil { // not later, when another graph may have replaced this one
 		return settings{}, err
 	}
 	return settings{model: m, estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+}
+
+// mostCalibrated is the most validation queries that probabilities are fitted to before the server answers.
+const mostCalibrated = 2000
+
+// calibrate fits the probabilities of the model of any graph to validation facts, if there are some.
+func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.Model, loaded *kg.KG, given *pretrained.Checkpoint) error {
+	if given == nil || given.Record.Origin.Model != zoo.Zero {
+		return nil
+	}
+	valid, err := loaded.Queries(ctx, "valid")
+	if err != nil || len(valid) == 0 {
+		return err
+	}
+	if err := m.Calibrate(ctx, mostCalibrated); err != nil {
+		return err
+	}
+	e.Say("probabilities are fitted to %s validation queries", progress.Count(int64(min(len(valid), mostCalibrated))))
+	return nil
 }
 
 // find returns the checkpoint of --checkpoint, or that of --model, which is also given.

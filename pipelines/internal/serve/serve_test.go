@@ -377,7 +377,24 @@ func TestRefusedCommands(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--checkpoint", "last")
+}
+
+// TestServesWithoutATraining serves the model of any graph, with probabilities of the graph's validation facts.
+func TestServesWithoutATraining(t *testing.T) {
+	workspace := trained(t)
+	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, workspace)
+	response, err := http.Get(p.url + "/answer?source=e003&relation=skip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil || !strings.Contains(string(body), `"probability"`) {
+		t.Errorf("%s, %v", body, err)
+	}
 }
 
 // whenListening cancels the run of a command when it listens.

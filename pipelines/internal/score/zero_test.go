@@ -1,0 +1,58 @@
+package score
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/parquet"
+	"tagnet/model"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/train"
+)
+
+// TestZeroAnswersWhereNothingIsTrained scores without a trained model: the answers are those of the library, and probabilities are fitted
+// to the graph's validation facts. A training further, and then its checkpoint, take its place.
+func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)))
+	queries := file(t, "queries.tsv", "e003\tskip\n")
+	flags := []string{"--workspace", w, "--queries", queries, "--top_k", "4"}
+	out := pipelinetest.Succeed(t, Pipeline(), flags...)
+	for _, want := range []string{"no model is trained in this workspace: zero answers", "train --workspace " + w + " --from zero", "calibrated on the 10 best", "probability"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Calibrate(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.Ask(t.Context(), model.Query{Source: "e003", Relation: "skip"}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []model.Answer
+	for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation/queries/predictions")) {
+		got = append(got, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 || want[0].Probability == nil {
+		t.Errorf("answers (-library +command):\n%s", diff)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), flags...); !strings.Contains(out, "already exists") {
+		t.Errorf("a second run:\n%s", out)
+	}
+	trained := pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--from", "zero", "--negatives", "8")
+	if !strings.Contains(trained, "model zero: of any graph") || !strings.Contains(trained, "best: epoch 1") {
+		t.Errorf("training further:\n%s", trained)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--force")...); strings.Contains(out, "zero answers") || !strings.Contains(out, "e003") {
+		t.Errorf("with a checkpoint:\n%s", out)
+	}
+}
