@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"tagnet/formats/lock"
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
@@ -140,18 +139,9 @@ func (s *session) build(ctx context.Context) (err error) {
 	return err
 }
 
-// lock locks the state: two commands that share it would use more cores and memory than each was given.
+// lock locks the state.
 func (s *session) lock(ctx context.Context) (release func() error, err error) {
-	l, err := lock.Acquire(ctx, s.state, s.commandLine(), false)
-	var held *lock.Held
-	if errors.As(err, &held) {
-		return nil, fmt.Errorf("--state %s is used by process %d on host %s since %s (%s): wait until it ends, or use another --state; if it has ended, as after a restart, remove %s",
-			s.state, held.Owner.Process, held.Owner.Host, held.Owner.Begun.Format(time.DateTime+" MST"), held.Owner.Command, storage.Join(s.state, lock.FileName))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return func() error { return l.Release(context.WithoutCancel(ctx)) }, nil
+	return engine.Lock(ctx, s.state, s.commandLine())
 }
 
 // stopInTime passes interrupts on to the processes, and interrupts them when the time of --hours is over, which timeUp reports.

@@ -52,7 +52,7 @@ func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (resu
 	if t := training(events); t.known {
 		result.Commit, result.Modified, result.Machine, result.Training.CPUSeconds = t.Commit, t.Modified, t.Machine, t.cpuSeconds
 	} else {
-		result.Commit, result.Modified, result.Machine = trainer.Commit, trainer.Modified, machine()
+		result.Commit, result.Modified, result.Machine = trainer.Commit, trainer.Modified, Machine()
 	}
 	result.Machine.Device = deviceOf(result.Kernels, result.Machine.Device)
 	for _, protocol := range r.Protocols {

@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/results"
 )
 
-// machine describes this machine.
-func machine() results.Machine {
+// Machine describes this machine.
+func Machine() results.Machine {
 	m := results.Machine{Processor: runtime.GOARCH, Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	text, err := os.ReadFile("/proc/cpuinfo") // of Linux
 	if err != nil {

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"tagnet/formats/names"
 )
 
 // Processes holds the running processes. Interrupt passes an interrupt on to all of them.
@@ -39,11 +42,27 @@ func (p *Processes) Interrupted() bool {
 	return p.interrupted
 }
 
-// usage is the time that a process took.
-type usage struct{ Seconds, CPUSeconds float64 }
+// Usage is the time that a process took: that of the clock, and that of the processor in user and system mode.
+type Usage struct{ Seconds, CPUSeconds float64 }
+
+// Run runs a program, and appends its command line as one of tagnet and what it prints to a log. The error of a process that failed is
+// a *Failure.
+func (p *Processes) Run(log, program string, arguments ...string) (Usage, error) {
+	if err := os.MkdirAll(filepath.Dir(log), 0o777); err != nil {
+		return Usage{}, err
+	}
+	file, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return Usage{}, err
+	}
+	defer file.Close()
+	fmt.Fprintf(file, "%s: tagnet %s\n", time.Now().Format(time.DateTime), names.CommandLine(arguments...))
+	took, err := p.run(file, program, arguments...)
+	return took, failed(log, err)
+}
 
 // run runs a program and appends what it prints to a file. The process gets no interrupts from the terminal, only those of Interrupt.
-func (p *Processes) run(log *os.File, program string, arguments ...string) (usage, error) {
+func (p *Processes) run(log *os.File, program string, arguments ...string) (Usage, error) {
 	c := exec.Command(program, arguments...)
 	c.Stdout, c.Stderr = log, log
 	separate(c)
@@ -51,7 +70,7 @@ func (p *Processes) run(log *os.File, program string, arguments ...string) (usag
 	p.mu.Lock()
 	if p.interrupted {
 		p.mu.Unlock()
-		return usage{}, errInterrupted
+		return Usage{}, errInterrupted
 	}
 	err := c.Start()
 	if err == nil {
@@ -62,14 +81,14 @@ func (p *Processes) run(log *os.File, program string, arguments ...string) (usag
 	}
 	p.mu.Unlock()
 	if err != nil {
-		return usage{}, err
+		return Usage{}, err
 	}
 	err = c.Wait()
 	p.mu.Lock()
 	delete(p.running, c)
 	interrupted := p.interrupted
 	p.mu.Unlock()
-	took := usage{time.Since(begun).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()}
+	took := Usage{time.Since(begun).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()}
 	if err != nil && interrupted {
 		err = errInterrupted
 	}

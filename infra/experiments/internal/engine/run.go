@@ -10,10 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"tagnet/formats/manifest"
-	"tagnet/formats/names"
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
 	"tagnet/infra/experiments/internal/plan"
@@ -95,7 +93,7 @@ func (e *Engine) prepare(r plan.Run) error {
 	if e.graphs[r.Dataset] == nil {
 		e.graphs[r.Dataset] = sync.OnceValue(func() error {
 			arguments := append(preprocessArguments(r, e.Workspace(r.Dataset)), "--memory", fmt.Sprint(r.Memory))
-			_, err := e.process(e.Log(r.Dataset, "graph"), arguments)
+			_, err := e.Processes.Run(e.Log(r.Dataset, "graph"), e.Program.Path, arguments...)
 			return err
 		})
 	}
@@ -148,31 +146,16 @@ func (e *Engine) recorded(r plan.Run, begun event, threads int, arguments []stri
 	if e.Kernel != "" {
 		arguments = append(arguments, "--kernel", e.Kernel)
 	}
-	begun.Commit, begun.Modified, begun.Machine = e.Program.Commit, e.Program.Modified, machine()
+	begun.Commit, begun.Modified, begun.Machine = e.Program.Commit, e.Program.Modified, Machine()
 	begun.Machine.Threads = threads
 	j, log := e.journal(r), e.Log(r.Dataset, r.Name())
 	if err := j.append(begun); err != nil {
 		return err
 	}
-	took, err := e.process(log, arguments)
+	took, err := e.Processes.Run(log, e.Program.Path, arguments...)
 	ended := begun
 	ended.Ended, ended.Seconds, ended.CPUSeconds, ended.Machine.Device = true, took.Seconds, took.CPUSeconds, device(log)
 	return errors.Join(err, j.append(ended))
-}
-
-// process runs a command of tagnet and appends its command line and what it prints to a log.
-func (e *Engine) process(log string, arguments []string) (usage, error) {
-	if err := os.MkdirAll(filepath.Dir(log), 0o777); err != nil {
-		return usage{}, err
-	}
-	file, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return usage{}, err
-	}
-	defer file.Close()
-	fmt.Fprintf(file, "%s: tagnet %s\n", time.Now().Format(time.DateTime), names.CommandLine(arguments...))
-	took, err := e.Processes.run(file, e.Program.Path, arguments...)
-	return took, failed(log, err)
 }
 
 // Needs returns an error if the memory does not suffice for a run.
