@@ -37,6 +37,8 @@ type evidence struct {
 	trials []string
 	// counts are the message counts and distances of datasets.
 	counts map[string]analysis.Analysis
+	// transfer has the models of any graph, nil without their list.
+	transfer *transfer
 	// figures are filled by page: the drawn files by name.
 	figures map[string][]byte
 }
@@ -95,6 +97,9 @@ func read(ctx context.Context, folder string) (*evidence, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		e.counts[strings.TrimSuffix(filepath.Base(file), ".json")] = a
+	}
+	if e.transfer, err = readTransfer(ctx, folder); err != nil {
+		return nil, err
 	}
 	return e, e.readNotes()
 }

@@ -1,4 +1,5 @@
-// Command tables writes RESULTS.md and its figures from the result files of experiments, the paper's numbers, counts of messages and hand-written notes.
+// Command tables writes RESULTS.md and its figures from the result files of experiments, the paper's numbers, counts of messages and hand-written notes, and
+// ZEROSHOT.md from those of models of any graph.
 package main
 
 import (
@@ -23,7 +24,8 @@ func main() {
 	os.Exit(program.Run("experiments/tables", "interrupted; the same command writes what is missing", run))
 }
 
-const does = `Writes RESULTS.md and figures/ from results/, counts/ and notes.md of the same folder, the experiments files there, and the paper's numbers.`
+const does = `Writes RESULTS.md and figures/ from results/, counts/ and notes.md of the same folder, the experiments files there, and the paper's numbers,
+and ZEROSHOT.md from zeroshot.json and zeroshot/results/.`
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	set := flag.NewFlagSet("experiments/tables", flag.ContinueOnError)
@@ -99,5 +101,8 @@ func (e *evidence) files() map[string][]byte {
 	text := e.page()
 	maps.Copy(files, e.figures)
 	files[resultsPage] = []byte(text)
+	if e.transfer != nil {
+		files[zeroshotPage] = []byte(e.transfer.page())
+	}
 	return files
 }
