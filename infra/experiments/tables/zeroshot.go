@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"tagnet/infra/experiments/internal/zeroshot"
-	"tagnet/model/ultra"
+	"tagnet/model/checkpoint"
+	"tagnet/model/pretrained"
 )
 
 // zeroshotPage is the generated page of models of any graph.
@@ -66,7 +67,7 @@ func (z *transfer) page() string {
 // trained says what the models were trained on, as far as it is published.
 func (z *transfer) trained() (text string) {
 	for _, m := range z.Models {
-		if graphs := ultra.Published(m.SHA256); graphs != "" {
+		if graphs := pretrained.Graphs(checkpoint.Origin{SHA256: m.SHA256}); graphs != "" {
 			text += fmt.Sprintf(" %s: %s.", m.Name, graphs)
 		} else if m.TrainedAs != "" {
 			text += fmt.Sprintf(" %s: the same as %s.", m.Name, m.TrainedAs)

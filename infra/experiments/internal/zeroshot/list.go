@@ -12,7 +12,8 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/formats/strict"
-	"tagnet/model/ultra"
+	"tagnet/model/checkpoint"
+	"tagnet/model/pretrained"
 )
 
 // ListFile is the name of the list in the folder of experiments.
@@ -131,17 +132,17 @@ func (l List) checkGraph(i int) error {
 
 // Seen reports whether a model was trained on facts of a graph, or on the graph that most of its facts are of, as far as that is known.
 func (l List) Seen(m Model, g Graph) bool {
-	sha256 := m.SHA256
+	origin := checkpoint.Origin{SHA256: m.SHA256, Model: m.Model}
 	for _, as := range l.Models {
 		if as.Name == m.TrainedAs {
-			sha256 = as.SHA256
+			origin = checkpoint.Origin{SHA256: as.SHA256, Model: as.Model}
 		}
 	}
-	if ultra.Seen(sha256, g.Name) {
+	if pretrained.Seen(origin, g.Name) {
 		return true
 	}
 	for of := range g.FactsOf {
-		if ultra.Seen(sha256, of) {
+		if pretrained.Seen(origin, of) {
 			return true
 		}
 	}

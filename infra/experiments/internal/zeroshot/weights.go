@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tagnet/formats/manifest"
-	"tagnet/infra/zoo"
+	"tagnet/model/zoo"
 )
 
 // Weights are the weights of a model, which exist.
