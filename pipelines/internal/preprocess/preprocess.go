@@ -377,8 +377,12 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalog()[at].Inference)
 		}
 	}
-	if s.Queries["test"] == 0 {
-		e.Next(e.Workspace.Command("score", "--model", "FILE.pth", "--queries", "FILE"))
+	switch {
+	case e.Workspace.Complete(ctx, e.Workspace.CheckpointsFolder()) || e.Workspace.Complete(ctx, e.Workspace.EvaluationFolder("test")):
+	case s.Queries["test"] == 0:
+		e.Next(e.Workspace.Command("score", "--queries", "FILE")) // by the model of any graph
+	default:
+		e.Next(e.Workspace.Command("score"))
 	}
 	e.NextSteps(ctx, e.TrainStep())
 	return nil
