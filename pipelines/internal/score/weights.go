@@ -37,7 +37,7 @@ func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.relations, "relation_names", "", pretrained.NamesUsage+"; for --weights")
 	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
 	set.StringVar(&f.aggregate, "aggregate", "", "`pna|sum|mean|max`: the aggregate_func of --weights, unless it is pna")
-	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, --weights or a --checkpoint that has none for this graph")
+	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, --weights or a --checkpoint that has none for this graph; --model zero does so where there are some, unless this is false")
 }
 
 // check validates the flags beside each other.
@@ -137,7 +137,9 @@ func (a *opened) openModel(ctx context.Context) error {
 		return err
 	}
 	a.take(made, lines)
-	if a.isZero() && !a.calibrate {
+	declined := false // --calibrate=false
+	a.e.Flags.Visit(func(f *flag.Flag) { declined = declined || f.Name == "calibrate" })
+	if a.isZero() && !a.calibrate && !declined {
 		valid, err := a.loaded.Queries(ctx, "valid")
 		if err != nil {
 			return err

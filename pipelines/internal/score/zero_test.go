@@ -48,6 +48,9 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	if out := pipelinetest.Succeed(t, Pipeline(), flags...); !strings.Contains(out, "already exists") {
 		t.Errorf("a second run:\n%s", out)
 	}
+	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--calibrate=false", "--output", "scores")...); strings.Contains(out, "probability") {
+		t.Errorf("without a calibration:\n%s", out)
+	}
 	trained := pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--from", "zero", "--negatives", "8")
 	if !strings.Contains(trained, "model zero: of any graph") || !strings.Contains(trained, "best: epoch 1") {
 		t.Errorf("training further:\n%s", trained)
