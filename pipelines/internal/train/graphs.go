@@ -33,7 +33,7 @@ type graphs struct {
 func (g *graphs) register(set *flag.FlagSet) {
 	set.StringVar(&g.train, "graphs", "", "`list` of workspaces, separated by commas: one model of any graph is trained on their graphs in turns, instead of that of --workspace, which only gets the checkpoints; "+checkpoint.MadeGraphs+" stands for graphs that are made from random rules")
 	set.StringVar(&g.valid, "validate_graphs", "", "`list` of workspaces whose validation facts choose the best epoch, by the mean of their metrics; with --graphs")
-	set.Float64Var(&g.exponent, "graph_exponent", .5, "a step takes a graph in proportion to its number of facts to this power, 0 or more; with --graphs")
+	set.Float64Var(&g.exponent, "graph_exponent", .5, "a step takes a graph in proportion to its number of facts to this power, 0 to 10; with --graphs")
 	set.Float64Var(&g.madeShare, "made_share", .25, "share of the steps on made graphs, more than 0, less than 1, where --graphs has "+checkpoint.MadeGraphs+" beside others")
 	set.IntVar(&g.madeSteps, "made_steps", 25, "steps on a made graph before the next one is made, 1 or more")
 	set.IntVar(&g.steps, "epoch_steps", 1000, "steps of an epoch, 1 or more; with --graphs")
@@ -65,8 +65,8 @@ func (g *graphs) check(f *flags, e *command.Environment) error {
 		return command.Usage("--graphs with --workers %d: one worker trains on several graphs; leave --workers out", f.rounds.Workers)
 	case f.device.Mode == device.CUDA:
 		return command.Usage("--graphs with --device %v: a training on several graphs computes on the CPU; use --device cpu", f.device)
-	case !(g.exponent >= 0):
-		return command.FlagError("graph_exponent", g.exponent, "0 or more")
+	case !(g.exponent >= 0 && g.exponent <= 10): // larger powers of numbers of facts overflow
+		return command.FlagError("graph_exponent", g.exponent, "0 to 10")
 	case !(g.madeShare > 0 && g.madeShare < 1):
 		return command.FlagError("made_share", g.madeShare, "more than 0, less than 1")
 	case g.madeSteps < 1:

@@ -65,6 +65,8 @@ func TestSeveralGraphsRefused(t *testing.T) {
 		{[]string{"--preset", "zero", "--graphs", on, "--workers", "2"}, "leave --workers out"},
 		{[]string{"--preset", "zero", "--graphs", on, "--made_share", "1"}, "--made_share is 1"},
 		{[]string{"--preset", "zero", "--graphs", on, "--epoch_steps", "0"}, "--epoch_steps is 0"},
+		{[]string{"--preset", "zero", "--graphs", on, "--graph_exponent", "200"}, "--graph_exponent is 200: want 0 to 10"},
+		{[]string{"--preset", "zero", "--graphs", on, "--graph_exponent", "Inf"}, "--graph_exponent is +Inf: want 0 to 10"},
 		{[]string{"--preset", "zero", "--graphs", on, "--patience", "2"}, "add --validate_graphs"},
 		{[]string{"--preset", "zero", "--graphs", filepath.Join(w, "absent")}, "preprocess"},
 	} {
