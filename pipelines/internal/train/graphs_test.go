@@ -94,4 +94,10 @@ func TestSeveralGraphsResume(t *testing.T) {
 	another.Says = []string{"mixture"}
 	pipelinetest.Fail(t, Pipeline(), another, "--workspace", w, "--graphs", "made", "--resume")
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"mixture"}}, "--workspace", w, "--graphs", ring(t, 40), "--resume")
+	own := ring(t, 40) // a workspace with a graph, which --resume would take
+	pipelinetest.Succeed(t, Pipeline(), onGraphs(t, own)...)
+	for _, of := range []string{w, own} {
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"was trained on several graphs (workspace, workspace, made): add --graphs"}},
+			"--workspace", of, "--resume", "--epochs", "4")
+	}
 }
