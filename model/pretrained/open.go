@@ -77,13 +77,13 @@ func IsNamed(name string) bool {
 	return slices.ContainsFunc(zoo.Names, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// Open opens a model of package zoo by its name, a checkpoint by the path or URL of its file .safetensors, or a file of PyTorch. Errors
-// are a *FileError, or about a line of the names.
+// Open opens a model of package zoo by its name, a checkpoint by the path or URL of its file .safetensors or of the file best, or a file of
+// PyTorch. Errors are a *FileError, or about a line of the names.
 func Open(ctx context.Context, url string, o Options) (Weights, error) {
 	switch {
 	case IsNamed(url):
 		return openNamed(url)
-	case strings.HasSuffix(url, ".safetensors"):
+	case strings.HasSuffix(url, ".safetensors"), storage.Base(url) == checkpoint.BestFile:
 		return openCheckpoint(ctx, url)
 	}
 	data, err := read(ctx, url)

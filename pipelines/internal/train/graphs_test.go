@@ -49,6 +49,10 @@ func TestTrainOnSeveralGraphs(t *testing.T) {
 	if !strings.Contains(scored, "MRR") {
 		t.Errorf("scoring another graph:\n%s", scored)
 	}
+	further := pipelinetest.Succeed(t, Pipeline(), "--workspace", other, "--from", filepath.Join(folder, "best"), "--epochs", "1")
+	if !strings.Contains(further, "of any graph, trained on workspace, workspace, made") || !strings.Contains(further, "best: epoch 1") {
+		t.Errorf("training further on another graph:\n%s", further)
+	}
 }
 
 func TestSeveralGraphsRefused(t *testing.T) {

@@ -64,7 +64,7 @@ func Pipeline() command.Pipeline {
 		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
-			set.StringVar(&f.origin.from, "from", "", "`file` of weights to train further (.pth): ULTRA's, or those that NBFNet-PyG trained; decides the architecture; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005; NBFNet's have --policy full unless window is given")
+			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's or of those that NBFNet-PyG trained; decides the architecture; zero and others of any graph have 1 epoch and learning_rate 0.0005; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005; NBFNet's have --policy full unless window is given")
 			set.StringVar(&f.origin.names, "relation_names", "", pretrained.NamesUsage+"; for --from with weights of NBFNet-PyG")
 			f.graphs.register(set)
 			for _, field := range f.fields {
