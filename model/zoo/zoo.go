@@ -35,8 +35,8 @@ type Card struct {
 	// Data is the origin and the license of the data.
 	Data Data `json:"data"`
 	// Checkpoint is the name of the files of the checkpoint, without endings.
-	Checkpoint string     `json:"checkpoint"`
-	Training   Training   `json:"training"`
+	Checkpoint string   `json:"checkpoint"`
+	Training   Training `json:"training"`
 	// Evaluation is left out for a model of any graph.
 	Evaluation Evaluation `json:"evaluation,omitzero"`
 }
