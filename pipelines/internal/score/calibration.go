@@ -87,6 +87,8 @@ func (a *opened) sayUncalibrated(ctx context.Context) {
 	case a.calibration != nil:
 	case a.calibrate:
 		a.e.Say("answers have scores, but no probabilities: no validation query has a new answer to fit them to")
+	case a.isZero(): // which is calibrated where it can be
+		a.e.Say("answers have scores, but no probabilities: there are no validation facts to fit them to")
 	case a.weightsFlags.model != "":
 		a.e.Say("answers have scores, but no probabilities: --model %s has no calibration; --calibrate fits one", a.weightsFlags.model)
 	case a.weights != "":

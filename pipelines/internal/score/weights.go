@@ -145,6 +145,9 @@ func (a *opened) openModel(ctx context.Context) error {
 			return err
 		}
 		a.calibrate = len(valid) > 0
+		if !a.calibrate && a.baseRate != 0 {
+			return command.Usage("--base_rate: there are no validation facts to fit probabilities of %s to: leave it out, or preprocess again with a valid.txt or --split 90,5,5", zoo.Zero)
+		}
 	}
 	if a.queries != "" || a.relation != "" {
 		return nil // nothing is measured

@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/model"
+	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
@@ -57,5 +58,17 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	}
 	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--force")...); strings.Contains(out, "zero answers") || !strings.Contains(out, "e003") {
 		t.Errorf("with a checkpoint:\n%s", out)
+	}
+}
+
+// TestZeroWithoutValidationFacts says why there are no probabilities, and refuses a base rate of them.
+func TestZeroWithoutValidationFacts(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", file(t, "facts.tsv", "a\tr\tb\nb\tr\tc\nc\ts\ta\n"))
+	flags := []string{"--workspace", w, "--queries", file(t, "queries.tsv", "a\tr\n")}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"--base_rate: there are no validation facts"}}, append(flags, "--base_rate", "0.1")...)
+	out := pipelinetest.Succeed(t, Pipeline(), flags...)
+	if !strings.Contains(out, "no probabilities: there are no validation facts to fit them to") || strings.Contains(out, "--calibrate") {
+		t.Errorf("the output is\n%s", out)
 	}
 }
