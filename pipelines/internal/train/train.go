@@ -463,6 +463,9 @@ func (t *trainer) sameRun(records []checkpoint.Record) error {
 		}
 		remedy := fmt.Sprintf("%s continues it, another --workspace or %s starts over",
 			t.e.Workspace.Command("train", "--resume"), t.stage.Command.With("--force"))
+		if r.Mixture != nil && t.mixture != nil {
+			remedy = fmt.Sprintf("--resume continues on the same graphs, of which none has changed; another --workspace or %s starts over", t.stage.Command.With("--force"))
+		}
 		if t.loaded != nil && r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
 			different = append(different, "the graph is another")
 			remedy = fmt.Sprintf("use another --workspace, or %s to start over", t.stage.Command.With("--force"))
