@@ -428,7 +428,7 @@ func TestMistakes(t *testing.T) {
 		"no workspace": {func(t *testing.T, w string) []string { return []string{"--workspace", w + "-absent"} }, 1, []string{"run go run ./pipelines/preprocess"}},
 		"no training": {func(t *testing.T, w string) []string {
 			pipelinetest.Remove(t, w, "runs/main/checkpoints")
-			return nil
+			return []string{"--run", "main"} // without it, zero answers
 		}, 1, []string{"no checkpoint", "run go run ./pipelines/train"}},
 		"first epoch": {func(t *testing.T, w string) []string {
 			pipelinetest.Remove(t, w, "runs/main/checkpoints")
