@@ -41,7 +41,7 @@ func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
 	return Estimate{
 		Task: "serving this graph",
 		Rows: []Row{
-			{"graph", s.graph() + perName*s.Entities},
+			{"graph", s.graph() + perName*s.Entities + s.NameBytes + s.Entities}, // names.Index has a copy of the names
 			{"queries", s.answers()},
 			{"parameters", 2*8*parameterCount(s, c) + folded(s, c) + shared + own}, // explanations have a copy
 			{requestsRow, int64(r.Queries)*(int64(r.Answers)*(perAnswer+name)+2*int64(r.Body)) + perConnection*int64(r.Connections)},

@@ -63,7 +63,7 @@ func (s *server) listEntities(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		defer leave()
-		response.Entities, response.More = names.Containing(r.Context(), s.model.Entities(), *text, count)
+		response.Entities, response.More = s.names.Containing(r.Context(), *text, count)
 	default:
 		if prefix == nil {
 			prefix = new(string)

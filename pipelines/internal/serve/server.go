@@ -49,6 +49,7 @@ type server struct {
 	lookups    chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
 	explaining chan struct{} // holds a value for each request that finds paths or scores triples
 	relations  []byte        // the response of /relations
+	names      *names.Index  // of the entities
 	page       page
 }
 
@@ -81,6 +82,7 @@ func newServer(o settings) (*server, error) {
 func (common *shared) server(o settings) (*server, error) {
 	s := &server{settings: o, shared: common, lookups: make(chan struct{}, o.threads), explaining: make(chan struct{}, o.threads)}
 	s.batches = batch.New(o.threads, s.measures.batch)
+	s.names = names.NewIndex(o.model.Entities())
 	var err error
 	if s.relations, err = json.Marshal(relationsResponse{o.model.Relations()}); err != nil {
 		return nil, err
