@@ -20,6 +20,15 @@ type Answers struct {
 // Len returns the number of (source, relation) pairs.
 func (a Answers) Len() int { return len(a.Sources) }
 
+// Pairs returns the indexes of the pairs of a source: from first to end-1.
+func (a Answers) Pairs(source int32) (first, end int) {
+	first, _ = slices.BinarySearch(a.Sources, source)
+	for end = first; end < len(a.Sources) && a.Sources[end] == source; {
+		end++
+	}
+	return first, end
+}
+
 // Of returns the known answers of a pair, or nil.
 func (a Answers) Of(source, relation int32) []int32 {
 	from, found := slices.BinarySearch(a.Sources, source)

@@ -389,4 +389,9 @@ func TestAnswersOf(t *testing.T) {
 			t.Errorf("answers of (%d, %d) are %v, want %v", c.source, c.relation, got, c.want)
 		}
 	}
+	for source, want := range map[int32][2]int{0: {0, 0}, 1: {0, 2}, 2: {2, 2}, 4: {2, 3}, 9: {3, 3}} {
+		if first, end := a.Pairs(source); first != want[0] || end != want[1] {
+			t.Errorf("the pairs of %d are %d to %d, want %v", source, first, end, want)
+		}
+	}
 }

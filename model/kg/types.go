@@ -3,6 +3,7 @@ package kg
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"tagnet/formats/remedy"
@@ -71,4 +72,15 @@ func (v *View) OfType(ctx context.Context, name string) ([]int32, error) {
 		return nil, err
 	}
 	return table[id].Entities, nil
+}
+
+// TypesOf returns the names of the types of an entity in their order, none if the dataset gives it none.
+func (v *View) TypesOf(ctx context.Context, entity int32) (names []string, err error) {
+	_, table, err := v.types.read(ctx, len(v.Entities))
+	for _, of := range table {
+		if _, found := slices.BinarySearch(of.Entities, entity); found {
+			names = append(names, of.Name)
+		}
+	}
+	return names, err
 }

@@ -1,0 +1,66 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// RelationCount is a relation of an entity, and how many known facts the entity has with it.
+type RelationCount struct {
+	// Relation has a leading ~ where the entity is the tail of the facts, as in a Query.
+	Relation string
+	Facts    int
+}
+
+// RelationsOf returns the relations of an entity's known facts, in both directions: that with the most facts first, and those with equally many
+// in the order of their names. Known facts are those of the graph and of its validation and test splits. A fact from the entity to itself
+// counts in both directions. The error of an unknown entity is an *UnknownNameError.
+func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount, error) {
+	id, err := m.lookup.Entity(ctx, entity)
+	if err != nil {
+		return nil, err
+	}
+	first, end := m.known.Pairs(id)
+	counts := make([]RelationCount, 0, end-first)
+	for i := first; i < end; i++ {
+		counts = append(counts, RelationCount{m.relationName(m.known.Relations[i]), len(m.known.Lists[i])})
+	}
+	slices.SortFunc(counts, func(a, b RelationCount) int {
+		return cmp.Or(cmp.Compare(b.Facts, a.Facts), strings.Compare(a.Relation, b.Relation))
+	})
+	return counts, nil
+}
+
+// relationName returns the name of a relation, that of an inverse one with a leading ~.
+func (m *Model) relationName(id int32) string {
+	if base := len(m.graph.Relations); int(id) >= base {
+		return "~" + m.graph.Relations[int(id)-base]
+	}
+	return m.graph.Relations[id]
+}
+
+// Known returns the known answers of a query, from the facts of the graph and of its validation and test splits, in the order of their names: at
+// most limit of them, without the first offset ones. all is how many there are. Errors are as those of Ask.
+func (m *Model) Known(ctx context.Context, query Query, offset, limit int) (entities []string, all int, err error) {
+	ids, err := m.ids(ctx, query)
+	if err != nil {
+		return nil, 0, err
+	}
+	list := m.known.Of(ids.Source, ids.Relation)
+	offset = min(offset, len(list))
+	for _, id := range list[offset:min(offset+limit, len(list))] {
+		entities = append(entities, m.view.Entities[id])
+	}
+	return entities, len(list), nil
+}
+
+// TypesOf returns the names of the types of an entity, none if the dataset gives it none. Errors are as those of RelationsOf.
+func (m *Model) TypesOf(ctx context.Context, entity string) ([]string, error) {
+	id, err := m.lookup.Entity(ctx, entity)
+	if err != nil {
+		return nil, err
+	}
+	return m.view.TypesOf(ctx, id)
+}
