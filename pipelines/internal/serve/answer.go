@@ -61,7 +61,7 @@ type results struct {
 
 // answerOne answers the query of a URL.
 func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "source", "relation", "k", "only_new", "candidates")
+	p, err := parameters(r, "source", "relation", "k", "only_new", "candidates", "format")
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,18 @@ func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q.Candidates = p.text("candidates")
-	return s.answer(w, r, q)
+	table, err := p.csv()
+	if err != nil {
+		return err
+	}
+	response, err := s.answer(r.Context(), q)
+	switch {
+	case err != nil:
+		return err
+	case table:
+		return writeCSV(w, response.Results[0])
+	}
+	return writeJSON(w, http.StatusOK, response.Results[0])
 }
 
 // answerBody answers the queries of a body.
@@ -85,7 +96,14 @@ func (s *server) answerBody(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, q)
+	response, err := s.answer(r.Context(), q)
+	switch {
+	case err != nil:
+		return err
+	case q.Queries == nil:
+		return writeJSON(w, http.StatusOK, response.Results[0])
+	}
+	return writeJSON(w, http.StatusOK, response)
 }
 
 // asked are the queries of a request, after its checks.
@@ -132,14 +150,14 @@ func (s *server) check(ctx context.Context, q request) (a asked, err error) {
 }
 
 // answer answers the query of a request, or its list of queries.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error {
-	a, err := s.check(r.Context(), q)
+func (s *server) answer(ctx context.Context, q request) (results, error) {
+	a, err := s.check(ctx, q)
 	if err != nil {
-		return err
+		return results{}, err
 	}
-	found, err := s.ask(r.Context(), a)
+	found, err := s.ask(ctx, a)
 	if err != nil {
-		return err
+		return results{}, err
 	}
 	response := results{make([]result, len(a.queries))}
 	for i, answers := range found {
@@ -148,10 +166,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error
 			response.Results[i].Answers[j] = shown(one)
 		}
 	}
-	if a.single {
-		return writeJSON(w, http.StatusOK, response.Results[0])
-	}
-	return writeJSON(w, http.StatusOK, response)
+	return response, nil
 }
 
 // The failures of a query that is not complete.

@@ -70,3 +70,53 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// FuzzParameters sends any parameters to the paths that list names and facts. The lists are within the limits, and anything else is one line of
+// JSON with a status that openapi.json describes.
+func FuzzParameters(f *testing.F) {
+	paths := []string{"/entities", "/entity", "/facts"}
+	for i, query := range []string{
+		"contains=rson&count=3", "entity=Person+01&neighbors=10&limit=100&offset=1", "entity=Person+01&relation=~knows&limit=1&offset=0", "", "count=0", "prefix=%ff&count=100",
+		"entity=Bell%07+and+%e2%80%aeturn&relation=knows", "entity=Person+01&relation=knows&limit=-1&offset=9223372036854775807", "offset=9223372036854775808&entity=", "entity=%zz;&relation=~~",
+		"contains=%c4%b0%00&prefix=", "neighbors=1e1&entity=Person+02",
+	} {
+		f.Add(byte(i), query)
+	}
+	s, _ := start(f)
+	d := described(f)
+	f.Fuzz(func(t *testing.T, path byte, query string) {
+		of := paths[int(path)%len(paths)]
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", "http://localhost"+of, nil)
+		r.URL.RawQuery = query
+		s.ServeHTTP(w, r)
+		got := reply{w.Code, w.Header(), w.Body.String()}
+		if _, ok := d.Paths[of]["get"].Responses[strconv.Itoa(w.Code)]; !ok || s.admission.inUse() != 0 || strings.Count(got.text, "\n") != 1 {
+			t.Fatalf("status %d, %d queries are under way: %q", w.Code, s.admission.inUse(), got.text)
+		}
+		switch {
+		case w.Code != http.StatusOK:
+			if said := read[failure](t, got); said.Text == "" || strings.ContainsAny(said.Text, "\n\r\x1b") {
+				t.Fatalf("the error is %q", said.Text)
+			}
+		case of == "/entities":
+			if found := read[entitiesResponse](t, got).Entities; len(found) > mostEntities {
+				t.Fatalf("%d entities", len(found))
+			}
+		case of == "/entity":
+			about := read[entityResponse](t, got)
+			for _, r := range about.Relations {
+				if r.Facts < 1 || len(r.Entities) > min(r.Facts, mostNeighbors) {
+					t.Fatalf("%+v", r)
+				}
+			}
+			if len(about.Relations) > mostRelations {
+				t.Fatalf("%d relations", len(about.Relations))
+			}
+		default:
+			if found := read[factsResponse](t, got); len(found.Entities) > min(found.Facts, mostFacts) {
+				t.Fatalf("%+v", found)
+			}
+		}
+	})
+}

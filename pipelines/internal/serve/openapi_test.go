@@ -127,6 +127,14 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 	d := described(t)
 	for _, test := range []struct{ method, path, body string }{
 		{"GET", "/", ""},
+		{"GET", ask("Person 01", "knows", "format", "csv"), ""},
+		{"GET", ask("Person 01", "knows", "format", "tsv"), ""},
+		{"GET", "/entity?entity=Person+01&neighbors=2&limit=3&offset=1", ""},
+		{"GET", "/entity?entity=nobody", ""},
+		{"GET", "/entity?entity=Person+01&limit=0", ""},
+		{"GET", "/facts?entity=Person+01&relation=~knows&limit=2", ""},
+		{"GET", "/facts?entity=Person+01&relation=nothing", ""},
+		{"GET", "/facts", ""},
 		{"GET", ask("Person 01", "knows", "k", "1000"), ""},
 		{"GET", ask("Person 01", "knows", "k", "0"), ""},
 		{"GET", ask("person 01", "knows"), ""},

@@ -61,6 +61,23 @@ func (v values) count(name string, usual, most int) (int, error) {
 	return checkedCount(name, n, usual, most)
 }
 
+// page returns the parameters limit, from 1 to most, and offset, from 0.
+func (v values) page(usual, most int) (limit, offset int, err error) {
+	if limit, err = v.count("limit", usual, most); err != nil {
+		return 0, 0, err
+	}
+	n, err := v.number("offset")
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case n == nil:
+		return limit, 0, nil
+	case *n < 0:
+		return 0, 0, invalid("offset is %d: want 0 or more", *n)
+	}
+	return limit, *n, nil
+}
+
 // checkedCount returns a number from 1 to most, or the usual one without it.
 func checkedCount(name string, n *int, usual, most int) (int, error) {
 	switch {

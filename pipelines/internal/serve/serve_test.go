@@ -254,6 +254,10 @@ func TestTypesAndNewAnswers(t *testing.T) {
 	if got := read[typesResponse](t, send(t, "GET", p.url+"/types", "")); !slices.Equal(got.Types, []string{"even", "odd"}) {
 		t.Errorf("types %q", got.Types)
 	}
+	about := read[entityResponse](t, send(t, "GET", p.url+"/entity?entity=e007&neighbors=3", ""))
+	if !slices.Equal(about.Types, []string{"odd"}) || about.Facts == 0 {
+		t.Errorf("%+v", about)
+	}
 	names := func(of []answer) (list []string) {
 		for _, a := range of {
 			list = append(list, a.Entity)

@@ -96,6 +96,8 @@ func (common *shared) server(o settings) (*server, error) {
 		{http.MethodGet, "/explain", true, s.explain},
 		{http.MethodGet, "/score", true, s.score},
 		{http.MethodGet, "/entities", false, s.listEntities},
+		{http.MethodGet, "/entity", true, s.showEntity},
+		{http.MethodGet, "/facts", true, s.listFacts},
 		{http.MethodGet, "/relations", false, s.listRelations},
 		{http.MethodGet, "/types", false, s.listTypes},
 		{http.MethodGet, "/healthz", false, s.showHealth},

@@ -263,6 +263,19 @@ func TestRefusedRequests(t *testing.T) {
 		{"GET", "/entities?prefix=a&contains=b", "", 400, "exclude each other"},
 		{"GET", "/entities?count=101", "", 400, "count is 101: want 1 to 100"},
 		{"GET", "/relations?x=1", "", 400, "takes no parameters"},
+		{"GET", ask("Person 01", "knows", "format", "tsv"), "", 400, `format is "tsv": want json or csv`},
+		{"GET", ask("Person 01", "know", "format", "csv"), "", 404, `unknown relation "know"`},
+		{"GET", "/entity", "", 400, "entity is missing"},
+		{"GET", "/entity?entity=Person+1", "", 404, `unknown entity "Person 1"`},
+		{"GET", "/entity?entity=Person+01&limit=101", "", 400, "limit is 101: want 1 to 100"},
+		{"GET", "/entity?entity=Person+01&offset=-1", "", 400, "offset is -1: want 0 or more"},
+		{"GET", "/entity?entity=Person+01&neighbors=11", "", 400, "neighbors is 11: want 0 to 10"},
+		{"GET", "/entity?entity=Person+01&neighbors=-1", "", 400, "neighbors is -1: want 0 to 10"},
+		{"GET", "/facts?relation=knows", "", 400, "entity is missing"},
+		{"GET", "/facts?entity=Person+01", "", 400, "relation is missing"},
+		{"GET", "/facts?entity=Person+01&relation=~know", "", 404, `unknown relation "know"; closest: "knows"`},
+		{"GET", "/facts?entity=Person+01&relation=knows&limit=1001", "", 400, "limit is 1001: want 1 to 1000"},
+		{"GET", "/facts?entity=Person+01&relation=knows&offset=all", "", 400, `offset is "all": want a whole number`},
 	} {
 		got := send(t, test.method, address+test.path, test.body)
 		if got.status != test.status {
@@ -415,6 +428,10 @@ func TestOtherSites(t *testing.T) {
 		switch path {
 		case "/answer":
 			asked = query
+		case "/entity":
+			asked = "/entity?entity=Person+01"
+		case "/facts":
+			asked = "/facts?entity=Person+01&relation=knows"
 		case "/score":
 			asked = "/score?head=Person+01&relation=knows&tail=Person+02"
 		case "/explain":

@@ -1,0 +1,44 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/csv"
+	"net/http"
+	"strconv"
+)
+
+// csv returns whether the parameter format wants a table instead of JSON.
+func (v values) csv() (bool, error) {
+	format := v.text("format")
+	switch {
+	case format == nil || *format == "json":
+		return false, nil
+	case *format == "csv":
+		return true, nil
+	}
+	return false, invalid("format is %q: want json or csv", *format)
+}
+
+// writeCSV writes the answers of a query as a table with a header (RFC 4180). A field is empty where JSON has no value. Names are as the data has
+// them.
+func writeCSV(w http.ResponseWriter, of result) error {
+	var text bytes.Buffer
+	table := csv.NewWriter(&text)
+	table.UseCRLF = true
+	rows := [][]string{{"source", "relation", "rank", "answer", "score", "probability", "hops", "known"}}
+	for i, a := range of.Answers {
+		probability, hops := "", ""
+		if a.Probability != nil {
+			probability = strconv.FormatFloat(*a.Probability, 'g', -1, 64)
+		}
+		if a.Hops != nil {
+			hops = strconv.Itoa(*a.Hops)
+		}
+		rows = append(rows, []string{of.Source, of.Relation, strconv.Itoa(i + 1), a.Entity, strconv.FormatFloat(float64(a.Score), 'g', -1, 32), probability, hops, strconv.FormatBool(a.Known)})
+	}
+	if err := table.WriteAll(rows); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Disposition", `attachment; filename="answers.csv"`)
+	return write(w, http.StatusOK, "text/csv; charset=utf-8", text.Bytes())
+}

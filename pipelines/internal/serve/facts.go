@@ -1,0 +1,136 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+
+	"tagnet/model"
+)
+
+// The limits of requests about the known facts of an entity. No response has more than 1,000 entities, as no query has more answers.
+const (
+	mostRelations  = 100
+	usualRelations = 20
+	mostNeighbors  = 10 // of each relation
+	mostFacts      = 1000
+	usualFacts     = 100
+)
+
+// entityResponse is the response of /entity.
+type entityResponse struct {
+	Entity string   `json:"entity"`
+	Types  []string `json:"types"`
+	// Facts counts the known facts of all relations, in both directions.
+	Facts     int              `json:"facts"`
+	Relations []relationOfFact `json:"relations"`
+	// More is set if relations follow.
+	More bool `json:"more"`
+}
+
+// relationOfFact is a relation of an entity with the number of its facts, and the first entities at their other ends.
+type relationOfFact struct {
+	Relation string   `json:"relation"`
+	Facts    int      `json:"facts"`
+	Entities []string `json:"entities"`
+}
+
+// showEntity shows what is known of an entity.
+func (s *server) showEntity(w http.ResponseWriter, r *http.Request) error {
+	p, err := parameters(r, "entity", "neighbors", "limit", "offset")
+	if err != nil {
+		return err
+	}
+	limit, offset, err := p.page(usualRelations, mostRelations)
+	if err != nil {
+		return err
+	}
+	neighbors, err := p.number("neighbors")
+	switch {
+	case err != nil:
+		return err
+	case neighbors == nil:
+		neighbors = new(int)
+	case *neighbors < 0 || *neighbors > mostNeighbors:
+		return invalid("neighbors is %d: want 0 to %d", *neighbors, mostNeighbors)
+	}
+	entity := p.text("entity")
+	if entity == nil {
+		return errNoEntity
+	}
+	response, err := s.describe(r.Context(), *entity, offset, limit, *neighbors)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, response)
+}
+
+// errNoEntity is the failure of a request about no entity.
+var errNoEntity = invalid("entity is missing: want the name of an entity")
+
+// describe returns what is known of an entity: at most limit of its relations, without the first offset ones.
+func (s *server) describe(ctx context.Context, entity string, offset, limit, neighbors int) (response entityResponse, err error) {
+	leave, err := s.lookUp(ctx)
+	if err != nil {
+		return response, err
+	}
+	defer leave()
+	response = entityResponse{Entity: entity, Relations: []relationOfFact{}}
+	types, err := s.model.TypesOf(ctx, entity)
+	if err != nil {
+		return response, err
+	}
+	response.Types = append([]string{}, types...)
+	counts, err := s.model.RelationsOf(ctx, entity)
+	if err != nil {
+		return response, err
+	}
+	for _, c := range counts {
+		response.Facts += c.Facts
+	}
+	offset = min(offset, len(counts))
+	end := min(offset+limit, len(counts))
+	response.More = end < len(counts)
+	for _, c := range counts[offset:end] {
+		names, _, err := s.model.Known(ctx, model.Query{Source: entity, Relation: c.Relation}, 0, neighbors)
+		if err != nil {
+			return response, err
+		}
+		response.Relations = append(response.Relations, relationOfFact{c.Relation, c.Facts, append([]string{}, names...)})
+	}
+	return response, nil
+}
+
+// factsResponse is the response of /facts.
+type factsResponse struct {
+	Entity string `json:"entity"`
+	relationOfFact
+}
+
+// listFacts lists the known facts of an entity with a relation.
+func (s *server) listFacts(w http.ResponseWriter, r *http.Request) error {
+	p, err := parameters(r, "entity", "relation", "limit", "offset")
+	if err != nil {
+		return err
+	}
+	limit, offset, err := p.page(usualFacts, mostFacts)
+	if err != nil {
+		return err
+	}
+	entity, relation := p.text("entity"), p.text("relation")
+	switch {
+	case entity == nil:
+		return errNoEntity
+	case relation == nil:
+		return errNoRelation
+	}
+	leave, err := s.lookUp(r.Context())
+	if err != nil {
+		return err
+	}
+	defer leave()
+	names, all, err := s.model.Known(r.Context(), model.Query{Source: *entity, Relation: *relation}, offset, limit)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, factsResponse{*entity, relationOfFact{*relation, all, append([]string{}, names...)}})
+}
