@@ -198,8 +198,8 @@ func (p *Page) Type(text string) {
 func (p *Page) Press(key string) {
 	p.t.Helper()
 	event := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowUp": 38, "ArrowDown": 40}[key]}
-	if key == "Enter" {
-		event["text"] = "\r"
+	if text, ok := map[string]string{"Enter": "\r", " ": " "}[key]; ok {
+		event["text"] = text
 	}
 	p.call("Input.dispatchKeyEvent", event, nil)
 	event["type"] = "keyUp"
@@ -227,6 +227,25 @@ func (p *Page) Picture(file, selector string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// Accessible returns the names of the elements with a role, such as button or link, in the order of the page, as its accessibility tree tells them to
+// screen readers.
+func (p *Page) Accessible(role string) (names []string) {
+	p.t.Helper()
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value any }
+		}
+	}
+	p.call("Accessibility.getFullAXTree", nil, &tree)
+	for _, node := range tree.Nodes {
+		if name, ok := node.Name.Value.(string); ok && !node.Ignored && node.Role.Value == role {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Overflow returns how many pixels the page is wider than its window.
