@@ -94,3 +94,37 @@ func TestCSV(t *testing.T) {
 		}
 	}
 }
+
+// TestPageFiles checks that a browser may keep the files of the page, and learns whether they have changed.
+func TestPageFiles(t *testing.T) {
+	t.Parallel()
+	_, address := start(t)
+	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript", "/facts.js": "text/javascript"} {
+		got := send(t, "GET", address+path, "")
+		tag := got.header.Get("ETag")
+		if got.status != 200 || got.header.Get("Content-Type") != kind+"; charset=utf-8" || len(tag) != 66 || got.header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: status %d, %v", path, got.status, got.header)
+		}
+		if p := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none';") || strings.Contains(p, "unsafe") || strings.Contains(p, "http") {
+			t.Errorf("%s: policy %q", path, p)
+		}
+		if strings.Contains(got.text, "http://") && !strings.Contains(got.text, "http://www.w3.org/2000/svg") || strings.Contains(got.text, "https://") {
+			t.Errorf("%s has the address of another site", path)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), "GET", address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sent, want := range map[string]int{tag: http.StatusNotModified, `"other"`: http.StatusOK} {
+			r.Header.Set("If-None-Match", sent)
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != want {
+				t.Errorf("%s, If-None-Match %s: status %d, want %d", path, sent, response.StatusCode, want)
+			}
+		}
+	}
+}

@@ -127,6 +127,9 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 	d := described(t)
 	for _, test := range []struct{ method, path, body string }{
 		{"GET", "/", ""},
+		{"GET", "/page.css", ""},
+		{"GET", "/page.js", ""},
+		{"GET", "/facts.js", ""},
 		{"GET", ask("Person 01", "knows", "format", "csv"), ""},
 		{"GET", ask("Person 01", "knows", "format", "tsv"), ""},
 		{"GET", "/entity?entity=Person+01&neighbors=2&limit=3&offset=1", ""},
@@ -187,7 +190,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 	}
 	for path, operations := range d.Paths {
 		of, ok := operations["get"]
-		if !ok || path == "/" { // whose parameters are read by its script
+		if !ok || slices.Contains([]string{"/", "/page.css", "/page.js", "/facts.js"}, path) { // the page, whose parameters are read by its script
 			continue
 		}
 		got := send(t, "GET", address+path+"?invented=1", "")

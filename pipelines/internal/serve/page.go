@@ -1,44 +1,63 @@
 package serve
 
 import (
+	"bytes"
 	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
+	"embed"
 	"fmt"
 	"net/http"
-	"strings"
+	"time"
 
 	"tagnet/model/chart"
 )
 
-//go:embed page.html
-var pageText string
+//go:embed page.html page.css page.js facts.js
+var pageFiles embed.FS
 
-// page is the page on / and the policy under which a browser shows it.
-type page struct {
-	text   []byte
-	policy string
+// policy lets a browser run the page's script and style, and connect to this server; nothing else, whatever a name of the graph holds. What a
+// name could add to the page is no file of this server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// pageFile is a file of the page, with a tag that changes with its text.
+type pageFile struct {
+	kind, tag string
+	text      []byte
 }
 
-// newPage puts the style of the drawings into the page. Its policy lets the browser run the page's own script and
-// style, known by their checksums, and connect to this server; nothing else, whatever a name of the graph holds.
-func newPage() page {
-	text := strings.Replace(pageText, "/* style of the drawings */", chart.Style, 1)
-	return page{[]byte(text), fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		checksum(text, "script"), checksum(text, "style"))}
+func newPageFile(name, kind string) (pageFile, error) {
+	text, err := pageFiles.ReadFile(name)
+	if err != nil {
+		return pageFile{}, err
+	}
+	if name == "page.css" {
+		text = append(text, chart.Style...) // of the paths
+	}
+	return pageFile{kind, fmt.Sprintf(`"%x"`, sha256.Sum256(text)), text}, nil
 }
 
-// checksum returns the checksum of the text of the page's only element of a name, as a policy takes it.
-func checksum(text, element string) string {
-	_, text, _ = strings.Cut(text, "<"+element+">")
-	text, _, _ = strings.Cut(text, "</"+element+">")
-	sum := sha256.Sum256([]byte(text))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+// pageRoutes returns the routes of the page's files. A browser may keep them, and asks whether they have changed.
+func pageRoutes() (routes []route, err error) {
+	for _, of := range []struct{ path, name, kind string }{
+		{"/", "page.html", "text/html; charset=utf-8"}, {"/page.css", "page.css", "text/css; charset=utf-8"}, {"/page.js", "page.js", "text/javascript; charset=utf-8"}, {"/facts.js", "facts.js", "text/javascript; charset=utf-8"},
+	} {
+		file, err := newPageFile(of.name, of.kind)
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, route{http.MethodGet, of.path, false, file.show})
+	}
+	return routes, nil
 }
 
-// showPage shows the page. Its parameters are read by its script.
-func (s *server) showPage(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Security-Policy", s.page.policy)
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	return write(w, http.StatusOK, "text/html; charset=utf-8", s.page.text)
+// show answers with the file, or with status 304 if the browser has it. Parameters are read by the page's script.
+func (f pageFile) show(w http.ResponseWriter, r *http.Request) error {
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Type", f.kind)
+	header.Set("Cache-Control", "no-cache")
+	header.Set("ETag", f.tag)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.text))
+	return nil
 }

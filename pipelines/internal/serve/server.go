@@ -50,7 +50,6 @@ type server struct {
 	explaining chan struct{} // holds a value for each request that finds paths or scores triples
 	relations  []byte        // the response of /relations
 	names      *names.Index  // of the entities
-	page       page
 }
 
 // shared is what the servers of a process have in common, of which a reload puts one in the place of another.
@@ -87,10 +86,12 @@ func (common *shared) server(o settings) (*server, error) {
 	if s.relations, err = json.Marshal(relationsResponse{o.model.Relations()}); err != nil {
 		return nil, err
 	}
-	s.page = newPage()
+	pages, err := pageRoutes()
+	if err != nil {
+		return nil, err
+	}
 	s.routes = map[string]map[string]route{}
-	for _, r := range []route{
-		{http.MethodGet, "/", false, s.showPage},
+	for _, r := range append(pages, []route{
 		{http.MethodGet, "/answer", true, s.answerOne},
 		{http.MethodPost, "/answer", true, s.answerBody},
 		{http.MethodGet, "/explain", true, s.explain},
@@ -104,7 +105,7 @@ func (common *shared) server(o settings) (*server, error) {
 		{http.MethodGet, "/metrics", false, s.showMetrics},
 		{http.MethodPost, "/reload", false, s.answerReload},
 		{http.MethodGet, "/openapi.json", false, s.showDescription},
-	} {
+	}...) {
 		if s.routes[r.path] == nil {
 			s.routes[r.path] = map[string]route{}
 		}

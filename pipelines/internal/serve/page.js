@@ -1,0 +1,363 @@
+"use strict";
+const $ = id => document.getElementById(id);
+
+// Names are inserted as text, never as markup. Characters that a browser obeys instead of showing them are replaced by their
+// escapes, as in all other output (formats/names).
+const obeyed = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const letters = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r"};
+function visible(name) {
+  return name.replace(obeyed, c => {
+    const code = c.charCodeAt(0), digits = code.toString(16);
+    return "\\" + (letters[code] || (code < 128 ? "x" + digits.padStart(2, "0") : "u" + digits.padStart(4, "0")));
+  });
+}
+
+// shorten leaves out the middle of a long text.
+function shorten(text, most) {
+  const all = [...text], tail = Math.floor(most / 3);
+  return all.length <= most ? text : all.slice(0, most - 1 - tail).join("") + "\u2026" + all.slice(all.length - tail).join("");
+}
+
+function make(tag, text, attributes) {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  for (const name in attributes) element.setAttribute(name, attributes[name]);
+  return element;
+}
+
+// named returns an element with a name, which has its own direction of writing. All of a long name is shown by a pointer.
+const longName = 100;
+function named(name, most = longName, tag = "bdi") {
+  const text = visible(name), short = shorten(text, most);
+  return make(tag, short, short === text ? {dir: "auto"} : {dir: "auto", title: shorten(text, 2000)});
+}
+
+const number = (value, digits) => value.toFixed(digits).replace("-", "\u2212");
+const plural = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many);
+
+// get asks the server. What it throws is for the user; retry says that the same request may succeed later.
+async function get(path, parameters, signal) {
+  let response;
+  try {
+    response = await fetch(path + "?" + new URLSearchParams(parameters), {signal});
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw {error: "The server does not answer. Is it still running?", retry: true};
+  }
+  let body;
+  try {
+    body = await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw {error: "The server answered with status " + response.status + ", and what follows cannot be read.", retry: true};
+  }
+  if (!response.ok) throw {...body, retry: response.status >= 429};
+  return body;
+}
+
+// complain shows a problem, with the names that may have been meant, or a button that tries again.
+function complain(problem, again, choose) {
+  const box = make("div", problem.error, {class: "alert"});
+  const offer = (label, act) => {
+    const button = make("button", undefined, {type: "button"});
+    button.append(label);
+    button.addEventListener("click", act);
+    box.append(button);
+  };
+  if (problem.retry || choose && problem.closest) box.append(make("br"));
+  if (problem.retry) offer("Try again", again);
+  else if (choose) for (const name of problem.closest || []) offer(named(name), () => choose(name));
+  $("alert").replaceChildren(box);
+}
+
+// The entity: an input with a list of names that begin with what was typed, then those that contain it.
+const source = $("source"), list = $("names");
+let typing = 0, pending, options = [], selected = -1;
+
+function closeList() {
+  clearTimeout(typing);
+  if (pending) pending.abort();
+  list.hidden = true;
+  selected = -1;
+  source.setAttribute("aria-expanded", "false");
+  source.removeAttribute("aria-activedescendant");
+}
+
+function select(index) {
+  selected = index;
+  options.forEach((option, i) => option.element.setAttribute("aria-selected", i === index));
+  if (index < 0) return source.removeAttribute("aria-activedescendant");
+  source.setAttribute("aria-activedescendant", options[index].element.id);
+  options[index].element.scrollIntoView({block: "nearest"});
+}
+
+// option returns the item of a name, with the letters marked that were typed.
+function option(name, typed, i) {
+  const element = named(name, longName, "li"), text = element.textContent, at = typed ? text.toLowerCase().indexOf(typed.toLowerCase()) : -1;
+  if (at >= 0) element.replaceChildren(text.slice(0, at), make("mark", text.slice(at, at + typed.length)), text.slice(at + typed.length));
+  for (const [key, value] of Object.entries({role: "option", id: "name-" + i, "aria-selected": "false"})) element.setAttribute(key, value);
+  element.addEventListener("pointerdown", event => { event.preventDefault(); choose(name); });
+  return {name, element};
+}
+
+function choose(name) {
+  source.value = name;
+  closeList();
+  visit({source: name});
+}
+
+async function suggest() {
+  if (pending) pending.abort();
+  const mine = pending = new AbortController(), typed = source.value;
+  let note;
+  try {
+    const found = await get("entities", {contains: typed, count: 12}, mine.signal);
+    options = found.entities.map((name, i) => option(name, typed, i));
+    note = found.more ? "and more: type on" : options.length ? "" : "no entity has this in its name";
+  } catch (problem) {
+    if (mine.signal.aborted) return;
+    options = [];
+    note = problem.error;
+  }
+  list.replaceChildren(...options.map(option => option.element));
+  if (note) list.append(make("li", note, {class: "note", role: "presentation"}));
+  $("status").textContent = options.length ? plural(options.length, "name", "names") + (note ? " and more" : "") : note;
+  list.hidden = false;
+  selected = -1;
+  source.removeAttribute("aria-activedescendant");
+  source.setAttribute("aria-expanded", "true");
+}
+
+source.addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(suggest, 80);
+  describe();
+});
+source.addEventListener("blur", closeList);
+source.addEventListener("keydown", event => {
+  const open = !list.hidden;
+  if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    event.preventDefault();
+    if (!open) return void suggest();
+    const n = options.length, step = event.key === "ArrowDown" ? 1 : -1;
+    if (n) select(selected < 0 ? (step > 0 ? 0 : n - 1) : (selected + step + n) % n);
+  } else if (event.key === "Enter" && open && selected >= 0) {
+    event.preventDefault();
+    choose(options[selected].name);
+  } else if (event.key === "Escape" && open) {
+    event.preventDefault();
+    closeList();
+  }
+});
+
+// sentence shows a query in words, in one of its two directions.
+function sentence(target, entity, relation, tail) {
+  const hole = make("span", "?", {class: "hole"}), most = 60;
+  const name = entity ? named(entity, most) : "the entity", middle = relation ? named(relation, most) : make("bdi", "the relation");
+  middle.className = "relation";
+  target.replaceChildren(...(tail ? [name, " ", middle, " ", hole] : [hole, " ", middle, " ", name]));
+}
+
+function describe() {
+  sentence($("tail"), source.value, $("relation").value, true);
+  sentence($("head"), source.value, $("relation").value, false);
+}
+$("relation").addEventListener("change", describe);
+
+// One answer of the query: a row of the table, and a row for its paths.
+function row(query, answer, rank, calibrated) {
+  const line = make("tr"), name = make("th", undefined, {scope: "row"}), link = make("a", undefined, {href: "?" + new URLSearchParams({source: answer.entity})});
+  link.append(named(answer.entity));
+  name.append(link);
+  if (answer.known) name.append(" ", make("span", "known", {class: "known", title: "a fact of the data"}));
+  line.append(make("td", rank), name);
+  if (calibrated) line.append(make("td", number(answer.probability, 3)));
+  line.append(make("td", number(answer.score, 2)));
+  line.append(make("td", answer.hops === null ? "\u2013" : answer.hops, answer.hops === null ? {class: "hops", title: "out of reach"} : {class: "hops"}));
+  const cell = make("td"), why = make("button", "Why?", {type: "button", "aria-expanded": "false", "aria-label": "Why " + visible(answer.entity) + "?"});
+  cell.append(why);
+  line.append(cell);
+  const below = make("tr"), paths = make("td", undefined, {colspan: calibrated ? 6 : 5, class: "paths"});
+  below.append(paths);
+  below.hidden = true;
+  let loaded = false;
+  why.addEventListener("click", async () => {
+    below.hidden = !below.hidden;
+    why.setAttribute("aria-expanded", String(!below.hidden));
+    if (loaded || below.hidden) return;
+    loaded = true;
+    paths.textContent = "Looking for the paths \u2026";
+    try {
+      showPaths(paths, await get("explain", {source: query.source, relation: query.relation, answer: answer.entity, k: 5, drawing: "true"}));
+    } catch (problem) {
+      loaded = false;
+      paths.replaceChildren(make("div", problem.error, {class: "alert"}));
+    }
+  });
+  return [line, below];
+}
+
+function showPaths(cell, found) {
+  if (!found.paths.length) {
+    cell.textContent = found.answer === found.source ? "The answer is the source itself, to which no path is sought." : "No path leads there within the model's layers.";
+    return;
+  }
+  const texts = make("ol");
+  for (const path of found.paths) {
+    const item = make("li");
+    item.append(named(path.steps[0].from));
+    for (const step of path.steps) {
+      const relation = named((step.inverse ? "~" : "") + step.relation);
+      relation.className = "relation";
+      item.append(" ", relation, " ", named(step.to));
+    }
+    item.append(" ", make("span", "(weight " + number(path.weight, 3) + ")", {class: "weight"}));
+    texts.append(item);
+  }
+  const why = make("div", undefined, {class: "why"});
+  // This page has the style of the drawing. Its policy refuses that of the file, which the browser would say on the console.
+  const drawn = new DOMParser().parseFromString(found.drawing.replace(/<style>[^]*?<\/style>/, ""), "image/svg+xml").documentElement;
+  if (drawn.localName === "svg") why.append(document.importNode(drawn, true));
+  why.append(texts);
+  cell.replaceChildren(why, make("p", found.weights, {class: "weight"}));
+}
+
+function showAnswers(found, parameters) {
+  const tail = !found.relation.startsWith("~"), calibrated = found.answers.some(answer => answer.probability !== undefined);
+  sentence($("heading"), found.source, $("relation").value, tail);
+  document.querySelector("th.probability").hidden = !calibrated;
+  $("answers").replaceChildren(...found.answers.flatMap((answer, i) => row(found, answer, i + 1, calibrated)));
+  $("note").textContent = !found.answers.length ? "No answers."
+    : calibrated ? "" : "A score orders the answers of this query. It is not a probability.";
+  $("csv").href = "answer?" + new URLSearchParams({...parameters, format: "csv"});
+  $("status").textContent = plural(found.answers.length, "answer", "answers");
+}
+
+// The address of the page holds the query, or the entity alone, so that it can be kept and sent: the page shows what its address says.
+
+// visit changes the address.
+function visit(parameters, focus) {
+  const search = "?" + new URLSearchParams(parameters);
+  if (search !== location.search) history.pushState(null, "", search);
+  return show(focus);
+}
+addEventListener("popstate", () => show());
+document.addEventListener("click", event => {
+  const link = event.target.closest("a[href^='?']");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  visit(new URLSearchParams(link.getAttribute("href")), true);
+});
+
+// pick selects a value of a list, also one that the list lacks: the server says that it is unknown, and what is like it.
+function pick(list, value) {
+  for (const earlier of list.querySelectorAll(".unknown")) earlier.remove();
+  list.value = value;
+  if (list.value === value) return;
+  list.append(make("option", shorten(visible(value), longName), {value, class: "unknown"}));
+  list.value = value;
+}
+
+// fill makes the form say what the address says. A query without a relation keeps that of the form.
+function fill(wanted) {
+  source.value = wanted.get("source") || "";
+  const relation = wanted.get("relation");
+  if (relation) {
+    document.querySelector(`[value=${relation[0] === "~" ? "head" : "tail"}]`).checked = true;
+    pick($("relation"), relation.replace(/^~/, ""));
+    $("k").value = wanted.get("k") || 10;
+    $("new").checked = wanted.get("only_new") === "true";
+    pick($("type"), (wanted.get("candidates") || "").replace(/^type:/, ""));
+    if ($("type").value) $("types").hidden = false;
+  }
+  describe();
+}
+
+let running;
+
+// show asks for what the address says. With focus, the keyboard continues at what is shown.
+async function show(focus) {
+  if (running) running.abort();
+  const mine = running = new AbortController(), wanted = new URLSearchParams(location.search), root = document.documentElement;
+  closeList();
+  fill(wanted);
+  $("alert").replaceChildren();
+  const entity = wanted.get("source"), parameters = wanted.get("relation") ? Object.fromEntries(wanted) : null;
+  const title = !entity ? "" : !parameters ? shorten(visible(entity), longName) : document.querySelector("[name=direction]:checked + span").textContent;
+  document.title = title ? title + " \u2013 tagnet" : "tagnet";
+  root.dataset.state = "waiting";
+  const done = wait(mine, entity ? "Asking" : "");
+  const [answers, about] = await Promise.allSettled([parameters && get("answer", parameters, mine.signal), entity && showEntity(entity, mine.signal)]);
+  if (running !== mine) return;
+  done();
+  $("result").hidden = !parameters || !answers.value;
+  $("entity").hidden = !entity || about.status === "rejected";
+  if (mine.signal.aborted) return void (root.dataset.state = "refused");
+  if (answers.value) showAnswers(answers.value, parameters);
+  const problem = answers.reason || about.reason;
+  root.dataset.state = problem ? "refused" : parameters ? "answered" : entity ? "shown" : "ready";
+  if (problem) complain(problem, () => show(), name => visit(corrected(wanted, problem, name)));
+  else if (!parameters) $("status").textContent = entity ? $("summary").textContent : "";
+  if (focus && !problem) $(parameters ? "heading" : "name").focus();
+}
+
+// corrected returns the address with another name instead of the unknown one.
+function corrected(wanted, problem, name) {
+  const of = new URLSearchParams(wanted);
+  if (problem.error.startsWith("unknown relation")) of.set("relation", (of.get("relation")[0] === "~" ? "~" : "") + name);
+  else if (problem.error.startsWith("unknown type")) of.set("candidates", "type:" + name);
+  else of.set("source", name);
+  return of;
+}
+
+// wait says after a moment that the server is at work, and for how long. The returned function ends that.
+function wait(controller, text) {
+  $("status").textContent = text;
+  const begun = Date.now(), sections = [$("result"), $("entity")], cancel = () => { controller.abort(); $("status").textContent = "Canceled"; };
+  const timer = setInterval(() => {
+    for (const section of sections) section.setAttribute("aria-busy", "true");
+    $("waited").textContent = `${text} \u2026 ${Math.round((Date.now() - begun) / 1000)} s`;
+    $("waiting").hidden = false;
+  }, 400);
+  $("cancel").addEventListener("click", cancel);
+  const done = () => {
+    clearInterval(timer);
+    controller.signal.removeEventListener("abort", done);
+    $("cancel").removeEventListener("click", cancel);
+    $("waiting").hidden = true;
+    for (const section of sections) section.removeAttribute("aria-busy");
+  };
+  controller.signal.addEventListener("abort", done);
+  return done;
+}
+
+$("form").addEventListener("submit", event => {
+  event.preventDefault();
+  const inverse = document.querySelector("[name=direction]:checked").value === "head";
+  const parameters = {source: source.value, relation: (inverse ? "~" : "") + $("relation").value, k: $("k").value};
+  if ($("new").checked) parameters.only_new = "true";
+  if ($("type").value) parameters.candidates = "type:" + $("type").value;
+  visit(parameters);
+});
+
+$("copy").hidden = !navigator.clipboard; // a page over http has none, unless it is of this machine
+$("copy").addEventListener("click", async () => {
+  const said = await navigator.clipboard.writeText(location.href).then(() => "Copied", () => "Copy the address of this page instead");
+  $("copy").textContent = $("status").textContent = said;
+  setTimeout(() => { $("copy").textContent = "Copy link"; }, 2000);
+});
+
+async function begin() {
+  try {
+    const [state, names, kinds] = await Promise.all([get("healthz", {}), get("relations", {}), get("types", {})]);
+    const item = name => make("option", shorten(visible(name), longName), {value: name});
+    $("about").textContent = plural(state.entities, "entity", "entities") + ", " + plural(state.relations, "relation", "relations") + "; model " + state.checkpoint;
+    $("relation").replaceChildren(...names.relations.map(item));
+    $("type").append(...kinds.types.map(item));
+    $("types").hidden = !kinds.types.length;
+  } catch (problem) {
+    return complain(problem, begin);
+  }
+  show();
+}
+addEventListener("DOMContentLoaded", begin); // after facts.js
