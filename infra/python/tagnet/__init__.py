@@ -1,0 +1,49 @@
+"""Starts tagnet, which completes knowledge graphs, opens what it writes as tables, and asks its server.
+
+    import tagnet
+
+    tagnet.preprocess(workspace="mine", dataset="facts.csv", header="yes")
+    scored = tagnet.score(workspace="mine", relation="aunt_or_uncle_of", only_new=True)
+    tagnet.open("mine").answers(scored.evaluation)
+
+No computation is done here: all of it is the program's.
+"""
+
+from .binary import (
+    BinaryNotFoundError,
+    CommandError,
+    Outcome,
+    Server,
+    find_binary,
+    preprocess,
+    run,
+    score,
+    serve,
+    train,
+)
+from .client import Client, ServeError
+from .convert import from_networkx, from_pykeen, to_networkx, to_pykeen, write_dataset
+from .workspace import NotCompleteError, Workspace, open
+
+__all__ = [
+    "BinaryNotFoundError",
+    "Client",
+    "CommandError",
+    "NotCompleteError",
+    "Outcome",
+    "ServeError",
+    "Server",
+    "Workspace",
+    "find_binary",
+    "from_networkx",
+    "from_pykeen",
+    "open",
+    "preprocess",
+    "run",
+    "score",
+    "serve",
+    "to_networkx",
+    "to_pykeen",
+    "train",
+    "write_dataset",
+]

@@ -1,0 +1,123 @@
+"""Converts facts from and to PyKEEN's TriplesFactory and networkx's MultiDiGraph, and writes them as a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    import os
+
+    import networkx as nx
+    from pykeen.triples import TriplesFactory
+
+COLUMNS = ["head", "relation", "tail"]
+Facts = Any
+"""A DataFrame or an Arrow table with the columns head, relation and tail, or tuples of these three names."""
+
+
+def write_dataset(folder: str | os.PathLike[str], train: Facts, valid: Facts = None, test: Facts = None) -> Path:
+    """Writes facts to train.parquet, valid.parquet and test.parquet, which preprocess(dataset=folder) reads.
+
+    Args:
+        folder: where to write; files of these names are overwritten.
+        train: the training facts: a DataFrame or an Arrow table with the columns head, relation and tail, or tuples.
+        valid: the validation facts; without them there is no file, and one of before is removed.
+        test: the same of the test facts.
+
+    Returns:
+        The folder.
+    """
+    tables = {name: _table(facts) for name, facts in {"train": train, "valid": valid, "test": test}.items()}
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        path = folder / f"{name}.parquet"
+        if table is None:
+            path.unlink(missing_ok=True)
+        else:
+            pq.write_table(table, path)
+    return folder
+
+
+def _table(facts: Facts) -> pa.Table | None:
+    if facts is None:
+        return None
+    if isinstance(facts, pa.Table):
+        table = facts.select(COLUMNS)
+    elif isinstance(facts, pd.DataFrame):
+        table = pa.Table.from_pandas(facts[COLUMNS], preserve_index=False)
+    else:
+        table = pa.Table.from_pylist([dict(zip(COLUMNS, fact)) for fact in facts], pa.schema([(c, pa.string()) for c in COLUMNS]))
+    return table.cast(pa.schema([(c, pa.string()) for c in COLUMNS]))
+
+
+def _frame(triples: Iterable[tuple[Any, Any, Any]]) -> pd.DataFrame:
+    return pd.DataFrame([tuple(map(str, triple)) for triple in triples], columns=COLUMNS)
+
+
+def from_networkx(graph: nx.MultiDiGraph | nx.DiGraph, attribute: str | None = None) -> pd.DataFrame:
+    """Returns the facts of a directed graph: an edge from head to tail each.
+
+    Args:
+        graph: its nodes are entities; a node that is no string counts as its str().
+        attribute: the edges' attribute that has the relation; by default the relation is the key of a MultiDiGraph's edge.
+    """
+    if not graph.is_directed():
+        raise ValueError("the graph is not directed, but a fact has a head and a tail: use a MultiDiGraph")
+    if attribute is None and not graph.is_multigraph():
+        raise ValueError("edges of a DiGraph have no keys: name the attribute that has their relation")
+    if attribute is None:
+        return _frame((head, key, tail) for head, tail, key in graph.edges(keys=True))
+    edges = list(graph.edges(data=True))
+    for head, tail, data in edges:
+        if attribute not in data:
+            raise ValueError(f"the edge from {head!r} to {tail!r} has no attribute {attribute!r}, but {sorted(data)}")
+    return _frame((head, data[attribute], tail) for head, tail, data in edges)
+
+
+def to_networkx(workspace: Workspace[Any], split: str = "train") -> nx.MultiDiGraph:
+    """Returns the facts of a split as a graph with all entities of that split's graph; the relation is an edge's key."""
+    import networkx as nx
+
+    facts, entities = _read(workspace, split)
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(entities)
+    graph.add_edges_from((head, tail, relation) for head, relation, tail in facts)
+    return graph
+
+
+def from_pykeen(factory: TriplesFactory) -> pd.DataFrame:
+    """Returns the facts of a TriplesFactory, without the inverse triples that PyKEEN makes of them."""
+    entities, relations = factory.entity_id_to_label, factory.relation_id_to_label
+    return _frame((entities[h], relations[r], entities[t]) for h, r, t in factory.mapped_triples.tolist())
+
+
+def to_pykeen(workspace: Workspace[Any], split: str = "train", create_inverse_triples: bool = False) -> TriplesFactory:
+    """Returns the facts of a split as a TriplesFactory, in which entities and relations have the ids of the workspace."""
+    import numpy as np
+    from pykeen.triples import TriplesFactory
+
+    facts, entities = _read(workspace, split)
+    relations = workspace._names("relations", "train").to_pylist()
+    return TriplesFactory.from_labeled_triples(
+        np.array(facts, dtype=str).reshape(-1, 3),
+        create_inverse_triples=create_inverse_triples,
+        entity_to_id={name: number for number, name in enumerate(entities)},
+        relation_to_id={name: number for number, name in enumerate(relations)},
+        filter_out_candidate_inverse_relations=False,  # a relation that is called x_inverse is one of the dataset's
+    )
+
+
+def _read(workspace: Workspace[Any], split: str) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Returns the facts of a split, and all entities of its graph."""
+    facts = Workspace(workspace.path, workspace.run, arrow=True).facts(split)  # type: ignore[arg-type]
+    entities = workspace._names("entities", workspace._graph_of(split)).to_pylist()
+    return list(zip(*(facts[column].to_pylist() for column in COLUMNS))), entities

@@ -1,0 +1,100 @@
+"""Flags, errors, progress and interrupts of the real program."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import SMALL
+
+import tagnet
+from tagnet.binary import _flag
+
+
+def test_values_become_flags():
+    assert _flag("from_", "zero") == "--from=zero"
+    assert _flag("only_new", True) == "--only_new=true"
+    assert _flag("split", (80, 10, 10)) == "--split=80,10,10"
+    assert _flag("learning_rate", 5e-4) == "--learning_rate=0.0005"
+
+
+def test_errors_are_those_of_the_program(tmp_path):
+    for call, code, message in [
+        (lambda: tagnet.train(workspace=tmp_path, dim="x"), 2, '--dim is "x": want a whole number'),
+        (lambda: tagnet.train(workspace=tmp_path, colour="red"), 2, "--colour is not a flag of train: -h lists them"),
+        (lambda: tagnet.serve(workspace=tmp_path), 1, "graph is not complete: run tagnet preprocess"),
+        (lambda: tagnet.run("no-such-command"), 2, "no-such-command"),
+    ]:
+        with pytest.raises(tagnet.CommandError, match=re.escape(message)) as raised:
+            call()
+        assert raised.value.code == code
+        assert raised.value.command[0] == "tagnet"
+
+
+def test_a_bad_line_is_named(tmp_path):
+    (tmp_path / "facts.tsv").write_text("a\tr\tb\na\tr\n")
+    with pytest.raises(tagnet.CommandError, match=r"facts.tsv:2: .*exit code 1"):
+        tagnet.preprocess(workspace=tmp_path / "ws", dataset=tmp_path / "facts.tsv")
+
+
+def test_a_missing_program_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("TAGNET_BINARY", str(tmp_path / "none"))
+    with pytest.raises(tagnet.BinaryNotFoundError, match=r"TAGNET_BINARY is .*none, which is no program: build it"):
+        tagnet.preprocess(workspace=tmp_path)
+    monkeypatch.delenv("TAGNET_BINARY")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(tagnet.BinaryNotFoundError, match="not on PATH: build it"):
+        tagnet.find_binary()
+    (tmp_path / "tagnet").write_text("#!/bin/sh\n")
+    (tmp_path / "tagnet").chmod(0o755)
+    assert tagnet.find_binary() == str(tmp_path / "tagnet")
+
+
+def test_queries_are_tuples(copied):
+    lines = []
+    queries = [("Joan Eibe", "cousin_of"), ("Joan Eibe", "~cousin_of")]
+    scored = tagnet.score(workspace=copied, queries=queries, top_k=3, output="own", progress=lines.append)
+    answers = tagnet.open(copied).answers(scored.evaluation)
+    assert scored.evaluation == "own"
+    assert list(answers["direction"]) == ["tail"] * 3 + ["head"] * 3
+    assert answers["entity"][0] in repr(scored)
+    assert "next:" in scored.output and "next:" not in repr(scored)
+    again = tagnet.score(workspace=copied, queries=queries, top_k=3, output="own")
+    assert again.wrote == scored.wrote
+    with pytest.raises(ValueError, match="a tab or a line break"):
+        tagnet.score(workspace=copied, queries=[("Joan\tEibe", "cousin_of")])
+
+
+def test_progress_comes_as_lines(copied):
+    lines = []
+    tagnet.train(workspace=copied, run="lines", progress=lines.append, **{**SMALL, "epochs": 1})
+    assert any(re.match(r"epoch 1 of 1: loss", line) for line in lines)
+
+    def fail(line):
+        raise RuntimeError("the callback failed")
+
+    with pytest.raises(RuntimeError, match="the callback failed"):
+        tagnet.train(workspace=copied, run="fails", progress=fail, **{**SMALL, "epochs": 1000})
+
+
+def test_an_interrupt_saves(copied):
+    """Ctrl-C goes to the process group, as from a terminal or a notebook, and must reach the program once."""
+    script = f"import tagnet; tagnet.train(workspace={str(copied)!r}, run='stopped', **{dict(SMALL, epochs=1000)})"
+    python = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    for line in python.stderr:
+        if line.startswith("epoch 2 of"):
+            break
+    time.sleep(0.05)
+    os.killpg(python.pid, signal.SIGINT)
+    rest = python.stderr.read()
+    assert python.wait() != 0
+    assert "train: interrupted; completed outputs are kept" in rest and "KeyboardInterrupt" in rest
+    before = tagnet.open(copied, "stopped").training()
+    assert len(before) >= 2
+    tagnet.train(workspace=copied, run="stopped", resume=True, epochs=len(before) + 1)
+    after = tagnet.open(copied, "stopped").training()
+    assert len(after) == len(before) + 1
+    assert after["loss"][: len(before)].equals(before["loss"])

@@ -1,0 +1,101 @@
+"""The client, against a server that the program runs, and its generator."""
+
+import http.server
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import tagnet
+from tagnet.openapi import Query, Request, Results
+
+GENERATOR = Path(__file__).resolve().parent.parent / "generate_client.py"
+
+
+@pytest.fixture(scope="module")
+def server(sample):
+    with tagnet.serve(workspace=sample, progress=None) as server:
+        yield server
+
+
+def test_answers_are_those_of_score(server, copied):
+    queries = [("Joan Eibe", "cousin_of"), ("Mira Zeder", "~parent_of")] * 60
+    scored = tagnet.score(workspace=copied, queries=queries[:2], top_k=4, output="compared")
+    table = tagnet.open(copied).answers(scored.evaluation)
+    results = server.client.answers(queries, k=4)
+    assert len(results) == 120
+    for number in (0, 1):
+        rows, result = table[table["query"] == number], results[118 + number]
+        assert [a.entity for a in result.answers] == list(rows["entity"])
+        assert [a.score for a in result.answers] == pytest.approx(list(rows["score"]))
+        assert [a.probability for a in result.answers] == pytest.approx(list(rows["probability"]))
+        assert [a.known for a in result.answers] == list(rows["known"])
+        assert result == server.client.answer(*queries[number], k=4)
+
+
+def test_operations(server):
+    client = server.client
+    best = client.answer("Joan Eibe", "cousin_of", k=1, only_new=True).answers[0]
+    assert not best.known
+    path = client.explain("Joan Eibe", "cousin_of", best.entity, k=1).paths[0]
+    assert path.steps[0].from_ == "Joan Eibe" and path.steps[-1].to == best.entity
+    triple = client.score("Joan Eibe", best.entity, relation="cousin_of").triples[0]
+    assert triple.tail_score == pytest.approx(best.score)
+    assert client.entities(prefix="joan e").entities == ["Joan Eibe"]
+    assert len(client.relations().relations) == 12
+    assert client.types().types == []
+    assert client.health().status == client.reload().status == "ok"
+    assert "go_goroutines" in client.metrics()
+    one = client.answer_all(Request(source="Joan Eibe", relation="cousin_of", k=1))
+    several = client.answer_all(Request(queries=[Query("Joan Eibe", "cousin_of")], k=1))
+    assert isinstance(several, Results) and several.results == [one]
+
+
+def test_errors(server):
+    with pytest.raises(tagnet.ServeError, match="unknown entity") as raised:
+        server.client.answer("Joan Eib", "cousin_of")
+    assert raised.value.status == 404 and raised.value.closest[0] == "Joan Eibe"
+    with pytest.raises(tagnet.ServeError, match=r"no answer from http://127.0.0.1:9.*tagnet.serve"):
+        tagnet.Client("http://127.0.0.1:9").health()
+
+
+def test_a_server_stops(sample):
+    with tagnet.serve(workspace=sample, progress=None) as server:
+        server.client.health()
+    assert not server._process.running()
+    assert any("every request was answered" in line for line in server._process.output)
+    with pytest.raises(tagnet.ServeError):
+        server.client.health()
+
+
+def test_a_busy_server_is_tried_again():
+    class Busy(http.server.BaseHTTPRequestHandler):
+        requests = 0
+
+        def do_GET(self):
+            Busy.requests += 1
+            self.send_response(429 if Busy.requests == 1 else 200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Retry-After", "1")
+            self.end_headers()
+            self.wfile.write(json.dumps({"error": "busy"} if Busy.requests == 1 else {"types": ["a"]}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Busy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert tagnet.Client(url).types().types == ["a"]
+        Busy.requests = 0
+        with pytest.raises(tagnet.ServeError, match="busy") as raised:
+            tagnet.Client(url, timeout=0.5).types()
+        assert raised.value.status == 429
+        server.shutdown()
+
+
+def test_the_generated_client_is_current():
+    subprocess.run([sys.executable, str(GENERATOR), "--check"], check=True)

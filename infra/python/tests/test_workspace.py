@@ -1,0 +1,108 @@
+"""What is read has to be what the program wrote as text, and what follows from the facts."""
+
+import networkx as nx
+import pytest
+
+import tagnet
+
+
+def test_facts_are_those_of_the_dataset(sample, text):
+    ws = tagnet.open(sample)
+    for split in ("train", "valid", "test"):
+        facts = [tuple(row) for row in ws.facts(split).itertuples(index=False)]
+        assert sorted(facts) == sorted(map(tuple, text(sample / "sample" / f"{split}.txt")))
+    assert sorted(ws.graph().itertuples(index=False)) == sorted(ws.facts().itertuples(index=False))
+    names = {name for split in ("train", "valid", "test") for h, _, t in text(sample / "sample" / f"{split}.txt") for name in (h, t)}
+    assert list(ws.entities()["name"]) == sorted(names, key=str.encode)
+    assert len(ws.relations()) == ws.summary()["relations"] == 12
+
+
+def test_rankings_give_the_metrics(sample):
+    ws = tagnet.open(sample)
+    rankings, metrics = ws.rankings("test"), ws.metrics("test")
+    assert len(rankings) == metrics["queries"]
+    assert (1 / rankings["rank_pessimistic"]).mean() == pytest.approx(metrics["pessimistic"]["mrr"])
+    by_relation = ws.metrics_by("relation").set_index("relation")["hits@1"]
+    for relation, ranks in rankings.groupby("relation")["rank_pessimistic"]:
+        assert (ranks == 1).mean() == pytest.approx(by_relation[relation])
+    assert ws.metrics_by("distance")["queries"].sum() == len(rankings)
+
+
+def test_lists_are_those_of_the_text(sample, text):
+    ws = tagnet.open(sample)
+    assert ws.evaluations() == ["lists", "test"]
+    heading, *rows = text(sample / "runs/main/evaluation/lists/facts.tsv")
+    facts = ws.new_facts("lists")
+    assert len(facts) == len(rows) == 50
+    assert [list(row) for row in facts[["head", "relation", "tail"]].itertuples(index=False)] == [
+        [row[heading.index(c)] for c in ("head", "relation", "tail")] for row in rows
+    ]
+    heading, *rows = text(sample / "runs/main/evaluation/lists/explanations.tsv")
+    assert sorted(ws.explanations("lists")["text"]) == sorted(row[heading.index("text")] for row in rows)
+    best = ws.answers("test").query("position == 1")
+    assert len(best) == ws.metrics()["distinct"]
+
+
+def test_distances_are_those_of_a_search(sample):
+    ws = tagnet.open(sample)
+    graph = nx.MultiDiGraph(tagnet.to_networkx(ws)).to_undirected()
+    queries = ws.facts("test")
+    for source in [queries["head"][0], queries["tail"][1], queries["head"].iloc[-1]]:
+        hops = nx.single_source_shortest_path_length(graph, source, cutoff=6)
+        distances = ws.distances(source)
+        assert dict(zip(distances["entity"], distances["hops"])) == {name: hops.get(name, -1) for name in graph}
+    assert sum(ws.distance_distribution().values()) == 2 * len(queries)
+    with pytest.raises(KeyError, match="unknown entity 'Nobody'"):
+        ws.distances("Nobody")
+
+
+def test_training_has_the_best_epoch(sample):
+    ws = tagnet.open(sample)
+    training, runs = ws.training(), ws.runs()
+    assert list(training["epoch"]) == [1, 2]
+    record = ws.checkpoint()
+    assert training["loss"][record["epoch"] - 1] == record["loss"]
+    assert training["valid_mrr"].max() == runs["valid_mrr"][0] == record["valid"]["pessimistic"]["mrr"]
+    assert list(runs["run"]) == ["main"]
+    assert record["configuration"]["dim"] == 8
+    assert {1, 2, 3} == set(ws.messages()["layer"])
+
+
+def test_arrow_has_the_same_tables(sample):
+    ws, arrow = tagnet.open(sample), tagnet.open(sample, arrow=True)
+    for method in ("entities", "facts", "rankings", "training", "runs", "metrics_by"):
+        arguments = ["direction"] if method == "metrics_by" else []
+        table = getattr(arrow, method)(*arguments)
+        assert table.to_pandas().equals(getattr(ws, method)(*arguments)), method
+
+
+def test_the_inference_graph_has_its_own_entities(tmp_path):
+    chain = [(f"a{i}", "next", f"a{i + 1}") for i in range(20)]
+    other = [(f"b{i}", "next", f"b{i + 1}") for i in range(10)]
+    tagnet.write_dataset(tmp_path / "train", chain, valid=[("a0", "next", "a2")])
+    tagnet.write_dataset(tmp_path / "inference", other, test=[("b0", "next", "b2")])
+    (tmp_path / "types.txt").write_text("a0\tstart\n")
+    tagnet.preprocess(workspace=tmp_path / "ws", dataset=tmp_path / "train", inference=tmp_path / "inference", types=tmp_path / "types.txt")
+    ws = tagnet.open(tmp_path / "ws")
+    assert ws.facts("test").values.tolist() == [["b0", "next", "b2"]]
+    assert ws.facts("valid").values.tolist() == [["a0", "next", "a2"]]
+    assert sorted(map(tuple, ws.graph("inference").values)) == sorted(other)
+    assert "b5" in set(ws.entities("inference")["name"]) and "b5" not in set(ws.entities()["name"])
+    assert ws.types().values.tolist() == [["a0", "start"]]
+
+
+def test_what_is_missing_is_named_with_its_command(sample, tmp_path):
+    for call, message in {
+        lambda: tagnet.open(tmp_path / "none"): r"none/graph is not complete: tagnet.preprocess\(workspace='.*none'\) makes it",
+        lambda: tagnet.open("gs://bucket/w"): "no local folder",
+        lambda: tagnet.open(sample).rankings(
+            "valid"
+        ): "valid is not complete: tagnet.score.*those of this run: lists, test; runs that exist: main",
+        lambda: tagnet.open(sample, "other").training(): r"tagnet.train\(workspace='.*', run='other'\) makes it",
+        lambda: tagnet.open(sample).explanations("test"): "that evaluation has metrics.json, predictions, rankings",
+        lambda: tagnet.open(sample).graph("inference"): "no inference graph",
+        lambda: tagnet.open(sample).distances("x", "valid"): r"tagnet.run\('distances', .* split='valid'\) makes it",
+        lambda: tagnet.open(sample).types(): "preprocess with types=FILE",
+    }.items():
+        with pytest.raises((tagnet.NotCompleteError, ValueError), match=message):
+            call()
