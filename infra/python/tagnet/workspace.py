@@ -208,7 +208,7 @@ class Workspace(Generic[Table]):
         return self.path / "runs" / self.run
 
     def _give(self, table: pa.Table) -> Table:
-        return table if self._arrow else table.to_pandas()  # type: ignore[return-value]
+        return table if self._arrow else table.to_pandas()
 
     def _complete(self, folder: Path, command: str, more: str = "") -> Path:
         if not (folder / "manifest.json").exists():

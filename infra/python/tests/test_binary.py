@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from conftest import SMALL
@@ -80,18 +79,42 @@ def test_progress_comes_as_lines(copied):
         tagnet.train(workspace=copied, run="fails", progress=fail, **{**SMALL, "epochs": 1000})
 
 
-def test_an_interrupt_saves(copied):
-    """Ctrl-C goes to the process group, as from a terminal or a notebook, and must reach the program once."""
-    script = f"import tagnet; tagnet.train(workspace={str(copied)!r}, run='stopped', **{dict(SMALL, epochs=1000)})"
-    python = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True)
-    for line in python.stderr:
-        if line.startswith("epoch 2 of"):
+# The stand-in of the program says how many interrupts it gets.
+COUNTS = f"""#!{sys.executable}
+import signal, sys, time
+count = []
+signal.signal(signal.SIGINT, lambda *_: count.append(1))
+print("started", file=sys.stderr, flush=True)
+while not count:
+    time.sleep(0.01)
+time.sleep(0.5)
+sys.exit(f"interrupts: {{len(count)}}")
+"""
+
+
+def interrupted(call, line, **environment):
+    """Runs a call in another Python, interrupts it after a line as a terminal or a notebook does, and returns what it prints then."""
+    environment, script = {**os.environ, **environment}, f"import tagnet; {call}"
+    python = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment)
+    for printed in python.stderr:
+        if printed.startswith(line):
             break
-    time.sleep(0.05)
-    os.killpg(python.pid, signal.SIGINT)
+    os.killpg(python.pid, signal.SIGINT)  # the process group
     rest = python.stderr.read()
-    assert python.wait() != 0
-    assert "train: interrupted; completed outputs are kept" in rest and "KeyboardInterrupt" in rest
+    assert python.wait() != 0 and "KeyboardInterrupt" in rest
+    return rest
+
+
+def test_an_interrupt_reaches_the_program_once(tmp_path):
+    (tmp_path / "counts").write_text(COUNTS)
+    (tmp_path / "counts").chmod(0o755)
+    assert "interrupts: 1\n" in interrupted("tagnet.train()", "started", TAGNET_BINARY=str(tmp_path / "counts"))
+
+
+def test_an_interrupt_saves(copied):
+    flags = {**SMALL, "epochs": 1000}
+    rest = interrupted(f"tagnet.train(workspace={str(copied)!r}, run='stopped', **{flags})", "epoch 2 of")
+    assert "train: interrupted; completed outputs are kept" in rest
     before = tagnet.open(copied, "stopped").training()
     assert len(before) >= 2
     tagnet.train(workspace=copied, run="stopped", resume=True, epochs=len(before) + 1)

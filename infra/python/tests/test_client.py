@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,9 @@ def test_operations(server):
     client = server.client
     best = client.answer("Joan Eibe", "cousin_of", k=1, only_new=True).answers[0]
     assert not best.known
-    path = client.explain("Joan Eibe", "cousin_of", best.entity, k=1).paths[0]
-    assert path.steps[0].from_ == "Joan Eibe" and path.steps[-1].to == best.entity
+    known = client.answer("Joan Eibe", "cousin_of", k=1).answers[0]
+    path = client.explain("Joan Eibe", "cousin_of", known.entity, k=1).paths[0]
+    assert path.steps[0].from_ == "Joan Eibe" and path.steps[-1].to == known.entity
     triple = client.score("Joan Eibe", best.entity, relation="cousin_of").triples[0]
     assert triple.tail_score == pytest.approx(best.score)
     assert client.entities(prefix="joan e").entities == ["Joan Eibe"]
@@ -89,7 +91,9 @@ def test_a_busy_server_is_tried_again():
     with http.server.HTTPServer(("127.0.0.1", 0), Busy) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
+        start = time.monotonic()
         assert tagnet.Client(url).types().types == ["a"]
+        assert time.monotonic() - start >= 1 and Busy.requests == 2
         Busy.requests = 0
         with pytest.raises(tagnet.ServeError, match="busy") as raised:
             tagnet.Client(url, timeout=0.5).types()

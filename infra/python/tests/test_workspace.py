@@ -21,6 +21,7 @@ def test_rankings_give_the_metrics(sample):
     ws = tagnet.open(sample)
     rankings, metrics = ws.rankings("test"), ws.metrics("test")
     assert len(rankings) == metrics["queries"]
+    assert metrics["pessimistic"]["mrr"] < metrics["optimistic"]["mrr"]
     assert (1 / rankings["rank_pessimistic"]).mean() == pytest.approx(metrics["pessimistic"]["mrr"])
     by_relation = ws.metrics_by("relation").set_index("relation")["hits@1"]
     for relation, ranks in rankings.groupby("relation")["rank_pessimistic"]:
