@@ -4,6 +4,7 @@ GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIMEOUT     ?= 14m
 BIN         ?= bin
+PYTHON      ?= python3
 PACKAGES    ?= ./...
 
 # Without symbol tables and debug information, test binaries take a third less time to link, which for
@@ -80,6 +81,16 @@ flink: worker ## start Flink here, a JobManager and two TaskManagers, and print 
 .PHONY: flink-stop
 flink-stop: ## stop it
 	$(GO) run ./infra/flink stop --folder $(BIN)/flink
+
+# The environment has ruff and the other tools that infra/python/pyproject.toml names; PYTEST=--rewrite keeps the notebook's outputs.
+.PHONY: python
+python: ## check the Python package: its tests, notebook, generated client and formatting (needs python3 with venv; environment in bin/python)
+	$(GO) build $(TESTFLAGS) -o $(BIN)/ ./pipelines/tagnet
+	test -x $(BIN)/python/bin/pip || $(PYTHON) -m venv $(BIN)/python
+	$(BIN)/python/bin/pip install --quiet './infra/python[test]'
+	$(BIN)/python/bin/ruff format --check infra/python
+	$(BIN)/python/bin/ruff check infra/python
+	TAGNET_BINARY=$(abspath $(BIN))/tagnet $(BIN)/python/bin/pytest --quiet $(PYTEST) infra/python
 
 .PHONY: results
 results: ## write infra/experiments/RESULTS.md with its figures, and ZEROSHOT.md, from the result files
