@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Callable
@@ -189,7 +189,7 @@ def run(command: str, *, progress: Progress | None = _print_progress, queries: A
     Args:
         command: its name, such as "messages"; `tagnet -h` lists them.
         progress: called with each line of progress as it comes; the default prints it on standard error.
-        queries: of score: a file, or a list of tuples: queries (source, relation), triples, or pairs (head, "?", tail).
+        queries: of score: a file, or a list of tuples or a DataFrame: queries (source, relation), triples, or pairs (head, "?", tail).
         flags: the flags of `tagnet COMMAND -h`; `from_` is --from. True and False are flags without and with =false,
             a list is joined by commas, None leaves a flag out. The program itself checks them.
 
@@ -210,9 +210,11 @@ def run(command: str, *, progress: Progress | None = _print_progress, queries: A
     return Outcome(process.command, "".join(process.output))
 
 
-def _lines(queries: Iterable[Sequence[str]]) -> str:
-    rows = [tuple(row) for row in queries]
+def _lines(queries: Any) -> str:
+    rows = list(queries.itertuples(index=False, name=None) if hasattr(queries, "itertuples") else queries)
     for row in rows:
+        if isinstance(row, str) or not all(isinstance(name, str) for name in row):
+            raise TypeError(f"{row!r} is no query: a query is a tuple of names")
         if any(sign in name for name in row for sign in "\t\r\n"):
             raise ValueError(f"the query {row} has a tab or a line break in a name, which no graph has")
     return "".join("\t".join(row) + "\n" for row in rows)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pykeen.triples import TriplesFactory
 
 COLUMNS = ["head", "relation", "tail"]
+SCHEMA = pa.schema([(column, pa.string()) for column in COLUMNS])
 Facts = Any
 """A DataFrame or an Arrow table with the columns head, relation and tail, or tuples of these three names."""
 
@@ -55,8 +56,8 @@ def _table(facts: Facts) -> pa.Table | None:
     elif isinstance(facts, pd.DataFrame):
         table = pa.Table.from_pandas(facts[COLUMNS], preserve_index=False)
     else:
-        table = pa.Table.from_pylist([dict(zip(COLUMNS, fact)) for fact in facts], pa.schema([(c, pa.string()) for c in COLUMNS]))
-    return table.cast(pa.schema([(c, pa.string()) for c in COLUMNS]))
+        table = pa.Table.from_pylist([{"head": head, "relation": relation, "tail": tail} for head, relation, tail in facts], SCHEMA)
+    return table.cast(SCHEMA)
 
 
 def _frame(triples: Iterable[tuple[Any, Any, Any]]) -> pd.DataFrame:

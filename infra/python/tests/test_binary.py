@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from conftest import SMALL
 
@@ -61,10 +62,12 @@ def test_queries_are_tuples(copied):
     assert list(answers["direction"]) == ["tail"] * 3 + ["head"] * 3
     assert answers["entity"][0] in repr(scored)
     assert "next:" in scored.output and "next:" not in repr(scored)
-    again = tagnet.score(workspace=copied, queries=queries, top_k=3, output="own")
+    again = tagnet.score(workspace=copied, queries=pd.DataFrame(queries), top_k=3, output="own")
     assert again.wrote == scored.wrote
     with pytest.raises(ValueError, match="a tab or a line break"):
         tagnet.score(workspace=copied, queries=[("Joan\tEibe", "cousin_of")])
+    with pytest.raises(TypeError, match="'Joan Eibe' is no query"):
+        tagnet.score(workspace=copied, queries=["Joan Eibe"])
 
 
 def test_progress_comes_as_lines(copied):

@@ -47,6 +47,10 @@ def test_datasets_of_tables(tmp_path):
     assert not (tmp_path / "test.parquet").exists()
     with pytest.raises(tagnet.CommandError, match="the head has a tab"):
         workspace(tmp_path, [("A\tda", "knows", "Bo")])
+    with pytest.raises(tagnet.CommandError, match=r"train\.parquet:2: "):
+        workspace(tmp_path / "null", pd.DataFrame([*FACTS[:1], ("Ada", "knows", None)], columns=["head", "relation", "tail"]))
+    with pytest.raises(ValueError, match="not enough values"):
+        tagnet.write_dataset(tmp_path, [("Ada", "knows")])
 
 
 class Labeled:
