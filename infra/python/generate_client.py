@@ -34,8 +34,8 @@ class Transport(Protocol):
 '''
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
-# The page is for people, and a client has the description already.
-LEFT_OUT = {"page", "description"}
+# The page is for browsers, and a client has the description already.
+LEFT_OUT = {"page", "style", "script", "factsScript", "description"}
 
 
 def snake(name: str) -> str:
@@ -137,7 +137,7 @@ def parameter(p: dict[str, Any]) -> str:
 
 def method_of(verb: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
     """Returns the source of the method of an operation."""
-    parameters = operation.get("parameters", [])
+    parameters = [p for p in operation.get("parameters", []) if p["name"] != "format"]  # a program takes JSON
     arguments, body = [parameter(p) for p in parameters if p.get("required")], "None"
     optional = [parameter(p) for p in parameters if not p.get("required")]
     described = [(snake(p["name"]), p.get("description", "")) for p in parameters]

@@ -166,6 +166,73 @@ class Entities:
 
 
 @dataclass(frozen=True)
+class Entity:
+    """The schema Entity.
+
+    Attributes:
+        types: None if the dataset gives the entity none.
+        facts: The number of known facts of all relations, in both directions.
+        more: Other relations follow.
+    """
+
+    entity: str
+    types: list[str]
+    facts: int
+    relations: list[EntityRelation]
+    more: bool
+
+    @classmethod
+    def read(cls, value: Any) -> Entity:
+        """Makes it from decoded JSON; a key that is missing is a KeyError."""
+        return cls(
+            entity=value["entity"],
+            types=value["types"],
+            facts=value["facts"],
+            relations=[EntityRelation.read(item) for item in value["relations"]],
+            more=value["more"],
+        )
+
+
+@dataclass(frozen=True)
+class EntityRelation:
+    """The schema EntityRelation.
+
+    Attributes:
+        relation: With a leading ~ if the entity is the tail of the facts.
+        entities: The first of those at the other ends of the facts.
+    """
+
+    relation: str
+    facts: int
+    entities: list[str]
+
+    @classmethod
+    def read(cls, value: Any) -> EntityRelation:
+        """Makes it from decoded JSON; a key that is missing is a KeyError."""
+        return cls(relation=value["relation"], facts=value["facts"], entities=value["entities"])
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The schema Facts.
+
+    Attributes:
+        facts: How many there are.
+        entities: Those at the other ends of the facts.
+    """
+
+    entity: str
+    relation: str
+    facts: int
+    entities: list[str]
+
+    @classmethod
+    def read(cls, value: Any) -> Facts:
+        """Makes it from decoded JSON; a key that is missing is a KeyError."""
+        return cls(entity=value["entity"], relation=value["relation"], facts=value["facts"], entities=value["entities"])
+
+
+@dataclass(frozen=True)
 class Relations:
     """The schema Relations."""
 
@@ -368,13 +435,45 @@ class Operations:
         written come first. Or, with contains, after those also the entities whose names contain the text elsewhere.
 
         Args:
-            contains: Instead of prefix. Names do not contain a text with more than 128 letters.
+            contains: Instead of prefix. All names are looked at until enough are found.
 
         Returns:
             Entities: The names.
         """
         value = self._transport("GET", "/entities", {"prefix": prefix, "contains": contains, "count": count}, None)
         return Entities.read(value)
+
+    def entity(self, entity: str, *, neighbors: int | None = None, limit: int | None = None, offset: int | None = None) -> Entity:
+        """What is known of an entity: its types, and its relations with the number of their facts, the most frequent
+        first. Known are the facts of the graph and of its validation and test splits.
+
+        Args:
+            entity: The name of the entity.
+            neighbors: The most entities to list of each relation, in the order of their names.
+            limit: The most relations to return.
+            offset: How many relations to leave out before.
+
+        Returns:
+            Entity: The entity.
+        """
+        value = self._transport("GET", "/entity", {"entity": entity, "neighbors": neighbors, "limit": limit, "offset": offset}, None)
+        return Entity.read(value)
+
+    def facts(self, entity: str, relation: str, *, limit: int | None = None, offset: int | None = None) -> Facts:
+        """The known facts of an entity with a relation: the entities at their other ends, in the order of their names.
+
+        Args:
+            entity: The name of the entity.
+            relation: The name of the relation; with a leading ~ the inverse one, of whose facts the entity is the
+                tail.
+            limit: The most facts to return.
+            offset: How many facts to leave out before.
+
+        Returns:
+            Facts: The facts.
+        """
+        value = self._transport("GET", "/facts", {"entity": entity, "relation": relation, "limit": limit, "offset": offset}, None)
+        return Facts.read(value)
 
     def relations(self) -> Relations:
         """The names of all relations.
