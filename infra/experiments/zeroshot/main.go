@@ -46,7 +46,7 @@ func (o *options) register(set *flag.FlagSet) {
 	set.StringVar(&o.models, "models", "", "`list` of models of the list, or of NAME=FILE with a file of weights (.pth, or a checkpoint's .safetensors), separated by commas (default: all of the list)")
 	set.IntVar(&o.limit, "limit", 0, "query at most so many test facts of each graph, evenly taken, for a quick look; 0 is all")
 	set.BoolVar(&o.tune, "tune", false, "also fine-tune, on the graphs where the list says tuned, and score again")
-	set.BoolVar(&o.force, "force", false, "measure again what has a result")
+	set.BoolVar(&o.force, "force", false, "measure again what has a result; what a fine-tuning gave only with --tune")
 	set.IntVar(&o.memory, "memory", 1024, "`MiB` of a process")
 	set.StringVar(&o.tagnet, "tagnet", "", "built `program` to use instead of building ./pipelines/tagnet")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -68,8 +69,11 @@ func lines(text []byte) []string {
 }
 
 // limited writes the files of a folder to another one, where test has so many of the facts, evenly taken, and valid the others, too: these remain
-// known facts.
+// known facts. preprocess refuses an empty file, so a split without facts has none.
 func limited(ctx context.Context, from, to string, limit int) error {
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
 	text := map[string][]byte{}
 	for _, file := range []string{trainFile, validFile, testFile} {
 		var err error
@@ -90,6 +94,9 @@ func limited(ctx context.Context, from, to string, limit int) error {
 	text[validFile] = whole(append(lines(text[validFile]), known...))
 	text[testFile] = whole(queried)
 	for file, content := range text {
+		if len(content) == 0 {
+			continue
+		}
 		if err := storage.WriteFile(ctx, filepath.Join(to, file), content); err != nil {
 			return err
 		}

@@ -53,8 +53,8 @@ type Measured struct {
 	Messages int64 `json:"messages"`
 	// CPUSeconds is the processor time of the command, in user and system mode, with one thread.
 	CPUSeconds float64 `json:"cpu_seconds"`
-	// Commit is that of the program, Modified reports changes beside it, and Machine is where it ran.
-	Commit   string          `json:"commit"`
+	// Commit is that of the program, empty if the build did not record it, Modified reports changes beside it, and Machine is where it ran.
+	Commit   string          `json:"commit,omitempty"`
 	Modified bool            `json:"modified"`
 	Machine  results.Machine `json:"machine"`
 }

@@ -47,7 +47,8 @@ func (i Item) ID() string { return i.Graph.Name + "/" + i.Weights.Name }
 // tuningWork is how much longer a fine-tuning takes than scoring, for each fact, roughly.
 const tuningWork = 10
 
-// Inspect finds out what is to be measured of a model on a graph. A result of other weights, data or limit does not count.
+// Inspect finds out what is to be measured of a model on a graph. A result of other weights, data or limit does not count. What is measured
+// again keeps its metrics until it has new ones, and those of a fine-tuning without Tune.
 func (r *Runner) Inspect(ctx context.Context, g Graph, w Weights) (Item, error) {
 	i := Item{Graph: g, Weights: w}
 	d, err := readDataset(ctx, r.Data, g)
@@ -62,12 +63,15 @@ func (r *Runner) Inspect(ctx context.Context, g Graph, w Weights) (Item, error) 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !r.Force {
 		return i, fmt.Errorf("%w; --force replaces it", err)
 	}
-	i.ZeroShot = err != nil || r.Force || !i.Result.equal(input)
-	if i.ZeroShot {
+	other := err != nil || !i.Result.equal(input)
+	if other {
 		i.Result = Result{Input: input}
+	}
+	i.ZeroShot = other || r.Force
+	if i.ZeroShot {
 		i.Work = float64(2*d.queried) * math.Sqrt(float64(d.facts))
 	}
-	if r.Tune && g.Tuned && (i.Result.FineTuned == nil || i.Result.FineTuned.Epochs != w.Epochs) {
+	if r.Tune && g.Tuned && (r.Force || i.Result.FineTuned == nil || i.Result.FineTuned.Epochs != w.Epochs) {
 		i.FineTuned = true
 		i.Work += float64(2*d.queried+2*d.facts*w.Epochs*tuningWork) * math.Sqrt(float64(d.facts))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,7 +174,24 @@ score --workspace S/workspaces/g/m --run tuned --checkpoint S/workspaces/g/m-tun
 	r.Tune, w.Epochs = true, 2
 	r.Force = true
 	check("force", true, true)
-	r.Force, r.Limit = false, 1
+	r.Tune = false
+	check("force without fine-tuning", true, false)
+	if _, _, err := measure(t, r, g, w); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(Path(r.Results, "g", "m")); err != nil || strings.Count(string(text), `"commit": `) != 2 {
+		t.Errorf("a result with two commits, error %v:\n%s", err, text)
+	}
+	r.Program.Commit = ""
+	if _, _, err := measure(t, r, g, w); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(Path(r.Results, "g", "m")); err != nil || strings.Count(string(text), `"commit": `) != 1 {
+		t.Errorf("an unknown commit and one of the fine-tuning, error %v:\n%s", err, text)
+	}
+	r.Tune, r.Force = true, false
+	check("force kept the fine-tuned metrics", false, false)
+	r.Limit = 1
 	check("a limit", true, true)
 	r.Limit = 0
 	checksum := w.sha256
@@ -242,15 +260,19 @@ func TestLimited(t *testing.T) {
 	write(t, filepath.Join(from, "train.txt"), "graph\n")
 	write(t, filepath.Join(from, "valid.txt"), "v") // without an end
 	write(t, filepath.Join(from, "test.txt"), "1\r\n2\n3\n4\n5")
-	for limit, want := range map[int]string{2: "v 1 2 4|3 5", 5: "v|1 2 3 4 5", 9: "v|1 2 3 4 5"} {
+	check := func(limit int, want string) {
+		t.Helper()
 		if err := limited(t.Context(), from, to, limit); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, file := range []string{"valid.txt", "test.txt"} {
 			text, err := os.ReadFile(filepath.Join(to, file))
-			if err != nil {
+			switch {
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
 				t.Fatal(err)
+			case err == nil && len(text) == 0:
+				t.Errorf("%d facts: %s is empty, which preprocess refuses", limit, file)
 			}
 			got = append(got, strings.Join(strings.Fields(string(text)), " "))
 		}
@@ -261,6 +283,14 @@ func TestLimited(t *testing.T) {
 			t.Errorf("the graph is %q, error %v", text, err)
 		}
 	}
+	check(2, "v 1 2 4|3 5")
+	check(5, "v|1 2 3 4 5")
+	check(9, "v|1 2 3 4 5")
+	if err := os.Remove(filepath.Join(from, "valid.txt")); err != nil {
+		t.Fatal(err)
+	}
+	check(2, "1 2 4|3 5")
+	check(9, "|1 2 3 4 5")
 }
 
 // TestOpen refuses weights that are not those of the list.
