@@ -3,10 +3,10 @@ package train
 import (
 	"context"
 	"flag"
-	"path"
 	"slices"
 	"strings"
 
+	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -80,20 +80,26 @@ func (g *graphs) check(f *flags, e *command.Environment) error {
 	return nil
 }
 
-// list splits a list of workspaces. Made graphs are left out of it.
-func list(name, text string) (workspaces []string, made bool, err error) {
+// list splits a list of workspaces, whose last names differ. Made graphs are left out of it.
+func list(flag, text string) (workspaces []string, made bool, err error) {
+	named := map[string]string{} // entries by the names of their graphs
 	for _, entry := range strings.Split(text, ",") {
-		entry = strings.TrimRight(strings.TrimSpace(entry), "/")
-		switch {
+		entry = strings.TrimSpace(entry)
+		root := storage.Join(entry)
+		name := storage.Base(root)
+		switch other, taken := named[name]; {
 		case entry == "":
-			return nil, false, command.Usage("--%s: %q has an empty entry", name, text)
+			return nil, false, command.Usage("--%s: %q has an empty entry", flag, text)
+		case slices.Contains(workspaces, root) || entry == checkpoint.MadeGraphs && made:
+			return nil, false, command.Usage("--%s: %s stands twice", flag, entry)
+		case taken:
+			return nil, false, command.Usage("--%s: the graphs of %s and %s would both be named %s in what is printed and recorded: rename one of the two folders", flag, other, entry, name)
 		case entry == checkpoint.MadeGraphs:
 			made = true
-		case slices.Contains(workspaces, entry):
-			return nil, false, command.Usage("--%s: %s stands twice", name, entry)
 		default:
-			workspaces = append(workspaces, entry)
+			workspaces = append(workspaces, root)
 		}
+		named[name] = entry
 	}
 	return workspaces, made, nil
 }
@@ -118,7 +124,7 @@ func (f *flags) openGraphs(ctx context.Context, e *command.Environment) (*traine
 		if err != nil {
 			return nil, err
 		}
-		seen, err := training.SeenIn(ctx, path.Base(root), loaded, "train")
+		seen, err := training.SeenIn(ctx, storage.Base(root), loaded, "train")
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +180,7 @@ func (f *flags) openTrials(ctx context.Context, m *learn.Mixture) (trials []budg
 		if err != nil {
 			return nil, err
 		}
-		seen, err := training.SeenIn(ctx, path.Base(root), loaded, "valid")
+		seen, err := training.SeenIn(ctx, storage.Base(root), loaded, "valid")
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,10 +13,20 @@ import (
 	"tagnet/pipelines/internal/score"
 )
 
+// named returns a ring's workspace with another name.
+func named(t testing.TB, name string, entities int) string {
+	t.Helper()
+	workspace := filepath.Join(t.TempDir(), name)
+	if err := os.Rename(ring(t, entities), workspace); err != nil {
+		t.Fatal(err)
+	}
+	return workspace
+}
+
 // onGraphs returns the flags of a short training on two rings and made graphs.
 func onGraphs(t testing.TB, workspace string, more ...string) []string {
 	return append([]string{
-		"--workspace", workspace, "--graphs", ring(t, 40) + ",made," + ring(t, 24), "--validate_graphs", ring(t, 40), "--preset", "zero",
+		"--workspace", workspace, "--graphs", ring(t, 40) + ",made," + named(t, "small", 24), "--validate_graphs", ring(t, 40), "--preset", "zero",
 		"--layers", "3", "--dim", "8", "--relation_layers", "2", "--epochs", "2", "--epoch_steps", "12", "--made_steps", "2", "--negatives", "8",
 	}, more...)
 }
@@ -50,7 +61,7 @@ func TestTrainOnSeveralGraphs(t *testing.T) {
 		t.Errorf("scoring another graph:\n%s", scored)
 	}
 	further := pipelinetest.Succeed(t, Pipeline(), "--workspace", other, "--from", filepath.Join(folder, "best"), "--epochs", "1")
-	if !strings.Contains(further, "of any graph, trained on workspace, workspace, made") || !strings.Contains(further, "best: epoch 1") {
+	if !strings.Contains(further, "of any graph, trained on workspace, small, made") || !strings.Contains(further, "best: epoch 1") {
 		t.Errorf("training further on another graph:\n%s", further)
 	}
 }
@@ -64,6 +75,11 @@ func TestSeveralGraphsRefused(t *testing.T) {
 		{[]string{"--graphs", on}, "add --preset zero or --relations graph"},
 		{[]string{"--preset", "zero", "--epoch_steps", "5"}, "--epoch_steps is for a training on several graphs: add --graphs"},
 		{[]string{"--preset", "zero", "--graphs", on + "," + on}, "stands twice"},
+		{[]string{"--preset", "zero", "--graphs", on + "," + filepath.Dir(on) + "/./workspace/"}, "stands twice"},
+		{[]string{"--preset", "zero", "--graphs", "made, made"}, "stands twice"},
+		{[]string{"--preset", "zero", "--graphs", on + "," + filepath.Join(w, "workspace")}, "would both be named workspace in what is printed and recorded: rename one"},
+		{[]string{"--preset", "zero", "--graphs", "made,./made"}, "the graphs of made and ./made would both be named made"},
+		{[]string{"--preset", "zero", "--graphs", on, "--validate_graphs", on + "," + filepath.Join(w, "workspace")}, "--validate_graphs: the graphs of"},
 		{[]string{"--preset", "zero", "--graphs", on + ",,"}, "empty entry"},
 		{[]string{"--preset", "zero", "--graphs", on, "--validate_graphs", "made"}, "have no workspace"},
 		{[]string{"--preset", "zero", "--graphs", on, "--workers", "2"}, "leave --workers out"},
@@ -86,7 +102,7 @@ func TestSeveralGraphsRefused(t *testing.T) {
 func TestSeveralGraphsResume(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "any")
 	pipelinetest.Succeed(t, Pipeline(), onGraphs(t, w)...)
-	_, _, shown := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--graphs", ring(t, 40)+",made,"+ring(t, 24), "--validate_graphs", ring(t, 40),
+	_, _, shown := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--graphs", ring(t, 40)+",made,"+named(t, "small", 24), "--validate_graphs", ring(t, 40),
 		"--epoch_steps", "12", "--made_steps", "2", "--resume", "--epochs", "3")
 	for _, want := range []string{"resuming from epoch-002", "epoch 3 of 3: loss", "loss of graphs: workspace 0.", "made 0.", "validation MRR of graphs: workspace 0."} {
 		if !strings.Contains(shown, want) {
@@ -103,7 +119,7 @@ func TestSeveralGraphsResume(t *testing.T) {
 	own := ring(t, 40) // a workspace with a graph, which --resume would take
 	pipelinetest.Succeed(t, Pipeline(), onGraphs(t, own)...)
 	for _, of := range []string{w, own} {
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"was trained on several graphs (workspace, workspace, made): add --graphs"}},
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"was trained on several graphs (workspace, small, made): add --graphs"}},
 			"--workspace", of, "--resume", "--epochs", "4")
 	}
 }
