@@ -104,12 +104,29 @@ func list(flag, text string) (workspaces []string, made bool, err error) {
 	return workspaces, made, nil
 }
 
+// checkMade returns an error for a flag of made graphs that decides nothing.
+func checkMade(e *command.Environment, made, others bool) (err error) {
+	e.Flags.Visit(func(f *flag.Flag) {
+		switch {
+		case f.Name != "made_share" && f.Name != "made_steps":
+		case !made:
+			err = command.Usage("--%s is for made graphs: add %s to --graphs, or leave it out", f.Name, checkpoint.MadeGraphs)
+		case !others && f.Name == "made_share":
+			err = command.Usage("--made_share: all graphs of --graphs are made: leave it out")
+		}
+	})
+	return err
+}
+
 // openGraphs is open for several graphs.
 func (f *flags) openGraphs(ctx context.Context, e *command.Environment) (*trainer, error) {
 	m := &learn.Mixture{Description: checkpoint.Mixture{Exponent: f.graphs.exponent, Steps: f.graphs.steps}}
 	d := &m.Description
 	trained, made, err := list("graphs", f.graphs.train)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkMade(e, made, len(trained) > 0); err != nil {
 		return nil, err
 	}
 	if made {
