@@ -118,7 +118,7 @@ func TestSeveralGraphsResume(t *testing.T) {
 	another.Says = []string{"mixture"}
 	pipelinetest.Fail(t, Pipeline(), another, "--workspace", w, "--graphs", "made", "--resume")
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"mixture"}}, "--workspace", w, "--graphs", ring(t, 40), "--resume")
-	another.Says = []string{"mixture.graphs differs", "--resume continues on the same graphs, of which none has changed"}
+	another.Says = []string{"mixture.graphs is workspace, small there, workspace here", "--resume continues on the same graphs, of which none has changed"}
 	pipelinetest.Fail(t, Pipeline(), another, onGraphs(t, w, "--graphs", ring(t, 30)+",made", "--epochs", "4", "--resume")...)
 	own := ring(t, 40) // a workspace with a graph, which --resume would take
 	pipelinetest.Succeed(t, Pipeline(), onGraphs(t, own)...)

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -500,6 +501,16 @@ func differ(path string, a, b any, out *[]string) {
 		}
 		return
 	}
+	if p, q := namesOf(a), namesOf(b); len(p)+len(q) > 0 {
+		if !slices.Equal(p, q) {
+			*out = append(*out, fmt.Sprintf("%s is %s there, %s here", path, cmp.Or(strings.Join(p, ", "), "empty"), cmp.Or(strings.Join(q, ", "), "empty")))
+			return
+		}
+		for i, name := range p {
+			differ(path+"."+name, a.([]any)[i], b.([]any)[i], out)
+		}
+		return
+	}
 	if s, t := text(a), text(b); s != t {
 		if path == "" {
 			path = "configuration"
@@ -510,6 +521,20 @@ func differ(path string, a, b any, out *[]string) {
 		}
 		*out = append(*out, fmt.Sprintf("%s is %s there, %s here", path, s, t))
 	}
+}
+
+// namesOf returns the names of a list of objects that have names, such as graphs, or nil for any other value.
+func namesOf(v any) (names []string) {
+	list, _ := v.([]any)
+	for _, element := range list {
+		object, _ := element.(map[string]any)
+		name, ok := object["name"].(string)
+		if !ok {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // text returns a value as JSON.

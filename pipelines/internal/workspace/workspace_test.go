@@ -514,6 +514,20 @@ func TestDifferences(t *testing.T) {
 	if err != nil || strings.Join(got, "; ") != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
+	// Lists of what has a name.
+	for _, c := range [][3]string{
+		{`[{"name":"a"},{"name":"b"}]`, `[{"name":"b"}]`, "graphs is a, b there, b here"},
+		{`[{"name":"a"},{"name":"b"}]`, `[{"name":"b"},{"name":"a"}]`, "graphs is a, b there, b, a here"},
+		{`[{"name":"a"}]`, `null`, "graphs is a there, empty here"},
+		{`[{"name":"a","facts":1},{"name":"b","facts":1}]`, `[{"name":"a","facts":1},{"name":"b","facts":2}]`, "graphs.b.facts is 1 there, 2 here"},
+		{`[{"name":"a"}]`, `[{"name":"a"}]`, ""},
+		{`[1]`, `[2]`, "graphs is [1] there, [2] here"},
+	} {
+		got, err := Differences([]byte(`{"graphs":`+c[0]+`}`), []byte(`{"graphs":`+c[1]+`}`))
+		if err != nil || strings.Join(got, "; ") != c[2] {
+			t.Errorf("%s and %s: %q, %v, want %q", c[0], c[1], got, err, c[2])
+		}
+	}
 }
 
 func TestUnreadableFolderIsNotDamaged(t *testing.T) {
