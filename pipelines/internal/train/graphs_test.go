@@ -122,6 +122,9 @@ func TestSeveralGraphsResume(t *testing.T) {
 	pipelinetest.Fail(t, Pipeline(), another, onGraphs(t, w, "--graphs", ring(t, 30)+",made", "--epochs", "4", "--resume")...)
 	own := ring(t, 40) // a workspace with a graph, which --resume would take
 	pipelinetest.Succeed(t, Pipeline(), onGraphs(t, own)...)
+	if scored := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", own, "--split", "valid"); strings.Contains(scored, "another graph") || strings.Contains(scored, "--force") {
+		t.Errorf("scoring the workspace's own graph:\n%s", scored)
+	}
 	for _, of := range []string{w, own} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"was trained on several graphs (workspace, small, made): add --graphs"}},
 			"--workspace", of, "--resume", "--epochs", "4")

@@ -74,7 +74,7 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 		return m, nil
 	}
 	switch {
-	case record.Vocabulary.Graph != loaded.Manifest.Checksum:
+	case record.Mixture == nil && record.Vocabulary.Graph != loaded.Manifest.Checksum:
 		m.Warning = w.otherGraph(record, loaded.Manifest)
 	case !finished && errors.As(lock.CheckFree(ctx, string(folder)), new(*lock.Held)):
 		m.Warning = fmt.Sprintf("the training is still running; using %s", record.Name())
