@@ -26,7 +26,7 @@ func TestGraphAlone(t *testing.T) {
 	}
 	facts := file(t, "facts.tsv", pipelinetest.Ring("e", 60)["train.txt"])
 	pipelinetest.Succeed(t, preprocess.Pipeline(), append(in, "--dataset", facts)...)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "there is no checkpoint in", Says: []string{"score and serve also take a pretrained --model"}}, append(in, "--checkpoint", "best")...)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "there is no checkpoint in", Says: []string{"score and serve also take --model zero"}}, append(in, "--checkpoint", "best")...)
 	says(pipelinetest.Succeed(t, Pipeline(), append(in, "--model", ultraFile(t, nil), "--queries", file(t, "queries.tsv", "e001\tnext\n"), "--output", "pretrained")...), "e001  next  ?")
 	out := pipelinetest.Succeed(t, train.Pipeline(), append(in, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")...)
 	says(out, "there are no validation queries to choose by")

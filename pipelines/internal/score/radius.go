@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -21,14 +22,15 @@ import (
 type radiusFlag struct{ radius int }
 
 func (f *radiusFlag) register(set *flag.FlagSet) {
-	set.IntVar(&f.radius, "radius", 0, fmt.Sprintf("with ULTRA's weights, entities farther than so many edges from the source are scored as if it did not exist, 1 to %d; 0 is %[1]d: exact", ultra.Layers))
+	set.IntVar(&f.radius, "radius", 0, fmt.Sprintf("with ULTRA's weights, and those of train --relations graph --policy full --aggregate sum, entities farther than so many edges from the source are scored as if it did not exist, 1 to %d or the number of layers; 0 is all: exact; zero and others with a window take none", ultra.Layers))
 }
 
 // checkRadius returns an error for a radius that does not fit the model.
 func (a *opened) checkRadius() error {
 	switch c := a.model.Record.Configuration; {
 	case a.radius > 0 && !c.HasGround():
-		return command.Usage("--radius is for ULTRA's weights: messages of %s are bounded by the policy and the delta that it was trained with", a.model.Record.Name())
+		return command.Usage("--radius is for ULTRA's weights, and those of train --relations graph --policy full --aggregate sum; messages of %s are bounded as in its training, by --policy %s and --delta %d: leave it out",
+			cmp.Or(a.weightsFlags.model, a.model.Record.Name()), c.Policy, c.Delta)
 	case a.radius < 0 || a.radius > c.Layers:
 		return command.FlagError("radius", a.radius, fmt.Sprintf("0 to %d", c.Layers))
 	case a.radius == c.Layers:

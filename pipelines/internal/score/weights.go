@@ -152,13 +152,20 @@ func (a *opened) openModel(ctx context.Context) error {
 	if a.queries != "" || a.relation != "" {
 		return nil // nothing is measured
 	}
+	measured := "the metrics"
+	if a.facts != "" {
+		if tested, err := a.loaded.Queries(ctx, "test"); err != nil || len(tested) == 0 {
+			return err
+		}
+		measured = "the shares of test facts in the list"
+	}
 	s, err := counts.ReadDataset(ctx, a.e.Workspace.Graph())
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{s.Dataset, s.Inference} {
 		if model.Seen(*made.Record.Origin, name) {
-			a.e.Say("warning: these weights were trained on facts of %s: the metrics are not those of an unseen graph", name)
+			a.e.Say("warning: these weights were trained on facts of %s: %s are not those of an unseen graph", name, measured)
 			break
 		}
 	}

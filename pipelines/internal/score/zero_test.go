@@ -1,6 +1,7 @@
 package score
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,4 +72,51 @@ func TestZeroWithoutValidationFacts(t *testing.T) {
 	if !strings.Contains(out, "no probabilities: there are no validation facts to fit them to") || strings.Contains(out, "--calibrate") {
 		t.Errorf("the output is\n%s", out)
 	}
+}
+
+// TestZeroOnASeenGraph warns where something is measured on a graph of whose facts the model has learned some.
+func TestZeroOnASeenGraph(t *testing.T) {
+	const warning, metrics, list = "warning: these weights were trained on facts of fb237_v1", ": the metrics are not those of an unseen graph", ": the shares of test facts in the list are not those of an unseen graph"
+	for _, c := range []struct {
+		tested bool
+		flags  []string
+		want   string
+	}{
+		{true, nil, warning + metrics},
+		{true, []string{"--facts", "skip"}, warning + list},
+		{false, []string{"--facts", "skip"}, ""},
+		{true, []string{"--relation", "skip"}, ""},
+	} {
+		w, files := filepath.Join(t.TempDir(), "workspace"), pipelinetest.Ring("e", 30)
+		if !c.tested {
+			delete(files, "test.txt")
+		}
+		dataset := filepath.Join(t.TempDir(), "fb237_v1")
+		if err := os.Rename(pipelinetest.Dataset(t, files), dataset); err != nil {
+			t.Fatal(err)
+		}
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", dataset)
+		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--model", "zero"}, c.flags...)...)
+		if !strings.Contains(out, c.want) || strings.Contains(out, "warning") != (c.want != "") {
+			t.Errorf("%v, with test facts: %v: no %q in\n%s", c.flags, c.tested, c.want, out)
+		}
+	}
+}
+
+// TestZeroRadius refuses a radius, which windows do not have.
+func TestZeroRadius(t *testing.T) {
+	w := trained(t, "plain")
+	refused := pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"--radius is for ULTRA's weights", "messages of zero are bounded", "--policy window and --delta 2: leave it out"}}
+	pipelinetest.Fail(t, Pipeline(), refused, "--workspace", w, "--model", "zero", "--radius", "3")
+}
+
+// TestZeroIsNamedWhereATrainingWasInterrupted names it where a run has no epoch.
+func TestZeroIsNamedWhereATrainingWasInterrupted(t *testing.T) {
+	w := trained(t, "plain")
+	checkpoints := filepath.Join(w, "runs/main/checkpoints")
+	if err := os.RemoveAll(checkpoints); err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Write(t, filepath.Join(checkpoints, "step-00000010.json"), "{}")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"add --resume", "--model zero"}}, "--workspace", w)
 }

@@ -61,7 +61,7 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 		if len(runs) > 0 {
 			others = "; --run selects one of the runs that exist: " + strings.Join(runs, ", ")
 		}
-		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score and serve also take a pretrained --model%s", err, w.Command("train"), others)
+		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score and serve also take --model zero, of any graph, and other pretrained ones%s", err, w.Command("train"), others)
 	case errors.As(err, &damaged):
 		return Model{}, fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
 	case errors.Is(err, checkpoint.ErrMismatch) && len(loaded.Manifest.Earlier) > 0:
