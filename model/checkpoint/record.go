@@ -44,6 +44,8 @@ type Record struct {
 	// Origin is the file that the training started from, or nil if it started from initial weights. Epoch 0 has
 	// the weights of the file.
 	Origin *Origin `json:"from,omitempty"`
+	// Start has the validation metrics of the weights of Origin, before the first step; nil if they were not validated.
+	Start *metrics.Valid `json:"start,omitempty"`
 	// Weights and Optimizer are the files beside the record.
 	Weights   manifest.File `json:"weights"`
 	Optimizer manifest.File `json:"optimizer"`

@@ -173,6 +173,12 @@ func (l *learner) train(ctx context.Context) error {
 	if err := l.prepare(ctx); err != nil {
 		return err
 	}
+	if err := l.validateStart(ctx); err != nil {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return context.Cause(ctx) // the checkpoint before the first step is kept
+		}
+		return err
+	}
 	for l.epoch <= l.Configuration.Epochs && !Stopped(l.finished, l.Validation.Patience) {
 		err := l.trainEpoch(ctx)
 		if err == nil {
@@ -525,7 +531,8 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 	return checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion,
 		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation, Rounds: l.Rounds,
-		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary, Mixture: l.mixture(), Origin: l.record.Origin,
+		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary, Mixture: l.mixture(),
+		Origin: l.record.Origin, Start: l.record.Start,
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"tagnet/formats/history"
+	"tagnet/formats/metrics"
 )
 
 // Progress is the state of a training, reported after each step.
@@ -21,6 +22,8 @@ type Progress struct {
 	Checkpoint string
 	// Finished is set once, at the end of an epoch.
 	Finished *history.Epoch
+	// Start is set once, after the validation of weights that were trained elsewhere, before the first step.
+	Start *metrics.Valid
 	// Resumed names, once, the checkpoint from which the training resumes, and Damaged lists the
 	// errors of later ones that cannot be read.
 	Resumed string

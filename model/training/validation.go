@@ -20,6 +20,32 @@ func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]
 	if !due || l.validQueries == 0 {
 		return nil, nil, nil
 	}
+	valid, trials, err := l.rankTrials(ctx, weights)
+	if err != nil {
+		return nil, nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
+	}
+	return valid, trials, nil
+}
+
+// validateStart ranks the validation queries by weights that were trained elsewhere, before the first step.
+func (l *learner) validateStart(ctx context.Context) error {
+	if l.record.Origin == nil || l.record.Start != nil || l.solver.Steps() > 0 || l.validQueries == 0 {
+		return nil
+	}
+	valid, _, err := l.rankTrials(ctx, l.parameters)
+	if err != nil {
+		return fmt.Errorf("validating the weights before the training: %w", l.explain(err))
+	}
+	l.record.Start = valid
+	l.begin()
+	p := l.progress(0)
+	p.Start = valid
+	l.report(p)
+	return nil
+}
+
+// rankTrials ranks the validation queries of all graphs, and returns what validate does.
+func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []history.Trial, error) {
 	if err := l.closeTrainers(); err != nil { // frees their buffers; the weights and moments stay
 		return nil, nil, err
 	}
@@ -28,7 +54,7 @@ func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]
 	for _, t := range l.trials {
 		valid, err := l.rank(ctx, t, weights, ranked)
 		if err != nil {
-			return nil, nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
+			return nil, nil, err
 		}
 		trials = append(trials, history.Trial{Name: t.Name, Valid: valid})
 		ranked += valid.Queries

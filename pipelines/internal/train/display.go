@@ -46,6 +46,8 @@ func (d *display) update(p training.Progress) {
 		if p.OtherKernel != "" {
 			d.e.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run", flagOf(p.OtherKernel))
 		}
+	case p.Start != nil:
+		d.e.Progress.Print("before the training: validation MRR %.4f, Hits@10 %.4f", p.Start.Selection().MRR, p.Start.Selection().Hits10)
 	case p.Finished != nil:
 		d.epoch(p)
 	case p.Validated > 0:

@@ -103,6 +103,21 @@ func (o *origin) over(loaded *kg.KG, c configuration.Configuration) error {
 	return err
 }
 
+// compare says whether the best epoch is better than the weights of --from that the training began with, if these were validated.
+func (t *trainer) compare(best checkpoint.Record) {
+	if best.Start == nil || best.Valid == nil {
+		return
+	}
+	text := fmt.Sprintf("before the training: validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f", best.Start.Pessimistic.MRR, best.Start.Pessimistic.Hits1, best.Start.Pessimistic.Hits10)
+	if !best.Valid.Better(best.Start) {
+		text += "; no epoch is better than the weights of --from: use these"
+		if best.Origin.Model != "" {
+			text += ", with " + t.e.Workspace.Command("score", "--model", best.Origin.Model).String()
+		}
+	}
+	t.e.Say("%s", text)
+}
+
 // writeOrigin writes the weights of --from as the checkpoint before the first step, from which the training resumes.
 func (t *trainer) writeOrigin(ctx context.Context) error {
 	o := t.origin

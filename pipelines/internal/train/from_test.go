@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/metrics"
+	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/nbfnet"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/score"
 )
 
 // weightsFile has three layers of four dimensions over three relations, whose embeddings depend on the query.
@@ -24,6 +27,41 @@ func from(t testing.TB, workspace string, more ...string) []string {
 	pipelinetest.Write(t, relations, "skip\nnext\nback\n")
 	flags := []string{"--workspace", workspace, "--from", weightsFile, "--relation_names", relations, "--message", "distmult", "--negatives", "8", "--epochs", "2"}
 	return append(flags, more...)
+}
+
+// TestTrainFromIsCompared validates the weights of --from before the training, once, and says whether an epoch is better.
+func TestTrainFromIsCompared(t *testing.T) {
+	const none = "no epoch is better than the weights of --from: use these, with go run ./pipelines/score --workspace "
+	w := ring(t, 40)
+	flags := []string{"--workspace", w, "--from", "zero", "--negatives", "8"}
+	_, out, shown := pipelinetest.Run(t, Pipeline(), append(flags, "--learning_rate", "1e-12")...)
+	if n := strings.Count(shown, "before the training: validation MRR 0."); n != 1 || !strings.Contains(out, none+w+" --model zero\n") {
+		t.Errorf("it is shown %d times:\n%s%s", n, shown, out)
+	}
+	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "zero", "--split", "valid", "--run", "zero", "--calibrate=false")
+	want, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(w, "runs/zero/evaluation/valid/metrics.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() metrics.Valid {
+		t.Helper()
+		r, err := checkpoint.Folder(filepath.Join(w, "runs/main/checkpoints")).Record(t.Context(), "last")
+		if err != nil || r.Start == nil {
+			t.Fatalf("%v, %+v", err, r)
+		}
+		return *r.Start
+	}
+	if got := start(); got.Queries != want.Queries || got.Pessimistic != want.Pessimistic {
+		t.Errorf("the start has %+v, scoring gives %+v", got, want.Summary)
+	}
+	out = pipelinetest.Succeed(t, Pipeline(), append(flags, "--force", "--learning_rate", "0.01")...)
+	if !strings.Contains(out, "before the training: validation MRR 0.") || strings.Contains(out, none) {
+		t.Errorf("a training that learns:\n%s", out)
+	}
+	_, _, shown = pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "2")
+	if got := start(); got.Pessimistic != want.Pessimistic || strings.Contains(shown, "before the training") {
+		t.Errorf("a second epoch has the start %+v, want %+v:\n%s", got.Pessimistic, want.Pessimistic, shown)
+	}
 }
 
 // TestTrainFromWeights trains with a learning rate so small that the weights stay those of the file.

@@ -633,6 +633,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	} else {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
 	}
+	t.compare(best)
 	outputs := []string{storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog()}
 	fitted, err := t.showCalibration(ctx, best)
 	if err != nil {
