@@ -9,8 +9,8 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// names lists all variants, slowest first; a machine supports some of them.
-var names = []string{"portable", "avx2", "avx512"}
+// Names lists all variants, slowest first; a machine supports some of them.
+var Names = []string{"portable", "avx2", "avx512"}
 
 // Available returns the variants that this machine supports, portable first, fastest last.
 func Available() []Kernel { return append([]Kernel{portable{}}, accelerated()...) }
@@ -49,9 +49,9 @@ func find(name string) (Kernel, error) {
 		}
 		usable = append(usable, k.Name())
 	}
-	if slices.Contains(names, name) {
+	if slices.Contains(Names, name) {
 		host, _ := os.Hostname() // a worker's error is read elsewhere
 		return nil, remedy.Errorf("use --kernel "+strings.Join(usable, " or "), "kernel %q needs instructions that the processor of host %s lacks", name, host)
 	}
-	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(Names, ", "))
 }

@@ -38,7 +38,7 @@ func TestNamed(t *testing.T) {
 	if _, err := Named(""); err == nil || !strings.Contains(err.Error(), "sse9") || !strings.Contains(err.Error(), "avx2") || !strings.HasPrefix(err.Error(), "TAGNET_KERNEL: ") {
 		t.Errorf("an unknown name: %v", err)
 	}
-	for _, name := range names {
+	for _, name := range Names {
 		_, err := Named(name)
 		has := slices.ContainsFunc(available, func(k Kernel) bool { return k.Name() == name })
 		if has != (err == nil) {

@@ -41,7 +41,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it the workspace's graph, or if there is none a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt has the test queries (inductive setting)")
-			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does with a line that is not a fact, or whose relation is in no training fact")
+			command.Choice(set, &f.onBadLine, "on_bad_line", preprocess.OnBadLine[0], preprocess.OnBadLine, "what preprocess does with a line that is not a fact, or whose relation is in no training fact")
 			set.StringVar(&f.splits, "splits", strings.Join(kg.Splits, ","), "`list` of splits to analyze; without the flag, those that have queries")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
@@ -64,8 +64,8 @@ func (f *flags) check() error {
 	f.splitList = nil
 	for split := range strings.SplitSeq(f.splits, ",") {
 		split = strings.TrimSpace(split)
-		if err := command.OneOf("splits", split, kg.Splits...); err != nil {
-			return err
+		if !slices.Contains(kg.Splits, split) {
+			return command.FlagError("splits", fmt.Sprintf("%q", split), "one of "+strings.Join(kg.Splits, ", "))
 		}
 		if slices.Contains(f.splitList, split) {
 			return command.FlagError("splits", fmt.Sprintf("%q", f.splits), fmt.Sprintf("each split once, %s is repeated", split))

@@ -214,16 +214,6 @@ func wanted(f *flag.Flag, reason string) string {
 	return ""
 }
 
-// OneOf returns an error that lists the choices unless a flag's value is one of them.
-func OneOf(name, value string, choices ...string) error {
-	for _, choice := range choices {
-		if value == choice {
-			return nil
-		}
-	}
-	return FlagError(name, fmt.Sprintf("%q", value), "one of "+strings.Join(choices, ", "))
-}
-
 // Numbers parses a flag's comma-separated numbers, each from least to most and none twice.
 func Numbers(name, text string, least, most int) ([]int, error) {
 	var numbers []int

@@ -13,7 +13,7 @@ import (
 
 // Kernel registers --kernel, the variant of the compute kernels. what describes its effect.
 func Kernel(set *flag.FlagSet, name *string, what string) {
-	set.StringVar(name, "kernel", "", "`auto|portable|avx2|avx512`: "+what+"; default $TAGNET_KERNEL, or auto")
+	set.StringVar(name, "kernel", "", "`auto|"+strings.Join(kernel.Names, "|")+"`: "+what+"; default $TAGNET_KERNEL, or auto")
 }
 
 // Variant returns the name of the variant that --kernel selects on this machine. All workers of a job

@@ -40,10 +40,10 @@ func Pipeline() command.Pipeline {
 		Name:    "distances",
 		Summary: "Searches the graph: hops from each source of a split's queries to every entity.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.split, "split", "train", "`train|valid|test`: the split whose queries are searched")
-			set.StringVar(&f.sources, "sources", ofQueries, "`queries|all`: search from the queries' sources, or from every entity")
+			command.Choice(set, &f.split, "split", "train", kg.Splits, "the split whose queries are searched")
+			command.Choice(set, &f.sources, "sources", ofQueries, []string{ofQueries, all}, "search from the queries' sources, or from every entity")
 			set.IntVar(&f.hops, "max_hops", 6, "depth of the search, 1 to 14; at least the layers of the model")
-			set.StringVar(&f.method, "method", auto, "`auto|worker|join`: worker loads the graph into memory, join searches in rounds without it; auto decides by --memory")
+			command.Choice(set, &f.method, "method", auto, []string{auto, worker, join}, "worker loads the graph into memory, join searches in rounds without it; auto decides by --memory")
 			command.Memory(set, &f.memory)
 			command.Kernel(set, &f.kernel, "kernels of the search; does not change results")
 		},
@@ -59,15 +59,6 @@ type configuration struct {
 }
 
 func (f *flags) check() error {
-	if err := command.OneOf("split", f.split, kg.Splits...); err != nil {
-		return err
-	}
-	if err := command.OneOf("sources", f.sources, ofQueries, all); err != nil {
-		return err
-	}
-	if err := command.OneOf("method", f.method, auto, worker, join); err != nil {
-		return err
-	}
 	if f.hops < 1 || f.hops > reach.Most {
 		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", reach.Most))
 	}

@@ -37,10 +37,10 @@ func Pipeline() command.Pipeline {
 		Name:    "messages",
 		Summary: "Counts the messages that propagation sends for a split's queries, and how many truncation saves. Needs no model.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are counted")
+			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are counted")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
-			set.StringVar(&f.remove, "remove", "", "`triple|one_hop|none`: edges to remove from the graph of a training query; default triple for --split train, else none")
+			command.Choice(set, &f.remove, "remove", "", []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone}, "edges to remove from the graph of a training query; default triple for --split train, else none")
 			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
 			command.Kernel(set, &f.kernel, "kernels of the search, and of the model of --checkpoint")
 			command.Memory(set, &f.memory)
@@ -61,16 +61,10 @@ type settings struct {
 }
 
 func (f *flags) check() error {
-	if err := command.OneOf("split", f.split, kg.Splits...); err != nil {
-		return err
-	}
 	if f.checkpoint != "" && f.split == "train" {
 		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation; give --split valid or test")
 	}
 	f.chooseRemoval()
-	if err := command.OneOf("remove", f.remove, configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone); err != nil {
-		return err
-	}
 	if f.remove != configuration.RemoveNone && f.split != "train" {
 		return command.FlagError("remove", f.remove, "none, unless --split is train: nothing is removed at evaluation")
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tagnet/formats/facts"
-	"tagnet/formats/triples"
 	"tagnet/pipelines/internal/command"
 )
 
@@ -21,12 +20,6 @@ func (f *flags) check(e *command.Environment) error {
 			}
 		}
 	}
-	if f.format != "" && !slices.Contains(facts.Formats, f.format) {
-		return command.FlagError("format", fmt.Sprintf("%q", f.format), "tsv, csv, jsonl, ntriples, nquads, turtle, parquet or openke")
-	}
-	if f.header != auto && f.header != yes && f.header != no {
-		return command.FlagError("header", fmt.Sprintf("%q", f.header), "auto, yes or no")
-	}
 	if f.columnList != "" {
 		f.columns = strings.Split(f.columnList, ",")
 		if len(f.columns) != 3 || slices.Contains(f.columns, "") {
@@ -39,11 +32,6 @@ func (f *flags) check(e *command.Environment) error {
 	for _, other := range []struct{ flag, value string }{{"split", f.split}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
 		if f.dataset == "" && f.append == "" && other.value != "" {
 			return command.Usage("--%s is %q without --dataset: the built-in sample needs none", other.flag, other.value)
-		}
-	}
-	if f.validateOn != "" {
-		if err := command.OneOf("validate_on", f.validateOn, triples.Training, triples.Inference); err != nil {
-			return err
 		}
 	}
 	if f.inferenceOnly && (f.dataset == "" || f.inference != "" || f.split != "") {
@@ -64,4 +52,13 @@ func (f *flags) check(e *command.Environment) error {
 		f.shares[i] = value
 	}
 	return nil
+}
+
+// formatNames returns the values of --format.
+func formatNames() []string {
+	names := make([]string, len(facts.Formats))
+	for i, format := range facts.Formats {
+		names[i] = string(format)
+	}
+	return names
 }

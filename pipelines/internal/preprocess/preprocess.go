@@ -31,6 +31,9 @@ const (
 	reject = "reject"
 )
 
+// OnBadLine are the values of --on_bad_line, the default first.
+var OnBadLine = []string{fail, reject}
+
 // flags are the flags of this pipeline only.
 type flags struct {
 	dataset, inference, append string
@@ -65,12 +68,12 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
-			set.StringVar(&f.validateOn, "validate_on", "", "`training|inference`: the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
+			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference}, "the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
-			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
-			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, jsonl, ntriples, nquads, turtle, parquet or openke; by default that of a file's ending and first line")
+			command.Choice(set, &f.onBadLine, "on_bad_line", fail, OnBadLine, "stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
+			command.Choice(set, (*string)(&f.format), "format", "", formatNames(), "the format of the files; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")
-			set.StringVar(&f.header, "header", auto, "`auto|yes|no`: whether the first line of TSV or CSV names the columns; auto stops at one that looks like it")
+			command.Choice(set, &f.header, "header", auto, []string{auto, yes, no}, "whether the first line of TSV or CSV names the columns; auto stops at one that looks like it")
 			set.StringVar(&f.split, "split", "", "`80,10,10`: divide one file into training, validation and test facts, in these shares, by --seed")
 			set.StringVar(&f.entityNames, "entity_names", "", "`file` with lines of an id and its name, separated by a tab: entities in the facts are ids")
 			set.StringVar(&f.relationNames, "relation_names", "", "`file` with lines of an id and its name: relations in the facts are ids")
@@ -105,9 +108,6 @@ type configuration struct {
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
-	if f.onBadLine != fail && f.onBadLine != reject {
-		return command.FlagError("on_bad_line", fmt.Sprintf("%q", f.onBadLine), fail+" or "+reject)
-	}
 	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"strings"
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/tables"
@@ -15,18 +14,15 @@ import (
 type protocolFlag struct{ protocol string }
 
 func (f *protocolFlag) register(set *flag.FlagSet) {
-	usage := fmt.Sprintf("`%s`: what is ranked among what; %s: the facts of --split, among all entities", strings.Join(metrics.Protocols, "|"), metrics.Test)
+	usage := fmt.Sprintf("what is ranked among what; %s: the facts of --split, among all entities", metrics.Test)
 	for _, p := range metrics.Protocols[1:] {
 		usage += fmt.Sprintf("; %s: %s", p, metrics.Protocol(p).About())
 	}
-	set.StringVar(&f.protocol, "protocol", string(metrics.Test), usage)
+	command.Choice(set, &f.protocol, "protocol", string(metrics.Test), metrics.Protocols, usage)
 }
 
 // checkProtocol validates the flag beside the others.
 func (f *flags) checkProtocol() error {
-	if err := command.OneOf("protocol", f.protocol, metrics.Protocols...); err != nil {
-		return err
-	}
 	switch {
 	case f.evaluates() == "":
 		return nil

@@ -55,7 +55,7 @@ func Pipeline() command.Pipeline {
 		Name:    "score",
 		Summary: "Scores with a trained model: ranks the answers of a split's queries, answers your own with --queries or --relation, or lists new facts with --facts.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are ranked; with --queries or --relation, whose graph is used")
+			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked; with --queries or --relation, whose graph is used")
 			f.protocolFlag.register(set)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
@@ -80,9 +80,6 @@ func Pipeline() command.Pipeline {
 }
 
 func (f *flags) check() error {
-	if err := command.OneOf("split", f.split, kg.Splits...); err != nil {
-		return err
-	}
 	if err := f.checkProtocol(); err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
 	set.StringVar(&f.weights, "weights", "", "`file` of weights that NBFNet-PyG trained (.pth), to score with instead of a checkpoint")
 	set.StringVar(&f.relations, "relation_names", "", pretrained.NamesUsage+"; for --weights")
-	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
-	set.StringVar(&f.aggregate, "aggregate", "", "`pna|sum|mean|max`: the aggregate_func of --weights, unless it is pna")
+	command.Choice(set, &f.message, "message", "", []string{configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE}, "the message_func of --weights")
+	command.Choice(set, &f.aggregate, "aggregate", "", []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax}, "the aggregate_func of --weights, unless it is pna")
 	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, --weights or a --checkpoint that has none for this graph; --model zero does so where there are some, unless this is false")
 }
 
@@ -62,14 +62,6 @@ func (f *weightsFlags) check(e *command.Environment) error {
 	}
 	if given["base_rate"] && !f.calibrate {
 		return command.Usage("--base_rate: --weights have no calibration, and so give no probabilities: leave it out, or add --calibrate")
-	}
-	if given["message"] {
-		if err := command.OneOf("message", f.message, configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE); err != nil {
-			return err
-		}
-	}
-	if given["aggregate"] {
-		return command.OneOf("aggregate", f.aggregate, configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax)
 	}
 	return e.NotEmpty("a file", "weights", "relation_names")
 }
