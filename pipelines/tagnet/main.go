@@ -33,8 +33,8 @@ var tagnet = command.Together{
 		{Pipeline: analyze.Pipeline(), Does: "summarizes a dataset: degrees, distances, messages"},
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},
 	},
-	Starters: []command.Starter{
-		{Name: "experiments", Does: "trains and compares many models: a list, a sweep, or a search of hyperparameters", Main: experiments},
+	Others: []command.Other{
+		{Name: "experiments", Does: "trains and compares many models: a list, a sweep, or a search of hyperparameters", Argument: "FILE", Flags: runs.Flags, Main: experiments},
 	},
 }
 

@@ -17,6 +17,7 @@ import (
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/infra/internal/program"
+	"tagnet/model/configuration"
 )
 
 // Program says how the command was started.
@@ -105,6 +106,35 @@ func (o *options) register(set *flag.FlagSet) {
 	set.StringVar(&s.name, "name", "sweep", "sweep: begins the names of the runs")
 }
 
+// register registers the hyperparameters of train.
+func (s *sweep) register(set *flag.FlagSet) {
+	for _, name := range plan.FlagNames() {
+		register, usage := set.Func, ""
+		if plan.Boolean(name) {
+			register = set.BoolFunc // it may stand without a value
+		}
+		if f, known := configuration.FieldNamed(name); known {
+			usage = f.Usage()
+		}
+		register(name, usage, func(text string) error {
+			if text == "" {
+				return errors.New("the value is empty")
+			}
+			s.flags[name] = plan.Value(text)
+			return nil
+		})
+	}
+}
+
+// Flags returns the flags of the command, those of train among them.
+func Flags() *flag.FlagSet {
+	var o options
+	set := flag.NewFlagSet("experiments", flag.ContinueOnError)
+	o.register(set)
+	o.sweep.register(set)
+	return set
+}
+
 func (p Program) parse(arguments []string, diagnostics io.Writer) (options, error) {
 	o := options{program: p, arguments: arguments, sweep: sweep{vary: map[string][]plan.Value{}, flags: map[string]plan.Value{}}}
 	set := flag.NewFlagSet("experiments", flag.ContinueOnError)
@@ -113,19 +143,7 @@ func (p Program) parse(arguments []string, diagnostics io.Writer) (options, erro
 		o.file, arguments = arguments[0], arguments[1:]
 	}
 	if !slices.ContainsFunc(arguments, func(a string) bool { return strings.TrimLeft(a, "-") == "h" || strings.TrimLeft(a, "-") == "help" }) {
-		for _, name := range plan.FlagNames() { // train -h explains them
-			register := set.Func
-			if plan.Boolean(name) {
-				register = set.BoolFunc // it may stand without a value
-			}
-			register(name, "", func(text string) error {
-				if text == "" {
-					return errors.New("the value is empty")
-				}
-				o.sweep.flags[name] = plan.Value(text)
-				return nil
-			})
-		}
+		o.sweep.register(set) // train -h explains them
 	}
 	if err := program.ParseAs(p.Words, set, fmt.Sprintf(does, p.Words), arguments, diagnostics); err != nil {
 		return o, err

@@ -39,8 +39,8 @@ func Pipeline() command.Pipeline {
 		Name:    "analyze",
 		Summary: "Analyses a dataset as the paper does: degrees, distances of answers, messages that truncation saves and prunes. Runs preprocess, distances, messages and report where needed. Needs no model.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it the workspace's graph, or if there is none a small built-in sample")
-			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt has the test queries (inductive setting)")
+			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; without it the workspace's graph, or if there is none a small built-in sample")
+			set.StringVar(&f.inference, "inference", "", "`folder|name`: the inference graph, whose test.txt has the test queries (inductive setting)")
 			command.Choice(set, &f.onBadLine, "on_bad_line", preprocess.OnBadLine[0], preprocess.OnBadLine, "what preprocess does with a line that is not a fact, or whose relation is in no training fact")
 			set.StringVar(&f.splits, "splits", strings.Join(kg.Splits, ","), "`list` of splits to analyze; without the flag, those that have queries")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")

@@ -20,15 +20,26 @@ type Together struct {
 	Summary string
 	// Commands are the pipelines, in the order of -h.
 	Commands []Command
-	// Starters are commands that start this program, last in -h.
-	Starters []Starter
+	// Others are commands that are no pipelines, last in -h.
+	Others []Other
 }
 
-// Starter is a command that starts the program's pipelines as processes of their own.
-type Starter struct {
+// Other is a command that is no pipeline.
+type Other struct {
 	Name, Does string
+	// Argument is the kind of its argument, as in the usage of a flag, and Flags returns its flags, for shell completion. Empty and nil if it has none.
+	Argument string
+	Flags    func() *flag.FlagSet
 	// Main runs the command, which the words start, with arguments, and returns the exit code.
 	Main func(words string, arguments []string) int
+}
+
+// others returns the commands that are no pipelines, with that of every such program.
+func (t Together) others() []Other {
+	return append(slices.Clone(t.Others), Other{Name: "completion", Does: "prints a script that completes this program's command lines in a shell", Argument: strings.Join(shells, "|"),
+		Main: func(words string, arguments []string) int {
+			return t.completion(words, arguments, os.Stdout, os.Stderr)
+		}})
 }
 
 // Command is a pipeline of such a program, with what it does in a line.
@@ -50,8 +61,9 @@ func (t Together) Main() {
 	if p != nil {
 		code = Run(interruptible(*p), *p, rest, os.Stdout, os.Stderr)
 	} else if len(rest) > 0 {
-		at := slices.IndexFunc(t.Starters, func(s Starter) bool { return s.Name == rest[0] })
-		code = t.Starters[at].Main(started()+" "+rest[0], rest[1:])
+		others := t.others()
+		at := slices.IndexFunc(others, func(o Other) bool { return o.Name == rest[0] })
+		code = others[at].Main(started()+" "+rest[0], rest[1:])
 	}
 	os.Exit(code)
 }
@@ -59,15 +71,15 @@ func (t Together) Main() {
 // started returns the words that started the program.
 func started() string { return strings.TrimSpace(workspace.Command{}.String()) }
 
-// isWorker reports whether the arguments are those with which runners start a worker.
+// isWorker reports whether the arguments are those with which runners start a worker: flags alone, without a command.
 func isWorker(arguments []string) bool {
-	return slices.ContainsFunc(arguments, func(argument string) bool {
+	return len(arguments) > 0 && strings.HasPrefix(arguments[0], "-") && slices.ContainsFunc(arguments, func(argument string) bool {
 		argument = "-" + strings.TrimLeft(argument, "-")
 		return argument == "-worker" || argument == "-worker=true"
 	})
 }
 
-// choose returns the pipeline that the first argument names, and its arguments; of a Starter it returns all arguments. Without either
+// choose returns the pipeline that the first argument names, and its arguments; of an Other it returns all arguments. Without either
 // it prints why, and returns the exit code.
 func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline, rest []string, code int) {
 	if len(arguments) == 0 {
@@ -79,6 +91,8 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 	case "-h", "-help", "--help":
 		t.list(out)
 		return nil, nil, ExitOK
+	case "-version", "--version":
+		name = "version"
 	case "help":
 		if len(rest) == 0 {
 			t.list(out)
@@ -93,11 +107,11 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 		}
 		known = append(known, c.Pipeline.Name)
 	}
-	for _, s := range t.Starters {
-		if s.Name == name {
+	for _, o := range t.others() {
+		if o.Name == name {
 			return nil, append([]string{name}, rest...), ExitOK
 		}
-		known = append(known, s.Name)
+		known = append(known, o.Name)
 	}
 	problem := fmt.Sprintf("%q is not a command of %s:", name, t.Name)
 	if strings.HasPrefix(name, "-") {
@@ -115,8 +129,8 @@ func (t Together) list(w io.Writer) {
 	for _, c := range t.Commands {
 		fmt.Fprintf(w, "  %-12s %s\n", c.Pipeline.Name, c.Does)
 	}
-	for _, s := range t.Starters {
-		fmt.Fprintf(w, "  %-12s %s\n", s.Name, s.Does)
+	for _, o := range t.others() {
+		fmt.Fprintf(w, "  %-12s %s\n", o.Name, o.Does)
 	}
 	fmt.Fprintf(w, "\n%s COMMAND -h explains a command.\n", started())
 }

@@ -65,8 +65,8 @@ func Pipeline() command.Pipeline {
 		Name:    "preprocess",
 		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder` or file of the facts, or a dataset's name; without it a small built-in sample")
-			set.StringVar(&f.inference, "inference", "", "`folder`, file or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
+			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; without it a small built-in sample")
+			set.StringVar(&f.inference, "inference", "", "`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
 			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference}, "the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
