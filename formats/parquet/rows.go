@@ -146,6 +146,20 @@ func (Triple) table() (name, version string)       { return "triples", TriplesVe
 func (MessageCount) table() (name, version string) { return "messages", "1" }
 func (Share) table() (name, version string)        { return "shares", "1" }
 
+// Table is a table that this package writes: its name, and the version of its columns.
+type Table struct{ Name, Version string }
+
+// Tables lists the tables that this package writes, in the order of their names.
+func Tables() []Table {
+	return []Table{of[Explanation](), of[Fact](), of[MessageCount](), of[Prediction](), of[Ranking](), of[Share](), of[Triple]()}
+}
+
+func of[T Row]() Table {
+	var row T
+	name, version := row.table()
+	return Table{name, version}
+}
+
 // TriplesVersion is the version of the columns of triples.
 const TriplesVersion = "1"
 

@@ -16,10 +16,12 @@ type Tensor struct {
 // ErrDamaged is wrapped by the errors of a file that was changed since it was written.
 var ErrDamaged = errors.New("the checkpoint is cut short or damaged")
 
+// FormatVersion is the version of the files that Encode writes. Decode reads it, and files without one.
+const FormatVersion = "1"
+
 // The keys of the metadata that Encode adds and Decode removes.
 const (
-	versionKey    = "tagnet.version"
-	formatVersion = "1"
+	versionKey = "tagnet.version"
 	// checksumKey is in the files of earlier versions of tagnet; its value is not read.
 	checksumKey = "tagnet.sha256"
 )
@@ -49,8 +51,8 @@ func Decode(file []byte) ([]Tensor, map[string]string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if version, found := metadata[versionKey]; found && version != formatVersion {
-		return nil, nil, fmt.Errorf("it has version %q, known is %q", version, formatVersion)
+	if version, found := metadata[versionKey]; found && version != FormatVersion {
+		return nil, nil, fmt.Errorf("it has version %q, known is %q", version, FormatVersion)
 	}
 	delete(metadata, checksumKey)
 	delete(metadata, versionKey)

@@ -26,7 +26,7 @@ type entry struct {
 // encodeHeader returns the length and the header, padded so that the data
 // begins at a multiple of 8, and the size of the data.
 func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, size int64, err error) {
-	all := map[string]string{versionKey: formatVersion}
+	all := map[string]string{versionKey: FormatVersion}
 	for key, value := range metadata {
 		if _, taken := all[key]; taken {
 			return nil, 0, fmt.Errorf("the metadata key %s is reserved", key)

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -16,6 +17,7 @@ import (
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/serve"
 	"tagnet/pipelines/internal/train"
+	"tagnet/pipelines/internal/version"
 )
 
 // tagnet has every folder of pipelines/ with a main package but this one.
@@ -35,6 +37,7 @@ var tagnet = command.Together{
 	},
 	Others: []command.Other{
 		{Name: "experiments", Does: "trains and compares many models: a list, a sweep, or a search of hyperparameters", Argument: "FILE", Flags: runs.Flags, Main: experiments},
+		{Name: "version", Does: "prints the version, what this machine computes with, and the formats of files", Flags: version.Flags, Main: showVersion},
 	},
 }
 
@@ -46,6 +49,20 @@ func experiments(words string, arguments []string) int {
 		return command.ExitFailure
 	}
 	return runs.Program{Words: words, Tagnet: self}.Main(arguments)
+}
+
+// showVersion says what this program is.
+func showVersion(words string, arguments []string) int {
+	err := version.Run(words, arguments, os.Stdout)
+	switch {
+	case err == nil:
+		return command.ExitOK
+	case errors.As(err, new(*version.UsageError)):
+		fmt.Fprintln(os.Stderr, command.OneLine(err))
+		return command.ExitUsage
+	}
+	fmt.Fprintf(os.Stderr, "version: %v\n", err)
+	return command.ExitFailure
 }
 
 func main() { tagnet.Main() }

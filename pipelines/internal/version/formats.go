@@ -1,0 +1,37 @@
+package version
+
+import (
+	"strconv"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/parquet"
+	"tagnet/formats/results"
+	"tagnet/formats/safetensors"
+	"tagnet/formats/tables"
+	"tagnet/model/calibration"
+	"tagnet/model/checkpoint"
+	"tagnet/model/discovery"
+)
+
+// Format is a kind of file, and the version of it that this program writes.
+type Format struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// formats lists the kinds of files of a workspace and of experiments that have a version.
+func formats() []Format {
+	list := []Format{
+		{"manifest", strconv.Itoa(manifest.FormatVersion)},
+		{"arrow", tables.Version},
+		{"safetensors", safetensors.FormatVersion},
+		{"checkpoint", strconv.Itoa(checkpoint.FormatVersion)},
+		{"calibration", strconv.Itoa(calibration.FormatVersion)},
+		{"facts model", strconv.Itoa(discovery.FormatVersion)},
+		{"results", strconv.Itoa(results.FormatVersion)},
+	}
+	for _, t := range parquet.Tables() {
+		list = append(list, Format{"parquet " + t.Name, t.Version})
+	}
+	return list
+}
