@@ -62,6 +62,8 @@ type Pipeline struct {
 	Several bool
 	// Plan prints the plans of those pipelines, each with Embed; nil where only they themselves print them.
 	Plan func(ctx context.Context, e *Environment) error
+	// Temporary is set where Run, without --workspace, works in a temporary folder, which is removed at its end.
+	Temporary bool
 }
 
 // Environment holds the flags that all pipelines share, and the terminal of a run.
@@ -85,6 +87,7 @@ type Environment struct {
 	plan        bool      // --plan
 	helpBeam    bool      // --help_beam
 	embedded    bool
+	temporary   bool // the workspace is a temporary folder
 	variantSaid bool // Variant has told the user
 	threads     int  // the number of threads that was last printed
 }
@@ -105,7 +108,10 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 		return ExitOK
 	case ctx.Err() != nil:
 		kept := "completed outputs are kept"
-		if e.Force {
+		switch {
+		case e.temporary:
+			kept = "the temporary folder is removed"
+		case e.Force:
 			kept += ", except those that --force was to overwrite"
 		}
 		fmt.Fprintf(stderr, "%s: interrupted; %s\n", p.Name, kept)
@@ -150,6 +156,13 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 		if err := e.checkDataflow(); err != nil {
 			return err
 		}
+	}
+	if e.temporary {
+		remove, err := e.makeTemporary(ctx, p)
+		if err != nil {
+			return err
+		}
+		defer remove()
 	}
 	root, err := absolute("workspace", e.Workspace.Root())
 	if err != nil {

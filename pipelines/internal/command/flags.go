@@ -49,7 +49,11 @@ type location struct{ root, run string }
 // and the location.
 func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
-	own.StringVar(&at.root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
+	if p.Temporary {
+		own.StringVar(&at.root, "workspace", "", "`folder` or gs://bucket/prefix that is kept, and used again by a later run; without it a temporary folder, which is removed at the end")
+	} else {
+		own.StringVar(&at.root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
+	}
 	at.run = checkpoint.DefaultRun
 	if workspace.HasRun(p.Name) {
 		own.StringVar(&at.run, "run", checkpoint.DefaultRun, "`name` of the model in the workspace, a folder below runs/")
@@ -100,7 +104,10 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
 	}
-	if at.root == "" {
+	given := false
+	all.Visit(func(f *flag.Flag) { given = given || f.Name == "workspace" })
+	e.temporary = p.Temporary && !given
+	if at.root == "" && !e.temporary {
 		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")
 	}
 	if checkpoint.CheckRun(at.run) != nil {

@@ -4,10 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"tagnet/formats/storage"
@@ -125,13 +122,7 @@ func show(ctx context.Context, e *command.Environment, index string) error {
 	if err != nil {
 		return fmt.Errorf("--open: %w", err)
 	}
-	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if browser := os.Getenv("BROWSER"); browser != "" {
-		opener = []string{browser}
-	} else if opener == nil {
-		opener = []string{"xdg-open"}
-	}
-	if err := exec.CommandContext(ctx, opener[0], append(opener[1:], path)...).Run(); err != nil {
+	if err := command.Browser(ctx, path).Run(); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"tagnet/formats/storage"
 	"tagnet/model"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
@@ -32,16 +33,23 @@ type flags struct {
 	threads, queue    int
 	memory            int64
 	timeout           time.Duration
+
+	listener net.Listener
+	ready    func(url string)
 }
 
 // Pipeline is `go run ./pipelines/serve`.
-func Pipeline() command.Pipeline {
-	f := &flags{}
+func Pipeline() command.Pipeline { return On(nil, nil) }
+
+// On is the pipeline that answers on a listener of Listen, instead of on --listen, and calls a function with the URL of its page when it begins to.
+// Both may be nil.
+func On(listener net.Listener, ready func(url string)) command.Pipeline {
+	f := &flags{listener: listener, ready: ready}
 	return command.Pipeline{
 		Name: "serve", WithoutJobs: true, Serves: true,
 		Summary: "Answers queries over HTTP with a trained model: JSON for programs, and a page to ask them.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
+			ListenFlag(set, &f.listen)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
@@ -52,6 +60,11 @@ func Pipeline() command.Pipeline {
 		},
 		Run: f.run,
 	}
+}
+
+// ListenFlag registers --listen.
+func ListenFlag(set *flag.FlagSet, address *string) {
+	set.StringVar(address, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
 }
 
 // mostQueue bounds --queue, and with it the memory that is set aside for requests.
@@ -85,9 +98,12 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	hangups := newHangups()
 	defer hangups.stop()
-	listener, err := f.open(ctx) // before the model is loaded, which may take long
-	if err != nil {
-		return err
+	listener := f.listener
+	if listener == nil {
+		var err error
+		if listener, err = Listen(ctx, f.listen); err != nil { // before the model is loaded, which may take long
+			return err
+		}
 	}
 	defer listener.Close()
 	l := &reloader{e: e, inUse: new(sync.WaitGroup)}
@@ -115,28 +131,32 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if !opened.local {
 		e.Say("warning: there is no authentication: whoever reaches %s can ask; 127.0.0.1 is reached from this machine alone", listener.Addr())
 	}
-	e.Say("listening on http://%s", shownAddress(listener.Addr()))
+	url := "http://" + shownAddress(listener.Addr())
+	e.Say("listening on %s", url)
+	if f.ready != nil {
+		f.ready(url)
+	}
 	return f.serve(ctx, e, listener, l, hangups)
 }
 
-// open listens on --listen.
-func (f *flags) open(ctx context.Context) (net.Listener, error) {
+// Listen listens on the address of a flag --listen, which its errors name.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
 	const want = "host:port, such as 127.0.0.1:8080"
-	if _, _, err := net.SplitHostPort(f.listen); err != nil {
-		return nil, command.FlagError("listen", fmt.Sprintf("%q", f.listen), want)
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil, command.FlagError("listen", fmt.Sprintf("%q", address), want)
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	var unknown *net.DNSError
-	var address *net.AddrError
+	var malformed *net.AddrError
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("--listen %s: another program listens there; name another port, or port 0 for any that is free", f.listen)
+		return nil, fmt.Errorf("--listen %s: another program listens there; name another port, or port 0 for any that is free", address)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("--listen %s: this user may not listen there; name a port above 1023", f.listen)
-	case errors.As(err, &unknown), errors.As(err, &address):
-		return nil, command.FlagError("listen", fmt.Sprintf("%q", f.listen), want)
+		return nil, fmt.Errorf("--listen %s: this user may not listen there; name a port above 1023", address)
+	case errors.As(err, &unknown), errors.As(err, &malformed):
+		return nil, command.FlagError("listen", fmt.Sprintf("%q", address), want)
 	case err != nil:
-		return nil, fmt.Errorf("--listen %s: %w", f.listen, err)
+		return nil, fmt.Errorf("--listen %s: %w", address, err)
 	}
 	return listener, nil
 }
@@ -192,7 +212,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if _, err := m.Types(ctx); err != nil { // not later, when another graph may have replaced this one
 		return settings{}, err
 	}
-	return settings{model: m, estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+	return settings{model: m, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
 // mostCalibrated is the most validation queries that probabilities are fitted to before the server answers.

@@ -30,6 +30,8 @@ type settings struct {
 	estimate       budget.Estimate // of the memory that they take
 	threads, queue int
 	timeout        time.Duration
+	// report is the URL of the workspace's report, which need not exist.
+	report string
 	// local is set if the server listens on loopback only. It then refuses requests for other hosts, which a page of
 	// another site could send after it made its own name lead to this machine.
 	local bool
@@ -103,6 +105,7 @@ func (common *shared) server(o settings) (*server, error) {
 		{http.MethodGet, "/types", false, s.listTypes},
 		{http.MethodGet, "/healthz", false, s.showHealth},
 		{http.MethodGet, "/metrics", false, s.showMetrics},
+		{http.MethodGet, "/report", false, s.showReport},
 		{http.MethodPost, "/reload", false, s.answerReload},
 		{http.MethodGet, "/openapi.json", false, s.showDescription},
 	}...) {

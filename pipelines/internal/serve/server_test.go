@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ import (
 
 	"tagnet/model"
 	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/serve/batch"
 )
 
@@ -64,7 +66,9 @@ func start(t testing.TB, change ...func(o *settings)) (*server, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := settings{model: m, threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output()}
+	report := filepath.Join(t.TempDir(), "index.html")
+	pipelinetest.Write(t, report, "<!DOCTYPE html><title>a report</title>")
+	o := settings{model: m, report: report, threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output()}
 	for _, c := range change {
 		c(&o)
 	}

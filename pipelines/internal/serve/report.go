@@ -1,0 +1,36 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+
+	"tagnet/formats/storage"
+)
+
+// reportPolicy lets a browser show the workspace's report: with its own style and script, without anything from elsewhere, and in a sandbox, in
+// which a page cannot send requests to this server. The policy in the page itself names its script by checksum.
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
+
+// showReport shows the report as it is in the workspace now.
+func (s *server) showReport(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	leave, err := s.lookUp(r.Context()) // few at a time, since each has the page in memory
+	if err != nil {
+		return err
+	}
+	defer leave()
+	text, err := storage.ReadFile(r.Context(), s.report)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &failure{status: http.StatusNotFound, Text: "the workspace has no report; the command report writes one"}
+	}
+	if err != nil {
+		return fmt.Errorf("reading the report: %w", err)
+	}
+	w.Header().Set("Content-Security-Policy", reportPolicy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	return write(w, http.StatusOK, "text/html; charset=utf-8", text)
+}
