@@ -22,20 +22,22 @@ import (
 	"tagnet/pipelines/internal/workspace"
 )
 
-// step is one of the commands.
-type step struct {
-	title     string
-	pipeline  command.Pipeline
-	arguments []string
+// Step is one of the commands.
+type Step struct {
+	// Title says what it does, for the user.
+	Title    string
+	Pipeline command.Pipeline
+	// Arguments are its own flags, without those that all steps share.
+	Arguments []string
 }
 
 // model is a configuration that learns the sample's rules in less than a minute: narrower and with
 // fewer negatives than the default, which is meant for larger graphs.
 var model = []string{"--dim", "16", "--negatives", "32", "--batch_size", "32", "--epochs", "4"}
 
-// steps returns the commands in their order, without the flags that all of them share.
-func steps() []step {
-	return []step{
+// Steps returns the commands in their order.
+func Steps() []Step {
+	return []Step{
 		{"make the sample graph and its tables", preprocess.Pipeline(), nil},
 		{"compute distances from the source of every test query", distances.Pipeline(), []string{"--split", "test"}},
 		{"train a model", train.Pipeline(), model},
@@ -57,19 +59,30 @@ func Pipeline() command.Pipeline {
 
 func run(ctx context.Context, e *command.Environment) error {
 	begun := time.Now()
-	all := steps()
+	all := Steps()
 	for i, s := range all {
 		arguments, err := s.command(ctx, e)
 		if err != nil {
 			return err
 		}
-		line := workspace.Command{Pipeline: s.pipeline.Name, Flags: withoutDefaults(arguments)}
-		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.title, line)
-		if err := e.Embed(ctx, s.pipeline, arguments...); err != nil {
-			return failed(e, s.pipeline.Name, err)
+		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.Title, workspace.Command{Pipeline: s.Pipeline.Name, Flags: withoutDefaults(arguments)})
+		if err := s.Run(ctx, e); err != nil {
+			return err
 		}
 	}
 	return summarize(ctx, e, time.Since(begun))
+}
+
+// Run runs the step in the workspace of another command. An earlier run of the same step is not repeated, and an interrupted training resumed.
+func (s Step) Run(ctx context.Context, e *command.Environment) error {
+	arguments, err := s.command(ctx, e)
+	if err != nil {
+		return err
+	}
+	if err := e.Embed(ctx, s.Pipeline, arguments...); err != nil {
+		return failed(e, s.Pipeline.Name, err)
+	}
+	return nil
 }
 
 // failed returns a step's error. If --force mends the step, the steps after it need it as well.
@@ -77,16 +90,16 @@ func failed(e *command.Environment, name string, err error) error {
 	if unusable := new(workspace.Unusable); e.Force || !errors.As(err, &unusable) {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command("quickstart", "--force"))
+	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command(e.Flags.Name(), "--force"))
 }
 
 // command returns the step's arguments with those that it shares with this run.
-func (s step) command(ctx context.Context, e *command.Environment) ([]string, error) {
-	arguments := append([]string{"--workspace", e.Workspace.Root(), "--seed", strconv.FormatInt(e.Seed, 10)}, s.arguments...)
+func (s Step) command(ctx context.Context, e *command.Environment) ([]string, error) {
+	arguments := append([]string{"--workspace", e.Workspace.Root(), "--seed", strconv.FormatInt(e.Seed, 10)}, s.Arguments...)
 	if e.Force {
 		return append(arguments, "--force"), nil
 	}
-	if s.pipeline.Name != "train" {
+	if s.Pipeline.Name != "train" {
 		return arguments, nil
 	}
 	// Resume an interrupted training: checkpoints without a manifest.

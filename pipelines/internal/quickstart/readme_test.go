@@ -1,4 +1,4 @@
-package quickstart
+package quickstart_test
 
 import (
 	"flag"
@@ -14,6 +14,8 @@ import (
 	"tagnet/pipelines/internal/analyze"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/playground"
+	"tagnet/pipelines/internal/quickstart"
 	"tagnet/pipelines/internal/serve"
 )
 
@@ -29,9 +31,9 @@ var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less)
 func TestReferenceListsEveryFlag(t *testing.T) {
 	shared := command.Pipeline{Name: "shared"}
 	pages := []page{{"README.md", shared.Name, table(shared.OwnFlags(), nil)}}
-	list := []command.Pipeline{analyze.Pipeline(), serve.Pipeline()}
-	for _, s := range steps() {
-		list = append(list, s.pipeline)
+	list := []command.Pipeline{analyze.Pipeline(), playground.Pipeline(), serve.Pipeline()}
+	for _, s := range quickstart.Steps() {
+		list = append(list, s.Pipeline)
 	}
 	for _, p := range list {
 		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(p.OwnFlags(), shared.OwnFlags())})

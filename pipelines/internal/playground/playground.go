@@ -1,0 +1,186 @@
+package playground
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"time"
+
+	"tagnet/formats/counts"
+	"tagnet/formats/metrics"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/zoo"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/quickstart"
+	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/serve"
+)
+
+type flags struct {
+	listen string
+	open   bool
+}
+
+// Pipeline is `go run ./pipelines/playground`.
+func Pipeline() command.Pipeline {
+	f := &flags{}
+	return command.Pipeline{
+		Name:    "playground",
+		Summary: "Makes a sample graph whose rules are known, answers its held-out queries with a model that has not seen it, trains another one on it, and serves that and the report on a page, until it is interrupted.",
+		Flags: func(set *flag.FlagSet) {
+			serve.ListenFlag(set, &f.listen)
+			set.BoolVar(&f.open, "open", true, "open the page in the browser, where there is a display and a browser")
+		},
+		Run:       f.run,
+		Several:   true,
+		Temporary: true,
+	}
+}
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	begun := time.Now()
+	listener, err := serve.Listen(ctx, f.listen) // before the work, which would be in vain; who asks now waits for the page
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	kept := "which is kept"
+	if e.Temporary() {
+		kept = "which is removed at the end"
+	}
+	e.Say("workspace   %s, %s", e.Workspace.Root(), kept)
+	if err := prepare(ctx, e); err != nil {
+		return err
+	}
+	question, err := heldOut(ctx, e)
+	if err != nil {
+		return err
+	}
+	page := serve.On(listener, func(address string) {
+		asked := address + "/?" + question.Encode()
+		e.Say("page        %s", asked)
+		e.Say("report      %s/report", address)
+		e.Say("ready after %.1f s; Ctrl-C ends it", time.Since(begun).Seconds())
+		f.show(e, asked)
+	})
+	return e.Embed(ctx, page, "--workspace", e.Workspace.Root())
+}
+
+// show opens the page in the browser. Where none can be started, its address is printed already.
+func (f *flags) show(e *command.Environment, address string) {
+	if !f.open || !command.HasDisplay() {
+		return
+	}
+	browser := command.Browser(context.Background(), address) // which an interrupt does not close
+	if err := browser.Start(); err != nil {
+		e.Say("no browser could be started (%v): open the page yourself", err)
+		return
+	}
+	go func() { _ = browser.Wait() }()
+}
+
+// act is a step with the line before it and that which tells what came of it.
+type act struct {
+	quickstart.Step
+	before string
+	told   func(ctx context.Context, e *command.Environment) error
+}
+
+// acts returns the steps of quickstart, with the model of any graph before the training.
+func acts() []act {
+	zero := quickstart.Step{Title: "answer the held-out queries with " + zoo.Zero, Pipeline: score.Pipeline(), Arguments: []string{"--run", zoo.Zero, "--model", zoo.Zero, "--split", "test"}}
+	var list []act
+	for _, s := range quickstart.Steps() {
+		switch s.Pipeline.Name {
+		case "preprocess":
+			list = append(list, act{s, "", tellGraph}, act{zero, "", tellZero})
+		case "train":
+			list = append(list, act{s, "training    a model of this graph", nil})
+		case "score":
+			list = append(list, act{s, "", tellTrained})
+		default:
+			list = append(list, act{s, "", nil})
+		}
+	}
+	return list
+}
+
+// prepare makes what the page and the report show.
+func prepare(ctx context.Context, e *command.Environment) error {
+	for _, a := range acts() {
+		if a.before != "" {
+			e.Say("%s", a.before)
+		}
+		if err := a.Run(ctx, quiet(e, a.Pipeline.Name)); err != nil {
+			return err
+		}
+		if a.told == nil {
+			continue
+		}
+		if err := a.told(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quiet returns an environment in which a step prints nothing, except a training its epochs, and with --verbose everything.
+func quiet(e *command.Environment, step string) *command.Environment {
+	if e.Verbose {
+		return e
+	}
+	silent := *e
+	silent.Out, silent.Err = io.Discard, io.Discard
+	if step != "train" {
+		silent.Progress = progress.New(io.Discard, false)
+	}
+	return &silent
+}
+
+func tellGraph(ctx context.Context, e *command.Environment) error {
+	d, err := storage.ReadJSON[counts.Dataset](ctx, storage.Join(e.Workspace.Graph(), "summary.json"))
+	if err != nil {
+		return err
+	}
+	e.Say("facts       %s, about the %s people of a made-up family, whose %d relations follow rules", progress.Count(d.Facts), progress.Count(d.Entities), d.Relations)
+	return nil
+}
+
+func tellZero(ctx context.Context, e *command.Environment) error {
+	return tell(ctx, e, e.Workspace.WithRun(zoo.Zero).Evaluation("test"), "zero-shot   MRR %.4f over %s held-out queries, by a model that learned from other graphs")
+}
+
+func tellTrained(ctx context.Context, e *command.Environment) error {
+	return tell(ctx, e, e.Workspace.Evaluation("test"), "trained     MRR %.4f over the same %s queries")
+}
+
+func tell(ctx context.Context, e *command.Environment, folder, format string) error {
+	m, err := storage.ReadJSON[metrics.Evaluation](ctx, storage.Join(folder, metrics.File))
+	if err != nil {
+		return err
+	}
+	e.Say(format, m.Pessimistic.MRR, progress.Count(m.Queries))
+	return nil
+}
+
+// heldOut returns a query whose answer the model has not seen, as the parameters of the page.
+func heldOut(ctx context.Context, e *command.Environment) (url.Values, error) {
+	loaded, _, err := e.Workspace.OpenGraph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := loaded.Queries(ctx, "test")
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(queries, func(q tables.Query) bool { return !q.Inverse })
+	if i < 0 {
+		return nil, fmt.Errorf("the graph of %s has no test queries", e.Workspace.Root())
+	}
+	return url.Values{"source": {loaded.Inference.Entities[queries[i].Source]}, "relation": {loaded.Relations[queries[i].Relation]}}, nil
+}
