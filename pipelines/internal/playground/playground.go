@@ -57,12 +57,12 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := prepare(ctx, e); err != nil {
 		return err
 	}
-	question, err := heldOut(ctx, e)
+	query, err := heldOut(ctx, e)
 	if err != nil {
 		return err
 	}
 	page := serve.On(listener, func(address string) {
-		asked := address + "/?" + question.Encode()
+		asked := address + "/?" + query.Encode()
 		e.Say("page        %s", asked)
 		e.Say("report      %s/report", address)
 		e.Say("ready after %.1f s; Ctrl-C ends it", time.Since(begun).Seconds())

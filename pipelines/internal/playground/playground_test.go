@@ -116,10 +116,10 @@ func TestPlayground(t *testing.T) {
 		p.line(t, begin)
 	}
 	address := p.line(t, "listening on")
-	question := strings.TrimPrefix(p.line(t, "page"), address+"/?")
+	query := strings.TrimPrefix(p.line(t, "page"), address+"/?")
 	report := p.line(t, "report")
 	p.line(t, "ready after")
-	if page := get(t, address+"/?"+question); !strings.Contains(page, "<script>") && !strings.Contains(page, "<script ") {
+	if page := get(t, address+"/?"+query); !strings.Contains(page, "<script>") && !strings.Contains(page, "<script ") {
 		t.Errorf("the page is %s", page)
 	}
 	var asked struct {
@@ -128,7 +128,7 @@ func TestPlayground(t *testing.T) {
 			Probability float64
 		}
 	}
-	if err := json.Unmarshal([]byte(get(t, address+"/answer?"+question)), &asked); err != nil || len(asked.Answers) != 10 || !(asked.Answers[0].Probability > 0.5) {
+	if err := json.Unmarshal([]byte(get(t, address+"/answer?"+query)), &asked); err != nil || len(asked.Answers) != 10 || !(asked.Answers[0].Probability > 0.5) {
 		t.Errorf("%v: the answers are %+v", err, asked.Answers)
 	}
 	if text := get(t, report); !strings.Contains(text, "MRR") || strings.Contains(text, `class="gap"`) {
@@ -137,7 +137,7 @@ func TestPlayground(t *testing.T) {
 	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		text, err := os.ReadFile(opened)
 		if err == nil {
-			if string(text) != address+"/?"+question {
+			if string(text) != address+"/?"+query {
 				t.Errorf("the browser opens %s", text)
 			}
 			break
