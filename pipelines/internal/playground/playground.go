@@ -113,7 +113,7 @@ func acts() []act {
 // prepare makes what the page and the report show.
 func prepare(ctx context.Context, e *command.Environment) error {
 	for _, a := range acts() {
-		if a.before != "" {
+		if a.before != "" && !e.Workspace.Complete(ctx, e.Workspace.CheckpointsFolder()) {
 			e.Say("%s", a.before)
 		}
 		if err := a.Run(ctx, quiet(e, a.Pipeline.Name)); err != nil {
