@@ -35,7 +35,7 @@ class Transport(Protocol):
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 # The page is for browsers, and a client has the description already.
-LEFT_OUT = {"page", "style", "script", "factsScript", "description"}
+LEFT_OUT = {"page", "report", "style", "script", "factsScript", "description"}
 
 
 def snake(name: str) -> str:
