@@ -9,5 +9,6 @@
 // the context of the whole process with it. That is device.ErrLost: only a new process can use the GPU again.
 //
 // The package imports purego, which makes even a binary of CGO_ENABLED=0 dynamic (it then needs libc and libdl), so
-// only programs that offer a GPU should import it.
+// only programs that offer a GPU should import it. With the build tag nocuda it leaves purego out, and a program is
+// static; Open then always returns device.ErrNoDriver.
 package cuda

@@ -1,4 +1,4 @@
-//go:build !linux || (!amd64 && !arm64)
+//go:build !linux || (!amd64 && !arm64) || nocuda
 
 package cuda
 
@@ -10,8 +10,9 @@ import (
 	"tagnet/model/device"
 )
 
-// Open returns an error that wraps device.ErrNoDriver: CUDA needs Linux.
+// Open returns an error that wraps device.ErrNoDriver: CUDA needs Linux, and a program that is built with it.
 func Open(ordinal int) (device.Device, error) {
 	return nil, fmt.Errorf("opening CUDA device %d: %w", ordinal,
-		remedy.Errorf("use --device cpu", "%w: CUDA needs Linux on amd64 or arm64, this is %s on %s", device.ErrNoDriver, runtime.GOOS, runtime.GOARCH))
+		remedy.Errorf("use --device cpu", "%w: CUDA needs Linux on amd64 or arm64, and a program built without the tag nocuda; this one is for %s on %s",
+			device.ErrNoDriver, runtime.GOOS, runtime.GOARCH))
 }
