@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "golang.org/x/crypto/x509roots/fallback" // root certificates, where the system has none, as in an image without a base
 	"golang.org/x/term"
 
 	"tagnet/formats/names"
