@@ -15,8 +15,14 @@ import (
 	"testing"
 )
 
-// module is the name that go.mod gives.
-const module = "tagnet"
+// module is the path that go.mod gives.
+var module = func() string {
+	out, err := exec.Command("go", "list", "-m").Output()
+	if err != nil {
+		panic(fmt.Sprintf("asking go for the module: %v", err))
+	}
+	return strings.TrimSpace(string(out))
+}()
 
 // goPackage holds the fields of `go list -json` that the rules use.
 type goPackage struct {

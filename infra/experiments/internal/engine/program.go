@@ -42,7 +42,7 @@ var sources = []string{"formats", "model", "stages", "pipelines", "infra/dataset
 
 // stamp sets the commit from git. Without git, or outside of a repository, the program keeps the stamp of its build.
 func (p *Program) stamp(ctx context.Context) error {
-	folder, err := output(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "tagnet")
+	folder, err := output(ctx, "go", "list", "-f", "{{.Module.Dir}}", "tagnet/pipelines/tagnet")
 	if err != nil {
 		return err
 	}
