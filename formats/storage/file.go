@@ -205,11 +205,12 @@ func (f files) CheckWritable(_ context.Context, path string) error {
 		return explain("writing", f.url(path), err)
 	}
 	_, err = probe.WriteString("probe")
+	err = errors.Join(err, probe.Close()) // Windows removes no open file
 	removal := os.Remove(probe.Name())
 	if errors.Is(removal, fs.ErrNotExist) { // the owner of the folder has cleared it
 		removal = nil
 	}
-	if err = errors.Join(err, probe.Close(), removal); err != nil {
+	if err = errors.Join(err, removal); err != nil {
 		return explain("writing", f.url(path), err)
 	}
 	return nil
@@ -259,7 +260,7 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 		return false, nil // removed, or written by another process, before the lock was granted
 	}
 	if replacement == nil {
-		err = os.Remove(path)
+		err = removeLocked(file, path)
 	} else if err = file.Truncate(0); err == nil {
 		_, err = file.WriteAt(replacement, 0)
 		err = errors.Join(err, file.Sync())

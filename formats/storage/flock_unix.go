@@ -22,3 +22,6 @@ func flock(file *os.File) error {
 		return err
 	}
 }
+
+// removeLocked removes a file while it is open and locked, so that no other process writes it meanwhile.
+func removeLocked(_ *os.File, path string) error { return os.Remove(path) }
