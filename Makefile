@@ -13,7 +13,7 @@ TESTFLAGS   ?= -ldflags='-s -w'
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## run the commands from preprocess to report on a small sample graph (go run ./pipelines/quickstart)
@@ -117,6 +117,26 @@ current: ## fail if the committed kernels, PTX, RESULTS.md or ZEROSHOT.md differ
 	$(GO) run ./infra/ptx --check
 	$(GO) run ./infra/ptx --check --local --kernels model/device/interpreter/testdata
 	$(GO) run ./infra/experiments/tables --check
+
+# go-licenses cannot be installed by its version where only a proxy is reached, so a module of its own names it.
+.PHONY: licenses
+licenses: $(BIN)/go-licenses ## rewrite THIRD_PARTY_LICENSES, the licenses of what the programs link
+	$(GO) run ./infra/licenses --tool $(abspath $(BIN))/go-licenses
+
+.PHONY: licenses-check
+licenses-check: $(BIN)/go-licenses ## fail if it is not current, or a program links something under another license than those allowed
+	$(GO) run ./infra/licenses --tool $(abspath $(BIN))/go-licenses --check
+
+$(BIN)/go-licenses: infra/licenses/tool/go.mod
+	$(GO) build -C infra/licenses/tool -o $(abspath $(BIN))/go-licenses github.com/google/go-licenses/v2
+
+.PHONY: module
+module: ## give the module another path, in all files: make module MODULE=host/owner/name
+	$(GO) run ./infra/module $(MODULE)
+
+.PHONY: test-module
+test-module: ## rename a copy of the tree and vet it
+	TAGNET_RENAMED=1 $(GO) test -count 1 -v ./infra/module
 
 .PHONY: bench
 bench: ## Go's benchmarks of the model (PACKAGES=./model/kernel for one package)
