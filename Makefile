@@ -2,6 +2,7 @@
 
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+CRANE       ?= github.com/google/go-containerregistry/cmd/crane@v0.22.1
 TIMEOUT     ?= 14m
 BIN         ?= bin
 PYTHON      ?= python3
@@ -73,6 +74,21 @@ image: worker ## write bin/image.tar, the files of the workers' image (docker bu
 	install -d -m 1777 $(BIN)/image/tmp
 	install -m 755 $(BIN)/boot $(BIN)/worker $(BIN)/image/opt/apache/beam
 	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C $(BIN)/image -cf $(BIN)/image.tar opt tmp
+
+# SOURCE is the address of the repository, for the labels of the image.
+VERSION       ?= $(shell git describe --tags --always --dirty)
+ARCHITECTURES ?= amd64 arm64
+
+.PHONY: tagnet-image
+tagnet-image: $(BIN)/crane ## write bin/tagnet-image, the image of tagnet as an OCI layout, without Docker (ARCHITECTURES=amd64 for one of two)
+	for architecture in $(ARCHITECTURES); do \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$$architecture $(GO) build -trimpath -buildvcs=false -tags nocuda \
+			-ldflags='-s -w -X tagnet/pipelines/internal/version.release=$(VERSION)' -o $(BIN)/tagnet-$$architecture ./pipelines/tagnet || exit 1; \
+	done
+	infra/image/tagnet.sh $(BIN)/crane $(BIN) $(VERSION) $(ARCHITECTURES)
+
+$(BIN)/crane: Makefile
+	GOBIN=$(abspath $(BIN)) $(GO) install $(CRANE)
 
 .PHONY: flink
 flink: worker ## start Flink here, a JobManager and two TaskManagers, and print how to use it (needs Java and Maven)
