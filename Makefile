@@ -2,7 +2,10 @@
 
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT  ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 CRANE       ?= github.com/google/go-containerregistry/cmd/crane@v0.22.1
+CYCLONEDX   ?= github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+GORELEASER  ?= github.com/goreleaser/goreleaser/v2@v2.15.1
 TIMEOUT     ?= 14m
 BIN         ?= bin
 PYTHON      ?= python3
@@ -47,12 +50,13 @@ fuzz: ## each fuzz target for ten seconds
 	done
 
 .PHONY: lint
-lint: ## formatting, vet (on arm64 too), staticcheck and the repository's own rules
+lint: ## formatting, vet (on arm64 too), staticcheck, actionlint and the repository's own rules
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	GOARCH=arm64 $(GO) vet ./model/...
 	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(ACTIONLINT)
 	$(GO) test -count 1 ./infra/lint
 
 GOLDEN = analyze distances messages preprocess quickstart relationgraph score train
@@ -89,6 +93,20 @@ tagnet-image: $(BIN)/crane ## write bin/tagnet-image, the image of tagnet as an 
 
 $(BIN)/crane: Makefile
 	GOBIN=$(abspath $(BIN)) $(GO) install $(CRANE)
+
+.PHONY: release-tools
+release-tools:
+	GOBIN=$(abspath $(BIN)) $(GO) install $(GORELEASER)
+	GOBIN=$(abspath $(BIN)) $(GO) install $(CYCLONEDX)
+
+.PHONY: release-check
+release-check: release-tools ## build what a release has, for all platforms, into bin/release, and publish nothing
+	$(BIN)/goreleaser check
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/goreleaser release --snapshot --clean
+
+.PHONY: release
+release: release-tools ## the same for the tag of this commit; the release workflow publishes bin/release
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/goreleaser release --clean
 
 .PHONY: flink
 flink: worker ## start Flink here, a JobManager and two TaskManagers, and print how to use it (needs Java and Maven)
@@ -145,6 +163,12 @@ licenses-check: $(BIN)/go-licenses ## fail if it is not current, or a program li
 
 $(BIN)/go-licenses: infra/licenses/tool/go.mod
 	$(GO) build -C infra/licenses/tool -o $(abspath $(BIN))/go-licenses github.com/google/go-licenses/v2
+
+# -e leaves out those whose versions the proxy does not list.
+.PHONY: outdated
+outdated: ## list the direct dependencies that have newer versions
+	@$(GO) list -m -f '{{if not (or .Main .Indirect .Replace)}}{{.Path}}{{end}}' all | xargs $(GO) list -e -m -u -f '{{with .Update}}{{$$.Path}} {{$$.Version}} -> {{.Version}}{{end}}'
+	@echo "instead of github.com/apache/arrow/go/v15: $$($(GO) list -m github.com/apache/arrow-go/v18@latest)"
 
 .PHONY: module
 module: ## give the module another path, in all files: make module MODULE=host/owner/name
