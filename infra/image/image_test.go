@@ -104,7 +104,7 @@ func unpack(t *testing.T, archive, root string) []string {
 		}
 		path := filepath.Join(root, header.Name)
 		if header.Typeflag == tar.TypeDir {
-			if err := os.Mkdir(path, 0o755); err != nil {
+			if err := errors.Join(os.Mkdir(path, 0o755), os.Chmod(path, os.FileMode(header.Mode)&os.ModePerm)); err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -31,11 +31,14 @@ if [ -n "${SOURCE:-}" ]; then labels+=(--label "org.opencontainers.image.source=
 manifests=()
 for architecture in "$@"; do
 	root=$work/$architecture
-	install -d -m 755 "$root/usr/local/bin" "$root/usr/share/doc/tagnet"
+	install -d -m 755 "$root/etc" "$root/usr/local/bin" "$root/usr/share/doc/tagnet"
 	install -d -m 1777 "$root/tmp"
 	install -m 755 "$bin/tagnet-$architecture" "$root/usr/local/bin/tagnet"
 	install -m 644 LICENSE THIRD_PARTY_LICENSES README.md "$root/usr/share/doc/tagnet"
-	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$root" -cf "$work/files.tar" usr tmp
+	# Beam's runner and its worker, both in this process, find each other by that name. Most container runtimes write their own.
+	printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
+	chmod 644 "$root/etc/hosts"
+	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$root" -cf "$work/files.tar" etc usr tmp
 	# A user's workspace, and the folder in which the program starts.
 	install -d -m 755 "$root/data"
 	tar --mtime=@0 --owner=65532 --group=65532 --numeric-owner -C "$root" -rf "$work/files.tar" data
