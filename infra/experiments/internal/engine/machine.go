@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"regexp"
 	"runtime"
@@ -25,6 +26,15 @@ func Machine() results.Machine {
 		}
 	}
 	return m
+}
+
+// Load returns the mean number of processes that wanted to run in the last minute, 0 if the system does not say.
+func Load() float64 {
+	var load float64
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil { // of Linux
+		fmt.Sscan(string(text), &load)
+	}
+	return load
 }
 
 // deviceLine matches what train prints about the device that it computes on.

@@ -17,6 +17,9 @@ import (
 
 // Processes holds the running processes. Interrupt passes an interrupt on to all of them.
 type Processes struct {
+	// Folder is where they run, the current folder if it is empty.
+	Folder string
+
 	mu          sync.Mutex
 	running     map[*exec.Cmd]bool
 	interrupted bool
@@ -42,8 +45,9 @@ func (p *Processes) Interrupted() bool {
 	return p.interrupted
 }
 
-// Usage is the time that a process took: that of the clock, and that of the processor in user and system mode.
-type Usage struct{ Seconds, CPUSeconds float64 }
+// Usage is what a process took: the time of the clock, that of the processor in user and system mode, and its largest resident memory in
+// MiB, 0 if the system does not say. Those of the processes that it started and waited for count.
+type Usage struct{ Seconds, CPUSeconds, PeakMiB float64 }
 
 // Run runs a program, and appends its command line as one of tagnet and what it prints to a log. The error of a process that failed is
 // a *Failure.
@@ -64,7 +68,7 @@ func (p *Processes) Run(log, program string, arguments ...string) (Usage, error)
 // run runs a program and appends what it prints to a file. The process gets no interrupts from the terminal, only those of Interrupt.
 func (p *Processes) run(log *os.File, program string, arguments ...string) (Usage, error) {
 	c := exec.Command(program, arguments...)
-	c.Stdout, c.Stderr = log, log
+	c.Stdout, c.Stderr, c.Dir = log, log, p.Folder
 	separate(c)
 	begun := time.Now()
 	p.mu.Lock()
@@ -88,7 +92,7 @@ func (p *Processes) run(log *os.File, program string, arguments ...string) (Usag
 	delete(p.running, c)
 	interrupted := p.interrupted
 	p.mu.Unlock()
-	took := Usage{time.Since(begun).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()}
+	took := Usage{time.Since(begun).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), peakMiB(c.ProcessState)}
 	if err != nil && interrupted {
 		err = errInterrupted
 	}

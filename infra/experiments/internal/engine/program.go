@@ -22,12 +22,17 @@ type Program struct {
 
 // Build builds tagnet from the module of the current folder.
 func Build(ctx context.Context, path string) (Program, error) {
+	return BuildPackage(ctx, "tagnet/pipelines/tagnet", path)
+}
+
+// BuildPackage builds the program of a package of that module.
+func BuildPackage(ctx context.Context, name, path string) (Program, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return Program{}, err
 	}
-	if _, err := output(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", absolute, "tagnet/pipelines/tagnet"); err != nil {
-		return Program{}, fmt.Errorf("building tagnet: %w; run this in the repository, or name a built program with --tagnet", err)
+	if _, err := output(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", absolute, name); err != nil {
+		return Program{}, fmt.Errorf("building %s: %w; run this in the repository, or name a built program with --tagnet", filepath.Base(name), err)
 	}
 	p, err := Open(absolute)
 	if err != nil {
