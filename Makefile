@@ -127,7 +127,7 @@ python: ## check the Python package: its tests, notebook, generated client and f
 	TAGNET_BINARY=$(abspath $(BIN))/tagnet $(BIN)/python/bin/pytest --quiet $(PYTEST) infra/python
 
 .PHONY: results
-results: ## write infra/experiments/RESULTS.md with its figures, and ZEROSHOT.md, from the result files
+results: ## write infra/experiments/RESULTS.md with its figures, ZEROSHOT.md and infra/bench/BENCHMARKS.md from the result files
 	$(GO) run ./infra/experiments/tables
 
 .PHONY: generate
@@ -142,7 +142,7 @@ ptx: ## compile the CUDA kernels to PTX; downloads NVIDIA's compiler once, with 
 # Generated files are removed first, so that one which is no longer generated shows as deleted. PTX, which is embedded,
 # is compiled into memory instead.
 .PHONY: current
-current: ## fail if the committed kernels, PTX, RESULTS.md or ZEROSHOT.md differ from what is generated, or a CUDA kernel spills
+current: ## fail if the committed kernels, PTX, or the pages of results differ from what is generated, or a CUDA kernel spills
 	git ls-files -z model ':!*.ptx' | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- model

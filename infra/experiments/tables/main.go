@@ -1,5 +1,5 @@
-// Command tables writes RESULTS.md and its figures from the result files of experiments, the paper's numbers, counts of messages and hand-written notes, and
-// ZEROSHOT.md from those of models of any graph.
+// Command tables writes RESULTS.md and its figures from the result files of experiments, the paper's numbers, counts of messages and hand-written notes,
+// ZEROSHOT.md from those of models of any graph, and BENCHMARKS.md in ../bench from those of commands.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 }
 
 const does = `Writes RESULTS.md and figures/ from results/, counts/ and notes.md of the same folder, the experiments files there, and the paper's numbers,
-and ZEROSHOT.md from zeroshot.json and zeroshot/results/.`
+ZEROSHOT.md from zeroshot.json and zeroshot/results/, and ../bench/BENCHMARKS.md from commands.json and results/ there.`
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	set := flag.NewFlagSet("experiments/tables", flag.ContinueOnError)
@@ -103,6 +103,9 @@ func (e *evidence) files() map[string][]byte {
 	files[resultsPage] = []byte(text)
 	if e.transfer != nil {
 		files[zeroshotPage] = []byte(e.transfer.page())
+	}
+	if e.benchmarks != nil {
+		files[benchmarksPage] = []byte(e.benchmarks.page())
 	}
 	return files
 }

@@ -223,17 +223,28 @@ func (z *transfer) totals() []string {
 func (z *transfer) made(t *text) {
 	programs := map[string]int{}
 	for _, r := range z.Results {
-		program := fmt.Sprintf("%s, commit %s", r.ZeroShot.Machine.Processor, cmp.Or(r.ZeroShot.Commit, "unknown"))
-		if r.ZeroShot.Modified {
-			program += " with changes"
-		}
-		programs[program]++
+		m := r.ZeroShot
+		programs[m.Machine.Processor+", "+commitOf(m.Commit, m.Modified)]++
 	}
+	t.made(programs)
+}
+
+// made lists what results were measured with, and how many with each.
+func (t *text) made(programs map[string]int) {
 	t.say("## How it was measured")
 	for _, program := range slices.Sorted(maps.Keys(programs)) {
 		fmt.Fprintf(t, "- %d results on %s\n", programs[program], program)
 	}
 	t.WriteString("\n")
+}
+
+// commitOf describes the commit of a program.
+func commitOf(commit string, modified bool) string {
+	text := "commit " + cmp.Or(commit, "unknown")
+	if modified {
+		text += " with changes"
+	}
+	return text
 }
 
 func (z *transfer) result(g zeroshot.Graph, m zeroshot.Model) zeroshot.Result {
