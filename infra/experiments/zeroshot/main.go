@@ -127,7 +127,7 @@ func (o options) open(ctx context.Context, list zeroshot.List) (weights []zerosh
 			own = true
 			m := zeroshot.Model{Name: name, Epochs: 1}
 			if i >= 0 {
-				m.Epochs = list.Models[i].Epochs
+				m.Epochs, m.EpochsAlone = list.Models[i].Epochs, list.Models[i].EpochsAlone
 			}
 			w, err = m.OpenFile(ctx, file)
 		case i < 0:

@@ -37,8 +37,17 @@ type Model struct {
 	Model  string `json:"model"`
 	// TrainedAs names a model of published weights that was trained on the same graphs.
 	TrainedAs string `json:"trained_as"`
-	// Epochs is the length of a fine-tuning.
-	Epochs int `json:"epochs"`
+	// Epochs is the length of a fine-tuning, EpochsAlone that on a graph without a folder Training; 0 is Epochs.
+	Epochs      int `json:"epochs"`
+	EpochsAlone int `json:"epochs_alone"`
+}
+
+// epochsOn returns the epochs of a fine-tuning for a graph.
+func (m Model) epochsOn(g Graph) int {
+	if g.Training == "" && m.EpochsAlone > 0 {
+		return m.EpochsAlone
+	}
+	return m.Epochs
 }
 
 // Graph is a graph that models are measured on.
@@ -102,6 +111,8 @@ func (l List) checkModel(i int) error {
 		return fmt.Errorf("trained_as names no model: %q", m.TrainedAs)
 	case m.Epochs < 1:
 		return fmt.Errorf("epochs is %d, want 1 or more", m.Epochs)
+	case m.EpochsAlone < 0:
+		return fmt.Errorf("epochs_alone is %d, want 0 or more", m.EpochsAlone)
 	}
 	return nil
 }

@@ -59,6 +59,7 @@ func TestReadListNamesTheMistake(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{`"epochs": 1}]`, `"epochs": 0}]`, `:3:3: model "b": epochs is 0, want 1 or more`},
+		{`"epochs": 1}]`, `"epochs": 1, "epochs_alone": -1}]`, `:3:3: model "b": epochs_alone is -1, want 0 or more`},
 		{`"model": "b"`, `"model": "b", "file": "b.pth"`, `:3:3: model "b": either file or model is needed`},
 		{`"sha256": "0", `, ``, `:2:13: model "a": file and sha256 belong together`},
 		{`"file": "a.pth"`, `"file": "/a.pth"`, `:2:13: model "a": file "/a.pth" is not below the folder of the data`},

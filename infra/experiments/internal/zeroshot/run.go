@@ -71,9 +71,9 @@ func (r *Runner) Inspect(ctx context.Context, g Graph, w Weights) (Item, error) 
 	if i.ZeroShot {
 		i.Work = float64(2*d.queried) * math.Sqrt(float64(d.facts))
 	}
-	if r.Tune && g.Tuned && (r.Force || i.Result.FineTuned == nil || i.Result.FineTuned.Epochs != w.Epochs) {
+	if r.Tune && g.Tuned && (r.Force || i.Result.FineTuned == nil || i.Result.FineTuned.Epochs != w.epochsOn(g)) {
 		i.FineTuned = true
-		i.Work += float64(2*d.queried+2*d.facts*w.Epochs*tuningWork) * math.Sqrt(float64(d.facts))
+		i.Work += float64(2*d.queried+2*d.facts*w.epochsOn(g)*tuningWork) * math.Sqrt(float64(d.facts))
 	}
 	return i, nil
 }
@@ -128,7 +128,7 @@ func (r *Runner) Measure(ctx context.Context, i *Item) error {
 // tune trains a model further, in a workspace of its own, and scores it. An interrupted training begins again, so that its processor time is
 // known.
 func (r *Runner) tune(ctx context.Context, i Item) (FineTuned, error) {
-	f := FineTuned{Epochs: i.Weights.Epochs}
+	f := FineTuned{Epochs: i.Weights.epochsOn(i.Graph)}
 	workspace := r.workspace(i) + "-tuned"
 	if err := os.RemoveAll(workspace); err != nil {
 		return f, err

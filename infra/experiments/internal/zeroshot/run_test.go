@@ -167,6 +167,13 @@ score --workspace S/workspaces/g/m --run tuned --checkpoint S/workspaces/g/m-tun
 		}
 	}
 	check("nothing", false, false)
+	w.EpochsAlone = 3
+	check("more epochs on a graph without a folder training", false, false)
+	g.Folder, g.Training = g.Training, ""
+	if w.epochsOn(g) != 3 {
+		t.Errorf("%d epochs without a folder training, want 3", w.epochsOn(g))
+	}
+	g.Folder, g.Training = "g_ind", "g"
 	w.Epochs = 3
 	check("more epochs", false, true)
 	r.Tune = false
