@@ -22,7 +22,7 @@ func Of(g *graph.Graph) *Incidences {
 	list := &Incidences{graph: g, offsets: make([]int, 1, g.Entities+1)}
 	var own []int32
 	for o := range int32(g.Entities) {
-		own = list.without(own[:0], o, graph.Removal{})
+		own = list.Without(own[:0], o, graph.Removal{})
 		list.relations = append(list.relations, own...)
 		list.offsets = append(list.offsets, len(list.relations))
 	}
@@ -30,8 +30,11 @@ func Of(g *graph.Graph) *Incidences {
 	return list
 }
 
-// without appends the distinct relations that leave an entity in the graph without some edges, ascending.
-func (l *Incidences) without(to []int32, o int32, removal graph.Removal) []int32 {
+// Of returns the distinct relations that leave an entity, ascending, which callers must not change.
+func (l *Incidences) Of(o int32) []int32 { return l.relations[l.offsets[o]:l.offsets[o+1]] }
+
+// Without appends the distinct relations that leave an entity in the graph without some edges, ascending.
+func (l *Incidences) Without(to []int32, o int32, removal graph.Removal) []int32 {
 	senders, relations := l.graph.In(o) // each edge that enters has an inverse that leaves
 	for i, r := range relations {
 		if !removal.Removes(senders[i], r, o) {
@@ -94,11 +97,11 @@ func (w *Worker) gather(removal graph.Removal, entities []int32) {
 	ends := [2]int32{removal.Source, removal.Answer}
 	for i := range ends {
 		if removal.Active {
-			w.kept[i] = w.list.without(w.kept[i][:0], ends[i], removal)
+			w.kept[i] = w.list.Without(w.kept[i][:0], ends[i], removal)
 		}
 	}
 	for _, o := range entities {
-		own := w.list.relations[w.list.offsets[o]:w.list.offsets[o+1]]
+		own := w.list.Of(o)
 		if end := slices.Index(ends[:], o); removal.Active && end >= 0 {
 			own = w.kept[end]
 		}
