@@ -40,10 +40,10 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %v", 
 func (e *DamagedError) Unwrap() error { return e.Reason }
 
 // endings are the endings of a checkpoint's files, the record first: it is removed first, since without it the
-// others are ignored.
-var endings = []string{".json", ".optimizer.safetensors", ".safetensors", calibrationEnding}
+// others are ignored. The longer of two endings comes first.
+var endings = []string{".json", ".optimizer.safetensors", priorEnding, ".safetensors", calibrationEnding}
 
-// isFile reports whether base is the name of a file that Save or SaveCalibration writes.
+// isFile reports whether base is the name of a file that Save, SaveCalibration or SavePrior writes.
 func isFile(base string) bool {
 	for _, ending := range endings {
 		if name, ok := strings.CutSuffix(base, ending); ok && isName(name) {

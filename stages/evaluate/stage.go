@@ -80,7 +80,7 @@ func (p Params) readCalibration(ctx context.Context) (*calibration.Calibration, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := folder.Calibration(ctx, record)
+	c, err := folder.Calibration(ctx, record, p.Model.Prior)
 	if err != nil {
 		return nil, err
 	}
