@@ -9,6 +9,8 @@ type Sizes struct {
 	Entities, Edges, Relations int64
 	// RelationEdges is the number of edges between relations, where the model takes those from their graph.
 	RelationEdges int64
+	// Prior is set if scores get a prior.
+	Prior bool
 	// LoadedEntities and LoadedEdges include those of the other graph, in the inductive setting.
 	LoadedEntities, LoadedEdges int64
 	// NameBytes is the length of all names. EdgeFiles is how many files the edges are in.

@@ -24,7 +24,7 @@ type Query struct {
 	Answers, Known []int32
 	// Removal leaves the query's graph; its source is the query's.
 	Removal graph.Removal
-	// Choose, unless it is nil, chooses the best candidates from the scores of all entities, which it must not keep. All
+	// Choose, unless it is nil, chooses the best candidates from the scores of all entities, which it may change but must not keep. All
 	// queries of a call have it, or none.
 	Choose func(scores []float32) []ranking.Candidate
 }

@@ -15,14 +15,15 @@ type deviceRanker struct {
 	entities, relations int
 	list                ranking.Selection
 	top                 []ranking.Candidate // buffer of list
-	scorer              accelerator.Scorer  // nil once closed
+	priors              priors
+	scorer              accelerator.Scorer // nil once closed
 }
 
 // newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
 // the selected candidates of each query. Its Close closes the scorer.
-func newDeviceRanker(entities, relations int, list ranking.Selection, scorer accelerator.Scorer) Ranker {
+func newDeviceRanker(entities, relations int, list ranking.Selection, priors priors, scorer accelerator.Scorer) Ranker {
 	list.K = min(list.K, entities)
-	return &deviceRanker{entities: entities, relations: relations, list: list, scorer: scorer}
+	return &deviceRanker{entities: entities, relations: relations, list: list, priors: priors, scorer: scorer}
 }
 
 // groupSize is how many queries a device is given at a time: enough to keep a large one busy, few
@@ -43,12 +44,14 @@ func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int))
 		}
 		group := rest[:min(groupSize, len(rest))]
 		rest = rest[len(group):]
-		answered, err := r.score(ctx, group)
+		answered, tried, err := r.score(ctx, group)
 		if err != nil {
 			return nil, err
 		}
 		for i, q := range group {
-			out.Queries = append(out.Queries, results(q, answered[i]))
+			ranked := results(q, answered[i])
+			ranked.Tried = tried[i]
+			out.Queries = append(out.Queries, ranked)
 			out.Messages += answered[i].Messages
 			if done != nil {
 				done(len(q.Rows))
@@ -68,10 +71,11 @@ func (r *deviceRanker) Close() error {
 }
 
 // score scores queries with their labelled answers. A device ranks among all entities; answers are ranked among a sample
-// here, by the scores.
-func (r *deviceRanker) score(ctx context.Context, queries []Query) ([]gpu.Answered, error) {
+// here, by the scores, and so are those of scores that a prior changes.
+func (r *deviceRanker) score(ctx context.Context, queries []Query) (answered []gpu.Answered, tried [][][]int64, err error) {
 	list := make([]gpu.Query, len(queries))
-	sampled := make([][]ranking.Rank, len(queries))
+	again := make([]gpu.Answered, len(queries)) // scores and ranks that replace those of the device
+	tried = make([][][]int64, len(queries))
 	for i, q := range queries {
 		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known, Removal: q.Removal}
 		for _, answer := range q.Answers {
@@ -79,11 +83,13 @@ func (r *deviceRanker) score(ctx context.Context, queries []Query) ([]gpu.Answer
 				list[i].Answers = append(list[i].Answers, answer)
 			}
 		}
-		if !r.list.Plain() || q.Sample.Negatives > 0 {
+		replaces := r.priors.added != nil || q.Sample.Negatives > 0
+		if replaces || !r.list.Plain() {
 			list[i].Choose = func(scores []float32) []ranking.Candidate {
-				if q.Sample.Negatives > 0 {
+				tried[i] = r.priors.apply(q, scores)
+				if replaces {
 					for _, answer := range list[i].Answers {
-						sampled[i] = append(sampled[i], rankOf(q, answer, scores))
+						again[i].Scores, again[i].Ranks = append(again[i].Scores, scores[answer]), append(again[i].Ranks, rankOf(q, answer, scores))
 					}
 				}
 				r.top = r.list.Top(scores, q.Source, q.Known, r.top)
@@ -91,20 +97,20 @@ func (r *deviceRanker) score(ctx context.Context, queries []Query) ([]gpu.Answer
 			}
 		}
 	}
-	answered, err := r.scorer.Score(ctx, list, r.list.K)
+	answered, err = r.scorer.Score(ctx, list, r.list.K)
 	if errors.Is(err, ranking.ErrNotFinite) {
-		return nil, err // it names the query
+		return nil, nil, err // it names the query
 	}
 	if err != nil {
 		first, last := queries[0], queries[len(queries)-1]
-		return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
+		return nil, nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
 	}
-	for i, ranks := range sampled {
-		if ranks != nil {
-			answered[i].Ranks = ranks
+	for i, a := range again {
+		if a.Ranks != nil {
+			answered[i].Scores, answered[i].Ranks = a.Scores, a.Ranks
 		}
 	}
-	return answered, nil
+	return answered, tried, nil
 }
 
 // results adds rows and known answers to the results of a query.
