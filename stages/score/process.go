@@ -17,6 +17,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/model/prior"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
@@ -49,6 +50,10 @@ type Params struct {
 	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load. Radius is that of ranker.Model.
 	RelationGraph string
 	Radius        int
+	// Prior is the checksum of the checkpoint's prior, which is added to the scores; "" adds none. With Tries the weights of a new prior are
+	// tried instead; see ranker.Model.
+	Prior string
+	Tries bool
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
 	// that is 0). It changes no result.
 	Threads, MostThreads int
@@ -166,10 +171,29 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 		list.Candidates = lists.Candidates
 	}
 	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
+	if err := p.setPrior(ctx, record, loaded, &m); err != nil {
+		return nil, err
+	}
 	if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
 		return nil, err
 	}
 	return ranker.New(m, list, with)
+}
+
+// setPrior sets what is added to the scores of a model.
+func (p Params) setPrior(ctx context.Context, record checkpoint.Record, loaded *kg.KG, m *ranker.Model) (err error) {
+	switch {
+	case p.Tries:
+		m.Prior, m.Tries = &prior.Prior{Counts: prior.Count(loaded.Train.Graph)}, prior.Weights()
+		return nil
+	case p.Prior == "":
+		return nil
+	}
+	folder := checkpoint.Folder(p.Checkpoints)
+	if m.Prior, err = folder.Prior(ctx, record, loaded.Relations); err == nil && m.Prior.Sum() != p.Prior {
+		err = fmt.Errorf("%s was replaced: run again; every worker must see this file", folder.PriorURL(record.Name()))
+	}
+	return err
 }
 
 // announce passes on what this process computes on.

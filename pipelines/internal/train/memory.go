@@ -12,6 +12,7 @@ type estimates struct{ train, calibrate budget.Estimate }
 // estimate estimates the memory. sizes describes the validation split.
 func (f *flags) estimate(sizes budget.Sizes) estimates {
 	calibrated := sizes
+	calibrated.Prior = f.prior
 	calibrated.Queries = min(sizes.Queries, calibrate.MostRows)
 	e := estimates{budget.Train(sizes, f.configuration), budget.Calibrate(calibrated, f.configuration, calibrate.TopK, workload.MaxRows)}
 	if f.rounds.Workers > 1 {
