@@ -163,7 +163,7 @@ func (e *reader) checkOwn(ctx context.Context, own ownAnswers) (workspace.Evalua
 	if err != nil || e.checkpoint == nil || of.Calibration == "" {
 		return of, err
 	}
-	now, err := checkpoint.Folder(e.workspace.Checkpoints()).Calibration(ctx, *e.checkpoint)
+	now, err := checkpoint.Folder(e.workspace.Checkpoints()).Calibration(ctx, *e.checkpoint, of.Prior)
 	if err != nil || now != nil && now.Checksum == of.Calibration {
 		return of, err
 	}

@@ -48,7 +48,7 @@ func TestOwnAnswersOfAnotherModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	present, err := checkpoint.Folder(w.Checkpoints()).Calibration(t.Context(), best)
+	present, err := checkpoint.Folder(w.Checkpoints()).Calibration(t.Context(), best, "")
 	if err != nil {
 		t.Fatal(err)
 	}

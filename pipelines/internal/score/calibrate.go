@@ -73,7 +73,7 @@ func (a *scoring) divideCalibrating(ctx context.Context) error {
 	if sizes.RelationEdges, err = a.relationsFitted().Edges(ctx); err != nil {
 		return err
 	}
-	sizes.Queries = a.fitting.queries
+	sizes.Queries, sizes.Prior = a.fitting.queries, a.prior != nil
 	c := a.model.Record.Configuration
 	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, "valid", sizes.Queries)
 	a.cost.Seconds += seconds
@@ -110,7 +110,7 @@ func buildCalibration(p calibrate.Params) *beam.Pipeline {
 
 func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
 	return calibrate.NewParams(score.Params{
-		Graph: a.e.Workspace.Graph(), RelationGraph: a.relationsFitted().URL(), Radius: a.radius,
+		Graph: a.e.Workspace.Graph(), RelationGraph: a.relationsFitted().URL(), Radius: a.radius, Prior: a.prior.Sum(),
 		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
 	}, 0, workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
@@ -140,7 +140,7 @@ func (a *scoring) readFitted(ctx context.Context) (err error) {
 	if !a.calibrate {
 		return nil
 	}
-	if a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record); err != nil {
+	if a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record, a.prior.Sum()); err != nil {
 		return err
 	}
 	if c := a.calibration; c != nil {

@@ -196,7 +196,10 @@ func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
 	if a.beside == nil {
 		return nil
 	}
-	return a.beside.Save(held.Guard(ctx), a.model.Folder, nil)
+	if err := a.beside.Save(held.Guard(ctx), a.model.Folder, nil); err != nil || a.prior == nil {
+		return err
+	}
+	return a.model.Folder.SavePrior(held.Guard(ctx), a.model.Record, a.prior)
 }
 
 // nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of

@@ -31,6 +31,8 @@ type Evaluated struct {
 	Checkpoint, Weights string
 	// Calibration is the checksum of the checkpoint's calibration, or empty without one.
 	Calibration string
+	// Prior is the checksum of the checkpoint's prior, or empty where scores have none.
+	Prior string
 	// BaseRate is the value of --base_rate, or 0.
 	BaseRate float64 `json:"base_rate"`
 	// Given is the origin of the weights of --weights or --model, or nil. Weights of --model in a file have no relations.
