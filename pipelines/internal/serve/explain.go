@@ -23,6 +23,8 @@ type explanation struct {
 	Weights string `json:"weights"`
 	// Paths are ways through the graph from the source to the answer, the best first.
 	Paths []model.Path `json:"paths"`
+	// Prior is what the relations of the answer add to its score, nil if the checkpoint has no prior.
+	Prior *float32 `json:"prior,omitempty"`
 	// Drawing is an SVG file, empty without a path, and left out unless it was wanted.
 	Drawing *string `json:"drawing,omitempty"`
 }
@@ -58,11 +60,19 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.paths(r.Context(), model.Query{Source: *source, Relation: *relation}, *answer, k, options)
+	query := model.Query{Source: *source, Relation: *relation}
+	found, err := s.paths(r.Context(), query, *answer, k, options)
 	if err != nil {
 		return err
 	}
-	response := explanation{*source, *relation, *answer, s.model.PathWeights(), append([]model.Path{}, found...), nil}
+	response := explanation{Source: *source, Relation: *relation, Answer: *answer, Weights: s.model.PathWeights(), Paths: append([]model.Path{}, found...)}
+	share, ok, err := s.model.Prior(r.Context(), query, *answer)
+	if err != nil {
+		return err
+	}
+	if ok {
+		response.Prior = &share
+	}
 	if drawing {
 		svg := chart.Paths(found)
 		if svg != "" {

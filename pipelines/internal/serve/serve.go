@@ -183,6 +183,16 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		const counting = 8 * budget.MiB // of memory, before the model is made
 		sizes.RelationEdges = relations.CountEdges(loaded.Inference.Graph, counting)
 	}
+	if given == nil {
+		p, err := found.Folder.Prior(ctx, found.Record, loaded.Relations)
+		if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+			return settings{}, fmt.Errorf("%w: %s fits it again", damaged, w.Command("train", "--resume", "--prior"))
+		}
+		if err != nil {
+			return settings{}, err
+		}
+		sizes.Prior = p != nil
+	}
 	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
 	estimate := budget.Serve(sizes, found.Record.Configuration, requests)
 	needed, threads := estimate, f.threads
