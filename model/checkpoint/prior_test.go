@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,13 @@ func TestPrior(t *testing.T) {
 		if p, err := f.Prior(t.Context(), two, relations); !errors.As(err, &damaged) || p != nil || !strings.HasSuffix(damaged.URL, "/epoch-002.prior.safetensors") {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
+	}
+	saved.Lambda[3] = float32(math.NaN())
+	if err := f.SavePrior(t.Context(), two, saved); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := f.Prior(t.Context(), two, relations); !errors.As(err, new(*DamagedError)) || p != nil {
+		t.Errorf("a number that is not finite: %+v, %v", p, err)
 	}
 	if _, name := Locate(f, f.PriorURL("epoch-001")); name != "epoch-001" {
 		t.Errorf("the path of a prior is that of %s", name)

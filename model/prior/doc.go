@@ -16,6 +16,6 @@
 // is the log of how much likelier the relations of o are at an answer than at any entity, if relations were independent. They are not, so that
 // large values say too much: a score gets beta x min(NB, cap), with beta and cap that validation chose.
 //
-// The counts are of the training graph; which relations an entity has is a matter of the graph that is asked, without the edges that leave it
+// The counts are of the training graph; which relations an entity has is a matter of the graph that is queried, without the edges that leave it
 // for a query. A window gives all entities that no path reaches the same score, and then the prior alone orders them.
 package prior

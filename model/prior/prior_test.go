@@ -46,7 +46,7 @@ func TestByHand(t *testing.T) {
 	// Without (2, 0, 3) entity 3 has no relation, and 2 still has relation 0, by its other fact.
 	scores = []float32{1, 1, 1, 1, 1}
 	added.Add(0, g.RemovalOf(2, 0, 3), scores)
-	near(t, "score of the answer that is asked", scores[3], 1+.5*constant)
+	near(t, "score of the answer", scores[3], 1+.5*constant)
 	near(t, "score of the source", scores[2], 1+.5*math.Min(nb[2], .4))
 }
 

@@ -282,12 +282,12 @@ func (e *evidence) further(t *text) {
 	}
 }
 
-// tried adds the notes on changes of the program that were measured and not kept.
+// tried adds the notes on changes of the program that were measured apart.
 func (e *evidence) tried(t *text) {
 	if len(e.trials) == 0 {
 		return
 	}
-	t.say("## Tried, and not kept")
+	t.say("## Measured apart")
 	for _, title := range e.trials {
 		t.say("**%s**. %s", title, e.notes[title])
 	}
