@@ -468,7 +468,7 @@ func TestOddInputs(t *testing.T) {
 		"split in a dataset": {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and " + good + " has valid.txt and test.txt already: leave --split out, or give the file with --dataset " + good + "/train.txt, which reads no other file\n"}, []string{"--dataset", good, "--split", "80,10,10"}},
 		"bad shares":         {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--split is "80,20": want`}, []string{"--dataset", good, "--split", "80,20"}},
 		"share of nothing":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--split is "80,20,0": want`}, []string{"--dataset", good, "--split", "80,20,0"}},
-		"bad format":         {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--format is "xml": want tsv`}, []string{"--dataset", good, "--format", "xml"}},
+		"bad format":         {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--format is "xml": want one of`}, []string{"--dataset", good, "--format", "xml"}},
 		"bad header":         {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--header is "maybe": want`}, []string{"--dataset", good, "--header", "maybe"}},
 		"two columns":        {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--columns is "a,b": want`}, []string{"--dataset", good, "--columns", "a,b"}},
 		"names, no header":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--columns a,b,c are names`}, []string{"--dataset", good, "--columns", "a,b,c", "--header", "no"}},
