@@ -98,7 +98,14 @@ sys.exit(f"interrupts: {{len(count)}}")
 def interrupted(call, line, **environment):
     """Runs a call in another Python, interrupts it after a line as a terminal or a notebook does, and returns what it prints then."""
     environment, script = {**os.environ, **environment}, f"import tagnet; {call}"
-    python = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment)
+    python = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job of the background ignores it
+    )
     for printed in python.stderr:
         if printed.startswith(line):
             break
