@@ -63,25 +63,27 @@ type Block struct {
 // probability returns the share of true facts of a block, drawn a little toward one half: of few facts no share is 0 or 1.
 func (b Block) probability() float64 { return (float64(b.True) + .5) / (float64(b.Facts) + 1) }
 
+// fewest is the number of facts of a block: the share of true ones among few, chosen as the highest, would be too high.
+const fewest = 50
+
 // Curve returns the shares of true facts that do not fall with the log odds and are as near as can be to those counted: bins are
-// pooled with their neighbors where they do not ascend.
+// pooled with their neighbors where they do not ascend. The highest fewest facts are one bin, so that they are not pooled with all that the
+// next block has.
 func (h *Histogram) Curve() Curve {
 	var c Curve
+	top := h.First(fewest)
 	for i := range h.True {
 		facts := h.True[i] + h.False[i]
 		if facts == 0 {
 			continue
 		}
-		c = append(c, Block{From: float64(i)/stepsPerUnit - widest, True: h.True[i], Facts: facts})
-		for len(c) > 1 {
-			last, before := c[len(c)-1], c[len(c)-2]
-			if last.True*before.Facts > before.True*last.Facts {
-				break
-			}
-			c = c[:len(c)-1]
-			c[len(c)-1].True += last.True
-			c[len(c)-1].Facts += last.Facts
+		from := float64(i)/stepsPerUnit - widest
+		if from == top {
+			facts, isTrue := h.From(top)
+			c = c.append(Block{From: from, True: isTrue, Facts: facts})
+			break
 		}
+		c = c.append(Block{From: from, True: h.True[i], Facts: facts})
 	}
 	if len(c) > 0 {
 		c[0].From = -math.MaxFloat64
@@ -89,8 +91,20 @@ func (h *Histogram) Curve() Curve {
 	return c.smooth()
 }
 
-// fewest is the number of facts of a block: the share of true ones among few, chosen as the highest, would be too high.
-const fewest = 50
+// append appends a block, and pools the last ones while their shares do not ascend.
+func (c Curve) append(b Block) Curve {
+	c = append(c, b)
+	for len(c) > 1 {
+		last, before := c[len(c)-1], c[len(c)-2]
+		if last.True*before.Facts > before.True*last.Facts {
+			break
+		}
+		c = c[:len(c)-1]
+		c[len(c)-1].True += last.True
+		c[len(c)-1].Facts += last.Facts
+	}
+	return c
+}
 
 // smooth pools blocks of fewer facts than fewest, from the highest down, and neighbors whose drawn shares then do not ascend.
 func (c Curve) smooth() Curve {

@@ -190,6 +190,42 @@ func TestFitRecoversTheWeights(t *testing.T) {
 	}
 }
 
+// TestFewTrueFacts fits where true facts are rare and easy to tell: a whole step of Newton's method would turn the order around.
+func TestFewTrueFacts(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{1, 2, 3} {
+		random := rand.New(rand.NewPCG(seed, 5))
+		sample := make([]Observation, 6000)
+		for i := range sample {
+			o := Observation{Head: int32(i), True: i < 21}
+			level := -8 + random.NormFloat64()
+			if o.True {
+				level = 2
+			}
+			for f := range o.Features {
+				o.Features[f] = level * float64(1+f%3)
+			}
+			sample[i] = o
+		}
+		m, err := Sample{Rate: 1}.Fit(slices.Clone(sample), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, most := math.MaxFloat64, -math.MaxFloat64
+		for i := range sample {
+			z := m.Weights.LogOdds(0, &sample[i].Features)
+			if sample[i].True {
+				least = min(least, z)
+			} else {
+				most = max(most, z)
+			}
+		}
+		if !(least > 0 && most < 0) {
+			t.Errorf("seed %d: log odds of true facts from %g, of false ones to %g", seed, least, most)
+		}
+	}
+}
+
 // TestOrderOfTheSample checks that the order in which workers draw a sample changes no bit of the weights.
 func TestOrderOfTheSample(t *testing.T) {
 	t.Parallel()
@@ -251,6 +287,29 @@ func TestCurve(t *testing.T) {
 	}
 	if wantFacts, wantTrue := one.Total(); facts != wantFacts || isTrue != wantTrue {
 		t.Errorf("%d facts, %d true, want %d, %d", facts, isTrue, wantFacts, wantTrue)
+	}
+}
+
+// TestFewFactsAtTheTop checks that a few facts that stand out do not get the share of all others.
+func TestFewFactsAtTheTop(t *testing.T) {
+	t.Parallel()
+	var h Histogram
+	for i := range 6000 {
+		h.Add(-12, false)
+		if i < 20 {
+			h.Add(2, true)
+			h.Add(2.5, false)
+		}
+		if i < 100 {
+			h.Add(-9-float64(i)/100, i%50 == 0)
+		}
+	}
+	c := h.Curve()
+	if top := c[len(c)-1]; top.Facts != 50 || top.True != 21 {
+		t.Errorf("the highest block is %+v, want 21 of 50: %+v", top, c)
+	}
+	if p := c.Probability(-12); !(p < .001) {
+		t.Errorf("the lowest facts have probability %g", p)
 	}
 }
 

@@ -1,6 +1,9 @@
 package discovery
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Observation is a fact of a sample, as the regression sees it.
 type Observation struct {
@@ -50,8 +53,7 @@ func regress(sample []Observation, relations int, negatives float64) *Weights {
 	w.standardize(sample, weight)
 	const rounds, enough = 60, 1e-5
 	for range rounds {
-		change := max(w.stepWeights(sample, weight), w.stepRelations(sample, weight))
-		if !(change > enough) {
+		if change := max(w.stepWeights(sample, weight), w.stepRelations(sample, weight)); !(change > enough) {
 			break
 		}
 	}
@@ -108,17 +110,17 @@ func (w *Weights) stepWeights(sample []Observation, weight func(*Observation) fl
 		hessian[a][a] += ridge
 	}
 	step := solve(&hessian, &gradient)
-	largest := 0.0
-	for a, d := range step {
-		d = clip(d, -2, 2) // far from the optimum the quadratic model does not hold
-		largest = max(largest, math.Abs(d))
-		if a == 0 {
-			w.Intercept += d
-		} else {
-			w.Weights[a-1] += d
+	intercept, weights := w.Intercept, slices.Clone(w.Weights)
+	return w.climb(sample, weight, func(share float64) (largest float64) {
+		w.Intercept = intercept + share*step[0]
+		for a, d := range step[1:] {
+			w.Weights[a] = weights[a] + share*d
 		}
-	}
-	return largest
+		for _, d := range step {
+			largest = max(largest, math.Abs(share*d))
+		}
+		return largest
+	})
 }
 
 // stepRelations takes a step for each relation's intercept, and returns the largest change.
@@ -130,13 +132,46 @@ func (w *Weights) stepRelations(sample []Observation, weight func(*Observation) 
 		gradient[o.Relation] += residual
 		hessian[o.Relation] += curvature
 	}
-	largest := 0.0
-	for r := range w.Relations {
-		d := clip((gradient[r]-ridge*w.Relations[r])/(hessian[r]+ridge), -2, 2)
-		largest = max(largest, math.Abs(d))
-		w.Relations[r] += d
+	relations := slices.Clone(w.Relations)
+	return w.climb(sample, weight, func(share float64) (largest float64) {
+		for r, before := range relations {
+			d := share * (gradient[r] - ridge*before) / (hessian[r] + ridge)
+			w.Relations[r] = before + d
+			largest = max(largest, math.Abs(d))
+		}
+		return largest
+	})
+}
+
+// climb moves by the largest of the shares 1, 1/2, 1/4, .. of a step that does not lower the objective, as a whole step may far from
+// the optimum, and returns what move then returned: the largest change. Without such a share it moves nothing.
+func (w *Weights) climb(sample []Observation, weight func(*Observation) float64, move func(share float64) float64) float64 {
+	before := w.objective(sample, weight)
+	for share := 1.0; share > 1e-6; share /= 2 {
+		if largest := move(share); w.objective(sample, weight) >= before {
+			return largest
+		}
 	}
-	return largest
+	return move(0)
+}
+
+// objective returns the log likelihood of a sample and that of the weights' prior, up to a constant.
+func (w *Weights) objective(sample []Observation, weight func(*Observation) float64) (sum float64) {
+	for i := range sample {
+		o := &sample[i]
+		odds := w.LogOdds(o.Relation, &o.Features)
+		if o.True {
+			odds = -odds
+		}
+		sum -= weight(o) * (max(odds, 0) + math.Log1p(math.Exp(-math.Abs(odds))))
+	}
+	for _, v := range w.Weights {
+		sum -= ridge * v * v / 2
+	}
+	for _, v := range w.Relations {
+		sum -= ridge * v * v / 2
+	}
+	return sum
 }
 
 // slope returns the derivative of an observation's log likelihood by its log odds, and the negative second one.
