@@ -27,7 +27,7 @@ var tagnet = command.Together{
 	Summary: "Completes knowledge graphs: trains TAGNet, a graph neural network, on the facts of a graph, and ranks the answers to queries.",
 	Commands: []command.Command{
 		{Pipeline: playground.Pipeline(), Does: "trains a model on a built-in sample graph, and serves it on a page"},
-		{Pipeline: quickstart.Pipeline(), Does: "runs the commands below, except analyze, on a built-in sample graph"},
+		{Pipeline: quickstart.Pipeline(), Does: "runs preprocess, distances, train, score, messages and report on a built-in sample graph"},
 		{Pipeline: preprocess.Pipeline(), Does: "turns the facts of a dataset into the tables of a graph"},
 		{Pipeline: distances.Pipeline(), Does: "computes the hops from each query's source to every entity"},
 		{Pipeline: train.Pipeline(), Does: "trains a model"},

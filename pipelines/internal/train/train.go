@@ -81,7 +81,7 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, 0 or more, spread evenly over all; 0 takes all")
 			set.IntVar(&f.validation.Patience, "patience", 0, "end the training after so many epochs without a better validation MRR, 0 or more; 0 trains all --epochs")
-			set.BoolVar(&f.prior, "prior", false, "after the last epoch, also fit what the relations of an answer add to its score, whatever the source: counts over the training facts, weighted for the highest validation MRR; score and serve add it; with --resume or alone, a training that is complete gets it too")
+			set.BoolVar(&f.prior, "prior", false, "after the last epoch, also fit what the relations of an answer add to its score, whatever the source: counts over the training facts, weighted for the highest validation MRR; score and serve add it; with the same command again, or with --resume, a training that is complete gets it too")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,

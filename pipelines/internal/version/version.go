@@ -154,7 +154,7 @@ func (i Info) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "tagnet %s\n", i.Version)
 	for _, line := range [][2]string{
-		{"commit", cmp.Or(i.Commit, "unknown: built outside of a repository")},
+		{"commit", cmp.Or(i.Commit, "unknown: built outside of a repository, or with -buildvcs=false")},
 		{"Go", i.Go},
 		{"platform", i.Platform},
 		{"kernel", i.Kernel + ", of " + strings.Join(i.Kernels, ", ")},
