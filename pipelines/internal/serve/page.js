@@ -93,7 +93,8 @@ function select(index) {
 
 // option returns the item of a name, with the letters marked that were typed.
 function option(name, typed, i) {
-  const element = named(name, longName, "li"), text = element.textContent, at = typed ? text.toLowerCase().indexOf(typed.toLowerCase()) : -1;
+  const element = named(name, longName, "li"), text = element.textContent, lower = text.toLowerCase();
+  const at = typed && lower.length === text.length ? lower.indexOf(typed.toLowerCase()) : -1; // İ has a longer lower case
   if (at >= 0) element.replaceChildren(text.slice(0, at), make("mark", text.slice(at, at + typed.length)), text.slice(at + typed.length));
   for (const [key, value] of Object.entries({role: "option", id: "name-" + i, "aria-selected": "false"})) element.setAttribute(key, value);
   element.addEventListener("pointerdown", event => { event.preventDefault(); choose(name); });
@@ -225,7 +226,7 @@ function showPaths(cell, found) {
 
 function showAnswers(found, parameters) {
   const tail = !found.relation.startsWith("~"), calibrated = found.answers.some(answer => answer.probability !== undefined);
-  sentence($("heading"), found.source, $("relation").value, tail);
+  sentence($("heading"), found.source, found.relation.replace(/^~/, ""), tail);
   document.querySelector("th.probability").hidden = !calibrated;
   $("answers").replaceChildren(...found.answers.flatMap((answer, i) => row(found, answer, i + 1, calibrated)));
   $("note").textContent = !found.answers.length ? "No answers."
@@ -264,7 +265,7 @@ function fill(wanted) {
   source.value = wanted.get("source") || "";
   const relation = wanted.get("relation");
   if (relation) {
-    document.querySelector(`[value=${relation[0] === "~" ? "head" : "tail"}]`).checked = true;
+    document.querySelector(`[name=direction][value=${relation[0] === "~" ? "head" : "tail"}]`).checked = true;
     pick($("relation"), relation.replace(/^~/, ""));
     $("k").value = wanted.get("k") || 10;
     $("new").checked = wanted.get("only_new") === "true";

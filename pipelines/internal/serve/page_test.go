@@ -133,6 +133,26 @@ func TestPageKeepsUnknownNames(t *testing.T) {
 	}
 }
 
+// TestPageSaysWhatItShows has a relation called like a direction, and a form that changes while an answer is under way.
+func TestPageSaysWhatItShows(t *testing.T) {
+	t.Parallel()
+	_, address := start(t)
+	p := browsertest.Open(t, address+"/?source=Person+07&relation=knows&k=3", 800, 900)
+	p.Wait(answered)
+	browsertest.Evaluate[bool](p, `(pick($("relation"), "head"), visit({source: "Person 07", relation: "~knows", k: 3}), true)`)
+	p.Wait(answered + ` && location.search.includes("%7E")`)
+	shown := `[document.querySelector("[name=direction]:checked").value, document.querySelector("#heading").textContent, document.title]`
+	if diff := cmp.Diff([3]string{"head", "? knows Person 07", "? knows Person 07 – tagnet"}, browsertest.Evaluate[[3]string](p, shown)); diff != "" {
+		t.Error(diff)
+	}
+	browsertest.Evaluate[bool](p, `(window.fetch = (f => async (...a) => { await new Promise(r => setTimeout(r, 300)); return f(...a); })(window.fetch),
+		visit({source: "Person 07", relation: "knows", k: 4}), $("relation").value = "<b>skips</b>", true)`)
+	p.Wait(answered + ` && document.querySelectorAll("#answers tr").length >= 4`)
+	if got := browsertest.Evaluate[string](p, `document.querySelector("#heading").textContent`); got != "Person 07 knows ?" {
+		t.Errorf("the heading above the answers is %q", got)
+	}
+}
+
 // TestPageShowsNamesAsText has names with markup, which must neither become elements nor run.
 func TestPageShowsNamesAsText(t *testing.T) {
 	t.Parallel()
