@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/checksum"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
+	"tagnet/model/calibration"
 	"tagnet/model/parameters"
 	"tagnet/model/prior"
 )
@@ -69,12 +70,12 @@ func (f Folder) SavePrior(ctx context.Context, r Record, p *prior.Prior) error {
 }
 
 // Prior returns the prior of a checkpoint for a graph with these base relations, or nil if it has none. The error is a *DamagedError if the
-// file is damaged, or is that of other weights.
+// file is damaged, is that of other weights, or was lost: the calibration tells that there was one.
 func (f Folder) Prior(ctx context.Context, r Record, relations []string) (*prior.Prior, error) {
 	url := f.PriorURL(r.Name())
 	file, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, f.lostPrior(ctx, r)
 	}
 	if err != nil {
 		return nil, err
@@ -91,6 +92,18 @@ func (f Folder) Prior(ctx context.Context, r Record, relations []string) (*prior
 		p.Counts = p.Over(rows)
 	}
 	return p, nil
+}
+
+// lostPrior returns an error if the calibration of a checkpoint without a prior was fitted to scores with one.
+func (f Folder) lostPrior(ctx context.Context, r Record) error {
+	text, err := storage.ReadFile(ctx, f.CalibrationURL(r.Name()))
+	if err != nil {
+		return nil // there is none, or Calibration says what is wrong with it
+	}
+	if c, err := calibration.Parse(text); err == nil && c.Weights == r.Weights.SHA256 && c.Prior != "" {
+		return &DamagedError{f.PriorURL(r.Name()), errors.New("it is missing, and the calibration was fitted to scores with it")}
+	}
+	return nil
 }
 
 func parsePrior(file []byte, r Record) (*prior.Prior, error) {

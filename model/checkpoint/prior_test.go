@@ -104,6 +104,10 @@ func TestCalibrationOfOtherScores(t *testing.T) {
 	if err := f.SaveCalibration(t.Context(), one, c); err != nil {
 		t.Fatal(err)
 	}
+	var lost *DamagedError // a prior is missing that the calibration knows
+	if p, err := f.Prior(t.Context(), one, one.Vocabulary.Relations); p != nil || !errors.As(err, &lost) {
+		t.Errorf("a lost prior: %+v, %v", p, err)
+	}
 	for prior, want := range map[string]bool{"": false, "abc": true, "def": false} {
 		if c, err := f.Calibration(t.Context(), one, prior); err != nil || (c != nil) != want {
 			t.Errorf("prior %q: %+v, %v", prior, c, err)
