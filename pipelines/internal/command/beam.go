@@ -117,7 +117,11 @@ func startPrism(ctx context.Context) error {
 	if !Local() || *jobopts.Endpoint != "" {
 		return nil
 	}
-	var err error
+	// Without that name Beam's runner and its worker, both in this process, wait for each other forever.
+	_, err := net.DefaultResolver.LookupHost(ctx, "localhost")
+	if err != nil {
+		return fmt.Errorf("starting Beam's local runner: %w: add the line 127.0.0.1 localhost to the file hosts of this machine, /etc/hosts on most", err)
+	}
 	for range 8 {
 		var port int
 		if port, err = freePort(); err != nil {
