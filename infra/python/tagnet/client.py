@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import time
 import urllib.error
@@ -67,14 +68,24 @@ class Client(Operations):
                     text = response.read()
                     return json.loads(text) if "json" in response.headers.get_content_type() else text.decode()
             except urllib.error.HTTPError as error:
-                wait = float(error.headers.get("Retry-After") or 0)
+                wait = _seconds(error.headers.get("Retry-After"))
                 if not wait or time.monotonic() + wait > end:
                     raise _failure(error) from None
                 error.close()
                 time.sleep(wait)
-            except (urllib.error.URLError, OSError) as error:
+            except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
                 reason = getattr(error, "reason", error)
                 raise ServeError(0, f"no answer from {self.url}: {reason}; tagnet.serve(...) starts a server") from error
+            except ValueError as error:
+                raise ServeError(0, f"{self.url} does not answer as tagnet does: {error}") from error
+
+
+def _seconds(retry_after: str | None) -> float:
+    """Returns how long to wait, or 0 if the server does not say it in seconds."""
+    try:
+        return float(retry_after or 0)
+    except ValueError:
+        return 0
 
 
 def _failure(error: urllib.error.HTTPError) -> ServeError:

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -99,6 +100,29 @@ def test_a_busy_server_is_tried_again():
             tagnet.Client(url, timeout=0.5).types()
         assert raised.value.status == 429
         server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n<html>",
+        b"HTTP/1.1 503 Busy\r\nRetry-After: Thu, 26 Nov 2026 11:00:00 GMT\r\nContent-Length: 4\r\n\r\nbusy",
+        b"nonsense\r\n\r\n",
+    ],
+)
+def test_what_does_not_answer_as_tagnet_is_an_error(answer):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(tagnet.ServeError):
+            tagnet.Client(f"http://127.0.0.1:{server.getsockname()[1]}").types()
 
 
 def test_the_generated_client_is_current():
