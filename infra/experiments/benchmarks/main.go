@@ -61,7 +61,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) (e
 	return measure(ctx, r, entries, *force, out, diagnostics)
 }
 
-// chosen returns the entries with the names, all without one.
+// chosen returns the entries with the names, in the order of the list, all without one.
 func chosen(list benchmark.List, only string) (entries []benchmark.Entry, err error) {
 	if only == "" {
 		return list.Entries, nil
@@ -70,12 +70,17 @@ func chosen(list benchmark.List, only string) (entries []benchmark.Entry, err er
 	for _, e := range list.Entries {
 		known = append(known, e.Name)
 	}
-	for _, name := range strings.Split(only, ",") {
-		i := slices.Index(known, name)
-		if i < 0 {
+	wanted := strings.Split(only, ",")
+	for _, name := range wanted {
+		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("the list has no %q; the closest are %s", name, strings.Join(names.Closest(name, known, 3), ", "))
 		}
-		entries = append(entries, list.Entries[i])
+	}
+	// A command that another one prepares with is measured before, as afterwards it would find its output there.
+	for _, e := range list.Entries {
+		if slices.Contains(wanted, e.Name) {
+			entries = append(entries, e)
+		}
 	}
 	return entries, nil
 }

@@ -23,6 +23,16 @@ func TestCommittedList(t *testing.T) {
 	}
 }
 
+// TestChosen checks that entries keep the order of the list, each once: a later one may prepare with what an earlier one measures.
+func TestChosen(t *testing.T) {
+	t.Parallel()
+	list := benchmark.List{Entries: []benchmark.Entry{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	got, err := chosen(list, "c,a,c")
+	if err != nil || len(got) != 2 || got[0].Name != "a" || got[1].Name != "c" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestMeasure checks that a failure does not stop the entries behind it, and that what has a result is measured again only with force.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
