@@ -15,6 +15,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
+	"tagnet/model/prior"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
@@ -52,25 +53,20 @@ func (t *trainer) unfitted(ctx context.Context) (prior, calibration bool, err er
 	if err != nil {
 		return false, false, err
 	}
-	p, err := t.priorOf(ctx, best)
-	if err != nil {
-		return false, false, err
-	}
-	c, err := t.fitted(ctx, best)
+	p, c, err := t.fitted(ctx, best)
 	return t.prior && p == nil, c == nil, err
 }
 
-// fitted returns the calibration of a checkpoint, or nil if it has none that can be read.
-func (t *trainer) fitted(ctx context.Context, r checkpoint.Record) (*calibration.Calibration, error) {
-	p, err := t.priorOf(ctx, r)
-	if err != nil {
-		return nil, err
+// fitted returns the prior of a checkpoint, as priorOf does, and its calibration, or nil if it has none that can be read.
+func (t *trainer) fitted(ctx context.Context, r checkpoint.Record) (p *prior.Prior, c *calibration.Calibration, err error) {
+	if p, err = t.priorOf(ctx, r); err != nil {
+		return nil, nil, err
 	}
-	c, err := t.folder.Calibration(ctx, r, p.Sum())
+	c, err = t.folder.Calibration(ctx, r, p.Sum())
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-		return nil, nil
+		return p, nil, nil
 	}
-	return c, err
+	return p, c, err
 }
 
 // refit returns the error of complete checkpoints. If it is about the calibration, its remedy is to fit that again, not to
@@ -106,16 +102,15 @@ func (t *trainer) refit(ctx context.Context, err error) error {
 // calibrate fits probabilities to the scores of the best checkpoint, unless that is done or there are no validation
 // queries.
 func (t *trainer) calibrate(ctx context.Context) error {
-	_, missing, err := t.unfitted(ctx)
-	if err != nil || !missing {
-		return err
+	if !t.calibrates {
+		return nil
 	}
 	best, err := t.folder.Record(ctx, "best")
 	if err != nil {
 		return err
 	}
-	prior, err := t.priorOf(ctx, best)
-	if err != nil {
+	prior, fitted, err := t.fitted(ctx, best)
+	if err != nil || fitted != nil {
 		return err
 	}
 	valid, err := t.loaded.Queries(ctx, "valid")
@@ -144,19 +139,15 @@ func (t *trainer) scoreValid(ctx context.Context, does, failed string, queries i
 
 // showCalibration prints what the probabilities of the best checkpoint presume, or how to get some. It returns the
 // calibration's URL, or "" without one.
-func (t *trainer) showCalibration(ctx context.Context, best checkpoint.Record) (string, error) {
+func (t *trainer) showCalibration(best checkpoint.Record, c *calibration.Calibration) string {
 	if !t.calibrates {
-		return "", nil
-	}
-	c, err := t.fitted(ctx, best)
-	if err != nil {
-		return "", err
+		return ""
 	}
 	if c == nil {
 		t.e.Say("answers will have scores, but no probabilities: %s fits them", t.e.Workspace.Command("train", "--resume"))
-		return "", nil
+		return ""
 	}
 	t.e.Say("calibrated on the %d best new answers of each of %s validation queries: %.1f%% are true, the base rate of probabilities; %d of %d relation directions are calibrated separately",
 		c.TopK, progress.Count(c.Queries), 100*c.BaseRate, len(c.Relations), 2*len(t.loaded.Relations))
-	return t.folder.CalibrationURL(best.Name()), nil
+	return t.folder.CalibrationURL(best.Name())
 }

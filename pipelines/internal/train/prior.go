@@ -64,11 +64,10 @@ func (t *trainer) fitPrior(ctx context.Context) error {
 }
 
 // showPrior prints what the prior of the best checkpoint changes. It returns its URL, or "" without one.
-func (t *trainer) showPrior(ctx context.Context, best checkpoint.Record) (string, error) {
-	p, err := t.priorOf(ctx, best)
-	if p == nil || err != nil {
-		return "", err
+func (t *trainer) showPrior(best checkpoint.Record, p *prior.Prior) string {
+	if p == nil {
+		return ""
 	}
 	t.e.Say("prior: validation MRR %.4f without it, %.4f with %g x min(log-odds of the relations of the answer, %g)", p.Without, p.With, p.Beta, p.Cap)
-	return t.folder.PriorURL(best.Name()), nil
+	return t.folder.PriorURL(best.Name())
 }

@@ -649,15 +649,11 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	t.compare(best)
 	outputs := []string{storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog()}
-	prior, err := t.showPrior(ctx, best)
+	prior, calibration, err := t.fitted(ctx, best)
 	if err != nil {
 		return err
 	}
-	fitted, err := t.showCalibration(ctx, best)
-	if err != nil {
-		return err
-	}
-	for _, url := range []string{prior, fitted} {
+	for _, url := range []string{t.showPrior(best, prior), t.showCalibration(best, calibration)} {
 		if url != "" {
 			outputs = append(outputs, url)
 		}
