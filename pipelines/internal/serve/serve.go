@@ -184,14 +184,9 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		sizes.RelationEdges = relations.CountEdges(loaded.Inference.Graph, counting)
 	}
 	if given == nil {
-		p, err := found.Folder.Prior(ctx, found.Record, loaded.Relations)
-		if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-			return settings{}, fmt.Errorf("%w: %s fits it again", damaged, w.Command("train", "--resume", "--prior"))
-		}
-		if err != nil {
+		if sizes.Prior, err = storage.Exists(ctx, found.Folder.PriorURL(found.Record.Name())); err != nil {
 			return settings{}, err
 		}
-		sizes.Prior = p != nil
 	}
 	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
 	estimate := budget.Serve(sizes, found.Record.Configuration, requests)
@@ -211,8 +206,14 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		m, err = model.OpenGraph(ctx, loaded, found.Folder, options...)
 	}
 	if err != nil {
-		if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) && damaged.URL == found.Folder.CalibrationURL(found.Record.Name()) {
-			err = fmt.Errorf("%w: %s fits it again", damaged, w.Command("train", "--resume"))
+		again := map[string]workspace.Command{
+			found.Folder.CalibrationURL(found.Record.Name()): w.Command("train", "--resume"),
+			found.Folder.PriorURL(found.Record.Name()):       w.Command("train", "--resume", "--prior"),
+		}
+		if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+			if fits, ok := again[damaged.URL]; ok {
+				err = fmt.Errorf("%w: %s fits it again", damaged, fits)
+			}
 		}
 		return settings{}, err
 	}
