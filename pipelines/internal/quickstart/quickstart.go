@@ -66,7 +66,7 @@ func run(ctx context.Context, e *command.Environment) error {
 			return err
 		}
 		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.Title, workspace.Command{Pipeline: s.Pipeline.Name, Flags: withoutDefaults(arguments)})
-		if err := s.Run(ctx, e); err != nil {
+		if err := s.embed(ctx, e, arguments); err != nil {
 			return err
 		}
 	}
@@ -79,6 +79,10 @@ func (s Step) Run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
+	return s.embed(ctx, e, arguments)
+}
+
+func (s Step) embed(ctx context.Context, e *command.Environment, arguments []string) error {
 	if err := e.Embed(ctx, s.Pipeline, arguments...); err != nil {
 		return failed(e, s.Pipeline.Name, err)
 	}
