@@ -21,9 +21,9 @@ async function showEntity(entity, signal) {
 
 // ask returns an item with the query of a relation, and how many answers are known.
 function ask(relation) {
-  const inverse = relation.relation.startsWith("~"), item = make("li"), link = make("a", undefined, {href: "?" + new URLSearchParams({source: facts.entity, relation: relation.relation})});
+  const [name, inverse] = parsed(relation.relation), item = make("li"), link = make("a", undefined, {href: "?" + new URLSearchParams({source: facts.entity, relation: relation.relation})});
   const query = make("span"), count = make("span", relation.facts.toLocaleString("en"), {class: "count"});
-  sentence(query, facts.entity, inverse ? relation.relation.slice(1) : relation.relation, !inverse);
+  sentence(query, facts.entity, name, !inverse);
   query.querySelector("bdi:not(.relation)").className = "quiet"; // the heading shows the entity
   count.append(make("span", relation.facts === 1 ? " known fact" : " known facts", {class: "quiet"}));
   link.append(query, " ", count);
@@ -52,7 +52,7 @@ function draw() {
   if (!facts || !width) return;
   drawn = width;
   const groups = facts.relations.slice(0, mostGroups).filter(group => group.entities.length);
-  const both = width >= 600 && new Set(groups.map(group => group.relation[0] === "~")).size === 2;
+  const both = width >= 600 && new Set(groups.map(group => parsed(group.relation)[1])).size === 2;
   const svg = shape("svg", {width, role: "group", "aria-label": "Known facts of " + shorten(visible(facts.entity), 200)});
   $("graph").replaceChildren(svg); // texts have a length from then on
   const center = both ? Math.floor(width / 2) : 8, top = both ? 28 : 12;
@@ -69,7 +69,7 @@ function draw() {
 
 // drawGroup draws the neighbors of a relation, below those that are on their side already. An arrow points from the head of a fact to its tail.
 function drawGroup(place, group) {
-  const {svg, center, space} = place, inverse = group.relation[0] === "~", relation = inverse ? group.relation.slice(1) : group.relation;
+  const {svg, center, space} = place, [relation, inverse] = parsed(group.relation);
   const side = place.both && inverse ? -1 : 1, anchor = side > 0 ? "start" : "end", at = center + 38 * side;
   const tip = center + (inverse ? 7 : 23) * side, base = (inverse ? 6 : -6) * side;
   let y = place.bottom[side] + 20;
@@ -110,8 +110,8 @@ function label(parent, name, x, y, anchor, width, style) {
 
 // fact returns the fact of an entity and its neighbor in words.
 function fact(entity, relation, neighbor) {
-  const [head, name, tail] = relation[0] === "~" ? [neighbor, relation.slice(1), entity] : [entity, relation, neighbor];
-  return [head, name, tail].map(visible).join(" ");
+  const [name, inverse] = parsed(relation);
+  return (inverse ? [neighbor, name, entity] : [entity, name, neighbor]).map(visible).join(" ");
 }
 
 // further returns a button in the picture that shows more neighbors of a relation.

@@ -35,6 +35,9 @@ function named(name, most = longName, tag = "bdi") {
 const number = (value, digits) => value.toFixed(digits).replace("-", "\u2212");
 const plural = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many);
 
+// parsed returns the name of a relation without the leading ~ of an inverse one, and whether it has that.
+const parsed = relation => relation.startsWith("~") ? [relation.slice(1), true] : [relation, false];
+
 // get asks the server. What it throws is for the user; retry says that the same request may succeed later.
 async function get(path, parameters, signal) {
   let response;
@@ -225,8 +228,8 @@ function showPaths(cell, found) {
 }
 
 function showAnswers(found, parameters) {
-  const tail = !found.relation.startsWith("~"), calibrated = found.answers.some(answer => answer.probability !== undefined);
-  sentence($("heading"), found.source, found.relation.replace(/^~/, ""), tail);
+  const [relation, inverse] = parsed(found.relation), calibrated = found.answers.some(answer => answer.probability !== undefined);
+  sentence($("heading"), found.source, relation, !inverse);
   document.querySelector("th.probability").hidden = !calibrated;
   $("answers").replaceChildren(...found.answers.flatMap((answer, i) => row(found, answer, i + 1, calibrated)));
   $("note").textContent = !found.answers.length ? "No answers."
@@ -265,8 +268,9 @@ function fill(wanted) {
   source.value = wanted.get("source") || "";
   const relation = wanted.get("relation");
   if (relation) {
-    document.querySelector(`[name=direction][value=${relation[0] === "~" ? "head" : "tail"}]`).checked = true;
-    pick($("relation"), relation.replace(/^~/, ""));
+    const [name, inverse] = parsed(relation);
+    document.querySelector(`[name=direction][value=${inverse ? "head" : "tail"}]`).checked = true;
+    pick($("relation"), name);
     $("k").value = wanted.get("k") || 10;
     $("new").checked = wanted.get("only_new") === "true";
     pick($("type"), (wanted.get("candidates") || "").replace(/^type:/, ""));
@@ -306,7 +310,7 @@ async function show(focus) {
 // corrected returns the address with another name instead of the unknown one.
 function corrected(wanted, problem, name) {
   const of = new URLSearchParams(wanted);
-  if (problem.error.startsWith("unknown relation")) of.set("relation", (of.get("relation")[0] === "~" ? "~" : "") + name);
+  if (problem.error.startsWith("unknown relation")) of.set("relation", (parsed(of.get("relation"))[1] ? "~" : "") + name);
   else if (problem.error.startsWith("unknown type")) of.set("candidates", "type:" + name);
   else of.set("source", name);
   return of;
