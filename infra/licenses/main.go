@@ -4,15 +4,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"tagnet/infra/internal/program"
 )
 
 // allowed are the licenses, by their SPDX names, under which a program may be given away with its own license kept. The
@@ -22,7 +26,7 @@ var allowed = []string{
 	"LicenseRef-C-Ares", "GNU-All-permissive-Copying-License",
 }
 
-// platforms are those of .goreleaser.yaml.
+// platforms lists the targets of a release, as .goreleaser.yaml does.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
 
 // programs returns the main packages that are released for a platform.
@@ -37,18 +41,21 @@ const head = `The programs of tagnet contain the software below, under these lic
 make licenses wrote this file.
 `
 
-func main() {
-	tool := flag.String("tool", "", "`program`: go-licenses")
-	file := flag.String("file", "THIRD_PARTY_LICENSES", "`file` to write")
-	check := flag.Bool("check", false, "fail if the file differs, and write nothing")
-	flag.Parse()
-	if err := run(*tool, *file, *check); err != nil {
-		fmt.Fprintf(os.Stderr, "licenses: %v\n", err)
-		os.Exit(1)
+func main() { os.Exit(program.Run("licenses", "interrupted", run)) }
+
+func run(_ context.Context, arguments []string, _, diagnostics io.Writer) error {
+	set := flag.NewFlagSet("licenses", flag.ContinueOnError)
+	tool := set.String("tool", "go-licenses", "`program`: go-licenses")
+	file := set.String("file", "THIRD_PARTY_LICENSES", "`file` to write")
+	check := set.Bool("check", false, "fail if the file differs, and write nothing")
+	if err := program.Parse(set, "Writes the licenses and notices of everything that a release links.", arguments, diagnostics); err != nil {
+		return err
 	}
+	return write(*tool, *file, *check)
 }
 
-func run(tool, file string, check bool) error {
+// write writes the file, or compares it.
+func write(tool, file string, check bool) error {
 	module, err := output("go", "list", "-m")
 	if err != nil {
 		return err

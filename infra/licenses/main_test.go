@@ -58,25 +58,25 @@ func TestATextThatIsNotCurrent(t *testing.T) {
 	finds, refuses := script("finds", row+license+" MIT"), script("refuses", row+license+" GPL-3.0")
 	fails := script("fails", "echo W1 a warning >&2; echo E1 no package >&2; exit 1")
 	file := filepath.Join(folder, "licenses")
-	if err := run(finds, file, true); err == nil || !strings.Contains(err.Error(), "make licenses") {
+	if err := write(finds, file, true); err == nil || !strings.Contains(err.Error(), "make licenses") {
 		t.Errorf("no file: %v", err)
 	}
-	if err := run(finds, file, false); err != nil {
+	if err := write(finds, file, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(finds, file, true); err != nil {
+	if err := write(finds, file, true); err != nil {
 		t.Errorf("what was written is not current: %v", err)
 	}
 	if err := os.WriteFile(file, []byte(head), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(finds, file, true); err == nil || !strings.Contains(err.Error(), "not current") {
+	if err := write(finds, file, true); err == nil || !strings.Contains(err.Error(), "not current") {
 		t.Errorf("another file: %v", err)
 	}
-	if err := run(refuses, file, false); err == nil || !strings.Contains(err.Error(), "host/a, which is linked on linux/amd64, has the license GPL-3.0") {
+	if err := write(refuses, file, false); err == nil || !strings.Contains(err.Error(), "host/a, which is linked on linux/amd64, has the license GPL-3.0") {
 		t.Errorf("a license that is not allowed: %v", err)
 	}
-	if err := run(fails, file, false); err == nil || !strings.Contains(err.Error(), "no package") || strings.Contains(err.Error(), "a warning") {
+	if err := write(fails, file, false); err == nil || !strings.Contains(err.Error(), "no package") || strings.Contains(err.Error(), "a warning") {
 		t.Errorf("a go-licenses that fails: %v", err)
 	}
 }
