@@ -22,17 +22,21 @@ type Program struct {
 
 // Build builds tagnet from the module of the current folder.
 func Build(ctx context.Context, path string) (Program, error) {
-	return BuildPackage(ctx, "tagnet/pipelines/tagnet", path)
+	return build(ctx, "tagnet/pipelines/tagnet", path, "run this in the repository, or name a built program with --tagnet")
 }
 
 // BuildPackage builds the program of a package of that module.
 func BuildPackage(ctx context.Context, name, path string) (Program, error) {
+	return build(ctx, name, path, "run this in the repository")
+}
+
+func build(ctx context.Context, name, path, remedy string) (Program, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return Program{}, err
 	}
 	if _, err := output(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", absolute, name); err != nil {
-		return Program{}, fmt.Errorf("building %s: %w; run this in the repository, or name a built program with --tagnet", filepath.Base(name), err)
+		return Program{}, fmt.Errorf("building %s: %w; %s", filepath.Base(name), err, remedy)
 	}
 	p, err := Open(absolute)
 	if err != nil {
