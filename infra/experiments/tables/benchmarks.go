@@ -49,10 +49,7 @@ func (b *benchmarks) page() string {
 	t.say("<!-- Written by `go run ./infra/experiments/tables` (`make results`) from commands.json and results/: change those instead. -->")
 	t.say("# Benchmarks")
 	t.say("What commands of tagnet take: time and memory. [commands.json](commands.json) lists them, [go run ./infra/experiments/benchmarks](../experiments/README.md#benchmarks) measures them. [README.md](README.md) says what a query takes, phase by phase.")
-	for _, line := range b.Protocol {
-		fmt.Fprintf(t, "- %s\n", line)
-	}
-	t.WriteString("\n")
+	t.list(b.Protocol)
 	b.shared(t)
 	var rows [][]string
 	for _, e := range b.Entries {
@@ -71,7 +68,7 @@ func (b *benchmarks) page() string {
 	}
 	b.elsewhere(t)
 	b.made(t)
-	return strings.TrimRight(t.String(), "\n") + "\n"
+	return t.file()
 }
 
 // command returns the markup of the command of an entry, with what has to run before.

@@ -17,6 +17,17 @@ type text struct{ strings.Builder }
 // say adds a paragraph.
 func (t *text) say(format string, arguments ...any) { fmt.Fprintf(t, format+"\n\n", arguments...) }
 
+// list writes lines as items of a list.
+func (t *text) list(lines []string) {
+	for _, line := range lines {
+		fmt.Fprintf(t, "- %s\n", line)
+	}
+	t.WriteString("\n")
+}
+
+// file returns the text as that of a file.
+func (t *text) file() string { return strings.TrimRight(t.String(), "\n") + "\n" }
+
 // table adds a table.
 func (t *text) table(head []string, rows [][]string) {
 	fmt.Fprintf(t, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
@@ -44,7 +55,7 @@ func (e *evidence) page() string {
 	e.explained(t)
 	e.measured(t)
 	e.everyCell(t)
-	return strings.TrimRight(t.String(), "\n") + "\n"
+	return t.file()
 }
 
 // numbers returns the numbers of a method on datasets, with their metrics in the order of the tables.

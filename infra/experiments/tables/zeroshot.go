@@ -44,13 +44,10 @@ func (z *transfer) page() string {
 	t.say("<!-- Written by `go run ./infra/experiments/tables` (`make results`) from zeroshot.json and zeroshot/results/: change those instead. -->")
 	t.say("# Models of any graph")
 	t.say("Models that answer on any graph, measured on graphs that most of them were not trained on. [zeroshot.json](zeroshot.json) lists graphs and models, [go run ./infra/experiments/zeroshot](README.md#models-of-any-graph) measures them.")
-	for _, line := range z.Protocol {
-		fmt.Fprintf(t, "- %s\n", line)
-	}
-	t.WriteString("\n")
+	t.list(z.Protocol)
 	if len(z.Results) == 0 {
 		t.say("Nothing is measured yet.")
-		return strings.TrimRight(t.String(), "\n") + "\n"
+		return t.file()
 	}
 	t.say("† The model was trained on facts of the graph.%s", z.trained())
 	t.say("## Zero-shot")
@@ -61,7 +58,7 @@ func (z *transfer) page() string {
 	}
 	z.costs(t)
 	z.made(t)
-	return strings.TrimRight(t.String(), "\n") + "\n"
+	return t.file()
 }
 
 // trained says what the models were trained on, as far as it is published.
@@ -232,10 +229,11 @@ func (z *transfer) made(t *text) {
 // made lists what results were measured with, and how many with each.
 func (t *text) made(programs map[string]int) {
 	t.say("## How it was measured")
+	var lines []string
 	for _, program := range slices.Sorted(maps.Keys(programs)) {
-		fmt.Fprintf(t, "- %d results on %s\n", programs[program], program)
+		lines = append(lines, fmt.Sprintf("%d results on %s", programs[program], program))
 	}
-	t.WriteString("\n")
+	t.list(lines)
 }
 
 // commitOf describes the commit of a program.
