@@ -17,11 +17,11 @@ import (
 // FormatVersion is the version of the files of results.
 const FormatVersion = 1
 
-// Result is what an entry took.
+// Result has the measured time and memory of an entry.
 type Result struct {
 	FormatVersion int `json:"format_version"`
 	Entry
-	// Seconds is the time of the clock, CPUSeconds that of the processor in user and system mode, PeakMiB the largest resident memory.
+	// Seconds is the elapsed time, CPUSeconds the processor time in user and system mode, PeakMiB the peak resident memory.
 	Seconds    float64 `json:"seconds"`
 	CPUSeconds float64 `json:"cpu_seconds"`
 	PeakMiB    float64 `json:"peak_mib"`

@@ -45,8 +45,8 @@ func (p *Processes) Interrupted() bool {
 	return p.interrupted
 }
 
-// Usage is what a process took: the time of the clock, that of the processor in user and system mode, and its largest resident memory in
-// MiB, 0 if the system does not say. Those of the processes that it started and waited for count.
+// Usage has the resources that a process used: elapsed time, processor time in user and system mode, and peak resident memory in MiB (0 if
+// the system does not report it). Child processes that it waited for are included.
 type Usage struct{ Seconds, CPUSeconds, PeakMiB float64 }
 
 // Run runs a program, and appends its command line as one of tagnet and what it prints to a log. The error of a process that failed is
