@@ -61,8 +61,8 @@ func TestSupports(t *testing.T) {
 	if err := New(none).Supports(c); err != nil {
 		t.Error(err)
 	}
-	c.Policy = configuration.PolicyFull
+	c.Policy = configuration.PolicyAStar
 	if err := New(none).Supports(c); err == nil {
-		t.Error("full propagation: no error")
+		t.Error("A*Net: no error")
 	}
 }

@@ -21,7 +21,8 @@ type batch struct {
 	Parameters device.Pointer
 	Gradients  device.Pointer // as parameters
 
-	Distances            device.Pointer // [B, V]
+	Reached              device.Pointer // [B, V]: distances from the sources
+	Distances            device.Pointer // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
 	Frontier, Found      device.Pointer // [ceil(B / 32), V], a bit a query
 	Seen                 device.Pointer
 	Active               device.Pointer // [T + 1, B, V]: whether a layer updates an entity

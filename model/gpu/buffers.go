@@ -29,11 +29,17 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		mlpRows = candidates * (1 + ages)
 	}
 	all := []buffer{
-		{&b.Queries, 40, 0}, {&b.Distances, v, 0}, {&b.Frontier, words, 4 * v}, {&b.Found, words, 4 * v}, {&b.Seen, words, 4 * v},
+		{&b.Queries, 40, 0},
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
 		{&b.Rows, rowSize * rows, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
 		{&b.Maps, 0, 4 * t * width * int64(e.columns())}, {&b.Transposed, 0, 4 * t * width * int64(e.columns())},
 		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0}, {&b.Sent, 8 * t, 0}, {&b.Bad, 0, 4},
+	}
+	if e.searches() {
+		all = append(all, buffer{&b.Reached, v, 0}, buffer{&b.Frontier, words, 4 * v}, buffer{&b.Found, words, 4 * v}, buffer{&b.Seen, words, 4 * v})
+	}
+	if !c.Windowed() {
+		all = append(all, buffer{&b.Distances, v, 0})
 	}
 	if c.Dependent {
 		all = append(all, buffer{&b.Dependent, 4 * t * relations, 0})
@@ -98,6 +104,11 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	}
 	for _, buffer := range e.buffers(stride, e.capacity) {
 		*buffer.at = e.memory.allocate(buffer.bytes*int64(e.capacity) + buffer.once)
+	}
+	if e.configuration.Windowed() {
+		e.batch.Distances = e.batch.Reached
+	} else {
+		e.memory.clear(e.batch.Distances, int64(e.capacity)*int64(e.graph.Entities))
 	}
 	e.batch.CandidateStride = int32(stride)
 	e.batch.Parts = int32(e.parts(e.capacity))

@@ -50,6 +50,9 @@ func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p
 	if g.Edges() > math.MaxInt32/2 || g.Entities > math.MaxInt32/2 {
 		return nil, remedy.Errorf("use --device cpu", "a graph of %d edges and %d entities is too large for a device", g.Edges(), g.Entities)
 	}
+	if !c.Windowed() { // a window in which all distances are 0
+		c.Delta = c.Layers
+	}
 	e := &engine{device: d, graph: g, configuration: c, dim: paddedDim(c.Dim), training: training, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
 	if err := e.prepare(p); err != nil {
 		e.memory.free()

@@ -18,8 +18,14 @@ func (e *engine) start(queries []encodedQuery, change func(*batch)) {
 	e.memory.copyIn(b.Queries, device.Bytes(queries))
 }
 
+// searches reports whether anything depends on distances: which messages a window admits, and what a Scorer reports.
+func (e *engine) searches() bool { return e.configuration.Windowed() || !e.training }
+
 // search finds the distances from the sources of n queries.
 func (e *engine) search(n int) {
+	if !e.searches() {
+		return
+	}
 	v, words := e.graph.Entities, blocks(n, 32)
 	e.launch("search_start", blocks(n*v, 256), 256)
 	e.launch("search_first", n, 256)
@@ -73,6 +79,9 @@ func (e *engine) arrange() {
 
 // propagate computes the states of all layers for n queries, unless ctx is done.
 func (e *engine) propagate(ctx context.Context, n int) error {
+	if !e.configuration.Windowed() { // messages of states before layer 1 are sent, too
+		e.memory.clear(e.batch.States, int64(4*e.dim)*int64(n)*int64(e.graph.Entities))
+	}
 	e.launch("start_states", n, 32)
 	for t := 1; t <= e.configuration.Layers; t++ {
 		if ctx.Err() != nil {

@@ -132,6 +132,14 @@ func scenarios(t testing.TB) []scenario {
 	})
 	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
 	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
+	s = add("full, hubs", hubs, 2, func(c *configuration.Configuration) { c.Policy, c.Layers = "full", 2 })
+	s.examples[0].Source, s.again = 1, true
+	add("full, sum, degree messages", sparse(t, random, 20, 3, 30), 3, func(c *configuration.Configuration) {
+		c.Policy, c.Aggregate, c.DegreeMessages, c.Dependent, c.Layers, c.Dim = "full", "sum", true, false, 9, 16
+	})
+	add("specific, twelve ages", sparse(t, random, 12, 2, 12), 2, func(c *configuration.Configuration) {
+		c.DeltaMode, c.Attention, c.Layers, c.Delta = "specific", "own", 12, 11
+	})
 	add("40 queries", sparse(t, random, 12, 2, 15), 40, func(c *configuration.Configuration) { c.Layers = 2 })
 	add("400 negatives", sparse(t, random, 300, 2, 250), 2, func(c *configuration.Configuration) { c.Layers, c.Negatives = 2, 400 })
 	s = add("chunks", sparse(t, random, 20, 2, 30), 7, func(c *configuration.Configuration) { c.Layers = 2 })
@@ -186,7 +194,9 @@ func anyScenario(t testing.TB, seed uint64) scenario {
 	c.Aggregate, c.Remove = choose("pna", "pna", "sum", "mean", "max"), choose("triple", "one_hop", "none")
 	c.Bias, c.Dependent, c.DegreeMessages, c.Dropout = chance(), chance(), chance(), float64(random.IntN(3))/4
 	c.Negatives, c.BatchSize, c.AdversarialTemperature = 1+random.IntN(20), 1+random.IntN(4), float64(random.IntN(2))
-	if chance() {
+	if random.IntN(3) == 0 {
+		c.Policy = "full"
+	} else if chance() {
 		c.DeltaMode, c.Attention, c.AttentionTemperature = "specific", choose("own", "shared"), 0.5+random.Float64()
 	}
 	entities := 4 + random.IntN(30)

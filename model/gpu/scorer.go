@@ -190,7 +190,7 @@ func (s *Scorer) choose(queries []Query, out []Answered) error {
 	scores, distances := make([]float32, v), make([]uint8, v)
 	for i, q := range queries {
 		values(s.engine, s.batch.Scores+device.Pointer(4*i*v), scores)
-		values(s.engine, s.batch.Distances+device.Pointer(i*v), distances)
+		values(s.engine, s.batch.Reached+device.Pointer(i*v), distances)
 		if s.memory.err != nil {
 			return s.memory.err
 		}

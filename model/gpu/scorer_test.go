@@ -88,6 +88,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*configuration.Configuration){
 		"default":  nil,
+		"full":     func(c *configuration.Configuration) { c.Policy, c.Dependent, c.Dim = "full", false, 8 },
 		"specific": func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "shared", 8 },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,9 +10,6 @@ import (
 	"tagnet/model/configuration"
 )
 
-// maxAges is the largest number of states that an entity passes through in its window.
-const maxAges = 8
-
 // reductions are the numbers that the kernels have for the aggregates.
 var reductions = map[string]int32{
 	configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
@@ -40,16 +37,14 @@ func Supports(c configuration.Configuration) error {
 	switch {
 	case c.Source() != configuration.RelationsTable && c.Source() != configuration.RelationsLinear:
 		return cpuOnly("relations", c.Source(), configuration.RelationsTable+" or "+configuration.RelationsLinear)
-	case c.Policy != configuration.PolicyWindow:
-		return cpuOnly("policy", c.Policy, configuration.PolicyWindow)
+	case c.Prioritized():
+		return cpuOnly("policy", c.Policy, configuration.PolicyWindow+" or "+configuration.PolicyFull)
 	case c.Message != configuration.MessageDistMult:
 		return cpuOnly("message", c.Message, configuration.MessageDistMult)
 	case !computes:
 		return cpuOnly("aggregate", c.Aggregate, strings.Join(slices.Sorted(maps.Keys(reductions)), ", "))
 	case c.Dim > 64:
 		return cpuOnly("dim", c.Dim, "1 to 64")
-	case c.Ages() > maxAges:
-		return cpuOnly("delta", c.Delta, fmt.Sprintf("0 to %d", maxAges-1))
 	}
 	return nil
 }

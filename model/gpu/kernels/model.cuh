@@ -90,7 +90,8 @@ struct Batch {
 	const float *parameters;
 	float *gradients; // as parameters
 
-	byte *distances;            // [B, V]
+	byte *reached;              // [B, V]: distances from the sources
+	byte *distances;            // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
 	unsigned *frontier, *found; // [ceil(B / 32), V], a bit a query
 	unsigned *seen;
 	byte *active;  // [T + 1, B, V]: whether a layer updates an entity

@@ -49,7 +49,7 @@ KERNEL(256) rank(const Batch *p, const Answer *answers, const int *known_begin, 
 	if (threadIdx.x == 0) {
 		int *to = out + (long long)blockIdx.x * 5;
 		to[0] = __float_as_int(own);
-		to[1] = p->distances[(long long)answer.query * p->entities + answer.entity];
+		to[1] = p->reached[(long long)answer.query * p->entities + answer.entity];
 		to[2] = not_lower;
 		to[3] = higher;
 		to[4] = p->entities - left_out;
@@ -108,7 +108,7 @@ KERNEL(256) best(const Batch *p, int k, int *out) {
 			int *to = out + ((long long)b * k + i) * 3;
 			to[0] = place;
 			to[1] = __float_as_int(highest);
-			to[2] = p->distances[(long long)b * p->entities + place];
+			to[2] = p->reached[(long long)b * p->entities + place];
 		}
 	}
 }

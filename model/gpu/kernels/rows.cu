@@ -2,12 +2,12 @@
 // Which entities each layer updates, and the numbering of these updates as rows.
 #include "model.cuh"
 
-// All that the window admits. Training computes less: see below.
+// The sources' states before layer 1, and all updates that the window admits. Training computes less: see below.
 KERNEL(256) activate_all(const Batch *p) {
 	long long i = (long long)blockIdx.x * 256 + threadIdx.x, count = (long long)p->batch * p->entities;
 	if (i >= count) return;
 	int distance = p->distances[i];
-	p->active[i] = distance == 0;
+	p->active[i] = i % p->entities == p->queries[i / p->entities].source;
 	for (int t = 1; t <= p->layers; t++) p->active[t * count + i] = distance <= t && t <= distance + p->delta;
 }
 

@@ -8,7 +8,7 @@ KERNEL(256) search_start(const Batch *p) {
 	int v = i % p->entities;
 	if (i < (long long)p->batch * p->entities) {
 		int b = i / p->entities;
-		p->distances[i] = v == p->queries[b].source ? 0 : UNREACHED;
+		p->reached[i] = v == p->queries[b].source ? 0 : UNREACHED;
 	}
 }
 
@@ -20,7 +20,7 @@ KERNEL(256) search_first(const Batch *p) {
 	int end = p->offsets[q.source + 1];
 	for (int e = p->offsets[q.source] + threadIdx.x; e < end; e += 256) {
 		int u = p->senders[e], r = inverse_of(p->relations[e], p->relation_count); // q.source -r-> u
-		if (u != q.source && !removed(q, q.source, r, u)) p->distances[(long long)b * p->entities + u] = 1;
+		if (u != q.source && !removed(q, q.source, r, u)) p->reached[(long long)b * p->entities + u] = 1;
 	}
 }
 
@@ -32,7 +32,7 @@ KERNEL(128) search_pack(const Batch *p) {
 	int g = i / p->entities, v = i % p->entities;
 	unsigned first = 0, seen = 0;
 	for (int b = 32 * g; b < min(32 * g + 32, p->batch); b++) {
-		int distance = p->distances[(long long)b * p->entities + v];
+		int distance = p->reached[(long long)b * p->entities + v];
 		first |= (unsigned)(distance == 1) << (b % 32);
 		seen |= (unsigned)(distance <= 1) << (b % 32);
 	}
@@ -61,6 +61,6 @@ KERNEL(128) search_next(const Batch *p, int distance) {
 			to[i] = found;
 			p->seen[i] = seen | found;
 		}
-		if (found >> lane & 1) p->distances[(long long)(32 * g + lane) * p->entities + v] = distance;
+		if (found >> lane & 1) p->reached[(long long)(32 * g + lane) * p->entities + v] = distance;
 	}
 }

@@ -34,11 +34,11 @@ func TestDevice(t *testing.T) {
 	run("computing on cuda:0 (", "the epoch before", true, "--epochs", "1")
 	run("the epoch before was trained with --device cuda:", "computing on", false, "--epochs", "2", "--resume", "--device", "cpu")
 	run("computing on cuda:0 (", "on the CPU", true, "--epochs", "3", "--resume", "--device", "cuda")
-	run("computing on the CPU: policy full", "use --device cpu", false, "--epochs", "1", "--force", "--policy", "full")
+	run("computing on the CPU: policy astar", "use --device cpu", false, "--epochs", "1", "--force", "--policy", "astar")
 
 	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
 	for _, device := range []string{"cuda", "cuda:1"} {
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--device", device, "--force", "--policy", "full")...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--device", device, "--force", "--policy", "astar")...)
 		if code != 1 || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "--device "+device+": ") {
 			t.Errorf("%s: %d, %q, want one line", device, code, stderr)
 		}

@@ -125,8 +125,11 @@ func (p *Batch) inEdges(entity int32) (from, to int) {
 	return int(p.Offsets[entity]), int(p.Offsets[entity+1])
 }
 
-// distance returns an entity's distance from the source of query b.
+// distance returns the distance of an entity that decides what layers update and send for query b.
 func (p *Batch) distance(b int, entity int32) int { return int(p.Distances[b*p.Entities+int(entity)]) }
+
+// reached returns how far an entity is from the source of query b.
+func (p *Batch) reached(b int, entity int32) int { return int(p.Reached[b*p.Entities+int(entity)]) }
 
 // active reports whether layer t updates an entity for query b.
 func (p *Batch) active(t, b int, entity int32) bool {

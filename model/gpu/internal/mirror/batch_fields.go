@@ -21,7 +21,8 @@ type Batch struct {
 	Parameters []float32
 	Gradients  []float32 // as parameters
 
-	Distances            []uint8  // [B, V]
+	Reached              []uint8  // [B, V]: distances from the sources
+	Distances            []uint8  // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
 	Frontier, Found      []uint32 // [ceil(B / 32), V], a bit a query
 	Seen                 []uint32
 	Active               []uint8 // [T + 1, B, V]: whether a layer updates an entity

@@ -38,7 +38,7 @@ func (p *Batch) Rank(answers []Answer, knownBegin, known, out []int32) {
 				count(v, -1)
 			}
 		}
-		copy(out[5*i:], []int32{int32(math.Float32bits(own)), int32(p.distance(int(a.Query), a.Entity)), notLower, higher, candidates})
+		copy(out[5*i:], []int32{int32(math.Float32bits(own)), int32(p.reached(int(a.Query), a.Entity)), notLower, higher, candidates})
 	}
 }
 
@@ -56,7 +56,7 @@ func (p *Batch) Best(k int, out []int32) {
 				}
 			}
 			taken[best] = true
-			copy(out[3*(b*k+i):], []int32{best, int32(math.Float32bits(scores[best])), int32(p.distance(b, best))})
+			copy(out[3*(b*k+i):], []int32{best, int32(math.Float32bits(scores[best])), int32(p.reached(b, best))})
 		}
 	}
 }

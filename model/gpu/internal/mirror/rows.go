@@ -1,12 +1,12 @@
 package mirror
 
-// ActivateAll activates all updates that the window admits.
+// ActivateAll activates the sources before layer 1, and all updates that the window admits.
 func (p *Batch) ActivateAll() {
 	for t := range p.Layers + 1 {
 		for b := range p.Batch {
 			for v := range int32(p.Entities) {
 				distance := p.distance(b, v)
-				p.activate(t, b, v, distance <= t && t <= distance+p.Delta && (t > 0 || distance == 0))
+				p.activate(t, b, v, distance <= t && t <= distance+p.Delta && (t > 0 || v == p.Queries[b].Source))
 			}
 		}
 	}

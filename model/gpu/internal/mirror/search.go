@@ -4,9 +4,9 @@ package mirror
 func (p *Batch) SearchStart() {
 	for b, q := range p.Queries[:p.Batch] {
 		for v := range p.Entities {
-			p.Distances[b*p.Entities+v] = unreached
+			p.Reached[b*p.Entities+v] = unreached
 		}
-		p.Distances[b*p.Entities+int(q.Source)] = 0
+		p.Reached[b*p.Entities+int(q.Source)] = 0
 	}
 }
 
@@ -17,7 +17,7 @@ func (p *Batch) SearchFirst() {
 		for e := from; e < to; e++ {
 			u := p.Senders[e] // every edge has its inverse: the source's senders are its receivers
 			if u != q.Source && !q.removes(q.Source, p.inverse(p.Relations[e]), u) {
-				p.Distances[b*p.Entities+int(u)] = 1
+				p.Reached[b*p.Entities+int(u)] = 1
 			}
 		}
 	}
@@ -29,7 +29,7 @@ func (p *Batch) SearchPack() {
 		for v := range p.Entities {
 			var first, seen uint32
 			for b := 32 * group; b < min(32*group+32, p.Batch); b++ {
-				switch p.Distances[b*p.Entities+v] {
+				switch p.Reached[b*p.Entities+v] {
 				case 0:
 					seen |= 1 << (b % 32)
 				case 1:
@@ -61,7 +61,7 @@ func (p *Batch) SearchNext(distance int) {
 			p.Seen[i] |= found
 			for b := range min(32, p.Batch-32*group) {
 				if found>>b&1 == 1 {
-					p.Distances[(32*group+b)*p.Entities+v] = uint8(distance)
+					p.Reached[(32*group+b)*p.Entities+v] = uint8(distance)
 				}
 			}
 		}
