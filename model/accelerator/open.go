@@ -59,7 +59,7 @@ func (o *opener) Open(ordinal int) (Accelerator, error) {
 	if o.open == nil {
 		o.open = map[int]*engine{}
 	}
-	e := &engine{device: d, opener: o, ordinal: ordinal}
+	e := &engine{device: gpu.NewKeeper(d), opener: o, ordinal: ordinal}
 	o.open[ordinal] = e
 	return e, nil
 }

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -31,9 +32,10 @@ type engine struct {
 	kernels       map[string]device.Kernel
 	padding       padding
 	memory        memory
-	batch         batch // what does not depend on the queries
-	capacity      int   // queries of a chunk
-	current       int   // queries of the last chunk
+	held          []*part // of the graph
+	batch         batch   // what does not depend on the queries
+	capacity      int     // queries of a chunk
+	current       int     // queries of the last chunk
 	at            device.Pointer
 	training      bool
 	profile       *profile // nil unless launches are measured
@@ -55,7 +57,7 @@ func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p
 	}
 	e := &engine{device: d, graph: g, configuration: c, dim: paddedDim(c.Dim), training: training, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
 	if err := e.prepare(p); err != nil {
-		e.memory.free()
+		_ = e.close() // the first error says more
 		return nil, err
 	}
 	return e, nil
@@ -71,7 +73,10 @@ func (e *engine) prepare(p *parameters.Set[float32]) error {
 		return err
 	}
 	e.describe(e.padding.layout)
-	e.placeGraph()
+	e.hold(false)
+	if e.training {
+		e.hold(true)
+	}
 	e.placeParameters(p)
 	return e.memory.err
 }
@@ -173,7 +178,7 @@ func (e *engine) launch(name string, blocks, threads int, arguments ...any) {
 }
 
 // close gives back the device's memory. The device stays open.
-func (e *engine) close() error { return e.memory.free() }
+func (e *engine) close() error { return errors.Join(e.memory.free(), e.letGo()) }
 
 // blocks returns the number of blocks for n elements of which a block takes size at a time.
 func blocks(n, size int) int { return (n + size - 1) / size }

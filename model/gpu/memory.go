@@ -6,6 +6,7 @@ import "tagnet/model/device"
 type memory struct {
 	device device.Device
 	held   []device.Pointer
+	bytes  int64 // that were ever allocated
 	err    error
 }
 
@@ -19,7 +20,7 @@ func (m *memory) allocate(bytes int64) device.Pointer {
 		m.err = err
 		return 0
 	}
-	m.held = append(m.held, p)
+	m.held, m.bytes = append(m.held, p), m.bytes+max(bytes, 4)
 	return p
 }
 

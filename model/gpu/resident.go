@@ -3,14 +3,12 @@ package gpu
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"tagnet/model/graph"
 )
 
-// placeGraph puts on the device what depends on the graph alone.
-func (e *engine) placeGraph() {
-	g, b, m := e.graph, &e.batch, &e.memory
+// placeEdges puts on a device what scoring reads of a graph. It returns what sets the fields of a batch.
+func placeEdges(m *memory, g *graph.Graph) func(b *batch) {
 	offsets := make([]int32, len(g.Offsets))
 	for i, offset := range g.Offsets {
 		offsets[i] = int32(offset)
@@ -21,46 +19,59 @@ func (e *engine) placeGraph() {
 			heavy = append(heavy, o)
 		}
 	}
-	edges := byRelation(g)
-	b.Offsets, b.Senders, b.Relations = place(m, offsets), place(m, edges.senders), place(m, edges.relations)
-	b.Heavy, b.HeavyCount = place(m, heavy), int32(len(heavy))
-	b.Scales = place(m, e.scales())
-	if e.training {
-		e.placeLinks(edges)
+	senders, relations := byRelation(g)
+	var of batch
+	of.Offsets, of.Senders, of.Relations = place(m, offsets), place(m, senders), place(m, relations)
+	of.Heavy, of.HeavyCount = place(m, heavy), int32(len(heavy))
+	of.Scales = place(m, scales(g))
+	return func(b *batch) {
+		b.Offsets, b.Senders, b.Relations, b.Heavy, b.HeavyCount, b.Scales = of.Offsets, of.Senders, of.Relations, of.Heavy, of.HeavyCount, of.Scales
 	}
 }
 
-// adjacency has the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together.
-type adjacency struct {
-	*graph.Graph
-	senders, relations []int32
-}
-
-func byRelation(g *graph.Graph) adjacency {
-	a := adjacency{g, slices.Clone(g.Senders), slices.Clone(g.Relations)}
+// byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together. The graph has
+// them by receiver, sender and relation, so two stable distributions order them, by relation and then by receiver.
+func byRelation(g *graph.Graph) (senders, relations []int32) {
+	type ends struct{ sender, receiver int32 }
+	byRelation, next := make([]ends, g.Edges()), begins(g.Relations, g.RelationCount())
 	for o := range int32(g.Entities) {
-		begin, end := g.Offsets[o], g.Offsets[o+1]
-		sort.Stable(relationOrder{a.senders[begin:end], a.relations[begin:end]}) // they are ordered by sender
+		for edge := g.Offsets[o]; edge < g.Offsets[o+1]; edge++ {
+			r := g.Relations[edge]
+			byRelation[next[r]] = ends{g.Senders[edge], o}
+			next[r]++
+		}
 	}
-	return a
+	senders, relations = make([]int32, g.Edges()), make([]int32, g.Edges())
+	to, r := slices.Clone(g.Offsets), int32(0)
+	for i, e := range byRelation {
+		for next[r] == int32(i) { // which is the end of r by now
+			r++
+		}
+		at := to[e.receiver]
+		to[e.receiver]++
+		senders[at], relations[at] = e.sender, r
+	}
+	return senders, relations
 }
 
-// relationOrder sorts edges by relation.
-type relationOrder struct{ senders, relations []int32 }
-
-func (r relationOrder) Len() int           { return len(r.senders) }
-func (r relationOrder) Less(i, j int) bool { return r.relations[i] < r.relations[j] }
-func (r relationOrder) Swap(i, j int) {
-	r.senders[i], r.senders[j] = r.senders[j], r.senders[i]
-	r.relations[i], r.relations[j] = r.relations[j], r.relations[i]
+// begins returns where each of so many relations begins among edges that are ordered by relation, and the end.
+func begins(relations []int32, count int) []int32 {
+	begin := make([]int32, count+1)
+	for _, r := range relations {
+		begin[r+1]++
+	}
+	for r := range count {
+		begin[r+1] += begin[r]
+	}
+	return begin
 }
 
 // scales returns what depends on an entity's degree, by degree.
-func (e *engine) scales() []scale {
-	scales := make([]scale, e.graph.HighestDegree()+1)
+func scales(g *graph.Graph) []scale {
+	scales := make([]scale, g.HighestDegree()+1)
 	for degree := range scales {
-		c := math.Log(float64(degree)+1) / e.graph.MeanLogDegree
-		if e.graph.MeanLogDegree == 0 { // without edges every scaler is 0 / 0, of zeros
+		c := math.Log(float64(degree)+1) / g.MeanLogDegree
+		if g.MeanLogDegree == 0 { // without edges every scaler is 0 / 0, of zeros
 			c = 0
 		}
 		scales[degree] = scale{Divisor: 1 / (float32(degree) + 1), Up: float32(c), Down: float32(1 / max(c, 0.01))}
@@ -68,45 +79,47 @@ func (e *engine) scales() []scale {
 	return scales
 }
 
-// reverse returns the index of every edge's inverse.
-func (a adjacency) reverse() []int32 {
-	reverse := make([]int32, len(a.senders))
-	for o := range int32(a.Entities) {
-		for edge := a.Offsets[o]; edge < a.Offsets[o+1]; edge++ {
-			u, inverse := a.senders[edge], a.Inverse(a.relations[edge])
-			begin, end := a.Offsets[u], a.Offsets[u+1]
-			reverse[edge] = int32(begin) + int32(sort.Search(int(end-begin), func(i int) bool {
-				r := a.relations[begin+int64(i)]
-				return r > inverse || r == inverse && a.senders[begin+int64(i)] >= o
-			}))
-		}
-	}
-	return reverse
-}
-
-// placeLinks puts what training reads of an edge on the device. It numbers the edges by the relation of their inverse, and cuts each
-// relation's into pieces that a warp sums.
-func (e *engine) placeLinks(a adjacency) {
-	begin := make([]int32, a.RelationCount()+1)
-	for _, r := range a.relations {
-		begin[a.Inverse(r)+1]++
-	}
+// placeLinks puts on a device what training reads of a graph beside its edges. It cuts each relation's slots into pieces that a warp sums.
+func placeLinks(m *memory, g *graph.Graph) func(b *batch) {
+	links, begin := linksOf(g)
 	var pieceBegin []int32
-	pieces := make([]int32, a.RelationCount()+1)
-	for r := range a.RelationCount() {
-		begin[r+1] += begin[r]
+	pieces := make([]int32, len(begin))
+	for r := range g.RelationCount() {
 		for from := begin[r]; from < begin[r+1]; from += pieceSlots {
 			pieceBegin = append(pieceBegin, from)
 		}
 		pieces[r+1] = int32(len(pieceBegin))
 	}
-	links, reverse := make([]link, len(a.relations)), a.reverse()
-	for edge, r := range a.relations {
-		inverse := a.Inverse(r)
-		links[edge] = link{a.senders[edge], inverse, reverse[edge], begin[inverse]}
-		begin[inverse]++
+	var of batch
+	of.Pieces = int32(len(pieceBegin))
+	of.Links, of.PieceBegin, of.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
+	return func(b *batch) {
+		b.Links, b.PieceBegin, b.RelationPieces, b.Pieces = of.Links, of.PieceBegin, of.RelationPieces, of.Pieces
 	}
-	b, m := &e.batch, &e.memory
-	b.Pieces = int32(len(pieceBegin))
-	b.Links, b.PieceBegin, b.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
+}
+
+// linksOf returns the edges in the order of byRelation as training reads them, and where the slots of each relation begin, and the end. Slots
+// number the edges by the relation of their inverse. Edges by sender, then relation of the inverse, then receiver are the inverses of
+// those by receiver, relation and sender: to distribute slots by sender gives the index of each inverse.
+func linksOf(g *graph.Graph) (links []link, begin []int32) {
+	senders, relations := byRelation(g)
+	for i, r := range relations {
+		relations[i] = g.Inverse(r)
+	}
+	begin = begins(relations, g.RelationCount())
+	links, next := make([]link, len(senders)), slices.Clone(begin)
+	bySlot := make([]int32, len(senders))
+	for edge, inverse := range relations {
+		slot := next[inverse]
+		next[inverse]++
+		links[edge] = link{Sender: senders[edge], Inverse: inverse, Slot: slot}
+		bySlot[slot] = int32(edge)
+	}
+	to := slices.Clone(g.Offsets)
+	for _, edge := range bySlot {
+		sender := links[edge].Sender
+		links[edge].Reverse = int32(to[sender])
+		to[sender]++
+	}
+	return links, begin
 }

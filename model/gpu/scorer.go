@@ -57,7 +57,7 @@ func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p
 		return nil, err
 	}
 	if err := e.placeBuffers(g.Entities, scoringQueries, e.free()); err != nil {
-		e.memory.free()
+		_ = e.close() // the first error says more
 		return nil, err
 	}
 	e.start(nil, nil)

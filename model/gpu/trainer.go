@@ -55,7 +55,7 @@ func newTrainer(d device.Device, g *graph.Graph, c configuration.Configuration, 
 	t := &Trainer{engine: e, parameters: p, solver: solver, size: e.padding.size}
 	t.place()
 	if err := e.placeBuffers(1+c.Negatives, c.BatchSize, chunk); err != nil {
-		e.memory.free()
+		_ = e.close() // the first error says more
 		return nil, err
 	}
 	for range runtime.GOMAXPROCS(0) {
