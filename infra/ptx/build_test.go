@@ -86,10 +86,10 @@ func TestBuildWritesPTX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out, "compiled 3 PTX files") || !strings.Contains(out, "4 changed") {
+	if !strings.Contains(out, "compiled 4 PTX files") || !strings.Contains(out, "5 changed") {
 		t.Errorf("printed %q", out)
 	}
-	want := []string{"a.cuh", "b.h", "doc.go", "reach.cu", "reach.ptx", "update.cu", "update_32.ptx", "update_64.ptx"}
+	want := []string{"a.cuh", "b.h", "doc.go", "reach.cu", "reach.ptx", "update.cu", "update_128.ptx", "update_32.ptx", "update_64.ptx"}
 	if diff := cmp.Diff(want, listing(t, folder)); diff != "" {
 		t.Errorf("folder (-want +got):\n%s", diff)
 	}
@@ -120,9 +120,9 @@ func TestCheckFindsStalePTX(t *testing.T) {
 	}{
 		"current": {func(*testing.T, string) {}, nil},
 		"a source changed": {func(t *testing.T, folder string) { write(t, folder, "update.cu", "changed\n") },
-			[]string{"update_32.ptx is not what update.cu compiles to, from line 5 on", "update_64.ptx is not"}},
+			[]string{"update_32.ptx is not what update.cu compiles to, from line 5 on", "update_64.ptx is not", "update_128.ptx is not"}},
 		"a header changed": {func(t *testing.T, folder string) { write(t, folder, "b.h", "c") },
-			[]string{"reach.ptx is not", "update_32.ptx is not", "update_64.ptx is not"}},
+			[]string{"reach.ptx is not", "update_32.ptx is not", "update_64.ptx is not", "update_128.ptx is not"}},
 		"PTX edited": {func(t *testing.T, folder string) {
 			write(t, folder, "update_32.ptx", read(t, folder, "update_32.ptx")+"\n")
 		}, []string{"update_32.ptx is not"}},
@@ -134,7 +134,7 @@ func TestCheckFindsStalePTX(t *testing.T) {
 		"PTX without a source": {func(t *testing.T, folder string) { write(t, folder, "old_32.ptx", "") },
 			[]string{"old_32.ptx has no source"}},
 		"a source without dimension": {func(t *testing.T, folder string) { write(t, folder, "update.cu", withoutDimension+"\n") },
-			[]string{"update.ptx is missing", "update_32.ptx has no source", "update_64.ptx has no source"}},
+			[]string{"update.ptx is missing", "update_128.ptx has no source", "update_32.ptx has no source", "update_64.ptx has no source"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +171,7 @@ func TestLocalMemoryIsAnError(t *testing.T) {
 	t.Parallel()
 	folder := sources(t)
 	write(t, folder, "update.cu", "spills\n")
-	want := []string{"update_32.ptx: update_32 takes local memory on sm_90", "update_64.ptx: update_64 takes local memory on sm_90"}
+	want := []string{"update_32.ptx: update_32 takes local memory on sm_90", "update_64.ptx: update_64 takes local memory on sm_90", "update_128.ptx: update_128 takes local memory on sm_90"}
 	_, err := buildFake(t, folder, false)
 	checkLines(t, err, want)
 	if !slices.Contains(listing(t, folder), "update_32.ptx") {

@@ -16,7 +16,7 @@ import (
 )
 
 // dimensions lists the embedding dimensions that the kernels are compiled for.
-var dimensions = []int{32, 64}
+var dimensions = []int{32, 64, 128}
 
 // withoutDimension is the first line of a source that does not depend on the dimension.
 const withoutDimension = "// dims: none"

@@ -52,7 +52,8 @@ func (e *engine) mlpBackward(n, rows int, attention, add bool) {
 // linearBackward takes a layer's gradients through the linear map.
 func (e *engine) linearBackward(n int, layer int32) {
 	tiles := e.dim / 32 * (e.dim / 32)
-	e.launch("feature_gradients", turns(n*e.graph.Entities, 64), 4*e.dim, layer)
+	rows := e.gradientRows()
+	e.launch("feature_gradients", turns(n*e.graph.Entities, rows), rows/4*e.dim/4, layer)
 	e.launch("weight_partial", int(e.batch.Parts)*tiles, 128, layer)
 	e.launch("weight_sum", e.width()*e.columns()/32, 256, layer)
 }

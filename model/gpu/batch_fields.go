@@ -40,6 +40,7 @@ type batch struct {
 	Dependent  device.Pointer // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
 	Maps       device.Pointer // [T, WIDTH, COLUMNS] linear maps
 	Transposed device.Pointer // [T, COLUMNS, WIDTH]
+	MLPMaps    device.Pointer // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
 
 	States     device.Pointer // [A, B, V, DIM]
 	Features   device.Pointer // [rows, WIDTH]

@@ -35,6 +35,9 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		{&b.Maps, 0, 4 * t * width * int64(e.columns())}, {&b.Transposed, 0, 4 * t * width * int64(e.columns())},
 		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0}, {&b.Sent, 8 * t, 0}, {&b.Bad, 0, 4},
 	}
+	if mlps := e.arrangedMLPs(); mlps > 0 {
+		all = append(all, buffer{&b.MLPMaps, 0, 4 * int64(mlps) * d * hidden})
+	}
 	if e.searches() {
 		all = append(all, buffer{&b.Reached, v, 0}, buffer{&b.Frontier, words, 4 * v}, buffer{&b.Found, words, 4 * v}, buffer{&b.Seen, words, 4 * v})
 	}

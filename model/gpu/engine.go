@@ -154,6 +154,25 @@ func (e *engine) mlpSize() int {
 // mlpRows is the number of rows of a block of mlp_partial.
 func (e *engine) mlpRows() int { return 2048 / e.dim }
 
+// arrangedMLPs is the number of MLPs whose weights the kernels want in another order: those that do not fit shared memory.
+func (e *engine) arrangedMLPs() int {
+	switch {
+	case e.dim <= 64:
+		return 0
+	case e.configuration.Specific():
+		return 2
+	}
+	return 1
+}
+
+// gradientRows is the number of rows of a block of feature_gradients, a quarter of which a thread computes.
+func (e *engine) gradientRows() int {
+	if e.dim <= 64 {
+		return 64
+	}
+	return 32
+}
+
 // placeParameters copies the parameters, one tensor behind the other in the order of the layout.
 func (e *engine) placeParameters(p *parameters.Set[float32]) {
 	e.batch.Parameters = e.memory.allocate(4 * int64(e.padding.size))

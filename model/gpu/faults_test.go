@@ -191,8 +191,8 @@ var bounds = map[string]enlarge{
 }
 
 // boundsOf has the bounds of each kernel. Not listed are mlp_query and weight_sum, which read one partial sum more only where a query's
-// candidates or a layer's rows fill their last one, and mlp_embedding and start_states, whose blocks compute a query with a thread for each
-// value.
+// candidates or a layer's rows fill their last one, mlp_embedding and start_states, whose blocks compute a query with a thread for each
+// value, and mlp_arrange, which only dimensions have that faults are not tried in.
 var boundsOf = map[string][]string{
 	"search_start":        {"batch", "entities"},
 	"search_first":        {"offsets"},

@@ -72,9 +72,12 @@ func (e *engine) embed(n int) {
 	e.launch("mlp_shift", mlps*n, 2*d)
 }
 
-// arrange puts the linear maps in the kernels' layout, after each change of the parameters.
+// arrange puts the linear maps and the MLPs in the kernels' layout, after each change of the parameters.
 func (e *engine) arrange() {
 	e.launch("arrange", turns(e.configuration.Layers*e.width()*e.columns(), 256), 256)
+	if mlps := e.arrangedMLPs(); mlps > 0 {
+		e.launch("mlp_arrange", blocks(mlps*2*e.dim*e.dim, 256), 256)
+	}
 }
 
 // propagate computes the states of all layers for n queries, unless ctx is done.

@@ -238,6 +238,7 @@ var functions = map[string]func(b *mirror.Batch, l launch){
 	"draw_masks":          func(b *mirror.Batch, l launch) { b.DrawMasks() },
 	"embed":               func(b *mirror.Batch, l launch) { b.Embed() },
 	"arrange":             func(b *mirror.Batch, l launch) { b.Arrange() },
+	"mlp_arrange":         func(b *mirror.Batch, l launch) { b.MLPArrange() },
 	"mlp_shift":           func(b *mirror.Batch, l launch) { b.MLPShift(l.blocks / b.Batch) },
 	"aggregate":           func(b *mirror.Batch, l launch) { b.Aggregate(l.integer(1)) },
 	"count_sent":          func(b *mirror.Batch, l launch) { b.CountSent() },

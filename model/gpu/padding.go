@@ -9,10 +9,11 @@ import (
 
 // paddedDim returns the dimension of the kernels that compute a model's.
 func paddedDim(dim int) int {
-	if dim <= 32 {
-		return 32
+	padded := 32
+	for padded < dim {
+		padded *= 2
 	}
-	return 64
+	return padded
 }
 
 // padding puts the parameters of a model of fewer dimensions than the kernels' into theirs: the other dimensions are 0 and stay 0.

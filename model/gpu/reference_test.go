@@ -130,6 +130,11 @@ func scenarios(t testing.TB) []scenario {
 	add("specific, dim 64", sparse(t, random, 15, 2, 20), 2, func(c *configuration.Configuration) {
 		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta = "specific", "own", 64, 2, 0
 	})
+	s = add("hubs, dim 128", hubs, 1, func(c *configuration.Configuration) { c.Dim, c.Layers, c.Delta, c.Negatives = 128, 2, 1, 3 })
+	s.examples[0].Source = 0
+	add("specific, dim 100", sparse(t, random, 10, 2, 12), 2, func(c *configuration.Configuration) {
+		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta, c.DegreeMessages = "specific", "own", 100, 2, 1, true
+	})
 	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
 	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
 	s = add("full, hubs", hubs, 2, func(c *configuration.Configuration) { c.Policy, c.Layers = "full", 2 })
@@ -235,7 +240,7 @@ func TestLaunches(t *testing.T) {
 // TestFunctions checks that package reference has the kernels of all sources, and no others.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{32, 64} {
+	for _, dim := range []int{32, 64, 128} {
 		var names []string
 		for _, source := range kernels.Sources {
 			ptx, err := kernels.Source(source, dim)

@@ -10,6 +10,9 @@ import (
 	"tagnet/model/configuration"
 )
 
+// maxDim is the largest dimension that the kernels are compiled for.
+const maxDim = 128
+
 // reductions are the numbers that the kernels have for the aggregates.
 var reductions = map[string]int32{
 	configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
@@ -43,8 +46,8 @@ func Supports(c configuration.Configuration) error {
 		return cpuOnly("message", c.Message, configuration.MessageDistMult)
 	case !computes:
 		return cpuOnly("aggregate", c.Aggregate, strings.Join(slices.Sorted(maps.Keys(reductions)), ", "))
-	case c.Dim > 64:
-		return cpuOnly("dim", c.Dim, "1 to 64")
+	case c.Dim > maxDim:
+		return cpuOnly("dim", c.Dim, fmt.Sprintf("1 to %d", maxDim))
 	}
 	return nil
 }

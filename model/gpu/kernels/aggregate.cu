@@ -211,25 +211,29 @@ SHARING(32 * HEAVY_WARPS, 3) aggregate(const Batch *p, int t, int heavy) {
 			empty[warp] = m.empty;
 		}
 		__syncthreads();
-		int j = threadIdx.x % DIM;
-		if (threadIdx.x < DIM) {
-			for (int w = 1; w < HEAVY_WARPS; w++) {
-				((float *)sums)[j] += ((float *)sums[w])[j];
-				((float *)squares)[j] += ((float *)squares[w])[j];
+		auto merge = [&](int k) {
+			int j = k % DIM;
+			if (k < DIM) {
+				for (int w = 1; w < HEAVY_WARPS; w++) {
+					((float *)sums)[j] += ((float *)sums[w])[j];
+					((float *)squares)[j] += ((float *)squares[w])[j];
+				}
+			} else if (k < 2 * DIM) {
+				float extreme = ((float *)most)[j];
+				int edge = ((int *)highest)[j];
+				for (int w = 1; w < HEAVY_WARPS; w++) raise(extreme, edge, ((float *)most[w])[j], ((int *)highest[w])[j]);
+				((float *)most)[j] = extreme;
+				((int *)highest)[j] = edge;
+			} else if (k < 3 * DIM) {
+				float extreme = ((float *)least)[j];
+				int edge = ((int *)lowest)[j];
+				for (int w = 1; w < HEAVY_WARPS; w++) lower(extreme, edge, ((float *)least[w])[j], ((int *)lowest[w])[j]);
+				((float *)least)[j] = extreme;
+				((int *)lowest)[j] = edge;
 			}
-		} else if (threadIdx.x < 2 * DIM) {
-			float extreme = ((float *)most)[j];
-			int edge = ((int *)highest)[j];
-			for (int w = 1; w < HEAVY_WARPS; w++) raise(extreme, edge, ((float *)most[w])[j], ((int *)highest[w])[j]);
-			((float *)most)[j] = extreme;
-			((int *)highest)[j] = edge;
-		} else if (threadIdx.x < 3 * DIM) {
-			float extreme = ((float *)least)[j];
-			int edge = ((int *)lowest)[j];
-			for (int w = 1; w < HEAVY_WARPS; w++) lower(extreme, edge, ((float *)least[w])[j], ((int *)lowest[w])[j]);
-			((float *)least)[j] = extreme;
-			((int *)lowest)[j] = edge;
-		}
+		};
+		merge(threadIdx.x);
+		if (3 * DIM > 32 * HEAVY_WARPS) merge(threadIdx.x + 32 * HEAVY_WARPS);
 		__syncthreads();
 		if (warp == 0) {
 			Members all = {sums[0][part], squares[0][part], most[0][part], least[0][part], highest[0][part], lowest[0][part], 0, 0};

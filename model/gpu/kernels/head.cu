@@ -4,9 +4,33 @@
 #define UNITS (HIDDEN / 32) // hidden units of a lane
 #define MLP_SIZE (HIDDEN * DIM + 2 * HIDDEN + 1) // partial gradients: state weights, sums of hidden gradients, output weights, output bias
 
-// The first layer's weights for the state, [DIM, HIDDEN], in shared memory.
-DEVICE void load_weights(const Batch *p, int at, float *w) {
-	for (int i = threadIdx.x; i < HIDDEN * DIM; i += blockDim.x) w[i % DIM * (HIDDEN + 1) + i / DIM] = p->parameters[at + i / DIM * HIDDEN + i % DIM];
+// A block has the first layer's weights for the state in shared memory, where they fit. Otherwise they are read through the first-level
+// cache, in the order of dimensions while lanes hold hidden units, and in that of the parameters while they hold dimensions.
+#define SHARED (DIM <= 64)
+#define WEIGHTS (SHARED ? DIM * (HIDDEN + 1) : 1)
+
+// unit_weights returns the weights as [DIM, HIDDEN] with UNIT_STRIDE between dimensions.
+#define UNIT_STRIDE (SHARED ? HIDDEN + 1 : HIDDEN)
+DEVICE const float *unit_weights(const Batch *p, bool attention, float *space) {
+	if (!SHARED) return p->mlp_maps + attention * DIM * HIDDEN;
+	int at = attention ? p->attention_at : p->mlp_at;
+	for (int i = threadIdx.x; i < HIDDEN * DIM; i += blockDim.x) space[i % DIM * (HIDDEN + 1) + i / DIM] = p->parameters[at + i / DIM * HIDDEN + i % DIM];
+	__syncthreads();
+	return space;
+}
+
+// dimension_weights returns the weights for dimension_weight.
+DEVICE const float *dimension_weights(const Batch *p, bool attention, float *space) {
+	return SHARED ? unit_weights(p, attention, space) : p->parameters + (attention ? p->attention_at : p->mlp_at);
+}
+DEVICE float dimension_weight(const float *w, int dimension, int unit) {
+	return SHARED ? w[dimension * UNIT_STRIDE + unit] : w[unit * HIDDEN + dimension];
+}
+
+// The weights in the order of dimensions, after each change of the parameters, where they do not fit shared memory.
+KERNEL(256) mlp_arrange(const Batch *p) {
+	int i = blockIdx.x * 256 + threadIdx.x, mlp = i / (DIM * HIDDEN), j = i / HIDDEN % DIM, h = i % HIDDEN;
+	if (i < (p->specific ? 2 : 1) * DIM * HIDDEN) p->mlp_maps[i] = p->parameters[(mlp ? p->attention_at : p->mlp_at) + h * HIDDEN + j];
 }
 
 // evaluate is the MLP of a state that a warp holds; h receives the hidden units lane, lane + 32, ...
@@ -19,7 +43,7 @@ DEVICE float evaluate(const Batch *p, int at, const float *w, const float *shift
 		for (int j = 0; j < 32; j++) {
 			float v = __shfl_sync(ALL, x[i], j);
 #pragma unroll
-			for (int k = 0; k < UNITS; k++) h[k] = fmaf(v, w[(32 * i + j) * (HIDDEN + 1) + lane + 32 * k], h[k]);
+			for (int k = 0; k < UNITS; k++) h[k] = fmaf(v, w[(32 * i + j) * UNIT_STRIDE + lane + 32 * k], h[k]);
 		}
 	float sum = 0;
 #pragma unroll
@@ -46,10 +70,9 @@ DEVICE void load_state(const Batch *p, int b, int v, int age, float *x) {
 
 // Scores of the candidates, or while scoring of all entities. A warp an entity of a query.
 KERNEL(256) score(const Batch *p) {
-	__shared__ float w[DIM * (HIDDEN + 1)];
+	__shared__ float space[WEIGHTS];
+	const float *w = unit_weights(p, false, space);
 	int lane = threadIdx.x % 32;
-	load_weights(p, p->mlp_at, w);
-	__syncthreads();
 	long long count = (long long)p->batch * p->candidate_stride;
 	for (long long i = (long long)blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
 		int b = i / p->candidate_stride, c = i % p->candidate_stride;
@@ -73,10 +96,9 @@ KERNEL(256) score(const Batch *p) {
 
 // Final states where delta is specific: an attention over the entity's states.
 KERNEL(256) attend(const Batch *p) {
-	__shared__ float w[DIM * (HIDDEN + 1)];
+	__shared__ float space[WEIGHTS];
+	const float *w = unit_weights(p, true, space);
 	int lane = threadIdx.x % 32;
-	load_weights(p, p->attention_at, w);
-	__syncthreads();
 	long long count = (long long)p->batch * p->candidate_stride;
 	const float *shifts = p->shift + (p->attention_at == p->mlp_at ? 0 : p->batch * HIDDEN);
 	for (long long i = (long long)blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
@@ -169,16 +191,15 @@ DEVICE void differentiate(const Batch *p, int at, const float *w, long long row,
 		for (int j = 0; j < 32; j++) {
 			float v = __shfl_sync(ALL, h[k], j);
 #pragma unroll
-			for (int i = 0; i < PER; i++) x[i] = fmaf(v, w[(lane + 32 * i) * (HIDDEN + 1) + 32 * k + j], x[i]);
+			for (int i = 0; i < PER; i++) x[i] = fmaf(v, dimension_weight(w, lane + 32 * i, 32 * k + j), x[i]);
 		}
 }
 
 // Gradients of the candidates' final states. A warp a candidate.
 KERNEL(256) score_backward(const Batch *p) {
-	__shared__ float w[DIM * (HIDDEN + 1)];
+	__shared__ float space[WEIGHTS];
+	const float *w = dimension_weights(p, false, space);
 	int lane = threadIdx.x % 32;
-	load_weights(p, p->mlp_at, w);
-	__syncthreads();
 	long long count = (long long)p->batch * p->candidate_stride;
 	for (long long i = (long long)blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
 		if (i % p->candidate_stride >= p->queries[i / p->candidate_stride].candidates) continue;
@@ -193,10 +214,9 @@ KERNEL(256) score_backward(const Batch *p) {
 
 // Gradients of the states that an attention summed: in place of that of the final state, one for each age.
 KERNEL(256) attend_backward(const Batch *p) {
-	__shared__ float w[DIM * (HIDDEN + 1)];
+	__shared__ float space[WEIGHTS];
+	const float *w = dimension_weights(p, true, space);
 	int lane = threadIdx.x % 32;
-	load_weights(p, p->attention_at, w);
-	__syncthreads();
 	long long count = (long long)p->batch * p->candidate_stride;
 	for (long long i = (long long)blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
 		int b = i / p->candidate_stride;

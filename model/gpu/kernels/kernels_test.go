@@ -15,7 +15,7 @@ import (
 )
 
 // dimension matches what follows the name of a source in a file name.
-var dimension = regexp.MustCompile(`(_32|_64)?\.ptx$`)
+var dimension = regexp.MustCompile(`(_32|_64|_128)?\.ptx$`)
 
 // all returns the embedded PTX by file name.
 func all(t *testing.T) map[string]string {
@@ -115,8 +115,10 @@ func TestDimensionsHaveEqualKernels(t *testing.T) {
 		if !narrow {
 			continue
 		}
-		if diff := cmp.Diff(Entries(ptx), Entries(texts[name+"_64.ptx"])); diff != "" {
-			t.Errorf("kernels of %s (-32 +64):\n%s", name, diff)
+		for _, dim := range []string{"64", "128"} {
+			if diff := cmp.Diff(Entries(ptx), Entries(texts[name+"_"+dim+".ptx"])); diff != "" {
+				t.Errorf("kernels of %s (-32 +%s):\n%s", name, dim, diff)
+			}
 		}
 	}
 }
@@ -125,7 +127,7 @@ func TestSource(t *testing.T) {
 	t.Parallel()
 	texts := all(t)
 	for _, name := range Sources {
-		for _, dim := range []int{32, 64} {
+		for _, dim := range []int{32, 64, 128} {
 			want, found := texts[fmt.Sprintf("%s_%d.ptx", name, dim)]
 			if !found {
 				want = texts[name+".ptx"]

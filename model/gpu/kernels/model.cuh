@@ -109,6 +109,7 @@ struct Batch {
 	float *dependent;  // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
 	float *maps;             // [T, WIDTH, COLUMNS] linear maps
 	float *transposed;       // [T, COLUMNS, WIDTH]
+	float *mlp_maps;         // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
 
 	float *states;     // [A, B, V, DIM]
 	float *features;   // [rows, WIDTH]

@@ -4,7 +4,8 @@
 #define ROWS 64 // of a block; a thread computes 8 rows by 4 outputs under three scalers
 #define TILE 8  // features at a time
 #define THREADS (8 * LANES)
-#define READ (ROWS * TILE / 4 / THREADS)      // features that a thread copies, four at a time
+#define ALL_READ (ROWS * TILE / 4 >= THREADS)   // whether every thread copies features
+#define READ (ALL_READ ? ROWS * TILE / 4 / THREADS : 1) // features that a thread copies, four at a time
 #define MAPPED (TILE * COLUMNS / 4 / THREADS) // likewise weights
 
 // Target is what the end of an update needs to know of a row.
@@ -33,8 +34,8 @@ DEVICE void multiply(float (&c)[3][8][4], const float4 *a, const float4 *w) {
 	}
 }
 
-// Twelve warps fill a multiprocessor's registers. While a block computes on a tile it reads the next one.
-SHARING(THREADS, 6 / PER) update(const Batch *p, int t) {
+// Twelve warps fill a multiprocessor's registers, with 128 dimensions eight. While a block computes on a tile it reads the next one.
+SHARING(THREADS, PER == 4 ? 1 : 6 / PER) update(const Batch *p, int t) {
 	__shared__ float4 a[2][TILE][ROWS / 4 + 1]; // by feature: 64 rows
 	__shared__ float4 w[2][TILE][COLUMNS / 4];
 	__shared__ Target targets[ROWS];
@@ -49,13 +50,15 @@ SHARING(THREADS, 6 / PER) update(const Batch *p, int t) {
 		float4 xs[READ], ys[MAPPED];
 		auto read = [&](int k) {
 #pragma unroll
-			for (int i = 0; i < READ; i++) xs[i] = at4(features, from[i] + k / 4);
+			for (int i = 0; i < READ; i++)
+				if (ALL_READ || column < ROWS) xs[i] = at4(features, from[i] + k / 4);
 #pragma unroll
 			for (int i = 0; i < MAPPED; i++) ys[i] = at4(maps, k * COLUMNS / 4 + thread + i * THREADS);
 		};
 		auto keep = [&](int b) {
 #pragma unroll
 			for (int i = 0; i < READ; i++) {
+				if (!ALL_READ && column >= ROWS) continue;
 				float *to = (float *)&a[b][4 * four][0] + column + i * (4 * THREADS / TILE);
 				to[0] = xs[i].x;
 				to[ROWS + 4] = xs[i].y;

@@ -1,9 +1,9 @@
 // Gradients of the linear maps: of their inputs, and of their weights as sums over rows.
 #include "model.cuh"
 
-#define ROWS 64           // of a block of feature_gradients; a thread computes 4 rows by 4 dimensions of the five kinds of features
+#define ROWS (DIM > 64 ? 32 : 64) // of a block of feature_gradients, as shared memory allows; a thread computes 4 rows by 4 dimensions of the five kinds of features
 #define TILE (512 / DIM)  // outputs at a time
-#define THREADS (16 * LANES)
+#define THREADS (ROWS / 4 * LANES)
 #define GROUP 16          // rows that weight_partial reads at a time
 #define SHARE (4 * GROUP) // rows that make it worth splitting their sum further
 
@@ -33,7 +33,7 @@ DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 *w, cons
 // Gradients of a layer's features: [n, COLUMNS] x [COLUMNS, WIDTH]. While a block computes on a tile of weights it reads the next
 // one.
 SHARING(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
-	__shared__ float4 a[DIM][ROWS / 4 + 1]; // by output: 64 rows, before the scalers
+	__shared__ float4 a[DIM][ROWS / 4 + 1]; // by output: rows, before the scalers
 	__shared__ float4 w[2][TILE][WIDTH / 4];
 	__shared__ float ups[ROWS], downs[ROWS];
 	constexpr int tiles = COLUMNS / TILE, size = TILE * WIDTH / 4, each = (size + THREADS - 1) / THREADS;
@@ -55,7 +55,7 @@ SHARING(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
 		read(0);
 #pragma unroll
 		for (int i = 0; i < ROWS * LANES / THREADS; i++) {
-			int r = thread % 16 + 16 * i, o = thread / 16;
+			int r = thread % (ROWS / 4) + ROWS / 4 * i, o = thread / (ROWS / 4);
 			float4 x = at4(p->linear, (long long)(first + min(r, last)) * LANES + o);
 			float *to = (float *)&a[4 * o][0] + r;
 			to[0] = x.x;
@@ -257,27 +257,31 @@ KERNEL(256) relation_parameters(const Batch *p) {
 	*to = p->accumulate ? *to + sum : sum;
 }
 
+#define HELD (LANES > 16 ? 16 : LANES) // fours of dimensions that a thread has registers for
+
 // Gradients of the maps that yield relation embeddings: an outer product a query. A thread an output.
 KERNEL(128) relation_map(const Batch *p) {
 	int outputs = p->relation_count * DIM;
 	for (int i = blockIdx.x * 128 + threadIdx.x; i < p->layers * outputs; i += gridDim.x * 128) {
 		int t = i / outputs, o = i % outputs;
-		float4 w[LANES];
-		float bias = 0;
-#pragma unroll
-		for (int j = 0; j < LANES; j++) w[j] = zero4();
-		for (int b = 0; b < p->batch; b++) {
-			float g = p->relation_gradients[((long long)b * p->layers + t) * outputs + o];
-			const float *q = query_embedding(p, b);
-			bias += g;
-#pragma unroll
-			for (int j = 0; j < LANES; j++) w[j] = fma4(at4(q, j), make_float4(g, g, g, g), w[j]);
-		}
 		float *layer = p->gradients + (long long)t * p->layer_size, *to = layer + p->relation_at + (long long)o * DIM;
-		if (p->accumulate) bias += layer[p->relation_bias_at + o];
-		layer[p->relation_bias_at + o] = bias;
+#pragma unroll 1
+		for (int part = 0; part < LANES; part += HELD) {
+			float4 w[HELD];
+			float bias = 0;
 #pragma unroll
-		for (int j = 0; j < LANES; j++) put4(to, j, p->accumulate ? add4(at4(to, j), w[j]) : w[j]);
+			for (int j = 0; j < HELD; j++) w[j] = zero4();
+			for (int b = 0; b < p->batch; b++) {
+				float g = p->relation_gradients[((long long)b * p->layers + t) * outputs + o];
+				const float *q = query_embedding(p, b);
+				bias += g;
+#pragma unroll
+				for (int j = 0; j < HELD; j++) w[j] = fma4(at4(q, part + j), make_float4(g, g, g, g), w[j]);
+			}
+			if (part == 0) layer[p->relation_bias_at + o] = p->accumulate ? layer[p->relation_bias_at + o] + bias : bias;
+#pragma unroll
+			for (int j = 0; j < HELD; j++) put4(to, part + j, p->accumulate ? add4(at4(to, part + j), w[j]) : w[j]);
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ type Batch struct {
 	Dependent  []float32 // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
 	Maps       []float32 // [T, WIDTH, COLUMNS] linear maps
 	Transposed []float32 // [T, COLUMNS, WIDTH]
+	MLPMaps    []float32 // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
 
 	States     []float32 // [A, B, V, DIM]
 	Features   []float32 // [rows, WIDTH]

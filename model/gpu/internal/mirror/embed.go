@@ -35,6 +35,20 @@ func (p *Batch) Arrange() {
 	}
 }
 
+// MLPArrange sets the weights of states in a number of MLPs in the order of dimensions.
+func (p *Batch) MLPArrange() {
+	hidden, mlps := p.hidden(), 1
+	if p.Specific {
+		mlps = 2
+	}
+	for mlp := range mlps {
+		weights := p.Parameters[p.mlp(mlp == 1):]
+		for i := range p.Dim * hidden {
+			p.MLPMaps[mlp*p.Dim*hidden+i] = weights[i%hidden*hidden+i/hidden]
+		}
+	}
+}
+
 // MLPShift sets the part of the first layers of a number of MLPs that depends on the query's embedding: b + W x_q.
 func (p *Batch) MLPShift(mlps int) {
 	hidden := p.hidden()
