@@ -17,6 +17,8 @@ type costs map[string]cost
 // counts are the numbers that costs depend on: of one step, or of some queries that are scored together.
 type counts struct {
 	dim, layers, relations, entities, edges float64 // relations with inverses
+	features, scalers                       float64 // vectors of a row's features, and of them those of its messages under each scaler
+	extremes                                float64 // 1 if messages get a gradient because they attain an extreme, else 0
 	queries, rows, messages                 float64
 	candidates                              float64 // scores
 	mlps                                    float64 // evaluations of an MLP for each of them
@@ -29,6 +31,13 @@ func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates
 	n := counts{
 		dim: float64(c.Dim), layers: float64(c.Layers), relations: float64(g.RelationCount()), entities: float64(g.Entities), edges: float64(g.Edges()),
 		queries: float64(w.Queries), candidates: float64(w.Queries * candidates), mlps: 1, dependent: c.Dependent, training: training,
+	}
+	n.features, n.scalers = 2, 1
+	switch c.Aggregate {
+	case configuration.AggregatePNA:
+		n.features, n.scalers, n.extremes = 5, 3, 1
+	case configuration.AggregateMax:
+		n.extremes = 1
 	}
 	if c.Specific() {
 		n.mlps += float64(c.Ages())
@@ -47,7 +56,8 @@ func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates
 const (
 	value    = 4         // a number
 	sender   = 9         // of an edge, with its relation and the sender's distance
-	receiver = 29        // of an edge in the backward pass: also its inverse, run and row, and which extremes it attains
+	receiver = 21        // of an edge in the backward pass: also its inverse, run and row
+	attained = 8         // which extremes it attains
 	record   = 8 * value // a row
 )
 
@@ -57,22 +67,22 @@ const (
 	reduction = 2 + 2*fused // of a message in each dimension: the product, the sum, the squares, the extremes
 	spreading = 2           // of a message in each dimension in the backward pass
 	norm      = 20          // of a row in each dimension: scalers, layer norm, ReLU, residual
-	terms     = 10          // of a row in each dimension: what its messages' gradients are made of
+	terms     = 10          // of a row in each dimension: what its messages' gradients are made of, at most
 	adam      = 12          // of a parameter
-	maps      = 15          // blocks of dim x dim of a layer's linear maps: 5 features, 3 scalers
 )
 
 // phases returns the costs; see the README for the formulas.
 func (n counts) phases() costs {
 	state := value * n.dim
-	linear := fused * maps * n.dim * n.dim
-	weights := n.layers * maps * n.dim * n.dim * value
+	linear := fused * n.features * n.dim * n.dim
+	weights := n.linearMaps()
+	row := (n.features + 1) * state // features, and what they become or come from
 	c := costs{
 		"search":      {(n.layers-1)*n.words()*n.edges*2*value + n.queries*n.entities, 0},
 		"rows":        {6*(n.layers+1)*n.queries*n.entities + n.rows*record, 0},
 		"embeddings":  n.embeddings(),
-		"aggregation": {n.messages*(2*state+sender) + n.rows*(6*state+record), n.dim * (n.messages*reduction + n.rows*norm)},
-		"node update": {n.rows*6*state + weights, n.rows * (linear + norm*n.dim)},
+		"aggregation": {n.messages*(2*state+sender) + n.rows*(row+record), n.dim * (n.messages*reduction + n.rows*norm)},
+		"node update": {n.rows*row + weights, n.rows * (linear + norm*n.dim)},
 	}
 	mlp := fused * (2*n.dim*n.dim + 2*n.dim)
 	if !n.training {
@@ -80,20 +90,28 @@ func (n counts) phases() costs {
 		c["ranking"] = cost{2 * n.candidates * value, 0}
 		return c
 	}
-	c["node update"] = cost{n.rows*7*state + weights, c["node update"].operations}
+	c["node update"] = cost{n.rows*(row+state) + weights, c["node update"].operations}
 	c["head and loss"] = cost{n.candidates * n.mlps * 14 * state, n.candidates * n.mlps * 3 * mlp}
-	c["aggregation"] = cost{c["aggregation"].bytes + n.rows*2*state, c["aggregation"].operations}
-	c["state gradients"] = cost{n.messages*(2*state+receiver) + n.rows*(7*state+record), n.dim * (n.messages*spreading + n.rows*norm)}
-	c["feature gradients"] = cost{n.rows*6*state + weights, n.rows * linear}
-	c["message gradients"] = cost{n.rows * (14*state + record), n.dim * n.rows * terms}
+	c["aggregation"] = cost{c["aggregation"].bytes + n.extremes*n.rows*2*state, c["aggregation"].operations}
+	c["state gradients"] = cost{n.messages*(n.messageTerms()*state+receiver+n.extremes*attained) + n.rows*(7*state+record), n.dim * (n.messages*spreading + n.rows*norm)}
+	c["feature gradients"] = cost{n.rows*row + weights, n.rows * linear}
+	c["message gradients"] = cost{n.rows * ((3*(n.features-1)+2*n.extremes)*state + record), n.dim * n.rows * terms}
 	c["relation gradients"] = n.relationGradients()
-	c["weight gradients"] = cost{n.rows*6*state + weights, n.rows * linear}
+	c["weight gradients"] = cost{n.rows*row + weights, n.rows * linear}
 	c["optimizer"] = cost{8 * n.parameters * value, adam * n.parameters}
 	return c
 }
 
 // words is the number of words that hold a bit of each query.
 func (n counts) words() float64 { return float64((int(n.queries) + 31) / 32) }
+
+// linearMaps is the size of all linear maps, in bytes.
+func (n counts) linearMaps() float64 {
+	return n.layers * n.features * n.scalers * n.dim * n.dim * value
+}
+
+// messageTerms is the number of vectors that the gradient of every message is made of: base and slope, or one of them.
+func (n counts) messageTerms() float64 { return min(2, n.features-1) }
 
 // embedded is the number of dimensions of all relation embeddings of all layers.
 func (n counts) embedded() float64 { return n.layers * n.relations * n.dim }
@@ -102,7 +120,7 @@ func (n counts) embedded() float64 { return n.layers * n.relations * n.dim }
 func (n counts) embeddings() cost {
 	var c cost
 	if n.training {
-		c.bytes = 3 * n.layers * maps * n.dim * n.dim * value
+		c.bytes = 3 * n.linearMaps()
 	}
 	if n.dependent {
 		c.bytes += n.embedded() * value * (n.dim + n.queries)

@@ -14,7 +14,7 @@ var phases = []struct {
 	kernels []string
 }{
 	{"search", []string{"search_start", "search_first", "search_pack", "search_next"}},
-	{"rows", []string{"activate_candidates", "activate_senders", "activate_all", "rows_count", "rows_start", "rows_write", "draw_masks", "count_sent"}},
+	{"rows", []string{"activate_candidates", "activate_senders", "activate_all", "rows_count", "rows_start", "rows_write", "strips_count", "strips_start", "strips_write", "draw_masks", "count_sent"}},
 	{"embeddings", []string{"embed", "arrange", "mlp_arrange", "start_states"}},
 	{"aggregation", []string{"aggregate"}},
 	{"node update", []string{"update"}},

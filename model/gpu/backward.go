@@ -53,9 +53,9 @@ func (e *engine) mlpBackward(n, rows int, attention, add bool) {
 func (e *engine) linearBackward(n int, layer int32) {
 	tiles := e.dim / 32 * (e.dim / 32)
 	rows := e.gradientRows()
-	e.launch("feature_gradients", turns(n*e.graph.Entities, rows), rows/4*e.dim/4, layer)
-	e.launch("weight_partial", int(e.batch.Parts)*tiles, 128, layer)
-	e.launch("weight_sum", e.width()*e.columns()/32, 256, layer)
+	e.launch("feature_gradients", min(e.strips(n)*stripRows/rows, maxBlocks), rows/4*e.dim/4, layer)
+	e.launch("weight_partial", e.spans(n)*tiles, 128, layer)
+	e.launch("weight_sum", int(e.batch.Width)*e.dim/32, 256, layer)
 }
 
 // embeddingBackward computes the gradients of the relations' and the queries' embeddings.

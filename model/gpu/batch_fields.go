@@ -11,6 +11,10 @@ type batch struct {
 	Links                       device.Pointer // [E]
 	Heavy                       device.Pointer // entities of more than HEAVY edges, ascending
 	Scales                      device.Pointer
+	// Entities by degree and those of a degree by number. A place is an index among them. For reductions without scalers all have one degree.
+	ByDegree    device.Pointer // [V]
+	DegreeOf    device.Pointer // [V], by place: the index of the entity's degree
+	DegreeBegin device.Pointer // [degrees + 1]: the first place of each degree
 	// Every edge has a slot; slots are numbered by the relation of the edge's inverse. A piece has slots of one relation.
 	PieceBegin     device.Pointer // [pieces + 1]
 	RelationPieces device.Pointer // [2R + 1]
@@ -32,18 +36,23 @@ type batch struct {
 	RowBegin             device.Pointer // [T + 2]
 	HeavyEnd             device.Pointer // [T + 1]
 	Rows                 device.Pointer
-	RowNumbers           device.Pointer // [T + 1, B, V]: 1 + the row of an update in its layer; 0: none. While training
+	RowNumbers           device.Pointer // [T + 1, B, V]: 1 + the row of an update in its layer; 0: none, or, unless training, anything
 	RowDegree            device.Pointer // by row
 	RowAdmitted, RowSent device.Pointer // by row: edges that the window admits, and messages that are not empty
+	Places               device.Pointer // [T, V + 1], by place: the rows of a layer of the entities before it
+	Strips               device.Pointer // [T, strip_stride, STRIP]: 1 + rows of a layer, by degree, those of a strip all of one; 0 behind the last one of a degree
+	StripBegin           device.Pointer // [T, degrees + 1]: the first strip of each degree. Behind the last, the ends of each query that lose edges have a strip each
+	Spans                device.Pointer // [T, span_stride]. While training
+	SpanCounts           device.Pointer // [T]
 	Masks                device.Pointer // of dropout, by row, [PER]
 
 	Dependent  device.Pointer // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
-	Maps       device.Pointer // [T, WIDTH, COLUMNS] linear maps
-	Transposed device.Pointer // [T, COLUMNS, WIDTH]
+	Maps       device.Pointer // [T, width, columns] linear maps
+	Transposed device.Pointer // [T, columns, width]
 	MLPMaps    device.Pointer // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
 
 	States     device.Pointer // [A, B, V, DIM]
-	Features   device.Pointer // [rows, WIDTH]
+	Features   device.Pointer // [rows, width]: own state, mean, maximum, minimum and deviation of the messages, or their one reduction
 	Normalized device.Pointer // [rows, DIM]
 	Deviations device.Pointer // [rows]: 1 / standard deviation
 
@@ -61,7 +70,7 @@ type batch struct {
 	Gradient          device.Pointer // of states, by row
 	Linear            device.Pointer // gradient of the linear map's output, by row
 	Affine            device.Pointer // gradient of the layer norm's output, by row
-	FeatureGradients  device.Pointer // [rows of a layer, WIDTH]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
+	FeatureGradients  device.Pointer // [rows of a layer, width]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
 	DegreeGradients   device.Pointer // [rows of a layer, DIM]
 	Boundary          device.Pointer // [B, T + 1, DIM]: gradient of the sources' boundary
 	Attained          device.Pointer // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1
@@ -72,12 +81,15 @@ type batch struct {
 	RelationGradients device.Pointer // [B, T, 2R, DIM]
 	QueryGradients    device.Pointer // [B, DIM]
 	Partial           device.Pointer // of sums over rows
+	SpanScales        device.Pointer // [span_stride], of a layer
 
 	Bad  device.Pointer // 1 where a gradient is not finite
 	Sent device.Pointer // [T, B] messages
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int32
 	Pieces, CandidateStride, Reduction                                                        int32
+	Width, Columns                                                                            int32 // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
+	Degrees, StripStride, SpanStride                                                          int32
 	Specific, Training, DependentRelations, Bias, DegreeMessages                              int32
 	LayerSize, LinearAt, LinearBiasAt, ScaleAt, ShiftAt, RelationAt, RelationBiasAt, DegreeAt int32
 	QueryAt, MLPAt, AttentionAt                                                               int32

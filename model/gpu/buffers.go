@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"tagnet/formats/remedy"
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
 
@@ -20,9 +21,10 @@ type buffer struct {
 func (e *engine) buffers(stride, capacity int) []buffer {
 	c, b, g := e.configuration, &e.batch, e.graph
 	v, edges, d, t, ages := int64(g.Entities), g.Edges(), int64(e.dim), int64(c.Layers), int64(e.configuration.Ages())
-	width, hidden, relations := int64(e.width()), 2*d, int64(g.RelationCount())*d
+	width, hidden, relations := int64(b.Width), 2*d, int64(g.RelationCount())*d
 	rows, featureRows, candidates := ages*v+1, v+1, int64(stride)
 	perWord := float64(blocks(capacity, 32)) / float64(capacity)
+	degrees := int64(b.Degrees)
 	words := int64(perWord*float64(4*v)) + 1
 	mlpRows := candidates
 	if c.Specific() {
@@ -32,7 +34,8 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		{&b.Queries, 40, 0},
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
 		{&b.Rows, rowSize * rows, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
-		{&b.Maps, 0, 4 * t * width * int64(e.columns())}, {&b.Transposed, 0, 4 * t * width * int64(e.columns())},
+		{&b.RowNumbers, 4 * (t + 1) * v, 0}, {&b.Places, 0, 4 * t * (v + 1)}, {&b.StripBegin, 0, 4 * t * (degrees + 1)}, {&b.Strips, 0, 4 * t * stripRows * int64(e.strips(capacity))},
+		{&b.Maps, 0, 4 * t * width * int64(b.Columns)}, {&b.Transposed, 0, 4 * t * width * int64(b.Columns)},
 		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0}, {&b.Sent, 8 * t, 0}, {&b.Bad, 0, 4},
 	}
 	if mlps := e.arrangedMLPs(); mlps > 0 {
@@ -58,19 +61,21 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	if c.Specific() {
 		pieces, finals = int64(blocks(stride*int(ages), e.mlpRows())), candidates*ages
 	}
+	spans, extremes := int64(e.spans(capacity)), int64(flag(c.Aggregate == configuration.AggregatePNA || c.Aggregate == configuration.AggregateMax))
 	perQuery := max(pieces*int64(e.mlpSize()), int64(blocks(int(t*relations), queryOutputs))*d)
 	return append(all,
-		buffer{&b.CandidateEntities, 4 * candidates, 0}, buffer{&b.Multiplicity, 4 * candidates, 0}, buffer{&b.Slots, 4 * v, 0}, buffer{&b.RowNumbers, 4 * (t + 1) * v, 0},
+		buffer{&b.CandidateEntities, 4 * candidates, 0}, buffer{&b.Multiplicity, 4 * candidates, 0}, buffer{&b.Slots, 4 * v, 0},
 		buffer{&b.Masks, 4 * rows * (d / 32), 0}, buffer{&b.Features, 4 * rows * width, 0}, buffer{&b.Normalized, 4 * rows * d, 0}, buffer{&b.Deviations, 4 * rows, 0},
 		buffer{&b.Final, 4 * mlpRows * d, 0}, buffer{&b.Hidden, 4 * mlpRows * hidden, 0}, buffer{&b.ScoreGradients, 4 * mlpRows, 0},
 		buffer{&b.HiddenGradients, 4 * mlpRows * hidden, 0}, buffer{&b.Attention, 4 * candidates * ages, 0}, buffer{&b.Losses, 4, 0},
 		buffer{&b.FinalGradients, 4 * finals * d, 0}, buffer{&b.Gradient, 4 * rows * d, 0}, buffer{&b.Linear, 4 * rows * d, 0},
 		buffer{&b.Affine, int64(b.Bias) * 4 * rows * d, 0}, buffer{&b.FeatureGradients, 4 * featureRows * width, 0},
 		buffer{&b.DegreeGradients, int64(b.DegreeMessages) * 4 * featureRows * d, 0}, buffer{&b.Boundary, 4 * (t + 1) * d, 0},
-		buffer{&b.Attained, 8 * rows * d, 0}, buffer{&b.Extremes, edges * d / 4, 0}, buffer{&b.RunSums, 4 * edges * d, 0}, buffer{&b.RunLayers, edges, 0},
+		buffer{&b.Attained, extremes * 8 * rows * d, 0}, buffer{&b.Extremes, extremes * edges * d / 4, 0}, buffer{&b.RunSums, 4 * edges * d, 0}, buffer{&b.RunLayers, edges, 0},
 		buffer{&b.RelationPartials, 4 * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
 		buffer{&b.QueryGradients, 4 * d, 0},
-		buffer{&b.Partial, 4 * perQuery, 4 * int64(e.parts(capacity)) * width * int64(e.columns())},
+		buffer{&b.Partial, 4 * perQuery, 4 * spans * width * d}, buffer{&b.SpanScales, 0, 16 * spans},
+		buffer{&b.Spans, 0, 8 * t * spans}, buffer{&b.SpanCounts, 0, 4 * t},
 	)
 }
 
@@ -115,6 +120,7 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	}
 	e.batch.CandidateStride = int32(stride)
 	e.batch.Parts = int32(e.parts(e.capacity))
+	e.batch.StripStride, e.batch.SpanStride = int32(e.strips(e.capacity)), int32(e.spans(e.capacity))
 	e.at = e.memory.allocate(int64(unsafe.Sizeof(e.batch)))
 	return e.memory.err
 }

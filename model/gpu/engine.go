@@ -20,6 +20,8 @@ const (
 	heavyThreads = 256  // of a block that takes a heavy entity, or a light one a warp
 	queryOutputs = 512  // outputs of a block of relation_query
 	maxParts     = 264  // blocks that share a sum over rows
+	stripRows    = 64   // rows of equal degree that linear maps take together
+	maxSpans     = 512  // of a layer, beside one for each degree and end
 	maxBlocks    = 2112 // of a kernel in which a block takes many rows in turn
 )
 
@@ -73,6 +75,7 @@ func (e *engine) prepare(p *parameters.Set[float32]) error {
 		return err
 	}
 	e.describe(e.padding.layout)
+	e.placeDegrees()
 	e.hold(false)
 	if e.training {
 		e.hold(true)
@@ -125,6 +128,10 @@ func (e *engine) describe(layout []parameters.Shape) {
 	b.Entities, b.Edges, b.RelationCount = int32(e.graph.Entities), int32(e.graph.Edges()), int32(e.graph.RelationCount())
 	b.Layers, b.Ages, b.Delta = int32(c.Layers), int32(e.configuration.Ages()), int32(c.Delta)
 	b.Reduction = reductions[c.Aggregate]
+	b.Width, b.Columns = int32(2*e.dim), int32(e.dim) // own state and reduction
+	if c.Aggregate == configuration.AggregatePNA {
+		b.Width, b.Columns = int32(5*e.dim), int32(3*e.dim)
+	}
 	b.Specific, b.Training = flag(c.Specific()), flag(e.training)
 	b.DependentRelations, b.Bias, b.DegreeMessages = flag(c.Dependent), flag(c.Bias), flag(c.DegreeMessages)
 	b.KeepScale = 1
@@ -141,10 +148,6 @@ func flag(b bool) int32 {
 	}
 	return 0
 }
-
-// width and columns are the kernels' WIDTH and COLUMNS.
-func (e *engine) width() int   { return 5 * e.dim }
-func (e *engine) columns() int { return 3 * e.dim }
 
 // mlpSize is the number of an MLP's partial gradients, the kernels' MLP_SIZE.
 func (e *engine) mlpSize() int {

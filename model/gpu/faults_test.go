@@ -143,6 +143,10 @@ var bounds = map[string]enlarge{
 		b, t := view[batch](l.pointer(0), d)[0], l.integer(1)
 		return add(b.RowBegin, d, t+1, t+2)
 	},
+	"degrees": count("Degrees"),
+	"spans": func(l *launch, d *interpreter.Device) func() {
+		return add(view[batch](l.pointer(0), d)[0].SpanCounts, d, l.integer(1)-1, l.integer(1))
+	},
 	"rows of all layers": func(l *launch, d *interpreter.Device) func() {
 		b := view[batch](l.pointer(0), d)[0]
 		return add(b.RowBegin, d, int(b.Layers)+1, int(b.Layers)+2)
@@ -190,9 +194,9 @@ var bounds = map[string]enlarge{
 	},
 }
 
-// boundsOf has the bounds of each kernel. Not listed are mlp_query and weight_sum, which read one partial sum more only where a query's
-// candidates or a layer's rows fill their last one, mlp_embedding and start_states, whose blocks compute a query with a thread for each
-// value, and mlp_arrange, which only dimensions have that faults are not tried in.
+// boundsOf has the bounds of each kernel. Not listed are mlp_query, which reads one partial sum more only where a query's candidates fill
+// their last one, mlp_embedding and start_states, whose blocks compute a query with a thread for each value, update and feature_gradients,
+// to which a strip more is empty, and mlp_arrange, which only dimensions have that faults are not tried in.
 var boundsOf = map[string][]string{
 	"search_start":        {"batch", "entities"},
 	"search_first":        {"offsets"},
@@ -204,13 +208,15 @@ var boundsOf = map[string][]string{
 	"rows_count":          {"entities"},
 	"rows_start":          {"batch", "layers"},
 	"rows_write":          {"entities", "heavy entities"},
+	"strips_count":        {"batch", "layers", "entities"},
+	"strips_start":        {"entities", "degrees"},
+	"strips_write":        {"batch", "layers"},
 	"draw_masks":          {"rows of all layers"},
 	"embed":               {"batch", "layers"},
 	"arrange":             {"layers"},
 	"mlp_shift":           {"batch"},
 	"aggregate":           {"rows of the layer", "edges of a row"},
 	"count_sent":          {"rows of a query"},
-	"update":              {"rows of the layer"},
 	"attend":              {"batch", "candidates", "ages"},
 	"score":               {"batch", "candidates"},
 	"loss":                {"candidates"},
@@ -222,8 +228,8 @@ var boundsOf = map[string][]string{
 	"message_terms":       {"rows of the layer", "edges of a row"},
 	"relation_partial":    {"batch", "pieces", "slots of a piece"},
 	"relation_sum":        {"batch", "pieces of a relation"},
-	"feature_gradients":   {"rows of the layer"},
-	"weight_partial":      {"rows of the layer"},
+	"weight_partial":      {"spans"},
+	"weight_sum":          {"spans"},
 	"vector_partial":      {"rows of the layer"},
 	"vector_sum":          {"parts"},
 	"relation_parameters": {"batch", "layers"},

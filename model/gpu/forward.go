@@ -53,6 +53,10 @@ func (e *engine) findRows(n int) {
 	e.launch("rows_count", (layers+1)*n, 1024)
 	e.launch("rows_start", 1, 1024)
 	e.launch("rows_write", (layers+1)*n, 1024)
+	e.memory.clear(e.batch.Strips, 4*stripRows*int64(layers)*int64(e.batch.StripStride))
+	e.launch("strips_count", blocks(layers*v, 256), 256)
+	e.launch("strips_start", layers, 1024)
+	e.launch("strips_write", blocks(layers*v, 256), 256)
 	if e.training && e.batch.Threshold > 0 {
 		words := e.dim / 32
 		e.launch("draw_masks", turns(e.configuration.Ages()*n*v*words, 256), 256, int32(words))
@@ -74,7 +78,7 @@ func (e *engine) embed(n int) {
 
 // arrange puts the linear maps and the MLPs in the kernels' layout, after each change of the parameters.
 func (e *engine) arrange() {
-	e.launch("arrange", turns(e.configuration.Layers*e.width()*e.columns(), 256), 256)
+	e.launch("arrange", turns(e.configuration.Layers*int(e.batch.Width*e.batch.Columns), 256), 256)
 	if mlps := e.arrangedMLPs(); mlps > 0 {
 		e.launch("mlp_arrange", blocks(mlps*2*e.dim*e.dim, 256), 256)
 	}
@@ -91,7 +95,7 @@ func (e *engine) propagate(ctx context.Context, n int) error {
 			return context.Cause(ctx)
 		}
 		e.launchRows("aggregate", n, t)
-		e.launch("update", turns(n*e.graph.Entities, 64), 2*e.dim, int32(t))
+		e.launch("update", min(e.strips(n), maxBlocks), 2*e.dim, int32(t))
 	}
 	return nil
 }

@@ -135,6 +135,7 @@ func scenarios(t testing.TB) []scenario {
 	add("specific, dim 100", sparse(t, random, 10, 2, 12), 2, func(c *configuration.Configuration) {
 		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta, c.DegreeMessages = "specific", "own", 100, 2, 1, true
 	})
+	add("sum, dim 64", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) { c.Aggregate, c.Dim, c.Dependent = "sum", 64, false })
 	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
 	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
 	s = add("full, hubs", hubs, 2, func(c *configuration.Configuration) { c.Policy, c.Layers = "full", 2 })

@@ -13,7 +13,7 @@ import (
 )
 
 // kinds are Go's types of the elements of the kernels' arrays.
-var kinds = map[string]string{"int": "int32", "unsigned": "uint32", "byte": "uint8", "float": "float32", "long long": "int64", "Link": "Link", "Scale": "Scale", "Query": "Query", "Row": "Row"}
+var kinds = map[string]string{"int": "int32", "unsigned": "uint32", "byte": "uint8", "float": "float32", "long long": "int64", "Link": "Link", "Scale": "Scale", "Query": "Query", "Row": "Row", "Span": "Span"}
 
 // scalars are Go's types of the kernels' numbers, in the host and in the mirror.
 var scalars = map[string][2]string{"int": {"int32", "int"}, "flag": {"int32", "bool"}, "float": {"float32", "float32"}}

@@ -155,14 +155,11 @@ DEVICE void finish(const Batch *p, Members &m, int i, int t) {
 	if (4 * part + 1 >= p->live) deviations.y = 0;
 	if (4 * part + 2 >= p->live) deviations.z = 0;
 	if (4 * part + 3 >= p->live) deviations.w = 0;
-	if (p->reduction != PNA) {
-		if (p->reduction == SUM) mean = m.sum;
-		if (p->reduction == MAX) mean = m.most;
-		m.most = m.least = deviations = zero4();
-	}
-	float *out = p->features + feature_row(p, t, i) * WIDTH;
-	for (int f = team; f < 5; f += TEAMS) put4(out, f * LANES + part, f == 0 ? own : f == 1 ? mean : f == 2 ? m.most : f == 3 ? m.least : deviations);
-	if (p->training && lane < LANES) {
+	if (p->reduction == SUM) mean = m.sum;
+	if (p->reduction == MAX) mean = m.most;
+	float *out = p->features + feature_row(p, t, i) * p->width;
+	for (int f = team; f * DIM < p->width; f += TEAMS) put4(out, f * LANES + part, f == 0 ? own : f == 1 ? mean : f == 2 ? m.most : f == 3 ? m.least : deviations);
+	if (p->training && has_extremes(p) && lane < LANES) {
 		((int4 *)p->attained)[(long long)i * 2 * LANES + part] = m.highest;
 		((int4 *)p->attained)[(long long)i * 2 * LANES + LANES + part] = m.lowest;
 	}

@@ -45,7 +45,7 @@ DEVICE bool read_edge(const Batch *p, const Row &row, int t, int e, Edge &edge) 
 	edge.slot = link.slot;
 	if (number == 0) return false;
 #pragma unroll
-	for (int j = 0; j < 2 * PER; j++) edge.extremes[j] = p->extremes[at * 2 * PER + j];
+	for (int j = 0; j < 2 * PER && has_extremes(p); j++) edge.extremes[j] = p->extremes[at * 2 * PER + j];
 	return !(row.flags & TOUCHED && removed(p->queries[row.query], link.sender, inverse_of(link.inverse, p->relation_count), row.entity));
 }
 
@@ -68,7 +68,7 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 		for (int step = 0; step < each; step++, next++) {
 			bool here = next < stop;
 			int of = __shfl_sync(ALL, place, min(next, 31));
-			long long at = (long long)__shfl_sync(ALL, edge.from, of) * (WIDTH / 4) + part;
+			long long at = (long long)__shfl_sync(ALL, edge.from, of) * (p->width / 4) + part;
 			int relation = __shfl_sync(ALL, edge.relation, of), slot = __shfl_sync(ALL, edge.slot, of);
 			unsigned most = 0, least = 0;
 #pragma unroll
@@ -80,11 +80,17 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 				}
 			}
 			if (here) {
-				float4 base = at4(gradients, at + LANES), slope = at4(gradients, at + 4 * LANES), w = at4(embeddings, relation * LANES + part);
-				float4 up = most == 0 ? zero4() : at4(gradients, at + 2 * LANES), down = least == 0 ? zero4() : at4(gradients, at + 3 * LANES);
-				float4 d = fma4(mul4(x, w), slope, base);
-				add_extremes(d, most, up);
-				add_extremes(d, least, down);
+				float4 base = at4(gradients, at + LANES), w = at4(embeddings, relation * LANES + part), d = base;
+				if (p->reduction == PNA) {
+					float4 slope = at4(gradients, at + 4 * LANES);
+					float4 up = most == 0 ? zero4() : at4(gradients, at + 2 * LANES), down = least == 0 ? zero4() : at4(gradients, at + 3 * LANES);
+					d = fma4(mul4(x, w), slope, base);
+					add_extremes(d, most, up);
+					add_extremes(d, least, down);
+				} else if (p->reduction == MAX) {
+					d = zero4();
+					add_extremes(d, most, base);
+				}
 				g = fma4(d, w, g);
 				if (relation != current) {
 					if (current >= 0) end_run(p, row.query, t, last, x, sum);
@@ -118,7 +124,7 @@ DEVICE void settle(const Batch *p, int i, int t, int next, float4 g) {
 	}
 	if (next) { // the entity's row in layer t + 1, from 1
 		g = add4(g, at4(p->gradient, (long long)(p->row_begin[t + 1] + next - 1) * LANES + part));
-		g = add4(g, at4(p->feature_gradients + (long long)(next - 1) * WIDTH, part));
+		g = add4(g, at4(p->feature_gradients + (long long)(next - 1) * p->width, part));
 	}
 	if (lane < LANES) put4(p->gradient, (long long)i * LANES + part, g);
 	if (t == 0) return;
@@ -185,21 +191,13 @@ struct Terms {
 };
 
 DEVICE Terms terms(const Batch *p, const Row &row, const float *f, const float *g) {
-	float divisor = p->scales[row.degree].divisor, mean = f[DIM], deviation = f[4 * DIM];
-	Terms s = {g[DIM], 0, f[2 * DIM], f[3 * DIM], g[2 * DIM], g[3 * DIM]};
-	if (p->reduction == PNA) {
-		s.slope = deviation > 1e-3f ? g[4 * DIM] * divisor / deviation : 0.0f;
-		s.base = fmaf(-s.slope, mean, g[DIM] * divisor);
-		return s;
-	}
-	s.up = s.down = 0;
-	if (p->reduction == MEAN) s.base = g[DIM] * divisor;
-	if (p->reduction == MAX) {
-		s.base = 0;
-		s.most = mean;
-		s.up = g[DIM];
-	}
-	return s;
+	float divisor = p->scales[row.degree].divisor;
+	if (p->reduction == SUM) return {g[DIM]};
+	if (p->reduction == MEAN) return {g[DIM] * divisor};
+	if (p->reduction == MAX) return {0, 0, f[DIM], 0, g[DIM], 0};
+	float mean = f[DIM], deviation = f[4 * DIM];
+	float slope = deviation > 1e-3f ? g[4 * DIM] * divisor / deviation : 0.0f;
+	return {fmaf(-slope, mean, g[DIM] * divisor), slope, f[2 * DIM], f[3 * DIM], g[2 * DIM], g[3 * DIM]};
 }
 
 // member is the gradient of a member that is no message. Where no message attains an extreme, the first of these does.
@@ -274,13 +272,14 @@ DEVICE void set_terms(const Batch *p, const Row &row, int i, int t, int *highest
 #pragma unroll
 	for (int j = 0; j < PER; j++) {
 		int dim = threadIdx.x % 32 + 32 * j;
-		highest[j] = attained[dim];
-		lowest[j] = attained[DIM + dim];
+		highest[j] = has_extremes(p) ? attained[dim] : -1;
+		lowest[j] = has_extremes(p) ? attained[DIM + dim] : -1;
 		if (!writes) continue;
-		float *g = p->feature_gradients + (long long)(i - p->row_begin[t]) * WIDTH + dim;
-		Terms s = terms(p, row, p->features + (long long)i * WIDTH + dim, g);
+		float *g = p->feature_gradients + (long long)(i - p->row_begin[t]) * p->width + dim;
+		Terms s = terms(p, row, p->features + (long long)i * p->width + dim, g);
 		others(p, s, row, i, t, dim, highest[j], lowest[j]);
-		g[DIM] = s.base;
+		g[DIM] = p->reduction == MAX ? s.up : s.base;
+		if (p->reduction != PNA) continue;
 		g[2 * DIM] = s.up;
 		g[3 * DIM] = s.down;
 		g[4 * DIM] = s.slope;
@@ -296,7 +295,7 @@ SHARING(32 * HEAVY_WARPS, 1) message_terms(const Batch *p, int t, int heavy) {
 		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
 			Row row = p->rows[i];
 			set_terms(p, row, i, t, highest, lowest, true);
-			note_extremes(p, row, highest, lowest, row.begin, row.end);
+			if (has_extremes(p)) note_extremes(p, row, highest, lowest, row.begin, row.end);
 		}
 		return;
 	}
@@ -304,7 +303,7 @@ SHARING(32 * HEAVY_WARPS, 1) message_terms(const Batch *p, int t, int heavy) {
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
 		Row row = p->rows[i];
 		set_terms(p, row, i, t, highest, lowest, warp == 0);
-		note_extremes(p, row, highest, lowest, share_begin(row, warp), share_begin(row, warp + 1));
+		if (has_extremes(p)) note_extremes(p, row, highest, lowest, share_begin(row, warp), share_begin(row, warp + 1));
 	}
 }
 

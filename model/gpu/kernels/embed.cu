@@ -24,13 +24,13 @@ SHARING(128, 1) embed(const Batch *p) {
 
 // The linear maps, by feature and transposed.
 KERNEL(256) arrange(const Batch *p) {
-	int size = WIDTH * COLUMNS, columns = p->reduction == PNA ? 13 * DIM : 2 * DIM;
+	int width = p->width, columns = p->columns, size = width * columns;
 	for (int i = blockIdx.x * 256 + threadIdx.x; i < p->layers * size; i += gridDim.x * 256) {
-		int t = i / size, f = i % size / COLUMNS, s = i % COLUMNS / DIM, o = i % DIM;
+		int t = i / size, f = i % size / columns, s = i % columns / DIM, o = i % DIM;
 		int at = stored(p->reduction, f, s);
-		float w = at < 0 ? 0.0f : p->parameters[(long long)t * p->layer_size + p->linear_at + o * columns + at];
+		float w = at < 0 ? 0.0f : p->parameters[(long long)t * p->layer_size + p->linear_at + o * stored_width(p) + at];
 		p->maps[i] = w;
-		p->transposed[(long long)t * size + (s * DIM + o) * WIDTH + f] = w;
+		p->transposed[(long long)t * size + (s * DIM + o) * width + f] = w;
 	}
 }
 

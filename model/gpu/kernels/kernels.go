@@ -10,7 +10,7 @@ import (
 var files embed.FS
 
 // Sources are the names of the sources, without their ending.
-var Sources = []string{"search", "rows", "embed", "aggregate", "update", "head", "backward", "weights", "optimizer", "ranking"}
+var Sources = []string{"search", "rows", "strips", "embed", "aggregate", "update", "head", "backward", "weights", "optimizer", "ranking"}
 
 // Source returns the PTX of the source name.cu, compiled for an embedding dimension. The dimension does not matter to a
 // source that does not depend on it.

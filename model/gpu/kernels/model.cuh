@@ -21,8 +21,7 @@
 #define LANES (DIM / 4)    // lanes that hold a state, four dimensions each
 #define TEAMS (32 / LANES) // messages that a warp reads at a time
 #define PER (DIM / 32)     // dimensions of a lane where a warp holds one state
-#define WIDTH (5 * DIM)    // features of a row: own state, mean, maximum, minimum, deviation
-#define COLUMNS (3 * DIM)  // outputs of the linear map before the scalers 1, c, 1/c combine them
+#define STRIP 64       // rows of equal degree that linear maps take together
 #define HIDDEN (2 * DIM)   // of the MLPs
 
 #define PNA 0
@@ -67,6 +66,11 @@ struct Answer {
 	int query, entity;
 };
 
+// Span is a number of successive strips of rows of equal degree, whose gradients a block of weight_partial adds up.
+struct Span {
+	int strip, rows;
+};
+
 // Scale is what depends on a degree n: 1 / (n + 1) and the scalers c and 1 / max(c, 0.01).
 struct Scale {
 	float divisor, up, down, unused;
@@ -80,6 +84,10 @@ struct Batch {
 	const Link *links; // [E]
 	const int *heavy;  // entities of more than HEAVY edges, ascending
 	const Scale *scales;
+	// Entities by degree and those of a degree by number. A place is an index among them. For reductions without scalers all have one degree.
+	const int *by_degree;    // [V]
+	const int *degree_of;    // [V], by place: the index of the entity's degree
+	const int *degree_begin; // [degrees + 1]: the first place of each degree
 	// Every edge has a slot; slots are numbered by the relation of the edge's inverse. A piece has slots of one relation.
 	const int *piece_begin;     // [pieces + 1]
 	const int *relation_pieces; // [2R + 1]
@@ -101,18 +109,23 @@ struct Batch {
 	int *row_begin; // [T + 2]
 	int *heavy_end; // [T + 1]
 	Row *rows;
-	int *row_numbers; // [T + 1, B, V]: 1 + the row of an update in its layer; 0: none. While training
+	int *row_numbers; // [T + 1, B, V]: 1 + the row of an update in its layer; 0: none, or, unless training, anything
 	int *row_degree; // by row
 	int *row_admitted, *row_sent; // by row: edges that the window admits, and messages that are not empty
+	int *places;      // [T, V + 1], by place: the rows of a layer of the entities before it
+	int *strips;      // [T, strip_stride, STRIP]: 1 + rows of a layer, by degree, those of a strip all of one; 0 behind the last one of a degree
+	int *strip_begin; // [T, degrees + 1]: the first strip of each degree. Behind the last, the ends of each query that lose edges have a strip each
+	Span *spans;      // [T, span_stride]. While training
+	int *span_counts; // [T]
 	unsigned *masks; // of dropout, by row, [PER]
 
 	float *dependent;  // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
-	float *maps;             // [T, WIDTH, COLUMNS] linear maps
-	float *transposed;       // [T, COLUMNS, WIDTH]
-	float *mlp_maps;         // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
+	float *maps;       // [T, width, columns] linear maps
+	float *transposed; // [T, columns, width]
+	float *mlp_maps;   // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
 
 	float *states;     // [A, B, V, DIM]
-	float *features;   // [rows, WIDTH]
+	float *features;   // [rows, width]: own state, mean, maximum, minimum and deviation of the messages, or their one reduction
 	float *normalized; // [rows, DIM]
 	float *deviations; // [rows]: 1 / standard deviation
 
@@ -130,7 +143,7 @@ struct Batch {
 	float *gradient;        // of states, by row
 	float *linear;          // gradient of the linear map's output, by row
 	float *affine;          // gradient of the layer norm's output, by row
-	float *feature_gradients; // [rows of a layer, WIDTH]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
+	float *feature_gradients; // [rows of a layer, width]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
 	float *degree_gradients;  // [rows of a layer, DIM]
 	float *boundary;          // [B, T + 1, DIM]: gradient of the sources' boundary
 	int *attained;            // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1
@@ -141,12 +154,15 @@ struct Batch {
 	float *relation_gradients; // [B, T, 2R, DIM]
 	float *query_gradients;   // [B, DIM]
 	float *partial;           // of sums over rows
+	Scale *span_scales;       // [span_stride], of a layer
 
 	int *bad;         // 1 where a gradient is not finite
 	long long *sent;  // [T, B] messages
 
 	int entities, edges, relation_count, layers, ages, delta, batch, heavy_count;
 	int pieces, candidate_stride, reduction;
+	int width, columns; // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
+	int degrees, strip_stride, span_stride;
 	flag specific, training, dependent_relations, bias, degree_messages;
 	int layer_size, linear_at, linear_bias_at, scale_at, shift_at, relation_at, relation_bias_at, degree_at;
 	int query_at, mlp_at, attention_at;
@@ -156,13 +172,17 @@ struct Batch {
 };
 
 // The index of feature f under scaler s in a row of the stored linear map, or -1 where it has none: the own state has one
-// scaler, and so have reductions other than PNA, which fill the features of the mean alone.
+// scaler, and so have reductions other than PNA.
 DEVICE int stored(int reduction, int f, int s) {
-	if (f < DIM) return s == 0 ? f : -1;
-	int a = f / DIM - 1, j = f % DIM;
-	if (reduction == PNA) return DIM + (j * 4 + a) * 3 + s;
-	return a == 0 && s == 0 ? DIM + j : -1;
+	if (reduction == PNA && f >= DIM) return DIM + (f % DIM * 4 + f / DIM - 1) * 3 + s;
+	return s == 0 ? f : -1;
 }
+
+// stored_width is the length of a row of the stored linear map.
+DEVICE int stored_width(const Batch *p) { return p->reduction == PNA ? 13 * DIM : 2 * DIM; }
+
+// has_extremes reports whether single messages get a gradient because they attain an extreme.
+DEVICE bool has_extremes(const Batch *p) { return p->reduction == PNA || p->reduction == MAX; }
 
 // The first row of a layer, that of its light entities, and the end.
 DEVICE int first_row(const Batch *p, int t) { return p->row_begin[t]; }
@@ -189,6 +209,22 @@ DEVICE bool removed(const Query &q, int u, int r, int o) {
 	return u == q.answer && o == q.source && (q.removal == 2 || r == q.inverse);
 }
 
+// ends is the number of rows of a layer that may have another degree than their entity has in the whole graph, where that matters.
+DEVICE int ends(const Batch *p) { return p->reduction == PNA ? 2 * p->batch : 0; }
+
+// end_of returns the number of such a row among them, or -1.
+DEVICE int end_of(const Batch *p, int b, int v) {
+	if (p->reduction != PNA) return -1;
+	if (v == p->queries[b].source) return p->queries[b].source_drop > 0 ? 2 * b : -1;
+	return v == p->queries[b].answer && p->queries[b].answer_drop > 0 ? 2 * b + 1 : -1;
+}
+
+// The strips of a layer.
+DEVICE int strip_count(const Batch *p, int t) { return p->strip_begin[t * (p->degrees + 1) - 1] + ends(p); }
+
+// The rows of a strip of layer t, as 1 + their numbers in the layer.
+DEVICE const int *strip_rows(const Batch *p, int t, int strip) { return p->strips + ((long long)(t - 1) * p->strip_stride + strip) * STRIP; }
+
 DEVICE bool touched(const Query &q, int o) { return q.removal != 0 && (o == q.source || o == q.answer); }
 
 DEVICE int last_age(const Batch *p, int distance) { return min(p->delta, p->layers - distance); }
@@ -214,6 +250,12 @@ DEVICE float4 scale4(float4 a, float s) { return make_float4(a.x * s, a.y * s, a
 DEVICE float4 across4(float4 a, int lanes) {
 	return make_float4(__shfl_xor_sync(ALL, a.x, lanes), __shfl_xor_sync(ALL, a.y, lanes), __shfl_xor_sync(ALL, a.z, lanes),
 	                   __shfl_xor_sync(ALL, a.w, lanes));
+}
+
+// fold returns the weights of a degree, of those under the scalers 1, c and 1 / c.
+DEVICE float4 fold(const float4 (&w)[3], Scale scale) {
+	float4 up = make_float4(scale.up, scale.up, scale.up, scale.up), down = make_float4(scale.down, scale.down, scale.down, scale.down);
+	return fma4(w[2], down, fma4(w[1], up, w[0]));
 }
 
 // sum_teams adds the teams' values; every lane gets the sum.

@@ -140,7 +140,7 @@ KERNEL(1024) rows_write(const Batch *p) {
 				if (touched(q, v)) r.flags |= TOUCHED;
 				if (p->training) r.slot = p->slots[(long long)b * p->entities + v];
 				p->rows[row] = r;
-				if (p->training) p->row_numbers[of + v] = 1 + row - p->starts[t * 2 * p->batch];
+				p->row_numbers[of + v] = 1 + row - p->starts[t * 2 * p->batch];
 				p->row_degree[row] = r.degree;
 			}
 			next += all;

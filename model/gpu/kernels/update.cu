@@ -1,131 +1,102 @@
-// The node update: [n, WIDTH] x [WIDTH, COLUMNS], the scalers, layer norm, ReLU, dropout and the residual.
+// The node update: [n, width] x [width, DIM], layer norm, ReLU, dropout and the residual.
 #include "model.cuh"
 
-#define ROWS 64 // of a block; a thread computes 8 rows by 4 outputs under three scalers
-#define TILE 8  // features at a time
-#define THREADS (8 * LANES)
-#define ALL_READ (ROWS * TILE / 4 >= THREADS)   // whether every thread copies features
-#define READ (ALL_READ ? ROWS * TILE / 4 / THREADS : 1) // features that a thread copies, four at a time
-#define MAPPED (TILE * COLUMNS / 4 / THREADS) // likewise weights
+#define TILE 8 // features at a time
+#define THREADS (TILE * LANES) // of a block, which takes a strip; a thread computes 8 rows by 4 outputs
+#define READ ((STRIP * TILE / 4 + THREADS - 1) / THREADS) // features that a thread copies, four at a time
 
 // Target is what the end of an update needs to know of a row.
 struct Target {
-	float up, down;
+	int row;   // in the layer, or -1
 	int state; // index of the state that the update writes
 	unsigned masks[PER];
 };
 
-// multiply adds the products of a tile of features for the first scalers. a and w are at the thread's rows and outputs.
-template <int scalers>
-DEVICE void multiply(float (&c)[3][8][4], const float4 *a, const float4 *w) {
+// multiply adds the products of a tile of features. a and w are at the thread's rows and outputs.
+DEVICE void multiply(float (&c)[8][4], const float4 *a, const float4 *w) {
 #pragma unroll 1
-	for (const float4 *last = w + TILE * (COLUMNS / 4); w != last; w += COLUMNS / 4, a += ROWS / 4 + 1) {
-		float4 low = a[0], high = a[1];
-		float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+	for (int k = 0; k < TILE; k++, a += STRIP / 4 + 1, w += LANES) {
+		float4 low = a[0], high = a[1], ys = w[0];
+		float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}, y[4] = {ys.x, ys.y, ys.z, ys.w};
 #pragma unroll
-		for (int s = 0; s < scalers; s++) {
-			float4 ys = w[s * LANES];
-			float y[4] = {ys.x, ys.y, ys.z, ys.w};
+		for (int i = 0; i < 8; i++)
 #pragma unroll
-			for (int i = 0; i < 8; i++)
-#pragma unroll
-				for (int j = 0; j < 4; j++) c[s][i][j] = fmaf(x[i], y[j], c[s][i][j]);
-		}
+			for (int j = 0; j < 4; j++) c[i][j] = fmaf(x[i], y[j], c[i][j]);
 	}
 }
 
-// Twelve warps fill a multiprocessor's registers, with 128 dimensions eight. While a block computes on a tile it reads the next one.
-SHARING(THREADS, PER == 4 ? 1 : 6 / PER) update(const Batch *p, int t) {
-	__shared__ float4 a[2][TILE][ROWS / 4 + 1]; // by feature: 64 rows
-	__shared__ float4 w[2][TILE][COLUMNS / 4];
-	__shared__ Target targets[ROWS];
-	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, part = thread % LANES, eight = thread / LANES;
-	const float *maps = p->maps + (long long)(t - 1) * WIDTH * COLUMNS;
+// While a block computes on a tile it reads the next one, and folds the scalers into its weights.
+SHARING(THREADS, 10 / PER) update(const Batch *p, int t) {
+	__shared__ float4 a[2][TILE][STRIP / 4 + 1]; // by feature: 64 rows
+	__shared__ float4 w[2][TILE][LANES];
+	__shared__ Target targets[STRIP];
+	int begin = first_row(p, t), strips = strip_count(p, t), thread = threadIdx.x, part = thread % LANES, eight = thread / LANES;
+	int width = p->width, columns = p->columns;
+	const float *all = p->features + feature_row(p, t, begin) * width;
+	const float *maps = p->maps + (long long)(t - 1) * width * columns + eight * columns; // of the feature whose weights the thread copies
 	const float *layer = p->parameters + (long long)(t - 1) * p->layer_size;
 	int four = thread % (TILE / 4), column = thread / (TILE / 4); // of the features that the thread copies
-	for (int first = begin + blockIdx.x * ROWS; first < end; first += gridDim.x * ROWS) {
-		const float *features = p->features + feature_row(p, t, first) * WIDTH;
-		int last = min(ROWS, end - first) - 1; // rows behind it are computed as it is, and not written
-		int from[READ];
-		float4 xs[READ], ys[MAPPED];
+	for (int strip = blockIdx.x; strip < strips; strip += gridDim.x) {
+		const int *rows = strip_rows(p, t, strip);
+		int one = rows[0]; // stands for those that are missing
+		if (one == 0) continue;
+		const float *features[READ];
+		bool reads = READ * THREADS * 4 == STRIP * TILE || column < STRIP;
+#pragma unroll
+		for (int i = 0; i < READ; i++) {
+			int row = reads ? rows[column + i * (4 * THREADS / TILE)] : one;
+			features[i] = all + (long long)((row ? row : one) - 1) * width;
+		}
+		float4 xs[READ], ys[3];
 		auto read = [&](int k) {
 #pragma unroll
-			for (int i = 0; i < READ; i++)
-				if (ALL_READ || column < ROWS) xs[i] = at4(features, from[i] + k / 4);
+			for (int i = 0; i < READ; i++) xs[i] = at4(features[i], k / 4 + four);
 #pragma unroll
-			for (int i = 0; i < MAPPED; i++) ys[i] = at4(maps, k * COLUMNS / 4 + thread + i * THREADS);
+			for (int s = 0; s < 3; s++)
+				if (s * DIM < columns) ys[s] = at4(maps, k * columns / 4 + s * LANES + part);
 		};
+		Scale scale = p->scales[p->row_degree[begin + one - 1]];
 		auto keep = [&](int b) {
 #pragma unroll
-			for (int i = 0; i < READ; i++) {
-				if (!ALL_READ && column >= ROWS) continue;
+			for (int i = 0; i < READ && reads; i++) {
 				float *to = (float *)&a[b][4 * four][0] + column + i * (4 * THREADS / TILE);
 				to[0] = xs[i].x;
-				to[ROWS + 4] = xs[i].y;
-				to[2 * (ROWS + 4)] = xs[i].z;
-				to[3 * (ROWS + 4)] = xs[i].w;
+				to[STRIP + 4] = xs[i].y;
+				to[2 * (STRIP + 4)] = xs[i].z;
+				to[3 * (STRIP + 4)] = xs[i].w;
 			}
-#pragma unroll
-			for (int i = 0; i < MAPPED; i++) (&w[b][0][0])[thread + i * THREADS] = ys[i];
+			w[b][eight][part] = columns == DIM ? ys[0] : fold(ys, scale);
 		};
-#pragma unroll
-		for (int i = 0; i < READ; i++) from[i] = min(column + i * (4 * THREADS / TILE), last) * (WIDTH / 4) + four;
 		read(0);
-		int row = first + min(thread, last);
-		Row r = p->rows[row];
-		unsigned masks[PER];
+		if (thread < STRIP) {
+			Target target = {rows[thread] - 1};
+			Row row = p->rows[begin + max(target.row, 0)];
+			target.state = ((t - row.distance) * p->batch + row.query) * p->entities + row.entity;
 #pragma unroll
-		for (int j = 0; j < PER; j++) masks[j] = p->training && p->threshold ? p->masks[row * PER + j] : ALL;
-		float c[3][8][4];
+			for (int j = 0; j < PER; j++) target.masks[j] = p->training && p->threshold ? p->masks[(begin + max(target.row, 0)) * PER + j] : ALL;
+			targets[thread] = target;
+		}
+		bool some = rows[8 * eight] != 0; // of the thread's rows are there
+		float c[8][4];
 #pragma unroll
-		for (int s = 0; s < 3; s++)
+		for (int i = 0; i < 8; i++)
 #pragma unroll
-			for (int i = 0; i < 8; i++)
-#pragma unroll
-				for (int j = 0; j < 4; j++) c[s][i][j] = 0;
+			for (int j = 0; j < 4; j++) c[i][j] = 0;
 		keep(0);
 		__syncthreads();
-		// The own state has the first scaler alone.
-		Scale scale = p->scales[r.degree];
 #pragma unroll 1
-		for (int k = 0; k < DIM; k += TILE) {
+		for (int k = 0; k < width; k += TILE) {
 			int b = k / TILE % 2;
-			read(k + TILE);
-			multiply<1>(c, &a[b][0][2 * eight], &w[b][0][part]);
-			keep(1 - b);
-			if (k == 0 && thread < ROWS) {
-				targets[thread].up = scale.up;
-				targets[thread].down = scale.down;
-				targets[thread].state = ((t - r.distance) * p->batch + r.query) * p->entities + r.entity;
-#pragma unroll
-				for (int j = 0; j < PER; j++) targets[thread].masks[j] = masks[j];
-			}
-			__syncthreads();
-		}
-#pragma unroll 1
-		for (int k = DIM; k < WIDTH; k += TILE) {
-			int b = k / TILE % 2;
-			bool more = k + TILE < WIDTH;
+			bool more = k + TILE < width;
 			if (more) read(k + TILE);
-			multiply<3>(c, &a[b][0][2 * eight], &w[b][0][part]);
+			if (some) multiply(c, &a[b][0][2 * eight], &w[b][0][part]);
 			if (more) keep(1 - b);
 			__syncthreads();
 		}
-		float y[8][4], bias[4];
-#pragma unroll
-		for (int j = 0; j < 4; j++) bias[j] = p->bias ? layer[p->linear_bias_at + 4 * part + j] : 0.0f;
-#pragma unroll
-		for (int i = 0; i < 8; i++) {
-			float up = targets[8 * eight + i].up, down = targets[8 * eight + i].down;
-#pragma unroll
-			for (int j = 0; j < 4; j++) y[i][j] = fmaf(c[2][i][j], down, fmaf(c[1][i][j], up, c[0][i][j])) + bias[j];
-		}
-		float4 own[8];
-#pragma unroll
-		for (int i = 0; i < 8; i++) own[i] = at4(features, min(8 * eight + i, last) * (WIDTH / 4) + part);
-		float scales[4], shifts[4];
+		float bias[4], scales[4], shifts[4];
 #pragma unroll
 		for (int j = 0; j < 4; j++) {
+			bias[j] = p->bias ? layer[p->linear_bias_at + 4 * part + j] : 0.0f;
 			scales[j] = p->bias ? layer[p->scale_at + 4 * part + j] : 1.0f;
 			shifts[j] = p->bias ? layer[p->shift_at + 4 * part + j] : 0.0f;
 		}
@@ -133,27 +104,31 @@ SHARING(THREADS, PER == 4 ? 1 : 6 / PER) update(const Batch *p, int t) {
 		float share = 1.0f / live, keep_scale = training ? p->keep_scale : 1.0f;
 #pragma unroll
 		for (int i = 0; i < 8; i++) {
-			float mean = sum_dims((y[i][0] + y[i][1]) + (y[i][2] + y[i][3])) * share;
+			const Target &target = targets[8 * eight + i];
+			float4 own = at4(all + (long long)max(target.row, 0) * width, part);
+			float y[4] = {c[i][0] + bias[0], c[i][1] + bias[1], c[i][2] + bias[2], c[i][3] + bias[3]};
+			float mean = sum_dims((y[0] + y[1]) + (y[2] + y[3])) * share;
 #pragma unroll
-			for (int j = 0; j < 4; j++) y[i][j] = 4 * part + j < live ? y[i][j] - mean : 0.0f;
-			float variance = sum_dims(fmaf(y[i][0], y[i][0], y[i][1] * y[i][1]) + fmaf(y[i][2], y[i][2], y[i][3] * y[i][3])) * share;
+			for (int j = 0; j < 4; j++) y[j] = 4 * part + j < live ? y[j] - mean : 0.0f;
+			float variance = sum_dims(fmaf(y[0], y[0], y[1] * y[1]) + fmaf(y[2], y[2], y[3] * y[3])) * share;
 			float deviation = 1.0f / sqrtf(variance + 1e-5f);
-			int row = first + 8 * eight + i;
-			float before[4] = {own[i].x, own[i].y, own[i].z, own[i].w}, after[4];
-			unsigned mask = targets[8 * eight + i].masks[part / 8] >> (part % 8 * 4);
+			float before[4] = {own.x, own.y, own.z, own.w}, after[4];
+			unsigned mask = target.masks[part / 8] >> (part % 8 * 4);
 #pragma unroll
 			for (int j = 0; j < 4; j++) {
-				y[i][j] *= deviation;
-				float z = relu(fmaf(y[i][j], scales[j], shifts[j]));
+				y[j] *= deviation;
+				float z = relu(fmaf(y[j], scales[j], shifts[j]));
 				after[j] = before[j] + (mask >> j & 1 ? z * keep_scale : 0.0f);
 			}
-			if (row >= end) continue; // the lanes of a row agree, but those of a warp need not
+			if (target.row < 0) continue; // the lanes of a row agree, but those of a warp need not
 			if (training) {
-				put4(p->normalized, (long long)row * LANES + part, make_float4(y[i][0], y[i][1], y[i][2], y[i][3]));
+				long long row = begin + target.row;
+				put4(p->normalized, row * LANES + part, make_float4(y[0], y[1], y[2], y[3]));
 				if (part == 0) p->deviations[row] = deviation;
 			}
-			put4(p->states, (long long)targets[8 * eight + i].state * LANES + part, make_float4(after[0], after[1], after[2], after[3]));
+			put4(p->states, (long long)target.state * LANES + part, make_float4(after[0], after[1], after[2], after[3]));
 		}
+		__syncthreads(); // before the next strip's targets
 	}
 }
 

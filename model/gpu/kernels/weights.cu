@@ -1,25 +1,20 @@
 // Gradients of the linear maps: of their inputs, and of their weights as sums over rows.
 #include "model.cuh"
 
-#define ROWS (DIM > 64 ? 32 : 64) // of a block of feature_gradients, as shared memory allows; a thread computes 4 rows by 4 dimensions of the five kinds of features
-#define TILE (512 / DIM)  // outputs at a time
+#define ROWS (DIM > 64 ? 32 : 64) // of a strip that a block of feature_gradients takes, as shared memory allows; a thread computes 4 by 4 dimensions of each kind of features
+#define TILE (ROWS / 8)           // outputs at a time
 #define THREADS (ROWS / 4 * LANES)
-#define GROUP 16          // rows that weight_partial reads at a time
-#define SHARE (4 * GROUP) // rows that make it worth splitting their sum further
+#define GROUP 16 // rows that weight_partial reads at a time
 
-// multiply adds the products of a tile of outputs for features of the kinds from `kind`. a and w are at the thread's rows and
-// dimensions; the first kind has the scaler 1 alone.
-template <int kind>
-DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 *w, const float (&scale)[4]) {
-#pragma unroll 2
-	for (int n = 0; n < TILE; n++, a += ROWS / 4 + 1, w += WIDTH / 4) {
+// multiply adds the products of a tile of outputs for features of a number of kinds. a and w are at the thread's rows and dimensions.
+template <int kinds>
+DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 *w) {
+#pragma unroll 1
+	for (int n = 0; n < TILE; n++, a += ROWS / 4 + 1, w += kinds * LANES) {
 		float4 xs = a[0];
 		float x[4] = {xs.x, xs.y, xs.z, xs.w};
 #pragma unroll
-		for (int i = 0; i < 4; i++)
-			if (kind > 0) x[i] *= scale[i];
-#pragma unroll
-		for (int k = kind; k < 5; k++) {
+		for (int k = 0; k < kinds; k++) {
 			float4 ys = w[k * LANES];
 			float y[4] = {ys.x, ys.y, ys.z, ys.w};
 #pragma unroll
@@ -30,186 +25,197 @@ DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 *w, cons
 	}
 }
 
-// Gradients of a layer's features: [n, COLUMNS] x [COLUMNS, WIDTH]. While a block computes on a tile of weights it reads the next
-// one.
-SHARING(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
-	__shared__ float4 a[DIM][ROWS / 4 + 1]; // by output: rows, before the scalers
-	__shared__ float4 w[2][TILE][WIDTH / 4];
-	__shared__ float ups[ROWS], downs[ROWS];
-	constexpr int tiles = COLUMNS / TILE, size = TILE * WIDTH / 4, each = (size + THREADS - 1) / THREADS;
-	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, part = thread % LANES, four = thread / LANES;
-	const float *maps = p->transposed + (long long)(t - 1) * WIDTH * COLUMNS;
-	for (int first = begin + blockIdx.x * ROWS; first < end; first += gridDim.x * ROWS) {
-		int last = min(ROWS, end - first) - 1; // rows behind it are computed as it is, and not written
-		float4 ys[each];
-		auto read = [&](int tile) {
+// Gradients of a layer's features: [n, DIM] x [DIM, width]. While a block computes on a tile of weights it reads the next one, and folds
+// the scalers into it.
+template <int kinds>
+DEVICE void gradients_of(const Batch *p, int t, const int *rows, float4 (&a)[DIM][ROWS / 4 + 1], float4 (&w)[2][TILE * 5 * LANES]) {
+	constexpr int width = kinds * DIM, size = TILE * width / 4, each = (size + THREADS - 1) / THREADS;
+	int begin = first_row(p, t), thread = threadIdx.x, part = thread % LANES, four = thread / LANES;
+	int one = rows[0]; // stands for those that are missing
+	if (one == 0) return;
+	Scale scale = p->scales[p->row_degree[begin + one - 1]];
+	const float *maps = p->transposed + (long long)(t - 1) * width * p->columns;
+	float4 ys[each][3];
+	auto read = [&](int tile) {
 #pragma unroll
-			for (int i = 0; i < each; i++)
-				if (size % THREADS == 0 || thread + i * THREADS < size) ys[i] = at4(maps, tile * size + thread + i * THREADS);
-		};
-		auto keep = [&](int b) {
+		for (int i = 0; i < each; i++)
+			if (size % THREADS == 0 || thread + i * THREADS < size)
 #pragma unroll
-			for (int i = 0; i < each; i++)
-				if (size % THREADS == 0 || thread + i * THREADS < size) (&w[b][0][0])[thread + i * THREADS] = ys[i];
-		};
-		read(0);
+				for (int s = 0; s < (kinds == 5 ? 3 : 1); s++) ys[i][s] = at4(maps, (s * DIM / TILE + tile) * size + thread + i * THREADS);
+	};
+	auto keep = [&](int b) {
 #pragma unroll
-		for (int i = 0; i < ROWS * LANES / THREADS; i++) {
-			int r = thread % (ROWS / 4) + ROWS / 4 * i, o = thread / (ROWS / 4);
-			float4 x = at4(p->linear, (long long)(first + min(r, last)) * LANES + o);
-			float *to = (float *)&a[4 * o][0] + r;
-			to[0] = x.x;
-			to[ROWS + 4] = x.y;
-			to[2 * (ROWS + 4)] = x.z;
-			to[3 * (ROWS + 4)] = x.w;
-		}
-		if (thread < ROWS) {
-			Scale scale = p->scales[p->row_degree[first + min(thread, last)]];
-			ups[thread] = scale.up;
-			downs[thread] = scale.down;
-		}
-		keep(0);
-		float c[5][4][4];
+		for (int i = 0; i < each; i++)
+			if (size % THREADS == 0 || thread + i * THREADS < size) w[b][thread + i * THREADS] = kinds == 5 ? fold(ys[i], scale) : ys[i][0];
+	};
+	read(0);
 #pragma unroll
-		for (int k = 0; k < 5; k++)
+	for (int i = 0; i < 4; i++) {
+		int r = thread % (ROWS / 4) + ROWS / 4 * i, o = thread / (ROWS / 4), row = rows[r];
+		float4 x = at4(p->linear, (long long)(begin + (row ? row : one) - 1) * LANES + o);
+		float *to = (float *)&a[4 * o][0] + r;
+		to[0] = x.x;
+		to[ROWS + 4] = x.y;
+		to[2 * (ROWS + 4)] = x.z;
+		to[3 * (ROWS + 4)] = x.w;
+	}
+	keep(0);
+	bool some = rows[4 * four] != 0; // of the thread's rows are there
+	float c[5][4][4];
 #pragma unroll
-			for (int i = 0; i < 4; i++)
+	for (int k = 0; k < kinds; k++)
 #pragma unroll
-				for (int j = 0; j < 4; j++) c[k][i][j] = 0;
-		float scale[4] = {1, 1, 1, 1};
-		__syncthreads();
+		for (int i = 0; i < 4; i++)
+#pragma unroll
+			for (int j = 0; j < 4; j++) c[k][i][j] = 0;
+	__syncthreads();
 #pragma unroll 1
-		for (int tile = 0; tile < tiles; tile++) {
-			int b = tile % 2, s = tile / (tiles / 3);
-			const float4 *rows = &a[tile % (tiles / 3) * TILE][four];
-			if (tile + 1 < tiles) read(tile + 1);
-			if (s == 0) {
-				multiply<0>(c, rows, &w[b][0][part], scale);
-			} else { // the own state has the first scaler alone
+	for (int tile = 0; tile < DIM / TILE; tile++) {
+		int b = tile % 2;
+		bool more = tile + 1 < DIM / TILE;
+		if (more) read(tile + 1);
+		if (some) multiply<kinds>(c, &a[tile * TILE][four], &w[b][part]);
+		if (more) keep(1 - b);
+		__syncthreads();
+	}
 #pragma unroll
-				for (int i = 0; i < 4; i++) scale[i] = s == 1 ? ups[4 * four + i] : downs[4 * four + i];
-				multiply<1>(c, rows, &w[b][0][part], scale);
-			}
-			if (tile + 1 < tiles) keep(1 - b);
-			__syncthreads();
-		}
-		float *out = p->feature_gradients + (long long)(first - begin) * WIDTH;
+	for (int i = 0; i < 4; i++) {
+		int row = rows[4 * four + i];
+		if (row == 0) continue;
+		float *out = p->feature_gradients + (long long)(row - 1) * width;
 #pragma unroll
-		for (int i = 0; i < 4; i++) {
-			if (4 * four + i > last) continue;
-#pragma unroll
-			for (int k = 0; k < 5; k++) put4(out, (4 * four + i) * (WIDTH / 4) + k * LANES + part, make_float4(c[k][i][0], c[k][i][1], c[k][i][2], c[k][i][3]));
-		}
+		for (int k = 0; k < kinds; k++) put4(out, k * LANES + part, make_float4(c[k][i][0], c[k][i][1], c[k][i][2], c[k][i][3]));
+	}
+	__syncwarp();
+}
+
+SHARING(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
+	__shared__ float4 a[DIM][ROWS / 4 + 1]; // by output: rows
+	__shared__ float4 w[2][TILE * 5 * LANES];
+	int count = strip_count(p, t) * (STRIP / ROWS);
+	for (int i = blockIdx.x; i < count; i += gridDim.x) {
+		const int *rows = strip_rows(p, t, 0) + i * ROWS;
+		if (p->reduction == PNA) gradients_of<5>(p, t, rows, a, w);
+		else gradients_of<2>(p, t, rows, a, w);
 	}
 }
 
-// The blocks that share the sums over n rows.
-DEVICE int shares(const Batch *p, int n) { return min(p->parts, (n + SHARE - 1) / SHARE); }
-
-// Partial sums of a layer's weight gradients: features of rows times the scaled gradients of their outputs. A block sums for 128
-// features of reduced messages and 32 outputs under three scalers, and for 32 features of own states and those outputs under the
-// first; a thread for 8 by 12 and 2 by 4. The blocks of a tile share the rows by groups of 16. While a block computes on a group it
-// reads the next one.
-SHARING(128, 3) weight_partial(const Batch *p, int t) {
-	__shared__ float4 x[2][GROUP][40], g[2][GROUP][24]; // by row: features, of own states first; gradients
-	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, parts = shares(p, end - begin);
-	int share = blockIdx.x / (PER * PER), tile = blockIdx.x % (PER * PER), features = tile / PER, outputs = tile % PER;
-	if (share >= parts) return;
-	int at = thread / 8, to = thread % 8, row = thread / 8, last = end - 1;
-	const float *linear = p->linear;
-	const Scale *scales = p->scales;
-	const int *degrees = p->row_degree;
-	float c[3][8][4], own[2][4];
+// Gradients of a layer's folded weights, by span: features of rows times the gradients of their outputs. A block sums for 32 outputs, 32
+// features of own states and `each` for each of these of reduced messages; a thread for 4 outputs and 2 and 2 x each features. While a
+// block computes on a group of rows it reads the next one.
+template <int each>
+DEVICE void span_gradients(const Batch *p, int t, int span, int tile, float4 (&x)[2][GROUP][40], float4 (&g)[2][GROUP][8]) {
+	constexpr int reads = 1 + each, sums = 2 * each; // fours of features that a thread reads, and features of reduced messages that it sums for
+	int begin = first_row(p, t), thread = threadIdx.x, features = tile / PER, outputs = tile % PER;
+	int at = thread / 8, to = thread % 8, row = thread / 8;
+	Span all = p->spans[(t - 1) * p->span_stride + span];
+	const int *rows = strip_rows(p, t, all.strip);
+	int count = rows[0] == 0 ? 0 : all.rows;
+	float c[sums][4], own[2][4];
 #pragma unroll
 	for (int j = 0; j < 4; j++) {
 		own[0][j] = own[1][j] = 0;
 #pragma unroll
-		for (int s = 0; s < 3; s++)
-#pragma unroll
-			for (int i = 0; i < 8; i++) c[s][i][j] = 0;
+		for (int i = 0; i < sums; i++) c[i][j] = 0;
 	}
-	float4 xs[5], y;
-	Scale scale = {};
-	// read reads a thread's share of a group: 20 features of a row, and 4 gradients. Rows behind the last one count as 0.
-	auto read = [&](int first) {
-		int r = first + row;
-		const float *from = p->features + (long long)min(r, last) * WIDTH;
+	float4 xs[reads], y;
+	auto row_at = [&](int i) { return begin + rows[min(i, count - 1)] - 1; };
+	// read reads a thread's share of a group: features of a row, and 4 gradients. Rows behind the last one count as 0.
+	auto read = [&](int i, int number) {
+		const float *from = p->features + (long long)number * p->width;
+		xs[0] = at4(from, 8 * features + to);
 #pragma unroll
-		for (int i = 0; i < 5; i++) xs[i] = at4(from, (i == 0 ? 8 * features : LANES + 32 * features + 8 * (i - 1)) + to);
-		y = r < end ? at4(linear, (long long)r * LANES + 8 * outputs + to) : zero4();
+		for (int k = 0; k < each; k++) xs[1 + k] = at4(from, LANES + 8 * each * features + 8 * k + to);
+		y = i < count ? at4(p->linear, (long long)number * LANES + 8 * outputs + to) : zero4();
 	};
 	auto keep = [&](int b) {
 #pragma unroll
-		for (int i = 0; i < 5; i++) x[b][row][8 * i + to] = xs[i];
+		for (int k = 0; k < reads; k++) x[b][row][8 * k + to] = xs[k];
 		g[b][row][to] = y;
-		g[b][row][8 + to] = scale4(y, scale.up);
-		g[b][row][16 + to] = scale4(y, scale.down);
 	};
-	int step = parts * GROUP, first = begin + share * GROUP, degree = degrees[min(first + step + row, last)];
-	scale = scales[degrees[min(first + row, last)]];
-	read(first);
-	keep(0);
-	__syncthreads();
-#pragma unroll 1
-	for (int b = 0; first < end; first += step, b = 1 - b) {
-		bool more = first + step < end;
-		if (more) {
-			read(first + step);
-			scale = scales[degree];
-			degree = degrees[min(first + 2 * step + row, last)];
-		}
-		const float4 *of = &x[b][0][8 + at], *along = &g[b][0][to];
-		const float2 *two = (const float2 *)&x[b][0][0] + at;
-#pragma unroll 1
-		for (int r = 0; r < GROUP; r++, of += 40, two += 80, along += 24) {
-			float4 low = of[0], high = of[16];
-			float2 first_two = two[0];
-			float v[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-#pragma unroll
-			for (int s = 0; s < 3; s++) {
-				float4 ys = along[8 * s];
-				float u[4] = {ys.x, ys.y, ys.z, ys.w};
-#pragma unroll
-				for (int j = 0; j < 4; j++) {
-#pragma unroll
-					for (int i = 0; i < 8; i++) c[s][i][j] = fmaf(v[i], u[j], c[s][i][j]);
-					if (s > 0) continue;
-					own[0][j] = fmaf(first_two.x, u[j], own[0][j]);
-					own[1][j] = fmaf(first_two.y, u[j], own[1][j]);
-				}
-			}
-		}
-		if (more) keep(1 - b);
+	int next = 0;
+	if (count > 0) {
+		read(row, row_at(row));
+		next = row_at(GROUP + row);
+		keep(0);
 		__syncthreads();
 	}
-	float *out = p->partial + (long long)share * WIDTH * COLUMNS;
+#pragma unroll 1
+	for (int first = 0, b = 0; first < count; first += GROUP, b = 1 - b) {
+		bool more = first + GROUP < count;
+		if (more) {
+			read(first + GROUP + row, next);
+			next = row_at(first + 2 * GROUP + row);
+		}
+		const float4 *along = &g[b][0][to];
+		const float2 *two = (const float2 *)&x[b][0][0] + at;
+#pragma unroll 2
+		for (int r = 0; r < GROUP; r++, two += 80, along += 8) {
+			float4 ys = along[0];
+			float2 mine = two[0];
+			float v[sums], u[4] = {ys.x, ys.y, ys.z, ys.w};
+			if (each == 1) {
+				*(float2 *)v = two[16];
+			} else {
+#pragma unroll
+				for (int k = 0; k < sums; k += 4) *(float4 *)(v + k) = ((const float4 *)(&x[b][r][8]))[at + 16 * (k / 4)];
+			}
+#pragma unroll
+			for (int j = 0; j < 4; j++) {
+#pragma unroll
+				for (int i = 0; i < sums; i++) c[i][j] = fmaf(v[i], u[j], c[i][j]);
+				own[0][j] = fmaf(mine.x, u[j], own[0][j]);
+				own[1][j] = fmaf(mine.y, u[j], own[1][j]);
+			}
+		}
+		if (!more) break;
+		keep(1 - b);
+		__syncthreads();
+	}
+	float *out = p->partial + (long long)span * p->width * DIM;
 #pragma unroll
 	for (int i = 0; i < 2; i++)
-		put4(out, (32 * features + 2 * at + i) * (COLUMNS / 4) + 8 * outputs + to, make_float4(own[i][0], own[i][1], own[i][2], own[i][3]));
+		put4(out, (32 * features + 2 * at + i) * LANES + 8 * outputs + to, make_float4(own[i][0], own[i][1], own[i][2], own[i][3]));
 #pragma unroll
-	for (int i = 0; i < 8; i++)
-#pragma unroll
-		for (int s = 0; s < 3; s++)
-			put4(out, (DIM + 128 * features + 64 * (i / 4) + 4 * at + i % 4) * (COLUMNS / 4) + s * LANES + 8 * outputs + to,
-			     make_float4(c[s][i][0], c[s][i][1], c[s][i][2], c[s][i][3]));
+	for (int i = 0; i < sums; i++)
+		put4(out, (DIM + 32 * each * features + (each == 1 ? 2 * at + i : 64 * (i / 4) + 4 * at + i % 4)) * LANES + 8 * outputs + to,
+		     make_float4(c[i][0], c[i][1], c[i][2], c[i][3]));
+	if (thread == 0 && tile == 0) p->span_scales[span] = count > 0 ? p->scales[p->row_degree[begin + rows[0] - 1]] : Scale{};
 }
 
-// The weights' gradients: the partial sums, in the stored order. A block sums for 32 weights, each of its warps every eighth partial
-// sum.
+SHARING(128, 4) weight_partial(const Batch *p, int t) {
+	__shared__ float4 x[2][GROUP][40], g[2][GROUP][8]; // by row: features, of own states first; gradients
+	int span = blockIdx.x / (PER * PER), tile = blockIdx.x % (PER * PER);
+	if (span >= p->span_counts[t - 1]) return;
+	if (p->reduction == PNA) span_gradients<4>(p, t, span, tile, x, g);
+	else span_gradients<1>(p, t, span, tile, x, g);
+}
+
+// The weights' gradients: the sums over the spans, times their scalers, in the stored order. A block sums for 32 features and outputs, each
+// of its warps every eighth span.
 KERNEL(256) weight_sum(const Batch *p, int t) {
-	__shared__ float sums[8][32];
-	int columns = p->reduction == PNA ? 13 * DIM : 2 * DIM, lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * 32 + lane;
-	int f = i / COLUMNS, s = i % COLUMNS / DIM, o = i % DIM, at = stored(p->reduction, f, s), parts = shares(p, end_row(p, t) - first_row(p, t));
-	if (at < 0) return; // as all of the block, whose weights are of one feature and scaler
+	__shared__ float sums[3][8][32];
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * 32 + lane, f = i / DIM, o = i % DIM;
+	int size = p->width * DIM, spans = p->span_counts[t - 1];
 	const float *partial = p->partial + i;
-	float sum = 0;
+	float one = 0, up = 0, down = 0;
 #pragma unroll 8
-	for (int part = warp; part < parts; part += 8) sum += partial[(long long)part * WIDTH * COLUMNS];
-	sums[warp][lane] = sum;
+	for (int span = warp; span < spans; span += 8) {
+		float x = partial[(long long)span * size];
+		Scale scale = p->span_scales[span];
+		one += x;
+		up = fmaf(x, scale.up, up);
+		down = fmaf(x, scale.down, down);
+	}
+	sums[0][warp][lane] = one;
+	sums[1][warp][lane] = up;
+	sums[2][warp][lane] = down;
 	__syncthreads();
-	if (warp > 0) return;
-	for (int w = 1; w < 8; w++) sum += sums[w][lane];
-	float *to = p->gradients + (long long)(t - 1) * p->layer_size + p->linear_at + o * columns + at;
+	int at = warp < 3 ? stored(p->reduction, f, warp) : -1; // a warp a scaler
+	if (at < 0) return;
+	float sum = sums[warp][0][lane];
+	for (int w = 1; w < 8; w++) sum += sums[warp][w][lane];
+	float *to = p->gradients + (long long)(t - 1) * p->layer_size + p->linear_at + o * stored_width(p) + at;
 	*to = p->accumulate ? *to + sum : sum;
 }
 

@@ -154,7 +154,7 @@ func (p *Batch) finish(m members, row Row, i, t int) {
 			out[p.Dim+j] = m.most[j]
 		}
 	}
-	if p.Training {
+	if p.Training && p.hasExtremes() {
 		copy(p.Attained[2*i*p.Dim:], m.highest)
 		copy(p.Attained[(2*i+1)*p.Dim:], m.lowest)
 	}

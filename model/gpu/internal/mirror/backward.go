@@ -53,12 +53,9 @@ func (p *Batch) collectRuns(row Row, t int, sent []Link, gradient []float32) {
 	x, sum := p.state(t-1-int(row.Distance), b, row.Entity), make([]float32, d)
 	for i, link := range sent {
 		w := p.embedding(b, t, link.Inverse)
-		terms := p.FeatureGradients[(p.rowNumber(t, b, link.Sender)-1)*p.width():]
+		terms := p.featureGradients(p.rowNumber(t, b, link.Sender) - 1)
 		for j := range d {
-			g := fma(float32(x[j]*w[j]), terms[4*d+j], terms[d+j])
-			most, least := p.attains(b, int(link.Reverse), j)
-			g += chosen(most, terms[2*d+j])
-			g += chosen(least, terms[3*d+j])
+			g := p.messageGradient(terms, j, float32(x[j]*w[j]), b, int(link.Reverse))
 			gradient[j] = fma(g, w[j], gradient[j])
 			sum[j] += g
 		}
@@ -72,6 +69,24 @@ func (p *Batch) collectRuns(row Row, t int, sent []Link, gradient []float32) {
 		p.RunLayers[at] = uint8(t)
 		clear(sum)
 	}
+}
+
+// messageGradient returns the gradient of dimension j of a message, from the terms of its receiver.
+func (p *Batch) messageGradient(terms []float32, j int, message float32, b, edge int) float32 {
+	d := p.Dim
+	switch p.Reduction {
+	case pna:
+		most, least := p.attains(b, edge, j)
+		g := fma(message, terms[4*d+j], terms[d+j])
+		g += chosen(most, terms[2*d+j])
+		return g + chosen(least, terms[3*d+j])
+	case maxOnly:
+		most, _ := p.attains(b, edge, j)
+		g := float32(0)
+		g += chosen(most, terms[d+j])
+		return g
+	}
+	return terms[d+j]
 }
 
 // chosen returns a value where it is wanted, else 0.
@@ -113,7 +128,7 @@ func (p *Batch) settle(row Row, i, t int, g []float32) {
 	if t < p.Layers {
 		if next := p.rowNumber(t+1, b, row.Entity); next > 0 {
 			add(p.Gradient[(p.firstRow(t+1)+next-1)*p.Dim:])
-			add(p.FeatureGradients[(next-1)*p.width():])
+			add(p.featureGradients(next - 1))
 		}
 	}
 	copy(p.Gradient[i*p.Dim:], g)
@@ -177,9 +192,9 @@ type terms struct{ base, slope, most, least, up, down float32 }
 // newTerms returns the terms of dimension j of a row with features f, whose gradients are g.
 func (p *Batch) newTerms(row Row, f, g []float32, j int) terms {
 	d, divisor := p.Dim, p.Scales[row.Degree].Divisor
-	mean, deviation := f[d+j], f[4*d+j]
 	switch p.Reduction {
 	case pna:
+		mean, deviation := f[d+j], f[4*d+j]
 		s := terms{most: f[2*d+j], least: f[3*d+j], up: g[2*d+j], down: g[3*d+j]}
 		if deviation > 1e-3 {
 			s.slope = float32(g[4*d+j]*divisor) / deviation
@@ -189,7 +204,7 @@ func (p *Batch) newTerms(row Row, f, g []float32, j int) terms {
 	case meanOnly:
 		return terms{base: float32(g[d+j] * divisor)}
 	case maxOnly:
-		return terms{most: mean, up: g[d+j]}
+		return terms{most: f[d+j], up: g[d+j]}
 	}
 	return terms{base: g[d+j]}
 }
@@ -210,10 +225,10 @@ func (s *terms) member(x float32) float32 {
 
 // others stores the gradients of the members that are no messages: the boundary at the source, and the copies of the degree message.
 func (p *Batch) others(s terms, row Row, i, t, j int) {
-	if p.Attained[2*i*p.Dim+j] >= 0 {
+	if p.hasExtremes() && p.Attained[2*i*p.Dim+j] >= 0 {
 		s.up = 0
 	}
-	if p.Attained[(2*i+1)*p.Dim+j] >= 0 {
+	if p.hasExtremes() && p.Attained[(2*i+1)*p.Dim+j] >= 0 {
 		s.down = 0
 	}
 	if row.Flags&source != 0 {
@@ -238,8 +253,8 @@ func (p *Batch) others(s terms, row Row, i, t, j int) {
 // the other members get and which edges attain the extremes.
 func (p *Batch) setTerms(i, t int) {
 	row, d := p.Rows[i], p.Dim
-	f, g := p.features(t, i), p.FeatureGradients[(i-p.firstRow(t))*p.width():]
-	for e := int(row.Begin); e < int(row.End); e++ {
+	f, g := p.features(t, i), p.featureGradients(i-p.firstRow(t))
+	for e := int(row.Begin); e < int(row.End) && p.hasExtremes(); e++ {
 		most, least := p.extremes(int(row.Query), e)
 		clear(most)
 		clear(least)
@@ -255,7 +270,14 @@ func (p *Batch) setTerms(i, t int) {
 	for j := range d {
 		s := p.newTerms(row, f, g, j)
 		p.others(s, row, i, t, j)
-		g[d+j], g[2*d+j], g[3*d+j], g[4*d+j] = s.base, s.up, s.down, s.slope
+		switch p.Reduction {
+		case pna:
+			g[d+j], g[2*d+j], g[3*d+j], g[4*d+j] = s.base, s.up, s.down, s.slope
+		case maxOnly:
+			g[d+j] = s.up
+		default:
+			g[d+j] = s.base
+		}
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 // Link is the kernels' struct Link: an edge's sender, its relation's inverse, the index of its inverse, and its slot.
 type Link struct{ Sender, Inverse, Reverse, Slot int32 }
 
+// Span is the kernels' struct Span: successive strips of rows of equal degree.
+type Span struct{ Strip, Rows int32 }
+
 // Answer is the kernels' struct Answer: an entity to rank as the answer of a query.
 type Answer struct{ Query, Entity int32 }
 
@@ -51,34 +54,27 @@ const (
 func (p *Batch) lanes() int { return p.Dim / 4 }
 func (p *Batch) teams() int { return 32 / p.lanes() }
 
-// width is the number of features of a row, columns that of the outputs of the linear map before the scalers combine them, hidden
-// that of an MLP's hidden units.
-func (p *Batch) width() int   { return 5 * p.Dim }
-func (p *Batch) columns() int { return 3 * p.Dim }
-func (p *Batch) hidden() int  { return 2 * p.Dim }
+// hidden is the number of an MLP's hidden units.
+func (p *Batch) hidden() int { return 2 * p.Dim }
 
 // layer returns the parameters of layer t, from 1, and gradientsOf their gradients.
 func (p *Batch) layer(t int) []float32       { return p.Parameters[(t-1)*p.LayerSize:] }
 func (p *Batch) gradientsOf(t int) []float32 { return p.Gradients[(t-1)*p.LayerSize:] }
 
 // stored returns the index of feature f under scaler s in the stored linear map's row, or -1 where it has none: the own state has one
-// scaler, and so have reductions other than PNA, which fill the features of the mean alone.
+// scaler, and so have reductions other than PNA.
 func (p *Batch) stored(f, s int) int {
-	if f < p.Dim {
-		if s == 0 {
-			return f
-		}
-		return -1
-	}
-	kind, j := f/p.Dim-1, f%p.Dim
 	switch {
-	case p.Reduction == pna:
-		return p.Dim + (j*4+kind)*3 + s
-	case kind == 0 && s == 0:
-		return p.Dim + j
+	case p.Reduction == pna && f >= p.Dim:
+		return p.Dim + (f%p.Dim*4+f/p.Dim-1)*3 + s
+	case s == 0:
+		return f
 	}
 	return -1
 }
+
+// hasExtremes reports whether single messages get a gradient because they attain an extreme.
+func (p *Batch) hasExtremes() bool { return p.Reduction == pna || p.Reduction == maxOnly }
 
 // storedColumns returns the length of a stored linear map's row.
 func (p *Batch) storedColumns() int {
@@ -98,7 +94,7 @@ func (p *Batch) features(t, i int) []float32 {
 	if !p.Training {
 		i -= p.firstRow(t)
 	}
-	return p.Features[i*p.width():][:p.width()]
+	return p.Features[i*p.Width:][:p.Width]
 }
 
 func (p *Batch) inverse(relation int32) int32 {

@@ -11,6 +11,10 @@ type Batch struct {
 	Links                       []Link  // [E]
 	Heavy                       []int32 // entities of more than HEAVY edges, ascending
 	Scales                      []Scale
+	// Entities by degree and those of a degree by number. A place is an index among them. For reductions without scalers all have one degree.
+	ByDegree    []int32 // [V]
+	DegreeOf    []int32 // [V], by place: the index of the entity's degree
+	DegreeBegin []int32 // [degrees + 1]: the first place of each degree
 	// Every edge has a slot; slots are numbered by the relation of the edge's inverse. A piece has slots of one relation.
 	PieceBegin     []int32 // [pieces + 1]
 	RelationPieces []int32 // [2R + 1]
@@ -32,18 +36,23 @@ type Batch struct {
 	RowBegin             []int32 // [T + 2]
 	HeavyEnd             []int32 // [T + 1]
 	Rows                 []Row
-	RowNumbers           []int32  // [T + 1, B, V]: 1 + the row of an update in its layer; 0: none. While training
+	RowNumbers           []int32  // [T + 1, B, V]: 1 + the row of an update in its layer; 0: none, or, unless training, anything
 	RowDegree            []int32  // by row
 	RowAdmitted, RowSent []int32  // by row: edges that the window admits, and messages that are not empty
+	Places               []int32  // [T, V + 1], by place: the rows of a layer of the entities before it
+	Strips               []int32  // [T, strip_stride, STRIP]: 1 + rows of a layer, by degree, those of a strip all of one; 0 behind the last one of a degree
+	StripBegin           []int32  // [T, degrees + 1]: the first strip of each degree. Behind the last, the ends of each query that lose edges have a strip each
+	Spans                []Span   // [T, span_stride]. While training
+	SpanCounts           []int32  // [T]
 	Masks                []uint32 // of dropout, by row, [PER]
 
 	Dependent  []float32 // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
-	Maps       []float32 // [T, WIDTH, COLUMNS] linear maps
-	Transposed []float32 // [T, COLUMNS, WIDTH]
+	Maps       []float32 // [T, width, columns] linear maps
+	Transposed []float32 // [T, columns, width]
 	MLPMaps    []float32 // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
 
 	States     []float32 // [A, B, V, DIM]
-	Features   []float32 // [rows, WIDTH]
+	Features   []float32 // [rows, width]: own state, mean, maximum, minimum and deviation of the messages, or their one reduction
 	Normalized []float32 // [rows, DIM]
 	Deviations []float32 // [rows]: 1 / standard deviation
 
@@ -61,7 +70,7 @@ type Batch struct {
 	Gradient          []float32 // of states, by row
 	Linear            []float32 // gradient of the linear map's output, by row
 	Affine            []float32 // gradient of the layer norm's output, by row
-	FeatureGradients  []float32 // [rows of a layer, WIDTH]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
+	FeatureGradients  []float32 // [rows of a layer, width]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
 	DegreeGradients   []float32 // [rows of a layer, DIM]
 	Boundary          []float32 // [B, T + 1, DIM]: gradient of the sources' boundary
 	Attained          []int32   // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1
@@ -72,12 +81,15 @@ type Batch struct {
 	RelationGradients []float32 // [B, T, 2R, DIM]
 	QueryGradients    []float32 // [B, DIM]
 	Partial           []float32 // of sums over rows
+	SpanScales        []Scale   // [span_stride], of a layer
 
 	Bad  []int32 // 1 where a gradient is not finite
 	Sent []int64 // [T, B] messages
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int
 	Pieces, CandidateStride, Reduction                                                        int
+	Width, Columns                                                                            int // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
+	Degrees, StripStride, SpanStride                                                          int
 	Specific, Training, DependentRelations, Bias, DegreeMessages                              bool
 	LayerSize, LinearAt, LinearBiasAt, ScaleAt, ShiftAt, RelationAt, RelationBiasAt, DegreeAt int
 	QueryAt, MLPAt, AttentionAt                                                               int

@@ -20,7 +20,7 @@ func (p *Batch) Embed() {
 
 // Arrange sets the linear maps by feature, and transposed.
 func (p *Batch) Arrange() {
-	width, columns, stored := p.width(), p.columns(), p.storedColumns()
+	width, columns, stored := p.Width, p.Columns, p.storedColumns()
 	for t := 1; t <= p.Layers; t++ {
 		maps, transposed := p.Maps[(t-1)*width*columns:], p.Transposed[(t-1)*width*columns:]
 		for f := range width {

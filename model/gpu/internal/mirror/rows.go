@@ -121,9 +121,7 @@ func (p *Batch) RowsWrite() {
 				next[class]++
 				r := p.newRow(b, v, q)
 				p.Rows[row], p.RowDegree[row] = r, r.Degree
-				if p.Training {
-					p.RowNumbers[(t*p.Batch+b)*p.Entities+int(v)] = 1 + row - p.Starts[2*t*p.Batch]
-				}
+				p.RowNumbers[(t*p.Batch+b)*p.Entities+int(v)] = 1 + row - p.Starts[2*t*p.Batch]
 			}
 		}
 	}

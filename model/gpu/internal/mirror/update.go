@@ -1,18 +1,24 @@
 package mirror
 
-// linear returns the output of layer t's linear map for the features of a row: under each scaler a sum over the features in order.
+// fold returns a weight of a linear map for rows of a degree, from those under the scalers 1, c and 1 / c, which lie a number of weights
+// apart. There is one if the reduction has no scalers.
+func (p *Batch) fold(weights []float32, apart int, scale Scale) float32 {
+	if p.Columns == p.Dim {
+		return weights[0]
+	}
+	return fma(weights[2*apart], scale.Down, fma(weights[apart], scale.Up, weights[0]))
+}
+
+// linear returns the output of layer t's linear map for the features of a row: a sum over the features in order.
 func (p *Batch) linear(t, i int) []float32 {
-	columns := p.columns()
-	maps, scale := p.Maps[(t-1)*p.width()*columns:], p.Scales[p.RowDegree[i]]
-	sums := make([]float32, columns)
+	maps, scale := p.Maps[(t-1)*p.Width*p.Columns:], p.Scales[p.RowDegree[i]]
+	y := make([]float32, p.Dim)
 	for f, x := range p.features(t, i) {
-		for column := range sums {
-			sums[column] = fma(x, maps[f*columns+column], sums[column])
+		for j := range y {
+			y[j] = fma(x, p.fold(maps[f*p.Columns+j:], p.Dim, scale), y[j])
 		}
 	}
-	y := sums[:p.Dim]
 	for j := range y {
-		y[j] = fma(sums[2*p.Dim+j], scale.Down, fma(sums[p.Dim+j], scale.Up, y[j]))
 		if p.Bias {
 			y[j] += p.layer(t)[p.LinearBiasAt+j]
 		}

@@ -1,80 +1,71 @@
 package mirror
 
-// scaled returns the gradients of the linear map's outputs of a row before the scalers combine them.
-func (p *Batch) scaled(i int) []float32 {
-	scale, linear := p.Scales[p.RowDegree[i]], p.Linear[i*p.Dim:]
-	gradients := make([]float32, p.columns())
-	for column := range gradients {
-		by := [3]float32{1, scale.Up, scale.Down}[column/p.Dim]
-		gradients[column] = float32(linear[column%p.Dim] * by)
-	}
-	return gradients
-}
-
 // SetFeatureGradients sets the gradients of a layer's features.
 func (p *Batch) SetFeatureGradients(t int) {
-	width := p.width()
-	transposed := p.Transposed[(t-1)*width*p.columns():]
+	transposed := p.Transposed[(t-1)*p.Width*p.Columns:]
 	for i := p.firstRow(t); i < p.endRow(t); i++ {
-		out := p.FeatureGradients[(i-p.firstRow(t))*width:][:width]
+		out := p.featureGradients(i - p.firstRow(t))
 		clear(out)
-		for column, g := range p.scaled(i) {
+		for o, g := range p.Linear[i*p.Dim:][:p.Dim] {
 			for f := range out {
-				out[f] = fma(g, transposed[column*width+f], out[f])
+				out[f] = fma(g, p.fold(transposed[o*p.Width+f:], p.Dim*p.Width, p.Scales[p.RowDegree[i]]), out[f])
 			}
 		}
 	}
 }
 
-// group is the number of successive rows that are added to the same partial sum of weights' gradients.
-const group = 16
-
-// weightParts returns the number of partial sums of a layer's weight gradients.
-func (p *Batch) weightParts(t int) int {
-	return min(p.Parts, blocks(p.endRow(t)-p.firstRow(t), 4*group))
+// featureGradients returns the gradients of the features of a row, by its number in its layer.
+func (p *Batch) featureGradients(number int) []float32 {
+	return p.FeatureGradients[number*p.Width:][:p.Width]
 }
 
-// WeightPartial sets partial sums of a layer's weight gradients: features of rows times the gradients of their outputs. The own state has
-// the first scaler alone.
+// WeightPartial sets the gradients of a layer's folded weights, by span: features of rows times the gradients of their outputs.
 func (p *Batch) WeightPartial(t int) {
-	columns, size, parts := p.columns(), p.width()*p.columns(), p.weightParts(t)
-	outputs := func(f int) int {
-		if f < p.Dim {
-			return p.Dim
-		}
-		return columns
-	}
-	for f := range parts * p.width() {
-		clear(p.Partial[f*columns:][:outputs(f%p.width())])
-	}
-	for i := p.firstRow(t); i < p.endRow(t); i++ {
-		out, gradients := p.Partial[(i-p.firstRow(t))/group%parts*size:], p.scaled(i)
-		for f, x := range p.features(t, i) {
-			for column, g := range gradients[:outputs(f)] {
-				out[f*columns+column] = fma(x, g, out[f*columns+column])
-			}
-		}
-	}
-}
-
-// WeightSum sets the weights' gradients, in the stored order. Each of 8 warps adds every eighth partial sum.
-func (p *Batch) WeightSum(t int) {
-	width, columns := p.width(), p.columns()
-	for f := range width {
-		for column := range columns {
-			at := p.stored(f, column/p.Dim)
-			if at < 0 {
+	size := p.Width * p.Dim
+	for i, span := range p.spans(t) {
+		out := p.Partial[i*size:][:size]
+		clear(out)
+		p.SpanScales[i] = Scale{}
+		for j, number := range p.strip(t, int(span.Strip))[:span.Rows] {
+			if number == 0 { // an end that the layer does not update
 				continue
 			}
-			var sums [8]float32
-			for part := range p.weightParts(t) {
-				sums[part%8] += p.Partial[(part*width+f)*columns+column]
+			row := p.firstRow(t) + int(number) - 1
+			if j == 0 { // as those of the others, if it matters
+				p.SpanScales[i] = p.Scales[p.RowDegree[row]]
 			}
-			sum := sums[0]
-			for _, s := range sums[1:] {
-				sum += s
+			for f, x := range p.features(t, row) {
+				for o, g := range p.Linear[row*p.Dim:][:p.Dim] {
+					out[f*p.Dim+o] = fma(x, g, out[f*p.Dim+o])
+				}
 			}
-			put(&p.gradientsOf(t)[p.LinearAt+column%p.Dim*p.storedColumns()+at], sum, p.Accumulate)
+		}
+	}
+}
+
+// WeightSum sets the weights' gradients, in the stored order: sums over the spans, times their scalers. Each of 8 warps adds every eighth
+// span.
+func (p *Batch) WeightSum(t int) {
+	for f := range p.Width {
+		for o := range p.Dim {
+			var sums [3][8]float32
+			for i := range p.spans(t) {
+				x, scale := p.Partial[(i*p.Width+f)*p.Dim+o], p.SpanScales[i]
+				sums[0][i%8] += x
+				sums[1][i%8] = fma(x, scale.Up, sums[1][i%8])
+				sums[2][i%8] = fma(x, scale.Down, sums[2][i%8])
+			}
+			for s, warps := range sums {
+				at := p.stored(f, s)
+				if at < 0 {
+					continue
+				}
+				sum := warps[0]
+				for _, x := range warps[1:] {
+					sum += x
+				}
+				put(&p.gradientsOf(t)[p.LinearAt+o*p.storedColumns()+at], sum, p.Accumulate)
+			}
 		}
 	}
 }
