@@ -12,6 +12,9 @@ func (e *engine) backward(n, stride int, accumulate bool) {
 		e.relationBackward(n, t+1)
 		e.linearBackward(n, layer)
 		e.launchRows("message_terms", n, t)
+		if e.configuration.Message == configuration.MessageTransE {
+			e.launchRows("empty_gradients", n, t)
+		}
 		if e.configuration.Bias || e.configuration.DegreeMessages {
 			e.launch("vector_partial", int(e.batch.Parts), 32, layer)
 			e.launch("vector_sum", 1, 4*e.dim, layer)

@@ -87,7 +87,7 @@ func (e *engine) prepare(p *parameters.Set[float32]) error {
 // load compiles all kernels.
 func (e *engine) load() error {
 	for _, source := range kernels.Sources {
-		ptx, err := kernels.Source(source, e.dim)
+		ptx, err := kernels.Source(source, e.dim, e.configuration.Message)
 		if err != nil {
 			return err
 		}

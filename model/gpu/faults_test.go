@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/gpu/internal/mirror"
@@ -83,10 +84,10 @@ var (
 )
 
 // withoutBarriers returns all kernels without one of their barriers each.
-func withoutBarriers(t *testing.T, dim int) (all []*fault) {
+func withoutBarriers(t *testing.T, dim int, message string) (all []*fault) {
 	t.Helper()
 	for _, source := range kernels.Sources {
-		ptx, err := kernels.Source(source, dim)
+		ptx, err := kernels.Source(source, dim, message)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,11 +268,11 @@ func TestPlantedFaults(t *testing.T) {
 	t.Parallel()
 	t.Run("dim 32", func(t *testing.T) {
 		t.Parallel()
-		plantFaults(t, 32, append(withoutBarriers(t, 32), withLargerBounds()...))
+		plantFaults(t, 32, append(withoutBarriers(t, 32, configuration.MessageDistMult), withLargerBounds()...))
 	})
 	t.Run("dim 64", func(t *testing.T) { // bounds are the same
 		t.Parallel()
-		plantFaults(t, 64, withoutBarriers(t, 64))
+		plantFaults(t, 64, withoutBarriers(t, 64, configuration.MessageDistMult))
 	})
 }
 
@@ -280,13 +281,13 @@ func plantFaults(t *testing.T, dim int, all []*fault) {
 	t.Helper()
 	for _, s := range scenarios(t) {
 		left := slices.DeleteFunc(slices.Clone(all), func(f *fault) bool { return f.found != "" })
-		if paddedDim(s.configuration.Dim) != dim || len(left) == len(needless) {
+		if paddedDim(s.configuration.Dim) != dim || s.configuration.Message != configuration.MessageDistMult || len(left) == len(needless) {
 			continue
 		}
 		for _, f := range left {
 			f.tries = 0
 		}
-		train, score := newCheckedDevice(s.configuration.Dim, ordered...), newCheckedDevice(s.configuration.Dim, ordered...)
+		train, score := newCheckedDevice(s.configuration, ordered...), newCheckedDevice(s.configuration, ordered...)
 		for _, d := range []*checkedDevice{train, score} {
 			d.blocks, d.faults = 1, left
 		}

@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
 
@@ -59,7 +60,11 @@ func (e *engine) findRows(n int) {
 	e.launch("strips_write", blocks(layers*v, 256), 256)
 	if e.training && e.batch.Threshold > 0 {
 		words := e.dim / 32
-		e.launch("draw_masks", turns(e.configuration.Ages()*n*v*words, 256), 256, int32(words))
+		pairs := 0
+		if e.configuration.Message == configuration.MessageRotatE {
+			pairs = e.configuration.Dim / 2
+		}
+		e.launch("draw_masks", turns(e.configuration.Ages()*n*v*words, 256), 256, int32(words), int32(pairs))
 	}
 }
 

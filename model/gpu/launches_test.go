@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/gpu/internal/mirror"
+	"tagnet/model/gpu/kernels"
 )
 
 // checkedDevice is an interpreter that compares each launch with package mirror: all memory, bit for bit. What nothing has written has
@@ -16,6 +19,7 @@ import (
 type checkedDevice struct {
 	*interpreter.Device
 	dim      int // of the kernels
+	message  int // as package mirror numbers their messages
 	names    map[device.Kernel]string
 	buffers  []buffered
 	launches map[string]int // by kernel
@@ -39,9 +43,9 @@ type launch struct {
 	arguments []any
 }
 
-func newCheckedDevice(dim int, options ...interpreter.Option) *checkedDevice {
+func newCheckedDevice(c configuration.Configuration, options ...interpreter.Option) *checkedDevice {
 	return &checkedDevice{
-		Device: interpreter.New(options...), dim: paddedDim(dim),
+		Device: interpreter.New(options...), dim: paddedDim(c.Dim), message: slices.Index(kernels.Messages, c.Message),
 		names: map[device.Kernel]string{}, launches: map[string]int{},
 	}
 }
@@ -151,9 +155,9 @@ func typed[T any](data []byte) []T {
 // batch returns the batch at an address, with the memory of package mirror.
 func (d *checkedDevice) batch(p device.Pointer) *mirror.Batch {
 	from := reflect.ValueOf(typed[batch](d.memory(p))[0])
-	b := &mirror.Batch{Dim: d.dim}
+	b := &mirror.Batch{Dim: d.dim, Message: d.message}
 	to := reflect.ValueOf(b).Elem()
-	for i := 1; i < to.NumField(); i++ { // all but Dim
+	for i := 2; i < to.NumField(); i++ { // all but Dim and Message
 		field := to.Type().Field(i)
 		value := from.FieldByName(field.Name)
 		switch field.Type.Kind() {
@@ -221,7 +225,7 @@ var inTurn = map[string]bool{
 }
 
 // forRows has the kernels whose first blocks take the rows of heavy entities in turn, and the others those of light ones.
-var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "message_terms": true}
+var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "message_terms": true, "empty_gradients": true}
 
 // functions maps the name of a kernel to its function in package mirror.
 var functions = map[string]func(b *mirror.Batch, l launch){
@@ -238,7 +242,7 @@ var functions = map[string]func(b *mirror.Batch, l launch){
 	"strips_count":        func(b *mirror.Batch, l launch) { b.StripsCount() },
 	"strips_start":        func(b *mirror.Batch, l launch) { b.StripsStart() },
 	"strips_write":        func(b *mirror.Batch, l launch) { b.StripsWrite() },
-	"draw_masks":          func(b *mirror.Batch, l launch) { b.DrawMasks() },
+	"draw_masks":          func(b *mirror.Batch, l launch) { b.DrawMasks(l.integer(2)) },
 	"embed":               func(b *mirror.Batch, l launch) { b.Embed() },
 	"arrange":             func(b *mirror.Batch, l launch) { b.Arrange() },
 	"mlp_arrange":         func(b *mirror.Batch, l launch) { b.MLPArrange() },
@@ -255,6 +259,7 @@ var functions = map[string]func(b *mirror.Batch, l launch){
 	"mlp_sum":             func(b *mirror.Batch, l launch) { b.MLPSum(l.integer(1) != 0, l.integer(2) != 0) },
 	"mlp_embedding":       func(b *mirror.Batch, l launch) { b.MLPEmbedding(l.integer(1) != 0) },
 	"state_gradients":     func(b *mirror.Batch, l launch) { b.StateGradients(l.integer(1)) },
+	"empty_gradients":     func(b *mirror.Batch, l launch) { b.EmptyGradients(l.integer(1)) },
 	"message_terms":       func(b *mirror.Batch, l launch) { b.MessageTerms(l.integer(1)) },
 	"relation_partial":    func(b *mirror.Batch, l launch) { b.RelationPartial(l.integer(1)) },
 	"relation_sum":        func(b *mirror.Batch, l launch) { b.RelationSum(l.integer(1)) },

@@ -16,69 +16,105 @@ func paddedDim(dim int) int {
 	return padded
 }
 
-// padding puts the parameters of a model of fewer dimensions than the kernels' into theirs: the other dimensions are 0 and stay 0.
+// padding puts the parameters of a model into the kernels' dimensions: those beyond the model's are 0 and stay 0, and the real and the
+// imaginary part of a complex number are neighbors, so that a lane holds both.
 type padding struct {
 	layout []parameters.Shape // the kernels'
 	size   int                // values of all its tensors
-	runs   [][]run            // by tensor
+	places []places           // by tensor
 }
 
-// run is a range of a tensor's values and where it lies among the kernels' parameters.
-type run struct{ from, to, length int }
+// places are where a tensor's values lie among the kernels' parameters: row i and column j at rows[i] + columns[j].
+type places struct{ rows, columns []int }
 
 func newPadding(c configuration.Configuration, dim, relations int) padding {
 	wide := c
 	wide.Dim = dim
 	p := padding{layout: parameters.Layout(wide, relations)}
+	d := dimensions{c.Dim, dim, c.Message == configuration.MessageRotatE}
 	for i, shape := range parameters.Layout(c, relations) {
-		p.runs = append(p.runs, runsOf(shape, p.layout[i], c.Dim, dim, p.size))
+		p.places = append(p.places, d.placesOf(shape, p.layout[i], p.size))
 		p.size += p.layout[i].Size()
 	}
 	return p
 }
 
-// runsOf returns where the values of a tensor of narrow go in one of wide, which begins at an index.
-func runsOf(narrow, wide parameters.Shape, d, dim, at int) (runs []run) {
-	if d == dim {
-		return []run{{0, at, narrow.Size()}}
+// dimensions are a model's and the kernels'.
+type dimensions struct {
+	model, kernels int
+	complex        bool
+}
+
+// place returns where the kernels have a dimension of the model's.
+func (d dimensions) place(j int) int {
+	if half := d.model / 2; d.complex {
+		return j%half*2 + j/half
 	}
-	rows, columns, wideColumns := narrow.Size()/narrow.Shape[len(narrow.Shape)-1], narrow.Shape[len(narrow.Shape)-1], wide.Shape[len(wide.Shape)-1]
-	if strings.HasSuffix(narrow.Name, "relation_linear.bias") { // a row a relation
-		rows, columns, wideColumns = columns/d, d, dim
+	return j
+}
+
+// vectors returns the places of the values of vectors one behind the other, each with n values for a dimension.
+func (d dimensions) vectors(size, n int) []int {
+	places := make([]int, size)
+	for i := range places {
+		vector, j, of := i/(n*d.model), i/n%d.model, i%n
+		places[i] = (vector*d.kernels+d.place(j))*n + of
 	}
-	// A row begins with dimensions; what follows them, of an update or of a query's embedding, begins behind all of the kernels'.
-	split := strings.HasSuffix(narrow.Name, ".linear.weight") || strings.HasSuffix(narrow.Name, ".0.weight")
-	for i := range rows {
-		to := i
-		if strings.HasSuffix(narrow.Name, "relation_linear.weight") {
-			to = i/d*dim + i%d
+	return places
+}
+
+// placesOf returns the places of a tensor of the model's layout, from that in the kernels', which begins at an index.
+func (d dimensions) placesOf(narrow, wide parameters.Shape, at int) (p places) {
+	last := len(narrow.Shape) - 1
+	columns, stride := narrow.Shape[last], wide.Shape[last]
+	rows, is := narrow.Size()/columns, func(suffix string) bool { return strings.HasSuffix(narrow.Name, suffix) }
+	p.rows, p.columns = indices(rows), indices(columns)
+	switch {
+	case is("relation_linear.weight"):
+		p.rows, p.columns = d.vectors(rows, 1), d.vectors(columns, 1)
+	case is(".linear.weight"): // the own state, and the update
+		p.rows, p.columns = d.vectors(rows, 1), d.vectors(d.model, 1)
+		for _, place := range d.vectors(columns-d.model, (columns-d.model)/d.model) {
+			p.columns = append(p.columns, d.kernels+place)
 		}
-		from, to := i*columns, at+to*wideColumns
-		if split {
-			runs = append(runs, run{from, to, d}, run{from + d, to + dim, columns - d})
-		} else {
-			runs = append(runs, run{from, to, columns})
-		}
+	case is(".0.bias"), is(".2.weight"), is(".2.bias"): // hidden units
+	default:
+		p.columns = d.vectors(columns, 1)
 	}
-	return runs
+	for i := range p.rows {
+		p.rows[i] = at + p.rows[i]*stride
+	}
+	return p
+}
+
+func indices(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // pad returns tensors in the kernels' layout.
 func (p padding) pad(tensors []parameters.Tensor[float32]) []float32 {
 	values := make([]float32, p.size)
-	for i, t := range tensors {
-		for _, r := range p.runs[i] {
-			copy(values[r.to:r.to+r.length], t.Data[r.from:])
-		}
-	}
+	p.each(tensors, func(value *float32, place int) { values[place] = *value })
 	return values
 }
 
 // cut sets tensors from values in the kernels' layout.
 func (p padding) cut(values []float32, tensors []parameters.Tensor[float32]) {
+	p.each(tensors, func(value *float32, place int) { *value = values[place] })
+}
+
+// each calls do for each value of tensors with its place.
+func (p padding) each(tensors []parameters.Tensor[float32], do func(value *float32, place int)) {
 	for i, t := range tensors {
-		for _, r := range p.runs[i] {
-			copy(t.Data[r.from:r.from+r.length], values[r.to:])
+		columns := p.places[i].columns
+		for row, at := range p.places[i].rows {
+			for j, column := range columns {
+				do(&t.Data[row*len(columns)+j], at+column)
+			}
 		}
 	}
 }

@@ -136,6 +136,15 @@ func scenarios(t testing.TB) []scenario {
 		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta, c.DegreeMessages = "specific", "own", 100, 2, 1, true
 	})
 	add("sum, dim 64", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) { c.Aggregate, c.Dim, c.Dependent = "sum", 64, false })
+	s = add("hubs, transe", hubs, 2, func(c *configuration.Configuration) { c.Message, c.Layers, c.Dim = "transe", 2, 20 })
+	s.examples[0].Source, s.again = 0, true
+	add("transe, dim 64", sparse(t, random, 12, 2, 15), 2, func(c *configuration.Configuration) { c.Message, c.Dim, c.DegreeMessages = "transe", 64, true })
+	add("full, transe, maximum", sparse(t, random, 12, 2, 15), 2, func(c *configuration.Configuration) { c.Message, c.Policy, c.Aggregate = "transe", "full", "max" })
+	s = add("hubs, rotate", hubs, 2, func(c *configuration.Configuration) {
+		c.Message, c.Layers, c.Dim, c.DegreeMessages = "rotate", 2, 18, true
+	})
+	s.examples[0].Source, s.again = 1, true
+	add("rotate, dim 70", sparse(t, random, 10, 2, 10), 2, func(c *configuration.Configuration) { c.Message, c.Dim, c.Layers, c.Dependent = "rotate", 70, 2, false })
 	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
 	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
 	s = add("full, hubs", hubs, 2, func(c *configuration.Configuration) { c.Policy, c.Layers = "full", 2 })
@@ -197,6 +206,9 @@ func anyScenario(t testing.TB, seed uint64) scenario {
 	if random.IntN(4) == 0 {
 		c.Dim = 33 + random.IntN(32)
 	}
+	if c.Message = choose("distmult", "transe", "rotate"); c.Message == "rotate" {
+		c.Dim += c.Dim % 2
+	}
 	c.Aggregate, c.Remove = choose("pna", "pna", "sum", "mean", "max"), choose("triple", "one_hop", "none")
 	c.Bias, c.Dependent, c.DegreeMessages, c.Dropout = chance(), chance(), chance(), float64(random.IntN(3))/4
 	c.Negatives, c.BatchSize, c.AdversarialTemperature = 1+random.IntN(20), 1+random.IntN(4), float64(random.IntN(2))
@@ -220,7 +232,7 @@ func TestLaunches(t *testing.T) {
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			d := newCheckedDevice(s.configuration.Dim, ordered...)
+			d := newCheckedDevice(s.configuration, ordered...)
 			steps := 1
 			if s.again {
 				steps = 2
@@ -228,7 +240,7 @@ func TestLaunches(t *testing.T) {
 			if err := s.train(d, steps); err != nil {
 				t.Error(err)
 			}
-			if err := s.score(t, newCheckedDevice(s.configuration.Dim, ordered...)); err != nil {
+			if err := s.score(t, newCheckedDevice(s.configuration, ordered...)); err != nil {
 				t.Error(err)
 			}
 			if s.capacity > 0 && d.launches["loss"] != steps*blocks(len(s.examples), s.capacity) {
@@ -244,7 +256,7 @@ func TestFunctions(t *testing.T) {
 	for _, dim := range []int{32, 64, 128} {
 		var names []string
 		for _, source := range kernels.Sources {
-			ptx, err := kernels.Source(source, dim)
+			ptx, err := kernels.Source(source, dim, configuration.MessageTransE) // which has a kernel of its own
 			if err != nil {
 				t.Fatal(err)
 			}

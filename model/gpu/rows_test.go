@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
 
@@ -12,8 +13,8 @@ import (
 func TestManyRowsStart(t *testing.T) {
 	t.Parallel()
 	const layers, queries = 3, 300 // 2400 counts in turns of 1024
-	d := newCheckedDevice(32, ordered...)
-	e := &engine{device: d, dim: 32, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
+	d := newCheckedDevice(configuration.Default(), ordered...)
+	e := &engine{device: d, configuration: configuration.Default(), dim: 32, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
 	if err := e.load(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
+	"tagnet/model/gpu/kernels"
 )
 
 // maxDim is the largest dimension that the kernels are compiled for.
@@ -42,8 +43,8 @@ func Supports(c configuration.Configuration) error {
 		return cpuOnly("relations", c.Source(), configuration.RelationsTable+" or "+configuration.RelationsLinear)
 	case c.Prioritized():
 		return cpuOnly("policy", c.Policy, configuration.PolicyWindow+" or "+configuration.PolicyFull)
-	case c.Message != configuration.MessageDistMult:
-		return cpuOnly("message", c.Message, configuration.MessageDistMult)
+	case !slices.Contains(kernels.Messages, c.Message):
+		return cpuOnly("message", c.Message, strings.Join(kernels.Messages, ", "))
 	case !computes:
 		return cpuOnly("aggregate", c.Aggregate, strings.Join(slices.Sorted(maps.Keys(reductions)), ", "))
 	case c.Dim > maxDim:

@@ -12,6 +12,7 @@ func TestUnknownChoicesAreRefused(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*configuration.Configuration){
 		"aggregate": func(c *configuration.Configuration) { c.Aggregate = "median" },
+		"message":   func(c *configuration.Configuration) { c.Message = "quate" },
 		"relations": func(c *configuration.Configuration) { c.Relations = "constants" },
 	} {
 		c := configuration.Default()

@@ -38,9 +38,9 @@ type batch struct {
 `+host)
 	write("internal/mirror/batch_fields.go", `package mirror
 
-// Batch has the fields of the kernels' struct Batch, and the dimension that they are compiled for.
+// Batch has the fields of the kernels' struct Batch, and what they are compiled for: a dimension and a message function.
 type Batch struct {
-	Dim int
+	Dim, Message int
 
 `+mirror)
 }

@@ -1,3 +1,4 @@
+// messages: all
 // What an updated entity hears in a layer: the reduction of its messages.
 #include "model.cuh"
 
@@ -82,8 +83,8 @@ DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, i
 			relation = p->relations[e];
 			if (!(row.flags & TOUCHED) || !removed(p->queries[row.query], u, relation, row.entity)) {
 				admitted = far < window;
-				sent = far < t;
-				from = ((t - 1 - far) * p->batch + row.query) * p->entities + u;
+				sent = MESSAGE == TRANSE ? admitted : far < t; // TransE's message of a state of 0 is the embedding, others' is 0
+				from = far < t ? ((t - 1 - far) * p->batch + row.query) * p->entities + u : -1;
 			}
 		}
 		unsigned bits = __ballot_sync(ALL, sent);
@@ -102,12 +103,12 @@ DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, i
 #pragma unroll
 				for (int i = 0; i < TEAMS; i++) bits &= bits - 1;
 				int state = __shfl_sync(ALL, from, max(next[j], 0)), r = __shfl_sync(ALL, relation, max(next[j], 0));
-				x[j] = next[j] < 0 ? zero4() : states[(long long)state * LANES + part];
+				x[j] = next[j] < 0 || (MESSAGE == TRANSE && state < 0) ? zero4() : states[(long long)state * LANES + part];
 				w[j] = next[j] < 0 ? zero4() : embeddings[r * LANES + part];
 			}
 #pragma unroll
 			for (int j = 0; j < 2; j++)
-				if (next[j] >= 0) add(m, mul4(x[j], w[j]), first + next[j]);
+				if (next[j] >= 0) add(m, message_of(x[j], w[j]), first + next[j]);
 		}
 	}
 }
@@ -141,7 +142,7 @@ DEVICE void finish(const Batch *p, Members &m, int i, int t) {
 			extend(m, x, none, x, none);
 		}
 	}
-	if (row.flags & SOURCE && m.empty > 0) { // an empty message is zero; elsewhere the boundary is
+	if (row.flags & SOURCE && m.empty > 0) { // an empty message that is not sent is zero; elsewhere the boundary is
 		extend(m, zero4(), none, zero4(), none);
 	}
 	float divisor = p->scales[row.degree].divisor;

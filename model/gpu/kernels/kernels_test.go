@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -9,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"tagnet/model/device/interpreter"
 )
 
 // dimension matches what follows the name of a source in a file name.
-var dimension = regexp.MustCompile(`(_32|_64|_128)?\.ptx$`)
+var dimension = regexp.MustCompile(`(_(32|64|128)(_[a-z]+)?)?\.ptx$`)
 
 // all returns the embedded PTX by file name.
 func all(t *testing.T) map[string]string {
@@ -101,23 +102,22 @@ func TestSources(t *testing.T) {
 	for file := range all(t) {
 		embedded[dimension.ReplaceAllString(file, "")] = true
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(embedded)), slices.Sorted(slices.Values(Sources))); diff != "" {
+	if diff := gocmp.Diff(slices.Sorted(maps.Keys(embedded)), slices.Sorted(slices.Values(Sources))); diff != "" {
 		t.Errorf("Sources (-embedded +listed):\n%s", diff)
 	}
 }
 
-// TestDimensionsHaveEqualKernels checks that a source has the same kernels in each dimension.
+// TestDimensionsHaveEqualKernels checks that a source has the same kernels in each dimension, with the same message function.
 func TestDimensionsHaveEqualKernels(t *testing.T) {
 	t.Parallel()
 	texts := all(t)
 	for file, ptx := range texts {
-		name, narrow := strings.CutSuffix(file, "_32.ptx")
-		if !narrow {
+		if !strings.Contains(file, "_32") {
 			continue
 		}
 		for _, dim := range []string{"64", "128"} {
-			if diff := cmp.Diff(Entries(ptx), Entries(texts[name+"_"+dim+".ptx"])); diff != "" {
-				t.Errorf("kernels of %s (-32 +%s):\n%s", name, dim, diff)
+			if diff := gocmp.Diff(Entries(ptx), Entries(texts[strings.Replace(file, "_32", "_"+dim, 1)])); diff != "" {
+				t.Errorf("kernels of %s (-32 +%s):\n%s", file, dim, diff)
 			}
 		}
 	}
@@ -128,21 +128,21 @@ func TestSource(t *testing.T) {
 	texts := all(t)
 	for _, name := range Sources {
 		for _, dim := range []int{32, 64, 128} {
-			want, found := texts[fmt.Sprintf("%s_%d.ptx", name, dim)]
-			if !found {
-				want = texts[name+".ptx"]
-			}
-			if got, err := Source(name, dim); err != nil || got != want || want == "" {
-				t.Errorf("Source(%q, %d) returns %d bytes and %v, want the %d bytes of its file", name, dim, len(got), err, len(want))
+			for _, message := range Messages {
+				want := cmp.Or(texts[fmt.Sprintf("%s_%d_%s.ptx", name, dim, message)], texts[fmt.Sprintf("%s_%d.ptx", name, dim)], texts[name+".ptx"])
+				if got, err := Source(name, dim, message); err != nil || got != want || want == "" {
+					t.Errorf("Source(%q, %d, %q) returns %d bytes and %v, want the %d bytes of its file", name, dim, message, len(got), err, len(want))
+				}
 			}
 		}
 	}
 	for _, test := range []struct {
-		name string
-		dim  int
-	}{{"absent", 32}, {"update", 48}} {
-		if _, err := Source(test.name, test.dim); err == nil {
-			t.Errorf("Source(%q, %d): want an error", test.name, test.dim)
+		name    string
+		dim     int
+		message string
+	}{{"absent", 32, "distmult"}, {"update", 48, "distmult"}, {"aggregate", 32, "quate"}} {
+		if _, err := Source(test.name, test.dim, test.message); err == nil {
+			t.Errorf("Source(%q, %d, %q): want an error", test.name, test.dim, test.message)
 		}
 	}
 }

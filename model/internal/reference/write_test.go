@@ -44,6 +44,9 @@ var repositoryCases = map[string]func(*configuration.Configuration){
 		c.Relations, c.RelationLayers, c.Policy, c.Aggregate = configuration.RelationsGraph, 2, configuration.PolicyFull, "sum"
 		c.Incidences = true
 	},
+	"own_window_rotate": func(c *configuration.Configuration) {
+		c.Delta, c.DegreeMessages, c.Dim, c.Layers, c.Message = 1, true, 6, 2, configuration.MessageRotatE
+	},
 	"own_window_dim32": func(c *configuration.Configuration) { c.Delta, c.Dim, c.Layers, c.Dependent = 1, 32, 2, false },
 }
 
@@ -72,14 +75,14 @@ func TestWriteGoldenCases(t *testing.T) {
 }
 
 // makeCase computes a case with random parameters: multiples of 1/16, which float32 has too. Of 32 dimensions some would be equal in
-// messages along different relations, and which of those takes an extreme's gradient is arbitrary (see package gpu): the relations'
-// embeddings are multiples of 1/4096 there.
+// messages along different relations, and so would sums, and which of those takes an extreme's gradient is arbitrary (see package gpu): the
+// relations' embeddings, or the maps that they come from, are multiples of 1/4096 there.
 func makeCase(t *testing.T, g *graph.Graph, c configuration.Configuration) *golden.Case {
 	t.Helper()
 	p := sampleParameters(c, g, 5)
 	for _, tensor := range p.Tensors {
 		units := 16.0
-		if c.Dim == 32 && strings.HasSuffix(tensor.Name, ".relation.weight") {
+		if c.Dim == 32 && strings.HasSuffix(tensor.Name, ".relation.weight") || c.Message == "transe" && strings.Contains(tensor.Name, "relation_linear") {
 			units = 4096
 		}
 		for i, value := range tensor.Data {

@@ -71,7 +71,7 @@ type message struct {
 
 // messages returns those that are sent along in-edges from begin to end in layer t.
 func (p *Batch) messages(row Row, t, begin, end int) (sent []message, admitted, empty int32) {
-	b := int(row.Query)
+	b, zero := int(row.Query), make([]float32, p.Dim)
 	for e := begin; e < end; e++ {
 		u := p.Senders[e]
 		if p.Queries[b].removes(u, p.Relations[e], row.Entity) {
@@ -82,9 +82,12 @@ func (p *Batch) messages(row Row, t, begin, end int) (sent []message, admitted, 
 		if inside {
 			admitted++
 		}
-		if far < t {
+		switch {
+		case far < t:
 			sent = append(sent, message{e, p.state(t-1-far, b, u)})
-		} else if inside {
+		case inside && p.Message == TransE: // the embedding
+			sent = append(sent, message{e, zero})
+		case inside:
 			empty++
 		}
 	}
@@ -106,8 +109,7 @@ func (p *Batch) receive(row Row, t, begin, end int, first bool) members {
 		sets[0].empty += empty
 		for i, m := range sent {
 			set, embedding := sets[i%len(sets)], p.embedding(int(row.Query), t, p.Relations[m.edge])
-			for j := range p.Dim {
-				x := float32(m.state[j] * embedding[j])
+			for j, x := range p.message(m.state, embedding) {
 				set.sum[j] += x
 				set.squares[j] = fma(x, x, set.squares[j])
 				set.raise(j, x, int32(m.edge))
@@ -132,7 +134,7 @@ func (p *Batch) finish(m members, row Row, i, t int) {
 			m.raise(j, x, -1)
 			m.lower(j, x, -1)
 		}
-		if row.Flags&source != 0 && m.empty > 0 { // an empty message is zero; elsewhere the boundary is
+		if row.Flags&source != 0 && m.empty > 0 { // an empty message that is not sent is zero; elsewhere the boundary is
 			m.raise(j, 0, -1)
 			m.lower(j, 0, -1)
 		}

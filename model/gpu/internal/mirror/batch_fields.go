@@ -2,9 +2,9 @@
 
 package mirror
 
-// Batch has the fields of the kernels' struct Batch, and the dimension that they are compiled for.
+// Batch has the fields of the kernels' struct Batch, and what they are compiled for: a dimension and a message function.
 type Batch struct {
-	Dim int
+	Dim, Message int
 
 	// The graph: edges by receiver, then relation, then sender.
 	Offsets, Senders, Relations []int32

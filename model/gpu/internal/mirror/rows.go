@@ -153,25 +153,24 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// DrawMasks draws the dropout masks of all rows but the sources': every 64 random bits decide four dimensions.
-func (p *Batch) DrawMasks() {
+// DrawMasks draws the dropout masks of all rows but the sources': every 64 random bits decide four dimensions. pairs is the number of
+// dimensions that the CPU has that far apart, and the kernels side by side.
+func (p *Batch) DrawMasks(pairs int) {
 	words := p.Dim / 32
 	for t := 1; t <= p.Layers; t++ {
 		for i := p.firstRow(t); i < p.endRow(t); i++ {
 			row := p.Rows[i]
 			state := mix(p.Queries[row.Query].Seed ^ mix(uint64(t-1)<<32|uint64(uint32(row.Entity))))
-			for word := range words {
-				mask := uint32(0)
-				for four := 0; four < 32; four += 4 {
-					state += 0x9e3779b97f4a7c15
-					random := mix(state)
-					for j := range 4 {
-						if int(random>>(16*j)&0xffff) >= p.Threshold {
-							mask |= 1 << (four + j)
-						}
-					}
+			clear(p.Masks[i*words : (i+1)*words])
+			for j := range p.Dim {
+				dim := j
+				if j < 2*pairs {
+					dim = j%2*pairs + j/2
 				}
-				p.Masks[i*words+word] = mask
+				random := mix(state + uint64(dim/4+1)*0x9e3779b97f4a7c15)
+				if int(random>>(16*(dim%4))&0xffff) >= p.Threshold {
+					p.Masks[i*words+j/32] |= 1 << (j % 32)
+				}
 			}
 		}
 	}
