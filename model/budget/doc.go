@@ -18,6 +18,9 @@
 //	              + 4 V d (L + 3) + 16 E          with policy full, states that the queries of one share in scoring
 //	averaging     60 a parameter                  rounds of several workers: sums, results and their files
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
+//	              with --device cuda, instead     edges in the device's order with links, or weights in the kernels' dimensions;
+//	              29 E + 24 V or 20 a parameter   a batch's candidates (auto may fall back to the CPU, and counts that)
+//	              + 8 a candidate of a batch
 //	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
 //	triples       120 a line, 400 a row           score: given triples or pairs, and their rows while they are sorted
 //	names         64 V                            serve: the map from names to ids

@@ -37,6 +37,17 @@ func maps(c configuration.Configuration) int64 {
 	return 4 * width(c) * int64(c.Dim)
 }
 
+// weights bounds the bytes of what the host makes of the weights beside copies of them.
+func weights(s Sizes, c configuration.Configuration) int64 {
+	switch {
+	case s.OnDevice && c.Source() == configuration.RelationsGraph:
+		return between(s, c)
+	case s.OnDevice:
+		return 0
+	}
+	return folded(s, c)
+}
+
 // folded bounds the bytes of weights in the form that propagation reads, which threads share.
 func folded(s Sizes, c configuration.Configuration) int64 {
 	d, layers := int64(c.Dim), int64(c.Layers)

@@ -11,6 +11,8 @@ type Sizes struct {
 	RelationEdges int64
 	// Prior is set if scores get a prior.
 	Prior bool
+	// OnDevice is set if the model is computed on a device, whatever happens: the processor does not take over.
+	OnDevice bool
 	// LoadedEntities and LoadedEdges include those of the other graph, in the inductive setting.
 	LoadedEntities, LoadedEdges int64
 	// NameBytes is the length of all names. EdgeFiles is how many files the edges are in.
@@ -36,7 +38,7 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", s.queries() + s.answers()},
-			{"parameters", 8*parameterCount(s, c) + folded(s, c) + shared},
+			{"parameters", 8*parameterCount(s, c) + weights(s, c) + shared},
 			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
 		},
 		Thread: thread,
@@ -108,17 +110,23 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 		copies += 3 // the average, the next one, and in the file
 	}
 	shared, thread := ranking(s, c, 0) // validation, which releases the trainer
-	batched, trained := trainingBetween(s, c)
-	return Estimate{
+	e := Estimate{
 		Task: "training on this graph",
 		Rows: []Row{
 			{"graph", s.graph()},
 			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // facts and their order; answers of training alone, and of all splits
-			{"parameters", 4*copies*parameterCount(s, c) + folded(s, c)},
-			{"batch", batch(s, c) + batched + max(background(s, c, true), shared)}, // validation has a background of its own, without gradients
+			{"parameters", 4*copies*parameterCount(s, c) + weights(s, c)},
 		},
-		Thread: max(trainer(s, c)+trained, thread),
 	}
+	if s.OnDevice {
+		batched, trained := trainingOnDevice(s, c)
+		e.Rows, e.Thread = append(e.Rows, Row{"batch", max(batched, shared)}), max(trained, thread)
+		return e
+	}
+	batched, trained := trainingBetween(s, c)
+	e.Rows = append(e.Rows, Row{"batch", batch(s, c) + batched + max(background(s, c, true), shared)}) // validation has a background of its own, without gradients
+	e.Thread = max(trainer(s, c)+trained, thread)
+	return e
 }
 
 // Mixture estimates a training on several graphs, which are all held with a trainer of each, and validated on others.

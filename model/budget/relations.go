@@ -29,9 +29,15 @@ func incidences(s Sizes, c configuration.Configuration) int64 {
 func ranking(s Sizes, c configuration.Configuration, topK int) (shared, thread int64) {
 	thread = 16 * int64(topK)
 	if s.Prior { // only models without a ground have one; a thread that tries weights has other scores
+		without := s
+		without.Prior = false
+		shared, other := ranking(without, c, topK)
 		kept := min(s.Relations*4*s.Entities, max(prior.MostBytes, 4*s.Entities))
-		shared, thread := 12*s.Relations*s.Relations+5*s.Edges+8*s.Entities+kept, thread+4*s.Entities
-		return shared + background(s, c, false), thread + scorer(s, c)
+		return shared + 12*s.Relations*s.Relations + 5*s.Edges + 8*s.Entities + kept, other + 4*s.Entities
+	}
+	if s.OnDevice {
+		shared, scores := rankingOnDevice(s, c, topK)
+		return shared, thread + scores
 	}
 	if !c.HasGround() {
 		return background(s, c, false) + incidences(s, c), thread + scorer(s, c)

@@ -303,7 +303,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if sizes.RelationEdges, err = a.edges.Edges(ctx); err != nil {
 		return err
 	}
-	sizes.Queries, sizes.Prior = queries, a.prior != nil
+	sizes.Queries, sizes.Prior, sizes.OnDevice = queries, a.prior != nil, a.device.Mode == device.CUDA
 	c := a.model.Record.Configuration
 	if a.asked != nil {
 		a.distinct = a.asked.distinct

@@ -2,6 +2,7 @@ package train
 
 import (
 	"tagnet/model/budget"
+	"tagnet/model/device"
 	"tagnet/model/workload"
 	"tagnet/stages/calibrate"
 )
@@ -11,6 +12,7 @@ type estimates struct{ train, calibrate budget.Estimate }
 
 // estimate estimates the memory. sizes describes the validation split.
 func (f *flags) estimate(sizes budget.Sizes) estimates {
+	sizes.OnDevice = f.device.Mode == device.CUDA
 	calibrated := sizes
 	calibrated.Prior = f.prior
 	calibrated.Queries = min(sizes.Queries, calibrate.MostRows)
