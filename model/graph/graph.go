@@ -29,6 +29,9 @@ type Graph struct {
 	// Senders and Relations have an entry for each edge, grouped by receiver and ordered by (sender,
 	// relation).
 	Senders, Relations []int32
+	// Degrees, unless nil, are the degrees of the entities of a graph that is a part of another one, in that: edges of other entities
+	// count too.
+	Degrees []int32
 	// MeanLogDegree is D, the mean over all entities of log(degree + 1).
 	MeanLogDegree float64
 }
@@ -130,7 +133,12 @@ func (g *Graph) HighestDegree() (highest int) {
 }
 
 // Degree returns the number of edges that enter o. As many leave it.
-func (g *Graph) Degree(o int32) int { return int(g.Offsets[o+1] - g.Offsets[o]) }
+func (g *Graph) Degree(o int32) int {
+	if g.Degrees != nil {
+		return int(g.Degrees[o])
+	}
+	return int(g.Offsets[o+1] - g.Offsets[o])
+}
 
 // In returns the senders and relations of the edges that enter o. The slices are views.
 func (g *Graph) In(o int32) (senders, relations []int32) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tagnet/model/graph"
+	"tagnet/model/internal/buffer"
 )
 
 // degreeOrder is a graph whose entities are renumbered by ascending degree, ties by id: an entity's
@@ -18,13 +19,16 @@ type degreeOrder struct {
 	// The edges by receiver, in the graph's order, with ranks for entities.
 	offsets            []int64
 	senders, relations []int32
+	most               int // edges of a receiver
 }
 
-func newDegreeOrder(g *graph.Graph) *degreeOrder {
-	r := &degreeOrder{
-		entities: make([]int32, g.Entities), ranks: make([]int32, g.Entities), degrees: make([]int32, g.Entities),
-		offsets: make([]int64, g.Entities+1), senders: make([]int32, 0, g.Edges()), relations: make([]int32, 0, g.Edges()),
-	}
+// fill orders a graph. It reuses the arrays.
+func (r *degreeOrder) fill(g *graph.Graph) {
+	n := g.Entities
+	r.entities, r.ranks, r.degrees = buffer.Resize(r.entities, n), buffer.Resize(r.ranks, n), buffer.Resize(r.degrees, n)
+	r.offsets = buffer.Resize(r.offsets, n+1)
+	r.senders, r.relations = buffer.Resize(r.senders, int(g.Edges()))[:0], buffer.Resize(r.relations, int(g.Edges()))[:0]
+	r.offsets[0], r.most = 0, 0
 	for o := range r.entities {
 		r.entities[o] = int32(o)
 	}
@@ -41,8 +45,8 @@ func newDegreeOrder(g *graph.Graph) *degreeOrder {
 		}
 		r.relations = append(r.relations, relations...)
 		r.offsets[i+1] = int64(len(r.senders))
+		r.most = max(r.most, len(senders))
 	}
-	return r
 }
 
 // in returns the senders, as ranks, and the relations of the edges into the entity of a rank.

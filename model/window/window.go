@@ -56,22 +56,34 @@ type Layout struct {
 // NewLayout returns an empty layout for sources of g. Its entities are ordered by degree, which
 // takes a copy of the edges; to share that copy pass another layout of g as shared, or else nil.
 func NewLayout(g *graph.Graph, k kernel.Partitioner, shared *Layout) *Layout {
-	l := &Layout{
-		graph: g, kernel: k,
-		ranks: make([]int32, 0, g.Entities), Entities: make([]int32, 0, g.Entities), Degrees: make([]int32, 0, g.Entities),
-	}
+	l := &Layout{kernel: k}
 	if shared != nil && shared.graph == g {
-		l.order = shared.order
+		l.take(g, shared.order)
 	} else {
-		l.order = newDegreeOrder(g)
-	}
-	r := l.order
-	l.partition = kernel.Partition{
-		Offsets: r.offsets, Senders: r.senders, Relations: r.relations,
-		Rows: make([]int32, g.Entities), Reached: make([]uint64, (g.Entities+63)/64),
-		MaxSenders: g.HighestDegree(),
+		l.Reset(g)
 	}
 	return l
+}
+
+// Reset makes the layout an empty one for sources of another graph, and reuses its arrays. It must not be shared.
+func (l *Layout) Reset(g *graph.Graph) {
+	if l.order == nil {
+		l.order = new(degreeOrder)
+	}
+	l.order.fill(g)
+	l.take(g, l.order)
+}
+
+// take makes the layout an empty one for sources of a graph.
+func (l *Layout) take(g *graph.Graph, r *degreeOrder) {
+	n := g.Entities
+	l.graph, l.order, l.cone, l.compared = g, r, nil, false
+	l.ranks, l.Entities, l.Degrees = buffer.Resize(l.ranks, n)[:0], buffer.Resize(l.Entities, n)[:0], buffer.Resize(l.Degrees, n)[:0]
+	l.partition = kernel.Partition{
+		Offsets: r.offsets, Senders: r.senders, Relations: r.relations,
+		Rows: buffer.Resize(l.partition.Rows, n), Reached: buffer.Cleared(l.partition.Reached, (n+63)/64),
+		MaxSenders: r.most,
+	}
 }
 
 // Fill searches from a source and lays out the entities at most hops away. delta decides which
@@ -198,6 +210,7 @@ func (l *Layout) reserve(lo, hi int32) {
 	for _, degree := range l.Degrees[lo:hi] {
 		most += int(degree)
 	}
+	most = min(most, len(l.order.senders)+kernel.PartitionSlack) // degrees may count edges that a part of a graph does not have
 	s := &l.Senders
 	s.Rows, s.Relations, s.Offsets = slices.Grow(s.Rows, most), slices.Grow(s.Relations, most), buffer.Extend(s.Offsets, 3*int(hi)+1)
 }
