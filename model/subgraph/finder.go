@@ -1,0 +1,190 @@
+package subgraph
+
+import (
+	"slices"
+	"sort"
+
+	"tagnet/model/graph"
+	"tagnet/model/internal/buffer"
+)
+
+// Finder finds the parts of one graph. It reuses its buffers and is not for concurrent use: each worker has its own.
+//
+// Memory: about 40 bytes for each entity that is searched, at most some dozens for each of the part.
+type Finder struct {
+	graph      *graph.Graph
+	most, hops int
+
+	found          table    // what is searched, then the part
+	scores         []uint64 // by number, as the next two
+	mass, arriving []uint64 // that the last hop brought, and that this one brings
+	frontier, next []int32  // numbers
+	ranked         []ranked
+}
+
+// ranked is an entity with its score.
+type ranked struct {
+	score  uint64
+	entity int32
+}
+
+// before reports whether an entity is chosen before another.
+func (r ranked) before(o ranked) bool {
+	return r.score > o.score || r.score == o.score && r.entity < o.entity
+}
+
+// NewFinder returns a finder of parts of g with at most so many entities, all at most so many hops from the source.
+func NewFinder(g *graph.Graph, most, hops int) *Finder {
+	return &Finder{graph: g, most: max(1, most), hops: hops}
+}
+
+// Find sets into to the part of a source in the graph without a removal, whose source it is. Its arrays are reused.
+func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
+	if f.cover(source, removal) {
+		into.Entities = append(into.Entities[:0], f.found.entities...)
+	} else {
+		f.pushTo(source, removal)
+		into.Entities = f.choose(source, into.Entities[:0])
+	}
+	slices.Sort(into.Entities)
+	f.induce(into)
+	into.Source, into.Removal = into.Local(source), graph.Removal{}
+	if !removal.Active {
+		return
+	}
+	answer := into.Local(removal.Answer)
+	if answer < 0 {
+		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(source, removal))
+		return
+	}
+	into.Removal = removal
+	into.Removal.Source, into.Removal.Answer = into.Source, answer
+}
+
+// cover finds what is at most so many hops away. It gives up, and returns false, where that is more than the part may have.
+func (f *Finder) cover(source int32, removal graph.Removal) bool {
+	f.found.reset()
+	f.found.add(source)
+	for hop, begin := 0, 0; hop < f.hops; hop++ {
+		end := len(f.found.entities)
+		for ; begin < end; begin++ {
+			u := f.found.entities[begin]
+			touched := removal.Touches(u)
+			neighbors, relations := f.graph.In(u)
+			for i, o := range neighbors {
+				if touched && removal.Removes(o, relations[i], u) {
+					continue
+				}
+				if f.found.add(o); len(f.found.entities) > f.most {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// pushTo pushes with the floor of a part, and again with a lower one where that gives too few entities any mass.
+func (f *Finder) pushTo(source int32, removal graph.Removal) {
+	floor := unit / (edgesPerEntity * uint64(f.most))
+	if f.push(source, removal, floor); len(f.scores) < f.most {
+		f.push(source, removal, floor/relief)
+	}
+}
+
+// choose appends the entities of the part, in any order.
+func (f *Finder) choose(source int32, to []int32) []int32 {
+	f.ranked = f.ranked[:0]
+	for number, entity := range f.found.entities {
+		f.ranked = append(f.ranked, ranked{f.scores[number], entity})
+	}
+	f.ranked[0].score = ^uint64(0) // the source
+	n := min(f.most, len(f.ranked))
+	partition(f.ranked, n)
+	for _, r := range f.ranked[:n] {
+		to = append(to, r.entity)
+	}
+	return to
+}
+
+// partition reorders a list so that its n first elements are before the others (Hoare's selection).
+func partition(list []ranked, n int) {
+	for len(list) > 1 && n > 0 && n < len(list) {
+		a, b, c := list[0], list[len(list)/2], list[len(list)-1]
+		if b.before(a) {
+			a, b = b, a
+		}
+		if c.before(b) {
+			b = c
+			if b.before(a) {
+				b = a
+			}
+		}
+		i, j := 0, len(list)-1
+		for i <= j {
+			for list[i].before(b) {
+				i++
+			}
+			for b.before(list[j]) {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case n <= j:
+			list = list[:j+1]
+		case n >= i:
+			list, n = list[i:], n-i
+		default:
+			return
+		}
+	}
+}
+
+// manyEdges is how many edges, for each entity of the part, an entity has from which on each entity of the part is looked for among its
+// senders, instead of each sender among the entities of the part.
+const manyEdges = 8
+
+// induce sets the edges between the entities of the part, and the degrees.
+func (f *Finder) induce(into *Subgraph) {
+	f.found.reset()
+	for _, entity := range into.Entities {
+		f.found.add(entity) // whose number is its id in the part
+	}
+	n := len(into.Entities)
+	into.Offsets, into.Degrees = buffer.Resize(into.Offsets, n+1), buffer.Resize(into.Degrees, n)
+	into.Offsets[0], into.Senders, into.Relations = 0, into.Senders[:0], into.Relations[:0]
+	for i, entity := range into.Entities {
+		senders, relations := f.graph.In(entity)
+		into.Degrees[i] = int32(f.graph.Degree(entity))
+		if len(senders) > manyEdges*n {
+			f.intersect(senders, relations, into)
+		} else {
+			for j, sender := range senders {
+				if local := f.found.find(sender); local >= 0 {
+					into.Senders, into.Relations = append(into.Senders, local), append(into.Relations, relations[j])
+				}
+			}
+		}
+		into.Offsets[i+1] = int64(len(into.Senders))
+	}
+}
+
+// intersect appends the edges of an entity with many, whose senders are ascending, from entities of the part.
+func (f *Finder) intersect(senders, relations []int32, into *Subgraph) {
+	at := 0
+	for local, sender := range into.Entities {
+		step := 1 // doubled until the sender is within it
+		for at+step < len(senders) && senders[at+step] < sender {
+			step *= 2
+		}
+		end := min(len(senders), at+step+1)
+		at += sort.Search(end-at, func(i int) bool { return senders[at+i] >= sender })
+		for ; at < len(senders) && senders[at] == sender; at++ {
+			into.Senders, into.Relations = append(into.Senders, int32(local)), append(into.Relations, relations[at])
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package subgraph
+
+import "tagnet/model/graph"
+
+const (
+	// unit is the mass of the source. The scores, of which all hops together have less than 20/3 of it, fit a uint64.
+	unit uint64 = 1 << 60
+	// edgesPerEntity is the number of edges that a hop may push along for each entity of the part.
+	edgesPerEntity = 4
+	// relief divides the floor of a second push, where the first gave too few entities any mass.
+	relief = 16
+)
+
+// push computes the scores of the entities that mass arrives at, by number. No share is below floor.
+func (f *Finder) push(source int32, removal graph.Removal, floor uint64) {
+	f.found.reset()
+	f.scores, f.mass, f.arriving = f.scores[:0], f.mass[:0], f.arriving[:0]
+	f.frontier = append(f.frontier[:0], f.touch(source))
+	f.scores[0], f.mass[0] = unit, unit
+	for range f.hops {
+		f.next = f.next[:0]
+		for _, number := range f.frontier {
+			f.send(number, removal, floor)
+		}
+		for _, number := range f.next {
+			f.scores[number] += f.arriving[number]
+			f.mass[number], f.arriving[number] = f.arriving[number], 0
+		}
+		f.frontier, f.next = f.next, f.frontier
+	}
+}
+
+// touch returns the number of an entity.
+func (f *Finder) touch(entity int32) int32 {
+	number, isNew := f.found.add(entity)
+	if isNew {
+		f.scores, f.mass, f.arriving = append(f.scores, 0), append(f.mass, 0), append(f.arriving, 0)
+	}
+	return number
+}
+
+// send sends an entity's mass along its edges, if their shares are large enough.
+func (f *Finder) send(number int32, removal graph.Removal, floor uint64) {
+	u := f.found.entities[number]
+	degree := f.graph.DegreeWithout(u, removal)
+	if degree == 0 {
+		return
+	}
+	share := max(1, f.mass[number]/20*17/uint64(degree))
+	if share < floor {
+		return
+	}
+	touched := removal.Touches(u)
+	neighbors, relations := f.graph.In(u) // as every edge has an inverse, also those that it sends to
+	for i, o := range neighbors {
+		if touched && removal.Removes(o, relations[i], u) {
+			continue
+		}
+		to := f.touch(o)
+		if f.arriving[to] == 0 {
+			f.next = append(f.next, to)
+		}
+		f.arriving[to] += share
+	}
+}
