@@ -91,6 +91,9 @@ type Configuration struct {
 	Bias bool `json:"bias"`
 	// DegreeMessages replaces each message that the window does not admit by a learned vector.
 	DegreeMessages bool `json:"degree_messages"`
+	// Reach is the most entities that a query propagates through: those of the largest personalized PageRank from its source, within
+	// Layers hops (package subgraph). The others count as not reached. 0 is all.
+	Reach int `json:"reach,omitzero"`
 	// Remove is what leaves the graph of a training query: triple, one_hop or none.
 	Remove string `json:"remove"`
 
@@ -157,13 +160,21 @@ func (c Configuration) Prioritized() bool {
 // HasBackground reports whether states that no message from the source has reached are the same for all queries: those of
 // policy full, unless relation embeddings depend on the query. In training, dropout makes them differ all the same.
 func (c Configuration) HasBackground() bool {
-	return c.Policy == PolicyFull && relationSources[c.Source()].fixed
+	return c.Policy == PolicyFull && relationSources[c.Source()].fixed && c.Reach == 0
 }
 
 // HasGround reports whether queries are scored by differences to the states without a source, which queries of either direction of
 // a relation share: policy full with sums of messages, and relations from a graph.
 func (c Configuration) HasGround() bool {
-	return c.Policy == PolicyFull && c.Transfers() && c.Aggregate == AggregateSum && c.Message == MessageDistMult
+	return c.Policy == PolicyFull && c.Transfers() && c.Aggregate == AggregateSum && c.Message == MessageDistMult && c.Reach == 0
+}
+
+// Within returns c as it computes on a graph of so many entities: without a reach that covers them all.
+func (c Configuration) Within(entities int) Configuration {
+	if c.Reach >= entities {
+		c.Reach = 0
+	}
+	return c
 }
 
 // Specific reports whether the final state is an attention over the states of the window.
@@ -245,9 +256,10 @@ func (c Configuration) Violations() []Violation {
 	}
 	check(!c.Incidences || c.Transfers(), "ground", c.Incidences, "false, except with relations from a graph")
 	check(!c.Incidences || !c.Specific(), "ground", c.Incidences, "false, for delta_mode specific")
+	check(c.Reach == 0 || !c.Prioritized(), "reach", c.Reach, "0, for policy "+c.Policy)
 	check(!c.Specific() || c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
 	check(!c.Prioritized() || !c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
-	check(!c.ShareStates || (c.Policy == PolicyWindow || c.HasBackground()) && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window, or policy full with dependent false")
+	check(!c.ShareStates || (c.Policy == PolicyWindow || c.HasBackground()) && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window, or policy full with dependent false and reach 0")
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
 	return violations
 }

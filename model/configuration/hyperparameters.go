@@ -50,6 +50,7 @@ var hyperparameters = []Field{
 	{"dependent", Model, true, values{}, no, "relation embeddings depend on the query", func(c *Configuration) any { return &c.Dependent }},
 	{"bias", Model, true, values{}, no, "bias in the node update, and a normalization that is affine", func(c *Configuration) any { return &c.Bias }},
 	{"degree_messages", Model, false, values{}, no, "a learned message stands in for each that the window leaves out", func(c *Configuration) any { return &c.DegreeMessages }},
+	{"reach", Model, 0, between(0, 1<<30), no, "most entities that a query propagates through, those of the largest personalized PageRank from its source; memory and time follow it instead of the graph, and other entities count as not reached; for --policy window and full; 0 is all", func(c *Configuration) any { return &c.Reach }},
 	{"epochs", Training, 20, atLeast(1), yes, "passes over the training facts", func(c *Configuration) any { return &c.Epochs }},
 	{"batch_size", Training, 16, atLeast(1), no, "queries per step", func(c *Configuration) any { return &c.BatchSize }},
 	{"batching", Training, BatchingRandom, oneOf(BatchingRandom, BatchingGrouped, BatchingRelation), no, "batches over all queries, whole groups that share a source, or groups that share a relation, which is faster where relations come from a graph", func(c *Configuration) any { return &c.Batching }},

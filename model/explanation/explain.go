@@ -34,6 +34,7 @@ type Explainer struct {
 // graph of the relations of g, or nil: then it is made from g, where the model needs it.
 func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
 	c.Dropout = 0 // derivatives need the pass that training makes, but of the model as it scores
+	c = c.Within(g.Entities)
 	weights := propagation.NewWeights(g, between, c, true)
 	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to explain: %w", err)

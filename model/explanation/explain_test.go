@@ -19,6 +19,7 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	"tagnet/model/relations"
+	"tagnet/model/subgraph"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 )
@@ -150,6 +151,9 @@ func randomConfiguration(rng *rand.Rand) configuration.Configuration {
 		if rng.IntN(4) == 0 {
 			c.Relations, c.RelationLayers, c.Incidences = configuration.RelationsGraph, 1+rng.IntN(3), rng.IntN(2) == 0
 		}
+		if rng.IntN(3) == 0 {
+			c.Reach = 1 + rng.IntN(12)
+		}
 		if c.Validate() == nil {
 			return c
 		}
@@ -161,7 +165,7 @@ func randomConfiguration(rng *rand.Rand) configuration.Configuration {
 func TestMatchesReference(t *testing.T) {
 	t.Parallel()
 	compared := 0
-	for seed := range uint64(240) {
+	for seed := range uint64(260) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		g, c := randomGraph(t, rng), randomConfiguration(rng)
 		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
@@ -179,7 +183,7 @@ func TestMatchesReference(t *testing.T) {
 			if senders, relations := g.In(q.Source); len(senders) > 0 && rng.IntN(2) == 0 {
 				q.Removal = graph.Removal{Active: true, OneHop: rng.IntN(2) == 0, Source: q.Source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0]}
 			}
-			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal})
+			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Inside: inside(g, c, q.Source, q.Removal)})
 			answer := int32(rng.IntN(g.Entities))
 			score, layers, err := w.edges(t.Context(), q, answer)
 			if err != nil {
@@ -202,6 +206,20 @@ func TestMatchesReference(t *testing.T) {
 	if compared < 10000 {
 		t.Errorf("only %d edges were compared", compared)
 	}
+}
+
+// inside returns the entities of a query's reach, nil for all.
+func inside(g *graph.Graph, c configuration.Configuration, source int32, removal graph.Removal) []bool {
+	if c = c.Within(g.Entities); c.Reach == 0 {
+		return nil
+	}
+	var part subgraph.Subgraph
+	subgraph.NewFinder(g, c.Reach, c.Layers).Find(source, removal, &part)
+	inside := make([]bool, g.Entities)
+	for _, o := range part.Entities {
+		inside[o] = true
+	}
+	return inside
 }
 
 // checkNeighbors checks that the edges of a receiver are neighbors, and among these those of a sender.

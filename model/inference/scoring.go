@@ -35,6 +35,7 @@ type Scorer struct {
 // relations. It is an error if the shapes of p do not fit c and g. between is the graph of the relations of g, or nil: then it is made
 // from g, where the model needs it.
 func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
+	c = c.Within(g.Entities)
 	weights := propagation.NewWeights(g, between, c, false)
 	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to score: %w", err)

@@ -9,6 +9,7 @@ import (
 	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/subgraph"
 )
 
 // A batch's loss and gradient are those of the specification, on a larger graph than the
@@ -41,6 +42,14 @@ func TestStepAgreesWithReference(t *testing.T) {
 		func(c *configuration.Configuration) {
 			c.Relations, c.RelationLayers, c.Incidences, c.Remove = configuration.RelationsGraph, 3, true, configuration.RemoveOneHop
 		},
+		func(c *configuration.Configuration) { c.Reach = 20 },
+		func(c *configuration.Configuration) {
+			c.Reach, c.DegreeMessages, c.Remove, c.ShareStates = 12, true, configuration.RemoveOneHop, true
+		},
+		func(c *configuration.Configuration) { c.Reach, c.Policy = 20, configuration.PolicyFull },
+		func(c *configuration.Configuration) {
+			c.Reach, c.Relations, c.RelationLayers, c.Incidences = 20, configuration.RelationsGraph, 2, true
+		},
 		// All may send, so that no choice depends on how priorities are rounded.
 		func(c *configuration.Configuration) {
 			c.Policy, c.NodeRatio, c.DegreeRatio = configuration.PolicyAStar, 1, 1
@@ -71,7 +80,16 @@ func TestStepAgreesWithReference(t *testing.T) {
 				if err := w.sampler.Draw(5, e.Key, e.Answer, e.Known, w.entities[1:]); err != nil {
 					t.Fatal(err)
 				}
-				pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: Removal(e, g, c), Training: true})
+				q := reference.Query{Source: e.Source, Relation: e.Relation, Removal: Removal(e, g, c), Training: true}
+				if c.Reach > 0 {
+					var part subgraph.Subgraph
+					subgraph.NewFinder(g, c.Reach, c.Layers).Find(q.Source, q.Removal, &part)
+					q.Inside = make([]bool, g.Entities)
+					for _, o := range part.Entities {
+						q.Inside[o] = true
+					}
+				}
+				pass := m.Forward(q)
 				loss, gradient := reference.Loss(pass.Scores, e.Answer, w.entities[1:], c.AdversarialTemperature)
 				want += loss / float64(len(batch))
 				for o := range gradient {

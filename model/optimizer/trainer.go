@@ -77,6 +77,7 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	if replicas < 1 {
 		return nil, fmt.Errorf("making a trainer: %d replicas, want 1 or more", replicas)
 	}
+	c = c.Within(g.Entities)
 	gradients := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
 	t := &Trainer{
 		graph: g, configuration: c, kernel: k,

@@ -77,6 +77,9 @@ func variants() map[string]configuration.Configuration {
 	astar := base
 	astar.Policy, astar.NodeRatio = configuration.PolicyWindowWithAStar, .5
 	all["window+astar"] = astar
+	within := base
+	within.Reach, within.DegreeMessages = 40, true
+	all["window, reach"] = within
 	return all
 }
 

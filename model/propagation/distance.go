@@ -15,8 +15,11 @@ type distances struct {
 }
 
 // Distance returns the fewest edges from the source of the last Forward to entity in that query's
-// graph. reached is false, and hops 0, where entity is farther away than the model has layers.
+// graph. reached is false, and hops 0, where entity is farther away than the model has layers, or outside the query's reach.
 func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
+	if entity = p.local(entity); entity < 0 {
+		return 0, false
+	}
 	return p.policy.distance(entity)
 }
 

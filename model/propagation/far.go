@@ -9,7 +9,8 @@ import (
 // those of entities that are neither the source nor next to it. Except for dropout, their states after
 // the layer depend on their degrees alone, so they are computed once for each run of rows of equal
 // degree. That is exact, backward too: the gradients of equal states are added up before they are
-// propagated. TransE has no far rows, as its message from a state of zero is not zero.
+// propagated. TransE has no far rows, as its message from a state of zero is not zero; nor has a reach with degree messages, which
+// stand for edges from outside it.
 type farRows struct {
 	rows []int32 // ascending
 	near []int32 // the other rows that layer 1 updates, ascending
@@ -27,7 +28,7 @@ func (f *farRows) count() int { return len(f.degrees) }
 // split finds the near and the far rows among those that the query needs after layer 1.
 func (f *farRows) split(p *fullPolicy) {
 	f.rows, f.near, f.runs, f.degrees = f.rows[:0], f.near[:0], f.runs[:0], f.degrees[:0]
-	none := p.message == kernel.TransE
+	none := p.message == kernel.TransE || p.reach != nil && p.configuration.DegreeMessages
 	f.next = buffer.Cleared(f.next, p.layout.Count())
 	if source := p.sourceRow(); source >= 0 {
 		f.next[source] = true
@@ -133,7 +134,7 @@ func (p *fullPolicy) eachFar(visit func(run int, rows []int32, masks []uint32)) 
 			if p.drops() {
 				s.entities = buffer.Resize(s.entities, chunkRows)
 				for i, row := range rows[:n] {
-					s.entities[i] = p.layout.Entities[row]
+					s.entities[i] = p.entities()[row]
 				}
 				s.activations.masks = buffer.Resize(s.activations.masks, chunkRows*p.maskWords())
 				masks = s.activations.masks[:n*p.maskWords()]

@@ -39,7 +39,12 @@ func (p *tables) candidates(entities []int32, states []float32, valid []int32) {
 	d, depth := p.configuration.Dim, p.configuration.States()
 	clear(states[:len(entities)*depth*d])
 	for i, entity := range entities {
-		first, last, row := p.of.finalAges(entity)
+		local := p.local(entity)
+		if local < 0 {
+			valid[i] = 0
+			continue
+		}
+		first, last, row := p.of.finalAges(local)
 		valid[i] = int32(last - first + 1)
 		for age := first; age <= last; age++ {
 			to := (i*depth + age - first) * d
@@ -53,7 +58,11 @@ func (p *tables) candidates(entities []int32, states []float32, valid []int32) {
 func (p *tables) loadGradients(entities []int32, gradient []float32) {
 	d, depth := p.configuration.Dim, p.configuration.States()
 	for i, entity := range entities {
-		first, last, row := p.of.finalAges(entity)
+		local := p.local(entity)
+		if local < 0 {
+			continue
+		}
+		first, last, row := p.of.finalAges(local)
 		for age := first; age <= last; age++ {
 			from := (i*depth + age - first) * d
 			p.kernel.Add(p.gradients.each[age][row*d:(row+1)*d], gradient[from:from+d])
@@ -67,7 +76,7 @@ func (p *tables) reached(lane int, visit func(entities []int32, states [][]float
 		lo, hi := int(p.layout.Levels[level]), int(p.layout.Levels[level+1])
 		for ; lo < hi; lo += most {
 			end := min(lo+most, hi)
-			visit(p.layout.Entities[lo:end], p.finalStates(lane, lo, end))
+			visit(p.entities()[lo:end], p.finalStates(lane, lo, end))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (p *fullPolicy) finalTable(_, age int) []float32 { return p.states.each[age
 func (p *fullPolicy) tableAfter(t int, _ *receiverGroup) int { return t }
 
 func (p *fullPolicy) heard(t int, _ *receiverGroup, _ int, sender int32) bool {
-	return int(p.searched()[sender]) < t
+	return int(p.searched()[p.local(sender)]) < t
 }
 
 func (p *fullPolicy) groups(t int) []receiverGroup {
@@ -190,7 +190,7 @@ func (p *fullPolicy) fullUpdate(t int) {
 		rows = p.far.near
 	}
 	x := &p.update
-	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1], count: len(rows)}
+	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.entities(), degrees: p.layout.Degrees, firstRow: p.firstRows[t-1], count: len(rows)}
 	p.firstRows[t] = x.firstRow + x.count
 	source, found := slices.BinarySearch(rows, p.sourceRow())
 	if !found {

@@ -8,6 +8,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/subgraph"
 	"tagnet/model/window"
 )
 
@@ -52,13 +53,15 @@ const (
 // Memory for n reached entities of V and a window of delta: 8 · V · dim bytes of states, of which
 // n / V are touched; training holds 4 · (delta+1) · V · dim, as much again of gradients, and
 // 4 · (delta+1) · n · (width + dim) bytes for the backward pass. The policy full has layers+1 state
-// tables instead.
+// tables instead. With a reach, V is that, and the buffers do not depend on the graph.
 type Propagator struct {
 	*runner
 	policy      policy // of the last query
 	own         policy // of the configuration
 	differences *differences
 	done        bool // the last query was propagated
+	// whole is the graph of the queries; that of the runner is the part that the last query propagated through, where there is a reach.
+	whole *graph.Graph
 }
 
 // New returns a propagator over g for a model of configuration c.
@@ -68,13 +71,18 @@ func New(g *graph.Graph, c configuration.Configuration, k kernel.Kernel) *Propag
 
 // Clone returns another propagator over the same graph, which shares what never changes.
 func (p *Propagator) Clone() *Propagator {
-	return newPropagator(p.graph, p.configuration, p.kernel, p.layout)
+	return newPropagator(p.whole, p.configuration, p.kernel, p.layout)
 }
 
 func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, shared *window.Layout) *Propagator {
-	r := newRunner(g, c, k, window.NewLayout(g, k, shared))
+	part, reach := g, (*within)(nil)
+	if c.Reach > 0 {
+		part, reach = new(subgraph.Subgraph).Of(g), newWithin(g, c)
+	}
+	r := newRunner(part, c, k, window.NewLayout(part, k, shared))
+	r.reach = reach
 	own := policies[c.Policy](r)
-	return &Propagator{runner: r, policy: own, own: own}
+	return &Propagator{runner: r, policy: own, own: own, whole: g}
 }
 
 // Forward propagates from the query's source. The states stay until the next call. It checks ctx before each layer.
@@ -111,6 +119,9 @@ func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) error {
 	if err := p.check(w, q); err != nil {
 		return err
 	}
+	if p.reach != nil {
+		q = p.enter(q)
+	}
 	last := p.policy
 	p.policy = p.own
 	if q.Ground != nil {
@@ -131,14 +142,15 @@ func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) error {
 }
 
 func (p *Propagator) check(w *Weights, q Query) error {
-	if w.configuration != p.configuration || w.relationCount != p.graph.RelationCount() {
-		return fmt.Errorf("propagating: the weights belong to another configuration or number of relations (%d, want %d)", w.relationCount, p.graph.RelationCount())
+	g := p.whole
+	if w.configuration != p.configuration || w.relationCount != g.RelationCount() {
+		return fmt.Errorf("propagating: the weights belong to another configuration or number of relations (%d, want %d)", w.relationCount, g.RelationCount())
 	}
-	if p.graph.Edges() > maxEdges || p.graph.Entities > maxEntities {
-		return fmt.Errorf("propagating: a graph of %d edges and %d entities is too large: want at most %d and %d", p.graph.Edges(), p.graph.Entities, maxEdges, maxEntities)
+	if g.Edges() > maxEdges || g.Entities > maxEntities {
+		return fmt.Errorf("propagating: a graph of %d edges and %d entities is too large: want at most %d and %d", g.Edges(), g.Entities, maxEdges, maxEntities)
 	}
-	if !q.sourceless && (q.Source < 0 || int(q.Source) >= p.graph.Entities) {
-		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, p.graph.Entities-1)
+	if !q.sourceless && (q.Source < 0 || int(q.Source) >= g.Entities) {
+		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, g.Entities-1)
 	}
 	for _, relation := range p.relations {
 		if relation < 0 || int(relation) >= w.relationCount {
@@ -148,10 +160,10 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	if q.ShareStates && (!p.policy.propagatesTwo() || p.configuration.Dropout > 0) {
 		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
 	}
-	if b := q.Background; b != nil && (b.propagator.graph != p.graph || b.propagator.weights != w || b.propagator.query.Training != q.Training) {
+	if b := q.Background; b != nil && (b.propagator.whole != g || b.propagator.weights != w || b.propagator.query.Training != q.Training) {
 		return fmt.Errorf("propagating: the background belongs to another graph, or to other weights, or is not for training %v", q.Training)
 	}
-	if g := q.Ground; g != nil && (g.propagator.graph != p.graph || g.weights != w || g.group != w.Relations.Group(p.relations[0]) || len(p.relations) > 1 || q.Training || q.Removal.Active) {
+	if of := q.Ground; of != nil && (of.propagator.whole != g || of.weights != w || of.group != w.Relations.Group(p.relations[0]) || len(p.relations) > 1 || q.Training || q.Removal.Active) {
 		return fmt.Errorf("propagating: the ground belongs to other weights or relations than %d, or is not for training %v and removal %v", p.relations, q.Training, q.Removal.Active)
 	}
 	if q.Radius != 0 && (q.Ground == nil || q.Radius < 0 || q.Radius > p.configuration.Layers) {

@@ -64,6 +64,9 @@ func randomConfiguration(rng *rand.Rand) configuration.Configuration {
 		if rng.IntN(3) == 0 {
 			c.Relations, c.RelationLayers = configuration.RelationsGraph, 1+rng.IntN(4)
 		}
+		if rng.IntN(3) == 0 {
+			c.Reach = 1 + rng.IntN(25)
+		}
 		if c.Validate() == nil {
 			return c
 		}
@@ -210,7 +213,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		t.Fatal(err)
 	}
 	want := model.Forward(reference.Query{
-		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.dropoutOf(q.Seed),
+		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.dropoutOf(q.Seed), Inside: p.inside(q),
 	})
 	size := p.Depth() * p.Width()
 	states, valid := make([]float32, len(entities)*size), make([]int32, len(entities))
@@ -220,10 +223,10 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		gradient[i] = float32(rng.NormFloat64())
 	}
 
-	expected := parameters.NewSet[float64](parameters.Layout(c, p.graph.RelationCount()))
+	expected := parameters.NewSet[float64](parameters.Layout(c, p.whole.RelationCount()))
 	expectedStates := make([]float64, len(states))
 	if c.Prioritized() {
-		scores := make([]float64, p.graph.Entities)
+		scores := make([]float64, p.whole.Entities)
 		for i, o := range entities {
 			expectedStates[i] = want.Scores[o]
 			scores[o] += float64(gradient[i])
@@ -232,7 +235,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	} else {
 		hiddens := make([][]float64, c.Layers+1)
 		for layer := range hiddens {
-			hiddens[layer] = make([]float64, p.graph.Entities*c.Dim)
+			hiddens[layer] = make([]float64, p.whole.Entities*c.Dim)
 		}
 		for i, o := range entities {
 			for age := range int(valid[i]) {
@@ -252,11 +255,11 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	if err := golden.Compare(name+": states", states, expectedStates, rounding); err != nil {
 		t.Error(err)
 	}
-	gradients := NewGradients(c, p.graph.RelationCount())
+	gradients := NewGradients(c, p.whole.RelationCount())
 	if err := p.Backward(entities, gradient, gradients); err != nil {
 		t.Fatal(err)
 	}
-	got := parameters.NewSet[float32](parameters.Layout(c, p.graph.RelationCount()))
+	got := parameters.NewSet[float32](parameters.Layout(c, p.whole.RelationCount()))
 	if err := Sum(p.kernel, weights, []*Gradients{gradients}, []int32{q.Relation}, got); err != nil {
 		t.Fatal(err)
 	}

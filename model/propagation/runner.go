@@ -20,8 +20,9 @@ type runner struct {
 	reduction     kernel.Reduction
 	dropout       dropout
 	layout        *window.Layout
+	reach         *within // nil where queries propagate through the whole graph
 
-	// The last query.
+	// The last query. With a reach its entities have the ids of the part.
 	weights    *Weights
 	query      Query
 	relations  []int32 // the query's relation, or one for each lane of a batch

@@ -195,7 +195,7 @@ func (p *tables) weighReceivers() {
 // distance t - k for age k.
 func (p *windowPolicy) windowUpdate(t int) {
 	x := &p.update
-	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1]}
+	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.entities(), degrees: p.layout.Degrees, firstRow: p.firstRows[t-1]}
 	for age := 0; age <= min(p.configuration.Delta, t); age++ {
 		if rows := p.rowsToCompute(age, t-age); len(rows) > 0 {
 			x.groups = append(x.groups, p.windowGroup(t, age))

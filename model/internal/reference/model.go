@@ -44,6 +44,8 @@ type Query struct {
 	Source, Relation int32
 	// Removal is what leaves the query's graph.
 	Removal graph.Removal
+	// Inside, unless nil, are the entities of the query's reach, [V]: messages are sent between these alone.
+	Inside []bool
 	// Training chooses the ratios of training for A*Net, not those of evaluation.
 	Training bool
 	// Dropout is what a dimension of an entity's update is multiplied by in layer 1..T: 0 where
@@ -99,7 +101,7 @@ type Counts struct {
 // Forward propagates and scores a query.
 func (m *Model) Forward(q Query) *Pass {
 	p := &Pass{Query: q, model: m}
-	p.Distances = Distances(m.graph, q.Source, m.configuration.Layers, q.Removal)
+	p.Distances = distances(m.graph, q.Source, m.configuration.Layers, q.Removal, q.Inside)
 	p.embedding = p.embed()
 	p.propagate()
 	p.Final = p.Hiddens[m.configuration.Layers]

@@ -8,6 +8,11 @@ import (
 // Distances returns the fewest edges from the source to every entity without the removed edges, or
 // reach.Unreached beyond a number of hops.
 func Distances(g *graph.Graph, source int32, hops int, removal graph.Removal) []uint8 {
+	return distances(g, source, hops, removal, nil)
+}
+
+// distances is Distances among the entities inside a reach, nil for all.
+func distances(g *graph.Graph, source int32, hops int, removal graph.Removal, inside []bool) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {
 		distances[o] = reach.Unreached
@@ -15,7 +20,7 @@ func Distances(g *graph.Graph, source int32, hops int, removal graph.Removal) []
 	distances[source] = 0
 	for hop := 1; hop <= hops; hop++ {
 		for o := range distances {
-			if distances[o] != reach.Unreached {
+			if distances[o] != reach.Unreached || inside != nil && !inside[o] {
 				continue
 			}
 			senders, relations := g.In(int32(o))

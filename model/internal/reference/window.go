@@ -2,9 +2,9 @@ package reference
 
 import (
 	"math"
+	"slices"
 
 	"tagnet/formats/reach"
-	"tagnet/model/configuration"
 )
 
 // edge is an in-edge of an entity that the context determines.
@@ -29,7 +29,7 @@ func (p *Pass) byDistance(t int) (activity, Counts) {
 		if l.active[o] {
 			counts.Active++
 		}
-		for _, e := range p.inEdges(o) {
+		for _, e := range p.edgesInside(o) {
 			sends, empty := l.active[o] && p.admits(e.sender, o), p.distance(e.sender) > t-1
 			switch {
 			case sends && empty:
@@ -54,7 +54,7 @@ func (p *Pass) byDistance(t int) (activity, Counts) {
 func (p *Pass) isOpen(t int, o int32) bool {
 	c := p.model.configuration
 	if !c.Windowed() {
-		return true
+		return p.inside(o)
 	}
 	return t-c.Delta <= p.distance(o) && p.distance(o) <= t
 }
@@ -89,13 +89,21 @@ func (p *Pass) inEdges(o int32) []edge {
 	return edges
 }
 
-// degree returns the number of edges that enter o in the query's graph.
+// inside reports whether an entity is in the query's reach.
+func (p *Pass) inside(o int32) bool { return p.Query.Inside == nil || p.Query.Inside[o] }
+
+// edgesInside returns those of inEdges between entities inside the query's reach.
+func (p *Pass) edgesInside(o int32) []edge {
+	return slices.DeleteFunc(p.inEdges(o), func(e edge) bool { return !p.inside(o) || !p.inside(e.sender) })
+}
+
+// degree returns the number of edges that enter o in the query's graph, from outside its reach, too.
 func (p *Pass) degree(o int32) int { return len(p.inEdges(o)) }
 
-// missing returns rho(o), the number of in-edges of o that the window does not admit, each of which a
+// missing returns rho(o), the number of in-edges of o that the window or the query's reach does not admit, each of which a
 // copy of the degree message replaces; 0 where the model has no degree messages.
 func (p *Pass) missing(o int32, edges []edge) int {
-	if !p.model.configuration.DegreeMessages || p.model.configuration.Policy == configuration.PolicyFull {
+	if !p.model.configuration.DegreeMessages {
 		return 0
 	}
 	return p.degree(o) - len(edges)

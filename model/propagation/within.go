@@ -1,0 +1,74 @@
+package propagation
+
+import (
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/internal/buffer"
+	"tagnet/model/subgraph"
+)
+
+// within is the part of the graph that the last query propagated through. Policies see the part alone, with ids of its own; callers of a
+// Propagator, dropout and edges have those of the whole graph.
+type within struct {
+	finder     *subgraph.Finder
+	part       subgraph.Subgraph
+	source     int32 // of the query that the part was found for
+	removal    graph.Removal
+	found      bool
+	candidates []int32 // of the query that are in the part
+	entities   []int32 // by row of the layout
+	listed     bool    // entities belong to the last query
+}
+
+func newWithin(g *graph.Graph, c configuration.Configuration) *within {
+	return &within{finder: subgraph.NewFinder(g, c.Reach, c.Layers), candidates: []int32{}}
+}
+
+// enter returns a query as one of the part that it propagates through, which becomes the graph of the runner.
+func (p *Propagator) enter(q Query) Query {
+	x := p.reach
+	x.listed = false
+	if !x.found || q.Source != x.source || q.Removal != x.removal {
+		begin := p.clock()
+		x.finder.Find(q.Source, q.Removal, &x.part)
+		x.source, x.removal, x.found = q.Source, q.Removal, true
+		p.graph, p.done, p.distances = x.part.Of(p.whole), false, distances{}
+		p.layout.Reset(p.graph)
+		p.since(begin, layoutPhase)
+	}
+	q.Source, q.Removal = x.part.Source, x.part.Removal
+	if q.Candidates != nil {
+		x.candidates = buffer.Resize(x.candidates, len(q.Candidates))[:0]
+		for _, o := range q.Candidates {
+			if local := x.part.Local(o); local >= 0 {
+				x.candidates = append(x.candidates, local)
+			}
+		}
+		q.Candidates = x.candidates
+	}
+	return q
+}
+
+// local returns the id of an entity in the graph that the last query propagated through, or -1.
+func (p *runner) local(entity int32) int32 {
+	if p.reach == nil {
+		return entity
+	}
+	return p.reach.part.Local(entity)
+}
+
+// entities returns the entity in each row of the layout. The slice is a view.
+func (p *runner) entities() []int32 {
+	x := p.reach
+	if x == nil {
+		return p.layout.Entities
+	}
+	if !x.listed {
+		x.entities = buffer.Resize(x.entities, p.layout.Count())
+		for row, local := range p.layout.Entities {
+			x.entities[row] = x.part.Entities[local]
+		}
+		x.listed = true
+	}
+	return x.entities
+}
