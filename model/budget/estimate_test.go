@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tagnet/model/configuration"
 )
 
 func TestPlan(t *testing.T) {
@@ -125,5 +127,24 @@ func TestLimit(t *testing.T) {
 	restore()
 	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
 		t.Errorf("afterwards the limit is %d", got)
+	}
+}
+
+// TestThreadsFollowReach compares the threads of a training and of scoring on a graph with those on one of a hundred times the size, which
+// with a reach differ by what a thread has for each entity alone: its scores.
+func TestThreadsFollowReach(t *testing.T) {
+	t.Parallel()
+	c := configuration.Default()
+	c.Reach = 20_000
+	small := Sizes{Entities: 1_000_000, Edges: 8_000_000, Relations: 1000}
+	large := Sizes{Entities: 100_000_000, Edges: 800_000_000, Relations: 1000}
+	most := 20 * (large.Entities - small.Entities)
+	for name, thread := range map[string]func(Sizes) int64{
+		"training": func(s Sizes) int64 { return Train(s, c).Thread },
+		"scoring":  func(s Sizes) int64 { return Score(s, c, 10, 1<<17).Thread },
+	} {
+		if more := thread(large) - thread(small); more > most {
+			t.Errorf("%s: a thread takes %d bytes more on the larger graph, want at most %d", name, more, most)
+		}
 	}
 }

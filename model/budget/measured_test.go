@@ -33,6 +33,9 @@ func TestEstimatesBoundWhatIsHeld(t *testing.T) {
 				t.Fatal(err)
 			}
 			compare(t, g, facts, c, most)
+			within := c
+			within.Reach = 1000
+			compare(t, g, facts, within, 8)
 			if dataset == "wn18rr" {
 				c.Policy, c.ShareStates = configuration.PolicyFull, true
 				compare(t, g, facts, c, most)

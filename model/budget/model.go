@@ -3,6 +3,7 @@ package budget
 import (
 	"tagnet/model/configuration"
 	"tagnet/model/parameters"
+	"tagnet/model/subgraph"
 )
 
 // rowBuffer is how many rows the forward pass multiplies at a time, headRows how many the score
@@ -71,10 +72,11 @@ func background(s Sizes, c configuration.Configuration, training bool) int64 {
 
 // propagator bounds the bytes of a thread's forward pass, and in training its backward pass.
 func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
+	s, searched := within(s, c)
 	v, d, layers, w := s.Entities, int64(c.Dim), int64(c.Layers), width(c)
 	scoringWindow := !training && c.Policy == configuration.PolicyWindow
 	lanes, ages := int64(1), int64(c.Ages())
-	total := 132*v + 18*s.Edges // rows, ranks and senders by layer; arrays grow by a quarter
+	total := searched + 132*v + 18*s.Edges // rows, ranks and senders by layer; arrays grow by a quarter
 	if scoringWindow {
 		lanes = 2 // two queries of a source are propagated together
 	}
@@ -104,6 +106,24 @@ func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 	return total
 }
 
+// within returns the sizes of the part of a graph that a query propagates through, and the bytes of finding it: those of s and 0 without a
+// reach. Entities near a source have more edges than others, as a guess 8 times as many.
+func within(s Sizes, c configuration.Configuration) (part Sizes, searched int64) {
+	const (
+		perSearched = 100 // masses, a slot in a hash table, and a place in the order of scores
+		perEdge     = 10  // its sender and relation; arrays grow by a quarter
+		perEntity   = 40
+		near        = 8
+	)
+	if c = c.Within(int(s.Entities)); c.Reach == 0 {
+		return s, 0
+	}
+	part = s
+	part.Entities = int64(c.Reach)
+	part.Edges = min(s.Edges, near*part.Entities*s.Edges/max(1, s.Entities))
+	return part, perSearched*min(s.Entities, subgraph.Searched*part.Entities) + perEdge*part.Edges + perEntity*part.Entities
+}
+
 // prioritized bounds the bytes of A*Net's states: a layer has no more new ones than it chooses
 // edges.
 func prioritized(s Sizes, c configuration.Configuration, training bool) int64 {
@@ -121,7 +141,7 @@ func prioritized(s Sizes, c configuration.Configuration, training bool) int64 {
 	return int64(1.3*(2*state+float64(c.Layers)*layer) + around) // arrays grow by a quarter
 }
 
-// scorer bounds the bytes of a thread that ranks all entities for a query: two arrays of scores and
+// scorer bounds the bytes of a thread that ranks all entities for a query: two arrays of scores of all entities, also with a reach, and
 // a row of distances, a decompressor, and buffers of the score network.
 func scorer(s Sizes, c configuration.Configuration) int64 {
 	const decompressor = 1 << 18
@@ -134,7 +154,8 @@ func scorer(s Sizes, c configuration.Configuration) int64 {
 func trainer(s Sizes, c configuration.Configuration) int64 {
 	d := int64(c.Dim)
 	sums := maps(c) + 4*width(c)*d + 5000*(int64(c.BatchSize)+d)
-	return propagator(s, c, true) + network(c) + sums + 5*s.Entities
+	part, _ := within(s, c)
+	return propagator(s, c, true) + network(c) + sums + 5*part.Entities
 }
 
 // network bounds the bytes of the score network's graph for an answer and its negatives.
@@ -163,7 +184,8 @@ func explainer(s Sizes, c configuration.Configuration, paths int) int64 {
 	if !c.Prioritized() {
 		total += layers * (4*s.Relations*d + maps(c) + 16*d)
 	}
-	return total + sent*(edge*s.Edges+path*int64(paths)*v)*5/2 // arrays grow by a quarter, and are copied then
+	part, _ := within(s, c)
+	return total + sent*(edge*part.Edges+path*int64(paths)*v)*5/2 // arrays grow by a quarter, and are copied then
 }
 
 // batch bounds the bytes that a step of training needs for each query of its batch: relation

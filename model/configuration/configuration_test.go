@@ -41,6 +41,7 @@ func TestValidateFieldByField(t *testing.T) {
 		},
 		"node_ratio":              func(c *Configuration) { c.Policy, c.NodeRatio = PolicyAStar, 0 },
 		"degree_ratio":            func(c *Configuration) { c.Policy, c.DegreeRatio = PolicyWindowWithAStar, 0 },
+		"reach":                   func(c *Configuration) { c.Policy, c.Reach = PolicyAStar, 100 },
 		"degree_messages":         func(c *Configuration) { c.Policy, c.DegreeMessages = PolicyAStar, true },
 		"evaluation_node_ratio":   func(c *Configuration) { c.EvaluationNodeRatio = 1.5 },
 		"evaluation_degree_ratio": func(c *Configuration) { c.EvaluationDegreeRatio = -1 },

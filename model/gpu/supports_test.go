@@ -7,12 +7,13 @@ import (
 	"tagnet/model/configuration"
 )
 
-// TestUnknownChoicesAreRefused gives devices an aggregate and a source of relations that only a processor might compute.
+// TestUnknownChoicesAreRefused gives devices choices that only a processor computes, or might compute.
 func TestUnknownChoicesAreRefused(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*configuration.Configuration){
 		"aggregate": func(c *configuration.Configuration) { c.Aggregate = "median" },
 		"message":   func(c *configuration.Configuration) { c.Message = "quate" },
+		"reach":     func(c *configuration.Configuration) { c.Reach = 100 },
 		"relations": func(c *configuration.Configuration) { c.Relations = "constants" },
 	} {
 		c := configuration.Default()

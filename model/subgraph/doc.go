@@ -20,8 +20,8 @@
 //
 // The masses of a hop add up to at most what the source begins with, about, so a floor of 1/n of that allows n edges a hop. n is four times
 // the entities of the part: the cost follows the size of the part, not that of the graph. An entity with very many edges, such as a class
-// of a hierarchy, does not send. Where fewer entities than the part may have get any mass, the push is repeated once, with a sixteenth of
-// the floor. If they are still fewer, the part is smaller than it may be: filling it would take the edges of such entities.
+// of a hierarchy, does not send. Where fewer entities than the part may have get any mass, the push is repeated once, with an eighth of
+// the floor, until four times as many have some after a hop. If they are still fewer, the part is smaller than it may be: filling it would take the edges of such entities.
 //
 // # Degrees
 //

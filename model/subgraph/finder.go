@@ -1,6 +1,7 @@
 package subgraph
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -10,7 +11,7 @@ import (
 
 // Finder finds the parts of one graph. It reuses its buffers and is not for concurrent use: each worker has its own.
 //
-// Memory: about 40 bytes for each entity that is searched, at most some dozens for each of the part.
+// Memory: about 100 bytes for each entity that gets mass, of which there are at most Searched for each of the part.
 type Finder struct {
 	graph      *graph.Graph
 	most, hops int
@@ -21,6 +22,9 @@ type Finder struct {
 	frontier, next []int32  // numbers
 	ranked         []ranked
 }
+
+// Searched bounds the entities that get mass, for each of the part: those of plenty, and those of a last hop of the second push.
+const Searched = plenty + edgesPerEntity*relief
 
 // ranked is an entity with its score.
 type ranked struct {
@@ -87,8 +91,8 @@ func (f *Finder) cover(source int32, removal graph.Removal) bool {
 // pushTo pushes with the floor of a part, and again with a lower one where that gives too few entities any mass.
 func (f *Finder) pushTo(source int32, removal graph.Removal) {
 	floor := unit / (edgesPerEntity * uint64(f.most))
-	if f.push(source, removal, floor); len(f.scores) < f.most {
-		f.push(source, removal, floor/relief)
+	if f.push(source, removal, floor, math.MaxInt); len(f.scores) < f.most {
+		f.push(source, removal, floor/relief, plenty*f.most)
 	}
 }
 

@@ -8,11 +8,14 @@ const (
 	// edgesPerEntity is the number of edges that a hop may push along for each entity of the part.
 	edgesPerEntity = 4
 	// relief divides the floor of a second push, where the first gave too few entities any mass.
-	relief = 16
+	relief = 8
+	// plenty is how many entities get mass, for each of the part, before the second push ends after a hop.
+	plenty = 4
 )
 
-// push computes the scores of the entities that mass arrives at, by number. No share is below floor.
-func (f *Finder) push(source int32, removal graph.Removal, floor uint64) {
+// push computes the scores of the entities that mass arrives at, by number. No share is below floor. It ends after the hop that brings mass
+// to the last of so many entities.
+func (f *Finder) push(source int32, removal graph.Removal, floor uint64, enough int) {
 	f.found.reset()
 	f.scores, f.mass, f.arriving = f.scores[:0], f.mass[:0], f.arriving[:0]
 	f.frontier = append(f.frontier[:0], f.touch(source))
@@ -27,6 +30,9 @@ func (f *Finder) push(source int32, removal graph.Removal, floor uint64) {
 			f.mass[number], f.arriving[number] = f.arriving[number], 0
 		}
 		f.frontier, f.next = f.next, f.frontier
+		if len(f.scores) >= enough {
+			return
+		}
 	}
 }
 

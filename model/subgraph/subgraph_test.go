@@ -65,7 +65,7 @@ func TestPushAgainstPowerIteration(t *testing.T) {
 		g, source, removal := draw(t, seed)
 		hops := 1 + int(seed%6)
 		f := NewFinder(g, 1, hops)
-		f.push(source, removal, 0)
+		f.push(source, removal, 0, math.MaxInt)
 		want := dense(g, source, removal, hops)
 		for o := range int32(g.Entities) {
 			got := 0.0
@@ -199,7 +199,7 @@ func TestPushIsLocal(t *testing.T) {
 	}
 	f, part := NewFinder(g, most, 6), Subgraph{}
 	f.Find(50_000, graph.Removal{}, &part)
-	if touched := cap(f.scores); touched > edgesPerEntity*relief*most {
+	if touched := cap(f.scores); touched > Searched*most {
 		t.Errorf("%d entities are touched for a part of %d", touched, most)
 	}
 }
