@@ -103,7 +103,7 @@ func (o options) open() (device.Device, error) {
 		return interpreter.New(), nil
 	}
 	choice, err := device.Parse(o.device)
-	if err != nil || choice.Mode != device.CUDA {
+	if err != nil || choice.Mode != device.CUDA || choice.All {
 		return nil, program.Usage("--device %s: want cuda or cuda:n", o.device)
 	}
 	return cuda.Open(choice.Ordinal)

@@ -17,7 +17,7 @@ type Devices interface {
 	Open(ordinal int) (Accelerator, error)
 }
 
-// Accelerator trains and scores on an open device, for one goroutine at a time. Its errors wrap those of package device.
+// Accelerator trains and scores on an open device, or on several as one, for one goroutine at a time. Its errors wrap those of package device.
 type Accelerator interface {
 	// Name names the kind of device, as training.jsonl records it; String also names the device.
 	Name() string

@@ -29,7 +29,7 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 	case unsupported != nil:
 		return onCPU(remedy.Without(unsupported)), nil
 	}
-	accelerator, err := devices.Open(choice.Ordinal)
+	accelerator, err := open(devices, choice)
 	switch {
 	case err != nil && choice.Mode == device.CUDA:
 		return Selection{}, err
@@ -39,6 +39,14 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 		return onCPU(remedy.Without(err)), nil
 	}
 	return Selection{accelerator, choice.Mode == device.Auto, fmt.Sprintf("computing on %v", accelerator)}, nil
+}
+
+// open opens what the user chose.
+func open(devices Devices, choice device.Choice) (Accelerator, error) {
+	if choice.All {
+		return openAll(devices)
+	}
+	return devices.Open(choice.Ordinal)
 }
 
 // Check returns an error if the user's choice is a device that this process cannot use, so that a command ends before it
@@ -55,6 +63,17 @@ func onCPU(reason string) Selection { return Selection{text: "computing on the C
 
 // Accelerator returns the selected device, or nil for the processor.
 func (s *Selection) Accelerator() Accelerator { return s.accelerator }
+
+// Devices is the number of devices that were selected.
+func (s *Selection) Devices() int {
+	switch a := s.accelerator.(type) {
+	case nil:
+		return 0
+	case several:
+		return len(a)
+	}
+	return 1
+}
 
 // String says in a line what was selected and why; it is empty if the processor is the user's choice.
 func (s *Selection) String() string { return s.text }

@@ -38,6 +38,8 @@ func TestSelect(t *testing.T) {
 		{choice: "auto", want: used, device: true},
 		{choice: "cuda", want: used, device: true},
 		{choice: "cuda:2", want: "computing on imaginary:2 (a device of tests)", device: true},
+		{choice: "cuda:all", want: "computing on imaginary:0 (a device of tests), imaginary:1 (a device of tests), imaginary:2 (a device of tests)", device: true},
+		{choice: "cuda:all", open: wrapped(device.ErrNoDriver), err: "imaginary:0: no CUDA driver"},
 		{choice: "auto", open: wrapped(device.ErrNoDriver), want: "computing on the CPU: no CUDA driver"},
 		{choice: "auto", open: wrapped(device.ErrNoDevice), want: "computing on the CPU: imaginary:0: no CUDA device"},
 		{choice: "auto", open: device.ErrNoDriver, unsupported: unsupported, want: "computing on the CPU: policy astar is not computed there"},
@@ -52,7 +54,7 @@ func TestSelect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		devices := &acceleratortest.Devices{Unsupported: test.unsupported, Fail: failing("open", test.open)}
+		devices := &acceleratortest.Devices{Number: 3, Unsupported: test.unsupported, Fail: failing("open", test.open)}
 		s, err := accelerator.Select(devices, choice, configuration.Default())
 		said := ""
 		if err != nil {
@@ -71,7 +73,7 @@ func TestSelect(t *testing.T) {
 				closed++
 			}
 		}
-		if want := opened - closed; (want == 1) != test.device {
+		if opened-closed != s.Devices() {
 			t.Errorf("%s: opened %d and closed %d devices, and uses one: %v", test.choice, opened, closed, test.device)
 		}
 	}

@@ -17,12 +17,14 @@ const (
 	Auto
 )
 
-// Choice is what a user chose to compute a model on: cpu, cuda, cuda:n or auto. The zero Choice is the CPU. A *Choice is
+// Choice is what a user chose to compute a model on: cpu, cuda, cuda:n, cuda:all or auto. The zero Choice is the CPU. A *Choice is
 // a flag's value.
 type Choice struct {
 	Mode Mode
 	// Ordinal is n in cuda:n.
 	Ordinal int
+	// All chooses all devices of the machine.
+	All bool
 }
 
 // Parse returns the choice that a text names. Its error says what is wanted.
@@ -35,12 +37,14 @@ func Parse(text string) (Choice, error) {
 		return Choice{Mode: Auto}, nil
 	case text == "cuda":
 		return Choice{Mode: CUDA}, nil
+	case text == "cuda:all":
+		return Choice{Mode: CUDA, All: true}, nil
 	case name == "cuda" && numbered:
 		if n, err := strconv.ParseUint(ordinal, 10, 16); err == nil {
 			return Choice{Mode: CUDA, Ordinal: int(n)}, nil
 		}
 	}
-	return Choice{}, errors.New("want auto, cpu, cuda or cuda:n, the number of a device from 0")
+	return Choice{}, errors.New("want auto, cpu, cuda, cuda:n, the number of a device from 0, or cuda:all")
 }
 
 // String returns the text that Parse reads.
@@ -50,6 +54,8 @@ func (c Choice) String() string {
 		return "auto"
 	case c.Mode == CPU:
 		return "cpu"
+	case c.All:
+		return "cuda:all"
 	case c.Ordinal == 0:
 		return "cuda"
 	}

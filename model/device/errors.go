@@ -1,6 +1,9 @@
 package device
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // What can be wrong with a device. An error that wraps one of them says which device or library and what to do.
 var (
@@ -10,6 +13,8 @@ var (
 	ErrOldDriver = errors.New("the CUDA driver is too old")
 	// ErrNoDevice: there is no device with the number.
 	ErrNoDevice = errors.New("no CUDA device")
+	// ErrRange: the number is that of no device, and neither are those after it.
+	ErrRange = fmt.Errorf("%w: out of range", ErrNoDevice)
 	// ErrRefused: the driver did not compile the kernels.
 	ErrRefused = errors.New("the driver refused the kernels")
 	// ErrMemory: the device's memory is full.

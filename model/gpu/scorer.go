@@ -13,9 +13,8 @@ import (
 	"tagnet/model/ranking"
 )
 
-// scoringQueries is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends
-// on it.
-const scoringQueries = 64
+// Together is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends on it.
+const Together = 64
 
 // Query is a query (Source, Relation, ?) with answers to rank.
 type Query struct {
@@ -56,7 +55,7 @@ func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p
 	if err != nil {
 		return nil, err
 	}
-	if err := e.placeBuffers(g.Entities, scoringQueries, e.free()); err != nil {
+	if err := e.placeBuffers(g.Entities, Together, e.free()); err != nil {
 		_ = e.close() // the first error says more
 		return nil, err
 	}

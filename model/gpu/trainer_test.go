@@ -226,6 +226,44 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 	}
 }
 
+// TestGroupsAreCanonical checks, for what changes the memory of a query, that a step has the same groups of queries, and weights the same bits, on
+// a device with hardly enough memory as on one with much.
+func TestGroupsAreCanonical(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*configuration.Configuration){
+		"specific": func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 },
+		"dim 64":   func(c *configuration.Configuration) { c.Dim = 64 },
+		"maximum":  func(c *configuration.Configuration) { c.Aggregate, c.Dependent = "max", false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := smallScenario(t, change)
+			s.capacity = 2
+			train := func(memory int64) (weights [][]float32, capacity int, used int64) {
+				d, p := interpreter.New(interpreter.Memory(memory)), s.parameters()
+				trainer, err := s.newTrainer(d, p, s.solver())
+				if err != nil {
+					t.Fatal(err)
+				}
+				used = memory - d.Properties().Free
+				_, stepping := trainer.Step(s.examples, 3)
+				if err := errors.Join(stepping, trainer.Store()); err != nil {
+					t.Fatal(err)
+				}
+				for _, tensor := range p.Tensors {
+					weights = append(weights, tensor.Data)
+				}
+				return weights, trainer.capacity, used
+			}
+			want, groups, used := train(16 << 30)
+			got, again, _ := train(used * 5 / 4) // an eighth of what is free stays so
+			if groups != 2 || again != groups || !reflect.DeepEqual(got, want) {
+				t.Errorf("groups of %d and %d queries, want 2, with equal weights", groups, again)
+			}
+		})
+	}
+}
+
 // TestWeightsThatAreNotFinite checks that a NaN is not lost on its way to the loss.
 func TestWeightsThatAreNotFinite(t *testing.T) {
 	t.Parallel()

@@ -17,13 +17,14 @@ type deviceRanker struct {
 	top                 []ranking.Candidate // buffer of list
 	priors              priors
 	scorer              accelerator.Scorer // nil once closed
+	together            int                // queries that it is given at a time
 }
 
 // newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
-// the selected candidates of each query. Its Close closes the scorer.
-func newDeviceRanker(entities, relations int, list ranking.Selection, priors priors, scorer accelerator.Scorer) Ranker {
+// the selected candidates of each query, with a scorer of so many devices. Its Close closes the scorer.
+func newDeviceRanker(entities, relations int, list ranking.Selection, priors priors, scorer accelerator.Scorer, devices int) Ranker {
 	list.K = min(list.K, entities)
-	return &deviceRanker{entities: entities, relations: relations, list: list, priors: priors, scorer: scorer}
+	return &deviceRanker{entities: entities, relations: relations, list: list, priors: priors, scorer: scorer, together: groupSize * devices}
 }
 
 // groupSize is how many queries a device is given at a time: enough to keep a large one busy, few
@@ -42,7 +43,7 @@ func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		group := rest[:min(groupSize, len(rest))]
+		group := rest[:min(r.together, len(rest))]
 		rest = rest[len(group):]
 		answered, tried, err := r.score(ctx, group)
 		if err != nil {

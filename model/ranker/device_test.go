@@ -287,11 +287,11 @@ func TestDeviceRankFails(t *testing.T) {
 		}
 	}
 
-	r := newDeviceRanker(60, 6, ranking.Selection{K: 3}, priors{}, nil)
+	r := newDeviceRanker(60, 6, ranking.Selection{K: 3}, priors{}, nil, 1)
 	if _, err := r.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "run again") {
 		t.Errorf("closed: %v", err)
 	}
-	if _, err := newDeviceRanker(20, 6, ranking.Selection{K: 3}, priors{}, nil).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
+	if _, err := newDeviceRanker(20, 6, ranking.Selection{K: 3}, priors{}, nil, 1).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
 		t.Errorf("a bundle of a larger graph: %v", err)
 	}
 }

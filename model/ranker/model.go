@@ -70,7 +70,7 @@ func (r *ranker) open() error {
 	if a := r.with.Device.Accelerator(); a != nil {
 		scorer, err := a.NewScorer(m.Graph, m.Configuration, m.Parameters)
 		if err == nil {
-			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, newPriors(m.Graph, m.Prior, m.Tries), scorer)
+			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, newPriors(m.Graph, m.Prior, m.Tries), scorer, r.with.Device.Devices())
 			return nil
 		}
 		if !r.fallBack(err) {

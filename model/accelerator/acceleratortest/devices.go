@@ -7,6 +7,7 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/gpu"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
@@ -20,6 +21,8 @@ import (
 type Devices struct {
 	// Kernel is what they compute with.
 	Kernel kernel.Kernel
+	// Number is how many devices there are, or 0 for one of any number.
+	Number int
 	// Unsupported is the error of Supports.
 	Unsupported error
 	// Fail, if not nil, is called before each operation, and its error is that of the operation.
@@ -33,6 +36,9 @@ func (d *Devices) Supports(configuration.Configuration) error { return d.Unsuppo
 
 // Open returns a device.
 func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {
+	if d.Number > 0 && ordinal >= d.Number {
+		return nil, fmt.Errorf("imaginary:%d: %w", ordinal, device.ErrRange)
+	}
 	if err := d.do("open"); err != nil {
 		return nil, err
 	}

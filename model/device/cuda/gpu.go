@@ -71,7 +71,7 @@ func open(library string, ordinal int) (*gpu, error) {
 	case n == 0:
 		return fail(remedy.Errorf("use --device cpu", "%w: the driver finds no GPU", device.ErrNoDevice))
 	case ordinal < 0 || ordinal >= n:
-		return fail(remedy.Errorf("use --device cuda:0", "%w: out of range, this machine has %d, numbered from 0", device.ErrNoDevice, n))
+		return fail(remedy.Errorf("use --device cuda:0", "%w, this machine has %d, numbered from 0", device.ErrRange, n))
 	}
 	g := &gpu{driver: d, driverVersion: d.driverVersion(), memory: map[device.Pointer]int64{}, loaded: map[string][]device.Kernel{}}
 	if err := g.start(ordinal); err != nil {

@@ -20,7 +20,7 @@ func TestDevice(t *testing.T) {
 		{[]string{"--device", "cpu"}, "cpu"},
 		{[]string{"--device", "cuda"}, "cuda"},
 		{[]string{"--device=cuda:3"}, "cuda:3"},
-		{[]string{"--device", "gpu"}, `--device is "gpu": want auto, cpu, cuda or cuda:n, the number of a device from 0`},
+		{[]string{"--device", "gpu"}, `--device is "gpu": want auto, cpu, cuda, cuda:n, the number of a device from 0, or cuda:all`},
 	} {
 		var choice device.Choice
 		var stderr strings.Builder

@@ -21,10 +21,13 @@ var hideDevices = sync.OnceFunc(func() { accelerator.Register(noDriver) })
 
 // Interpret makes the interpreter of PTX the machine's only device, cuda:0, until the test ends. The test must not run in
 // parallel with others.
-func Interpret(t testing.TB) {
+func Interpret(t testing.TB) { InterpretAs(t, 1) }
+
+// InterpretAs makes interpreters so many devices of the machine.
+func InterpretAs(t testing.TB, devices int) {
 	UseDriver(t, func(ordinal int) (device.Device, error) {
-		if ordinal != 0 {
-			return nil, fmt.Errorf("opening CUDA device %d: %w; use --device cuda:0", ordinal, device.ErrNoDevice)
+		if ordinal >= devices {
+			return nil, fmt.Errorf("opening CUDA device %d: %w; use --device cuda:0", ordinal, device.ErrRange)
 		}
 		return interpreter.New(), nil
 	})

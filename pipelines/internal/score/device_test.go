@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -32,6 +34,15 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation")), before)
+
+	pipelinetest.InterpretAs(t, 2)
+	code, _, stderr = pipelinetest.Run(t, Pipeline(), "--workspace", w, "--force", "--device", "cuda:all")
+	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (PTX interpreter), cuda:1 (") {
+		t.Fatalf("%d, %s, want that both devices are used", code, stderr)
+	}
+	if all := metricsOf(t, w, "test"); !cmp.Equal(all, got) {
+		t.Errorf("metrics %+v on two devices, %+v on one", all, got)
+	}
 }
 
 // TestDeviceFails scores on devices that fail: the error is a line that says what to do, and auto scores on the CPU unless the

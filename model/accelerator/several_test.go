@@ -1,0 +1,141 @@
+package accelerator_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/accelerator"
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu"
+	"tagnet/model/graph"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+)
+
+// card is an interpreter that counts its launches, of which it refuses those after a number, if that is not 0.
+type card struct {
+	device.Device
+	launches atomic.Int64
+	last     int64
+}
+
+func (c *card) Launch(k device.Kernel, blocks, threads int, arguments ...any) error {
+	if n := c.launches.Add(1); c.last > 0 && n > c.last {
+		return fmt.Errorf("launching: %w", device.ErrLost)
+	}
+	return c.Device.Launch(k, blocks, threads, arguments...)
+}
+
+// machine returns devices with so much memory each, and the devices themselves.
+func machine(memory ...int64) (accelerator.Devices, []*card) {
+	var cards []*card
+	for _, bytes := range memory {
+		cards = append(cards, &card{Device: interpreter.New(interpreter.Memory(bytes))})
+	}
+	return accelerator.New(func(ordinal int) (device.Device, error) {
+		if ordinal >= len(cards) {
+			return nil, device.ErrRange
+		}
+		return cards[ordinal], nil
+	}), cards
+}
+
+// TestSeveralDevices scores on one device, on two, and on three of which two have little memory: the answers have the same bits.
+func TestSeveralDevices(t *testing.T) {
+	t.Parallel()
+	c := configuration.Default()
+	c.Layers, c.Delta = 1, 1
+	random := rand.New(rand.NewPCG(1, 1))
+	facts := make([]graph.Fact, 12)
+	for i := range facts {
+		facts[i] = graph.Fact{Head: int32(random.IntN(8)), Relation: int32(random.IntN(2)), Tail: int32(random.IntN(8))}
+	}
+	g, err := graph.New(8, 2, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
+	queries := make([]gpu.Query, 2*gpu.Together+1)
+	for i := range queries {
+		queries[i] = gpu.Query{Source: int32(i % 8), Relation: int32(i / 8 % 4), Answers: []int32{int32(i % 7)}}
+	}
+	score := func(devices accelerator.Devices, choice string, queries []gpu.Query) ([]gpu.Answered, error) {
+		t.Helper()
+		chosen, err := device.Parse(choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := accelerator.Select(devices, chosen, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scorer, err := s.Accelerator().NewScorer(g, c, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered, err := scorer.Score(t.Context(), queries, 3)
+		if closing := errors.Join(scorer.Close(), s.Accelerator().Close()); err == nil && closing != nil {
+			t.Fatal(closing)
+		}
+		return answered, err
+	}
+	one, _ := machine(1 << 30)
+	want, err := score(one, "cuda", queries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range [][]int64{{1 << 30, 1 << 30}, {1 << 30, 1 << 20, 3 << 20}} {
+		devices, cards := machine(memory...)
+		got, err := score(devices, "cuda:all", queries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d devices (-one +all):\n%s", len(memory), diff)
+		}
+		for i, c := range cards {
+			if c.launches.Load() == 0 {
+				t.Errorf("device %d of %d scored nothing", i, len(cards))
+			}
+		}
+	}
+
+	// The host chooses from the scores of one query at a time.
+	list, top := ranking.Selection{K: 2, Candidates: []int32{3, 4, 5}, Known: ranking.LeftOut}, []ranking.Candidate(nil)
+	for i, q := range queries {
+		queries[i].Choose = func(scores []float32) []ranking.Candidate {
+			top = list.Top(scores, q.Source, nil, top)
+			return top
+		}
+	}
+	one, _ = machine(1 << 30)
+	if want, err = score(one, "cuda", queries); err != nil {
+		t.Fatal(err)
+	}
+	three, _ := machine(1<<30, 1<<30, 1<<30)
+	got, err := score(three, "cuda:all", queries)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("chosen (-one +three): %v\n%s", err, diff)
+	}
+
+	// Errors are those of a device that was lost, and of the first query whose scores are not finite.
+	failing, cards := machine(1<<30, 1<<30)
+	cards[1].last = 20
+	if _, err := score(failing, "cuda:all", queries); !errors.Is(err, device.ErrLost) {
+		t.Errorf("error %v, want that a device was lost", err)
+	}
+	p.Data("mlp.2.bias")[0] = float32(math.NaN())
+	three, _ = machine(1<<30, 1<<30, 1<<30)
+	if _, err := score(three, "cuda:all", queries); !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (0, 0, ?): ") {
+		t.Errorf("error %v, want one that names the first query", err)
+	}
+}
