@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"tagnet/infra/internal/program"
+	"tagnet/model/graph"
+	"tagnet/model/synthetic"
 )
 
 // generate runs the command and returns the files' content.
@@ -254,6 +256,23 @@ func TestRules(t *testing.T) {
 	for _, bad := range [][]string{{"--rules", "--valid", "5"}, {"--rules", "--exponent", "3"}, {"--rules", "--facts", "99999999"}, {"--rules", "--entities", "1"}} {
 		if _, err := generate(t, bad...); err == nil {
 			t.Errorf("%v: no error", bad)
+		}
+	}
+}
+
+// TestRulesAreLearned divides facts of which one relation's are all held out.
+func TestRulesAreLearned(t *testing.T) {
+	t.Parallel()
+	g := &synthetic.Graph{Relations: 2, Facts: []graph.Fact{{Head: 0, Relation: 0, Tail: 1}}, HeldOut: []graph.Fact{{Head: 1, Relation: 0, Tail: 2}, {Head: 1, Relation: 1, Tail: 2}, {Head: 2, Relation: 0, Tail: 3}, {Head: 0, Relation: 0, Tail: 3}}}
+	train, valid, test := divide(g)
+	for _, part := range []struct {
+		name      string
+		got, want []graph.Fact
+	}{
+		{"train", train, []graph.Fact{g.Facts[0], g.HeldOut[1]}}, {"valid", valid, []graph.Fact{g.HeldOut[0], g.HeldOut[2]}}, {"test", test, g.HeldOut[3:]},
+	} {
+		if !slices.Equal(part.got, part.want) {
+			t.Errorf("%s has %v, want %v", part.name, part.got, part.want)
 		}
 	}
 }

@@ -26,16 +26,9 @@ func writeRules(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return program.Usage("%w", err)
 	}
-	var valid, test []graph.Fact
-	for i, f := range g.HeldOut {
-		if i%2 == 0 {
-			valid = append(valid, f)
-		} else {
-			test = append(test, f)
-		}
-	}
+	train, valid, test := divide(g)
 	names := []string{"rules", "test", "valid", "train"} // committed in this order
-	texts := []string{rules(g), lines(test), lines(valid), lines(g.Facts)}
+	texts := []string{rules(g), lines(test), lines(valid), lines(train)}
 	if err := free(ctx, o.out, names...); err != nil {
 		return err
 	}
@@ -44,8 +37,29 @@ func writeRules(ctx context.Context, o options, out io.Writer) error {
 		remove(made)
 		return err
 	}
-	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about %d entities, and %d rules\n", o.out, len(g.Facts), len(valid), len(test), g.Entities, len(g.Rules))
+	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about %d entities, and %d rules\n", o.out, len(train), len(valid), len(test), g.Entities, len(g.Rules))
 	return nil
+}
+
+// divide halves the facts that are held out. Those of a relation of which all are held out stay in the graph: nothing could be learned
+// about it.
+func divide(g *synthetic.Graph) (train, valid, test []graph.Fact) {
+	learned := make([]bool, g.Relations)
+	for _, f := range g.Facts {
+		learned[f.Relation] = true
+	}
+	train = g.Facts
+	for i, f := range g.HeldOut {
+		switch {
+		case !learned[f.Relation]:
+			train = append(train, f)
+		case i%2 == 0:
+			valid = append(valid, f)
+		default:
+			test = append(test, f)
+		}
+	}
+	return train, valid, test
 }
 
 // writeTexts writes text files, which appear when all of them are complete.
