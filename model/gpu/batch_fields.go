@@ -9,7 +9,7 @@ type batch struct {
 	// The graph: edges by receiver, then relation, then sender.
 	Offsets, Senders, Relations device.Pointer
 	Links                       device.Pointer // [E]
-	Heavy                       device.Pointer // entities of more than HEAVY edges, ascending
+	Order                       device.Pointer // entities by their number of edges, most first: heavy_count have more than HEAVY
 	Scales                      device.Pointer
 	// Entities by degree and those of a degree by number. A place is an index among them. For reductions without scalers all have one degree.
 	ByDegree    device.Pointer // [V]

@@ -1,8 +1,10 @@
 package gpu
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"tagnet/model/graph"
 )
@@ -13,20 +15,26 @@ func placeEdges(m *memory, g *graph.Graph) func(b *batch) {
 	for i, offset := range g.Offsets {
 		offsets[i] = int32(offset)
 	}
-	var heavy []int32
-	for o := range int32(g.Entities) {
-		if g.Degree(o) > heavyDegree {
-			heavy = append(heavy, o)
-		}
-	}
+	order := byDegree(g)
+	heavy := sort.Search(len(order), func(i int) bool { return g.Degree(order[i]) <= heavyDegree })
 	senders, relations := byRelation(g)
 	var of batch
 	of.Offsets, of.Senders, of.Relations = place(m, offsets), place(m, senders), place(m, relations)
-	of.Heavy, of.HeavyCount = place(m, heavy), int32(len(heavy))
+	of.Order, of.HeavyCount = place(m, order), int32(heavy)
 	of.Scales = place(m, scales(g))
 	return func(b *batch) {
-		b.Offsets, b.Senders, b.Relations, b.Heavy, b.HeavyCount, b.Scales = of.Offsets, of.Senders, of.Relations, of.Heavy, of.HeavyCount, of.Scales
+		b.Offsets, b.Senders, b.Relations, b.Order, b.HeavyCount, b.Scales = of.Offsets, of.Senders, of.Relations, of.Order, of.HeavyCount, of.Scales
 	}
+}
+
+// byDegree returns the entities by their number of edges, most first.
+func byDegree(g *graph.Graph) []int32 {
+	order := make([]int32, g.Entities)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(o, u int32) int { return cmp.Compare(g.Degree(u), g.Degree(o)) })
+	return order
 }
 
 // byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together. The graph has

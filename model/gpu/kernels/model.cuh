@@ -85,12 +85,12 @@ struct Scale {
 };
 
 // Batch is everything that kernels read and write. The rows of all layers are numbered consecutively; layer 0 has the
-// sources. B queries, V entities, E edges, T layers, A ages: the states of an entity, from that of age 0, when the search reaches it.
+// sources. Those of a layer are ordered by class, heavy entities first, then query, then number of edges: the warps of a block take as long. B queries, V entities, E edges, T layers, A ages: the states of an entity, from that of age 0, when the search reaches it.
 struct Batch {
 	// The graph: edges by receiver, then relation, then sender.
 	const int *offsets, *senders, *relations;
 	const Link *links; // [E]
-	const int *heavy;  // entities of more than HEAVY edges, ascending
+	const int *order;  // entities by their number of edges, most first: heavy_count have more than HEAVY
 	const Scale *scales;
 	// Entities by degree and those of a degree by number. A place is an index among them. For reductions without scalers all have one degree.
 	const int *by_degree;    // [V]

@@ -103,22 +103,18 @@ KERNEL(1024) rows_start(const Batch *p) {
 	}
 }
 
-// A block numbers the rows of a layer and query.
+// A block numbers the rows of a layer and query, those of entities with most edges first.
 KERNEL(1024) rows_write(const Batch *p) {
 	__shared__ int sums[32];
 	int t = blockIdx.x / p->batch, b = blockIdx.x % p->batch, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	long long of = ((long long)t * p->batch + b) * p->entities;
 	Query q = p->queries[b];
 	for (int light = 0; light < 2; light++) {
-		int next = p->starts[(t * 2 + light) * p->batch + b], n = light || t == 0 ? p->entities : p->heavy_count;
-		for (int first = 0; first < n; first += 1024) {
-			int i = first + threadIdx.x, v = 0, degree = 0;
-			bool active = false;
-			if (i < n) {
-				v = light || t == 0 ? i : p->heavy[i];
-				degree = p->offsets[v + 1] - p->offsets[v];
-				active = p->active[of + v] && (t == 0 ? !light : (degree <= HEAVY) == (light == 1));
-			}
+		int next = p->starts[(t * 2 + light) * p->batch + b], heavy = t == 0 ? p->entities : p->heavy_count;
+		int begin = light ? heavy : 0, end = light ? p->entities : heavy;
+		for (int first = begin; first < end; first += 1024) {
+			int i = first + threadIdx.x, v = i < end ? p->order[i] : 0;
+			bool active = i < end && p->active[of + v];
 			unsigned bits = __ballot_sync(ALL, active);
 			if (lane == 0) sums[warp] = __popc(bits);
 			__syncthreads();
@@ -130,7 +126,8 @@ KERNEL(1024) rows_write(const Batch *p) {
 			__syncthreads();
 			if (active) {
 				int row = next + before + __popc(bits & ((1u << lane) - 1));
-				Row r = {b, v, p->offsets[v], p->offsets[v + 1], degree, p->distances[(long long)b * p->entities + v], 0, 0};
+				int from = p->offsets[v], to = p->offsets[v + 1];
+				Row r = {b, v, from, to, to - from, p->distances[(long long)b * p->entities + v], 0, 0};
 				if (v == q.source) {
 					r.degree -= q.source_drop;
 					r.flags |= SOURCE;

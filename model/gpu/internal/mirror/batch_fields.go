@@ -9,7 +9,7 @@ type Batch struct {
 	// The graph: edges by receiver, then relation, then sender.
 	Offsets, Senders, Relations []int32
 	Links                       []Link  // [E]
-	Heavy                       []int32 // entities of more than HEAVY edges, ascending
+	Order                       []int32 // entities by their number of edges, most first: heavy_count have more than HEAVY
 	Scales                      []Scale
 	// Entities by degree and those of a degree by number. A place is an index among them. For reductions without scalers all have one degree.
 	ByDegree    []int32 // [V]

@@ -104,12 +104,12 @@ func (p *Batch) RowsStart() {
 	p.RowBegin[p.Layers+1] = next
 }
 
-// RowsWrite numbers the rows of each layer and query, heavy entities first.
+// RowsWrite numbers the rows of each layer and query, heavy entities first, and of either those with most edges.
 func (p *Batch) RowsWrite() {
 	for t := range p.Layers + 1 {
 		for b, q := range p.Queries[:p.Batch] {
 			next := [2]int32{p.Starts[2*t*p.Batch+b], p.Starts[(2*t+1)*p.Batch+b]}
-			for v := range int32(p.Entities) {
+			for _, v := range p.Order[:p.Entities] {
 				if !p.active(t, b, v) {
 					continue
 				}
