@@ -177,25 +177,18 @@ SHARING(32 * HEAVY_WARPS, 3) aggregate(const Batch *p, int t, int heavy) {
 	__shared__ int4 highest[HEAVY_WARPS][LANES], lowest[HEAVY_WARPS][LANES];
 	__shared__ int admitted[HEAVY_WARPS], empty[HEAVY_WARPS];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
-	if (blockIdx.x >= heavy) {
-		int end = end_row(p, t), warps = (gridDim.x - heavy) * HEAVY_WARPS;
-		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
-			Row row = p->rows[i];
-			Members m;
-			start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0);
-			hear(p, m, row, t, row.begin, row.end);
-			merge_teams(m);
-			finish(p, m, i, t);
-		}
-		return;
-	}
-	int end = light_row(p, t);
-	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
+	bool light = blockIdx.x >= heavy;
+	int end = light ? end_row(p, t) : light_row(p, t), step = light ? (gridDim.x - heavy) * HEAVY_WARPS : heavy;
+	for (int i = light ? light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp : first_row(p, t) + blockIdx.x; i < end; i += step) {
 		Row row = p->rows[i];
 		Members m;
-		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0 && warp == 0);
-		hear(p, m, row, t, share_begin(row, warp), share_begin(row, warp + 1));
+		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0 && (light || warp == 0));
+		hear(p, m, row, t, light ? row.begin : share_begin(row, warp), light ? row.end : share_begin(row, warp + 1));
 		merge_teams(m);
+		if (light) {
+			finish(p, m, i, t);
+			continue;
+		}
 		if (team == 0) {
 			sums[warp][part] = m.sum;
 			squares[warp][part] = m.squares;
@@ -234,12 +227,12 @@ SHARING(32 * HEAVY_WARPS, 3) aggregate(const Batch *p, int t, int heavy) {
 		if (3 * DIM > 32 * HEAVY_WARPS) merge(threadIdx.x + 32 * HEAVY_WARPS);
 		__syncthreads();
 		if (warp == 0) {
-			Members all = {sums[0][part], squares[0][part], most[0][part], least[0][part], highest[0][part], lowest[0][part], 0, 0};
+			m = {sums[0][part], squares[0][part], most[0][part], least[0][part], highest[0][part], lowest[0][part], 0, 0};
 			for (int w = 0; w < HEAVY_WARPS; w++) {
-				all.admitted += admitted[w];
-				all.empty += empty[w];
+				m.admitted += admitted[w];
+				m.empty += empty[w];
 			}
-			finish(p, all, i, t);
+			finish(p, m, i, t);
 		}
 		__syncthreads();
 	}

@@ -80,11 +80,12 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 		bool sent = first + lane < end && read_edge(p, row, t, first + lane, edge);
 		unsigned bits = __ballot_sync(ALL, sent);
 		int count = __popc(bits), each = (count + TEAMS - 1) / TEAMS, place = place_of(bits, lane);
-		int next = team * each, stop = min(next + each, count), current = -1, last = 0;
+		int current = -1, last = 0;
 		float4 sum = zero4();
 #pragma unroll 1
-		for (int step = 0; step < each; step++, next++) {
-			bool here = next < stop;
+		for (int step = 0; step < each; step++) {
+			int next = team * each + step;
+			bool here = next < count;
 			int of = __shfl_sync(ALL, place, min(next, 31));
 			long long at = (long long)__shfl_sync(ALL, edge.from, of) * (p->width / 4) + part;
 			int relation = __shfl_sync(ALL, edge.relation, of), slot = __shfl_sync(ALL, edge.slot, of);
@@ -160,33 +161,31 @@ DEVICE void settle(const Batch *p, int i, int t, int next, float4 g) {
 	}
 }
 
+// A multiprocessor holds four blocks where a thread does with 64 registers.
+#define BLOCKS (MESSAGE == TRANSE || DIM > 64 ? 3 : 4)
+
 // Gradients of the states of layer t, once those of layer t + 1 are there. The first blocks take heavy entities, in layer 0 the
 // sources, the others light ones, a warp each.
-SHARING(32 * HEAVY_WARPS, 3) state_gradients(const Batch *p, int t, int heavy) {
+SHARING(32 * HEAVY_WARPS, BLOCKS) state_gradients(const Batch *p, int t, int heavy) {
 	__shared__ float4 sums[HEAVY_WARPS][LANES];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-	if (blockIdx.x >= heavy) {
-		int end = end_row(p, t), warps = (gridDim.x - heavy) * HEAVY_WARPS;
-		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
-			Row row = p->rows[i];
-			float4 g = zero4();
-			int next = next_row(p, row, t);
-			if (t < p->layers) g = collect(p, row, t + 1, row.begin, row.end);
-			settle(p, i, t, next, g);
-		}
-		return;
-	}
-	int end = light_row(p, t);
-	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
+	bool light = blockIdx.x >= heavy;
+	int end = light ? end_row(p, t) : light_row(p, t), step = light ? (gridDim.x - heavy) * HEAVY_WARPS : heavy;
+	for (int i = light ? light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp : first_row(p, t) + blockIdx.x; i < end; i += step) {
 		Row row = p->rows[i];
 		float4 g = zero4();
-		if (t < p->layers) g = collect(p, row, t + 1, share_begin(row, warp), share_begin(row, warp + 1));
+		int next = next_row(p, row, t);
+		if (t < p->layers) g = collect(p, row, t + 1, light ? row.begin : share_begin(row, warp), light ? row.end : share_begin(row, warp + 1));
+		if (light) {
+			settle(p, i, t, next, g);
+			continue;
+		}
 		if (lane < LANES) sums[warp][lane] = g;
 		__syncthreads();
 		if (warp == 0) {
 #pragma unroll 1
 			for (int w = 1; w < HEAVY_WARPS; w++) g = add4(g, sums[w][lane % LANES]);
-			settle(p, i, t, next_row(p, row, t), g);
+			settle(p, i, t, next, g);
 		}
 		__syncthreads();
 	}
