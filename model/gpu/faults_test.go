@@ -197,7 +197,7 @@ var bounds = map[string]enlarge{
 
 // boundsOf has the bounds of each kernel. Not listed are mlp_query, which reads one partial sum more only where a query's candidates fill
 // their last one, mlp_embedding and start_states, whose blocks compute a query with a thread for each value, update and feature_gradients,
-// to which a strip more is empty, and mlp_arrange, which only dimensions have that faults are not tried in.
+// to which a strip more is empty, and mlp_arrange and empty_gradients, which faults are not tried with.
 var boundsOf = map[string][]string{
 	"search_start":        {"batch", "entities"},
 	"search_first":        {"offsets"},

@@ -132,7 +132,7 @@ func scenarios(t testing.TB) []scenario {
 	})
 	s = add("hubs, dim 128", hubs, 1, func(c *configuration.Configuration) { c.Dim, c.Layers, c.Delta, c.Negatives = 128, 2, 1, 3 })
 	s.examples[0].Source = 0
-	add("specific, dim 100", sparse(t, random, 10, 2, 12), 2, func(c *configuration.Configuration) {
+	add("specific, dim 100", sparse(t, random, 10, 2, 12), 1, func(c *configuration.Configuration) {
 		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta, c.DegreeMessages = "specific", "own", 100, 2, 1, true
 	})
 	add("sum, dim 64", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) { c.Aggregate, c.Dim, c.Dependent = "sum", 64, false })
@@ -144,7 +144,7 @@ func scenarios(t testing.TB) []scenario {
 		c.Message, c.Layers, c.Dim, c.DegreeMessages = "rotate", 2, 18, true
 	})
 	s.examples[0].Source, s.again = 1, true
-	add("rotate, dim 70", sparse(t, random, 10, 2, 10), 2, func(c *configuration.Configuration) { c.Message, c.Dim, c.Layers, c.Dependent = "rotate", 70, 2, false })
+	add("rotate, dim 70", sparse(t, random, 10, 2, 10), 1, func(c *configuration.Configuration) { c.Message, c.Dim, c.Layers, c.Dependent = "rotate", 70, 2, false })
 	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
 	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
 	s = add("full, hubs", hubs, 2, func(c *configuration.Configuration) { c.Policy, c.Layers = "full", 2 })
