@@ -33,5 +33,11 @@ type link struct{ Sender, Inverse, Reverse, Slot int32 }
 // answer is the kernels' struct Answer.
 type answer struct{ Query, Entity int32 }
 
+// querySize is the size of an encodedQuery, and badSize the bytes of Batch.bad: messages of 8 bytes follow it.
+const (
+	querySize = 40
+	badSize   = 8
+)
+
 // rowSize is the size of the kernels' struct Row.
 const rowSize = 32

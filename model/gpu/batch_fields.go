@@ -83,7 +83,7 @@ type batch struct {
 	Partial           device.Pointer // of sums over rows
 	SpanScales        device.Pointer // [span_stride], of a layer
 
-	Bad  device.Pointer // 1 where a gradient is not finite
+	Bad  device.Pointer // 1 where a loss or a gradient is not finite
 	Sent device.Pointer // [T, B] messages
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int32

@@ -30,13 +30,17 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	if c.Specific() {
 		mlpRows = candidates * (1 + ages)
 	}
+	lists := int64(0) // of candidates, and how often each was drawn
+	if e.training {
+		lists = 8 * candidates
+	}
 	all := []buffer{
-		{&b.Queries, 40, 0},
+		{&e.at, querySize + lists, int64(unsafe.Sizeof(*b))}, {&b.Bad, 8*t + 4, badSize}, // the input; what is read back: Bad, Sent and Losses
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
 		{&b.Rows, rowSize * rows, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
 		{&b.RowNumbers, 4 * (t + 1) * v, 0}, {&b.Places, 0, 4 * t * (v + 1)}, {&b.StripBegin, 0, 4 * t * (degrees + 1)}, {&b.Strips, 0, 4 * t * stripRows * int64(e.strips(capacity))},
 		{&b.Maps, 0, 4 * t * width * int64(b.Columns)}, {&b.Transposed, 0, 4 * t * width * int64(b.Columns)},
-		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0}, {&b.Sent, 8 * t, 0}, {&b.Bad, 0, 4},
+		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0},
 	}
 	if mlps := e.arrangedMLPs(); mlps > 0 {
 		all = append(all, buffer{&b.MLPMaps, 0, 4 * int64(mlps) * d * hidden})
@@ -64,10 +68,10 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	spans, extremes := int64(e.spans(capacity)), int64(flag(c.Aggregate == configuration.AggregatePNA || c.Aggregate == configuration.AggregateMax))
 	perQuery := max(pieces*int64(e.mlpSize()), int64(blocks(int(t*relations), queryOutputs))*d)
 	return append(all,
-		buffer{&b.CandidateEntities, 4 * candidates, 0}, buffer{&b.Multiplicity, 4 * candidates, 0}, buffer{&b.Slots, 4 * v, 0},
+		buffer{&b.Slots, 4 * v, 0},
 		buffer{&b.Masks, 4 * rows * (d / 32), 0}, buffer{&b.Features, 4 * rows * width, 0}, buffer{&b.Normalized, 4 * rows * d, 0}, buffer{&b.Deviations, 4 * rows, 0},
 		buffer{&b.Final, 4 * mlpRows * d, 0}, buffer{&b.Hidden, 4 * mlpRows * hidden, 0}, buffer{&b.ScoreGradients, 4 * mlpRows, 0},
-		buffer{&b.HiddenGradients, 4 * mlpRows * hidden, 0}, buffer{&b.Attention, 4 * candidates * ages, 0}, buffer{&b.Losses, 4, 0},
+		buffer{&b.HiddenGradients, 4 * mlpRows * hidden, 0}, buffer{&b.Attention, 4 * candidates * ages, 0},
 		buffer{&b.FinalGradients, 4 * finals * d, 0}, buffer{&b.Gradient, 4 * rows * d, 0}, buffer{&b.Linear, 4 * rows * d, 0},
 		buffer{&b.Affine, int64(b.Bias) * 4 * rows * d, 0}, buffer{&b.FeatureGradients, 4 * featureRows * width, 0},
 		buffer{&b.DegreeGradients, int64(b.DegreeMessages) * 4 * featureRows * d, 0}, buffer{&b.Boundary, 4 * (t + 1) * d, 0},
@@ -121,7 +125,6 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	e.batch.CandidateStride = int32(stride)
 	e.batch.Parts = int32(e.parts(e.capacity))
 	e.batch.StripStride, e.batch.SpanStride = int32(e.strips(e.capacity)), int32(e.spans(e.capacity))
-	e.at = e.memory.allocate(int64(unsafe.Sizeof(e.batch)))
 	return e.memory.err
 }
 

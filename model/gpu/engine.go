@@ -34,11 +34,12 @@ type engine struct {
 	kernels       map[string]device.Kernel
 	padding       padding
 	memory        memory
-	held          []*part // of the graph
-	batch         batch   // what does not depend on the queries
-	capacity      int     // queries of a chunk
-	current       int     // queries of the last chunk
-	at            device.Pointer
+	held          []*part        // of the graph
+	batch         batch          // what does not depend on the queries
+	capacity      int            // queries of a chunk
+	current       int            // queries of the last chunk
+	at            device.Pointer // of the input: a batch, and behind it its queries and their candidates
+	input         []byte         // the last one
 	training      bool
 	profile       *profile // nil unless launches are measured
 }

@@ -113,11 +113,12 @@ func count(name string) enlarge {
 
 // view returns the values of a device's memory at an address.
 func view[T any](p device.Pointer, d *interpreter.Device) []T {
-	data, _, err := d.Buffer(p)
+	const offset = 1<<40 - 1 // buffers of an interpreter begin at multiples
+	data, _, err := d.Buffer(p &^ offset)
 	if err != nil {
 		panic(err)
 	}
-	return typed[T](data)
+	return typed[T](data[p&offset:])
 }
 
 // add adds to some of the values at an address.

@@ -2,21 +2,29 @@ package gpu
 
 import (
 	"context"
+	"unsafe"
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
 
-// start copies the queries of a chunk to the device, with the batch that describes it; change, which may be nil, completes that.
-func (e *engine) start(queries []encodedQuery, change func(*batch)) {
+// start copies the queries of a chunk to the device, while training with their candidates and how often each was drawn, and the batch that
+// describes it; change, which may be nil, completes that. All of it is one copy, since a device waits for each.
+func (e *engine) start(queries []encodedQuery, candidates, multiplicity []int32, change func(*batch)) {
 	b := e.batch
 	b.Batch = int32(len(queries))
 	e.current = len(queries)
+	b.Queries = e.at.Offset(int64(unsafe.Sizeof(b)))
+	b.CandidateEntities = b.Queries.Offset(querySize * int64(len(queries)))
+	b.Multiplicity = b.CandidateEntities.Offset(4 * int64(len(candidates)))
+	b.Sent = e.sent()
+	b.Losses = b.Sent.Offset(8 * int64(e.configuration.Layers*len(queries)))
 	if change != nil {
 		change(&b)
 	}
-	e.memory.copyIn(e.at, device.Bytes([]batch{b}))
-	e.memory.copyIn(b.Queries, device.Bytes(queries))
+	e.input = append(e.input[:0], device.Bytes([]batch{b})...)
+	e.input = append(append(append(e.input, device.Bytes(queries)...), device.Bytes(candidates)...), device.Bytes(multiplicity)...)
+	e.memory.copyIn(e.at, e.input)
 }
 
 // searches reports whether anything depends on distances: which messages a window admits, and what a Scorer reports.
@@ -114,6 +122,9 @@ func (e *engine) launchRows(name string, n, layer int) {
 	heavy = min(heavy, maxBlocks)
 	e.launch(name, heavy+min(blocks(n*e.graph.Entities, 8), maxBlocks), heavyThreads, int32(layer), int32(heavy))
 }
+
+// sent is where countSent counts.
+func (e *engine) sent() device.Pointer { return e.batch.Bad.Offset(badSize) }
 
 // countSent counts the messages of n queries by layer and query.
 func (e *engine) countSent(n int) { e.launch("count_sent", e.configuration.Layers*n, 256) }

@@ -89,7 +89,7 @@ func (e *engine) LastWork() (Work, error) {
 	layers := e.configuration.Layers
 	w := Work{Queries: queries, Rows: make([]int64, layers), Messages: make([]int64, layers)}
 	begin := values(e, e.batch.RowBegin, make([]int32, layers+2))
-	sent := values(e, e.batch.Sent, make([]int64, layers*queries))
+	sent := values(e, e.sent(), make([]int64, layers*queries))
 	for t := range layers {
 		w.Rows[t] = int64(begin[t+2] - begin[t+1])
 		for _, n := range sent[t*queries : (t+1)*queries] {

@@ -59,7 +59,7 @@ func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p
 		_ = e.close() // the first error says more
 		return nil, err
 	}
-	e.start(nil, nil)
+	e.start(nil, nil, nil, nil)
 	e.arrange()
 	return &Scorer{e}, nil
 }
@@ -93,7 +93,7 @@ func (s *Scorer) chunk(ctx context.Context, queries []Query, best int) ([]Answer
 		}
 		encoded[i] = s.encode(q.Source, q.Relation, q.Removal)
 	}
-	s.start(encoded, nil)
+	s.start(encoded, nil, nil, nil)
 	s.search(n)
 	s.findRows(n)
 	s.embed(n)
@@ -153,7 +153,7 @@ func (s *Scorer) rank(queries []Query, out []Answered) error {
 	s.launch("rank", len(answers), 256, at, of, list, to)
 	results := values(s.engine, to, make([]int32, fields*len(answers)))
 	notFinite := values(s.engine, bad, make([]int32, len(queries)))
-	sent := values(s.engine, s.engine.batch.Sent, make([]int64, s.configuration.Layers*len(queries)))
+	sent := values(s.engine, s.sent(), make([]int64, s.configuration.Layers*len(queries)))
 	if err := m.release(held); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"runtime"
@@ -30,8 +31,7 @@ type Trainer struct {
 	queries                  []encodedQuery
 	candidates, multiplicity []int32
 	failures                 []error
-	lossesOut                []float32
-	sentOut                  []int64
+	out                      []byte // what is read of a chunk: whether gradients are not finite, messages, losses
 }
 
 // worker prepares one query at a time on the CPU.
@@ -81,31 +81,52 @@ func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Res
 	if err := t.prepareQueries(examples, seed); err != nil {
 		return optimizer.Result{}, err
 	}
-	stride, layers := 1+t.configuration.Negatives, t.configuration.Layers
+	stride := 1 + t.configuration.Negatives
 	var result optimizer.Result
-	t.memory.clear(t.batch.Bad, 4)
+	t.memory.clear(t.batch.Bad, badSize)
 	for from := 0; from < len(examples); from += t.capacity {
 		n := min(t.capacity, len(examples)-from)
 		t.differentiate(from, n, stride, 1/float32(len(examples)))
-		for i, loss := range values(t.engine, t.batch.Losses, t.lossesOut[:n]) {
-			if e := examples[from+i]; t.memory.err == nil && (math.IsNaN(float64(loss)) || math.IsInf(float64(loss), 0)) {
-				return optimizer.Result{}, optimizer.Failed(e, fmt.Errorf("loss %g: %w", loss, optimizer.ErrNotFinite))
-			}
-			result.Loss += float64(loss)
+		if from+n == len(examples) {
+			t.apply() // before the device is waited for: it does nothing where a loss is not finite
 		}
-		for _, sent := range values(t.engine, t.batch.Sent, t.sentOut[:layers*n]) {
-			result.Messages += sent
+		bad, err := t.read(examples[from:from+n], &result)
+		if err != nil {
+			return optimizer.Result{}, err
+		}
+		if bad {
+			return optimizer.Result{}, t.notFinite()
 		}
 	}
-	return result, t.apply()
+	t.steps++
+	return result, nil
+}
+
+// read waits for the device and adds the losses and messages of the examples of a chunk. bad reports whether the gradients are not finite.
+func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (bad bool, err error) {
+	n := len(examples)
+	sent := 8 * t.configuration.Layers * n
+	out := values(t.engine, t.batch.Bad, t.out[:badSize+sent+4*n])
+	if t.memory.err != nil {
+		return false, t.memory.err
+	}
+	for i, e := range examples {
+		loss := float64(math.Float32frombits(binary.NativeEndian.Uint32(out[badSize+sent+4*i:])))
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return false, optimizer.Failed(e, fmt.Errorf("loss %g: %w", loss, optimizer.ErrNotFinite))
+		}
+		result.Loss += loss
+	}
+	for at := badSize; at < badSize+sent; at += 8 {
+		result.Messages += int64(binary.NativeEndian.Uint64(out[at:]))
+	}
+	return binary.NativeEndian.Uint32(out) != 0, nil
 }
 
 // differentiate queues the forward and backward pass of n of the step's queries.
 func (t *Trainer) differentiate(from, n, stride int, share float32) {
-	m := &t.memory
-	t.start(t.queries[from:from+n], func(b *batch) { b.Share, b.Accumulate = share, flag(from > 0) })
-	m.copyIn(t.batch.CandidateEntities, device.Bytes(t.candidates[from*stride:(from+n)*stride]))
-	m.copyIn(t.batch.Multiplicity, device.Bytes(t.multiplicity[from*stride:(from+n)*stride]))
+	lists := func(all []int32) []int32 { return all[from*stride : (from+n)*stride] }
+	t.start(t.queries[from:from+n], lists(t.candidates), lists(t.multiplicity), func(b *batch) { b.Share, b.Accumulate = share, flag(from > 0) })
 	if from == 0 {
 		t.arrange()
 	}
@@ -119,19 +140,12 @@ func (t *Trainer) differentiate(from, n, stride int, share float32) {
 	t.backward(n, stride, from > 0)
 }
 
-// apply makes Adam's step with the gradients on the device.
-func (t *Trainer) apply() error {
+// apply queues Adam's step with the gradients on the device. Where a loss or a gradient is not finite, the device makes none.
+func (t *Trainer) apply() {
 	t.launch("check_finite", turns(t.size, 256), 256, int32(t.size))
 	s := t.solver.Coefficients(t.steps + 1)
 	t.launch("adam", turns(t.size, 256), 256, int32(t.size), t.batch.Parameters, t.first, t.second,
 		s.Decay, s.OneMinusBeta1, s.Beta2, s.OneMinusBeta2, s.StepSize, s.Correction, s.Epsilon)
-	if bad := values(t.engine, t.batch.Bad, []int32{0})[0]; t.memory.err == nil && bad != 0 {
-		return t.notFinite()
-	}
-	if t.memory.err == nil {
-		t.steps++
-	}
-	return t.memory.err
 }
 
 // Gradients returns those of the last step.
@@ -192,7 +206,7 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 	if len(t.queries) < n {
 		t.queries, t.failures = make([]encodedQuery, n), make([]error, n)
 		t.candidates, t.multiplicity = make([]int32, n*stride), make([]int32, n*stride)
-		t.lossesOut, t.sentOut = make([]float32, n), make([]int64, n*t.configuration.Layers)
+		t.out = make([]byte, badSize+n*(8*t.configuration.Layers+4))
 	}
 	parallel.Workers(min(len(t.workers), n), n, func(worker, i int) {
 		t.failures[i] = t.workers[worker].prepare(t, examples[i], seed, &t.queries[i],

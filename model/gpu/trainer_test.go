@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"tagnet/model/configuration"
@@ -261,6 +262,70 @@ func TestGroupsAreCanonical(t *testing.T) {
 				t.Errorf("groups of %d and %d queries, want 2, with equal weights", groups, again)
 			}
 		})
+	}
+}
+
+// waiting is a device that counts the copies for which a card would be waited for.
+type waiting struct {
+	device.Device
+	in, out int
+}
+
+func (w *waiting) CopyIn(to device.Pointer, from []byte) error {
+	w.in++
+	return w.Device.CopyIn(to, from)
+}
+
+func (w *waiting) CopyOut(to []byte, from device.Pointer) error {
+	w.out++
+	return w.Device.CopyOut(to, from)
+}
+
+// TestStepWaitsTwice checks that a step waits for the device once before its launches, when it has nothing to do, and once behind them.
+func TestStepWaitsTwice(t *testing.T) {
+	t.Parallel()
+	s, d := smallScenario(t, nil), &waiting{Device: interpreter.New()}
+	trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.in, d.out = 0, 0
+	if _, err := trainer.Step(s.examples, 1); err != nil || d.in != 1 || d.out != 1 {
+		t.Errorf("%d copies to the device and %d from it, %v, want one each", d.in, d.out, err)
+	}
+}
+
+// TestInfiniteLoss checks that a loss that is infinite, with finite gradients, is an error that leaves the weights as they are.
+func TestInfiniteLoss(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, func(c *configuration.Configuration) { c.AdversarialTemperature = 0 })
+	p, solver := s.parameters(), s.solver()
+	p.Data("mlp.2.bias")[0] = float32(math.Inf(1))
+	trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, solver)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trainer.Step(s.examples, 1); !errors.Is(err, optimizer.ErrNotFinite) || !strings.Contains(err.Error(), "loss +Inf") {
+		t.Errorf("error %v, want an infinite loss", err)
+	}
+	gradients, err := trainer.Gradients()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tensor := range gradients.Tensors {
+		for _, g := range tensor.Data {
+			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
+				t.Fatalf("a gradient of %s is %g: the test is of finite ones", tensor.Name, g)
+			}
+		}
+	}
+	if err := trainer.Store(); err != nil {
+		t.Fatal(err)
+	}
+	want := s.parameters()
+	want.Data("mlp.2.bias")[0] = float32(math.Inf(1))
+	if !reflect.DeepEqual(p, want) || solver.Steps() != 0 {
+		t.Errorf("the weights are others after %d steps", solver.Steps())
 	}
 }
 

@@ -174,7 +174,9 @@ KERNEL(256) loss(const Batch *p) {
 		p->score_gradients[of + c] = gradient;
 	}
 	sum = reduce(sum, space, false);
-	if (threadIdx.x == 0) p->losses[b] = sum;
+	if (threadIdx.x) return;
+	p->losses[b] = sum;
+	if (!(fabsf(sum) <= 3.402823466e38f)) atomicOr(p->bad, 1);
 }
 
 // differentiate is the backward pass of evaluate: it stores the hidden units' gradients and adds to x's, in lanes.

@@ -164,7 +164,7 @@ struct Batch {
 	float *partial;           // of sums over rows
 	Scale *span_scales;       // [span_stride], of a layer
 
-	int *bad;         // 1 where a gradient is not finite
+	int *bad;         // 1 where a loss or a gradient is not finite
 	long long *sent;  // [T, B] messages
 
 	int entities, edges, relation_count, layers, ages, delta, batch, heavy_count;

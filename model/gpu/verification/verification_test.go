@@ -42,7 +42,7 @@ func (d *inexact) CopyOut(to []byte, from device.Pointer) error {
 func TestDifferencesAreFound(t *testing.T) {
 	t.Parallel()
 	repeated, interpreted := 0, 0
-	err := Run(&inexact{Device: interpreter.New(interpreter.Seed(1)), each: 3}, func(r Result) {
+	err := Run(&inexact{Device: interpreter.New(interpreter.Seed(1)), each: 5}, func(r Result) {
 		if r.Repeated != nil {
 			repeated++
 		}

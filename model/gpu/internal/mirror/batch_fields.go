@@ -83,7 +83,7 @@ type Batch struct {
 	Partial           []float32 // of sums over rows
 	SpanScales        []Scale   // [span_stride], of a layer
 
-	Bad  []int32 // 1 where a gradient is not finite
+	Bad  []int32 // 1 where a loss or a gradient is not finite
 	Sent []int64 // [T, B] messages
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int

@@ -1,5 +1,7 @@
 package mirror
 
+import "math"
+
 // evaluate returns the output of an MLP for a state, and sets its hidden units. Each of 32 lanes adds every 32nd unit.
 func (p *Batch) evaluate(at int, shift, x, h []float32) float32 {
 	hidden := p.hidden()
@@ -152,6 +154,9 @@ func (p *Batch) Loss() {
 			gradients[c] = gradient
 		})
 		p.Losses[b] = reduceBlock(losses[:], plus)
+		if !(absolute(p.Losses[b]) <= math.MaxFloat32) {
+			p.Bad[0] |= 1
+		}
 	}
 }
 
