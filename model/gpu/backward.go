@@ -22,14 +22,14 @@ func (e *engine) backward(n, stride int, accumulate bool) {
 	}
 	e.launchRows("state_gradients", n, 0)
 	e.relationBackward(n, 1)
+	e.launch("relation_sum", turns(n*e.configuration.Layers*e.graph.RelationCount(), 8), 256)
 	e.embeddingBackward(n)
 }
 
-// relationBackward sums the gradients of a layer's relation embeddings, once those of the layer before's states are there.
+// relationBackward sums the gradients of a layer's relation embeddings by pieces, once those of the layer before's states are there.
 func (e *engine) relationBackward(n, layer int) {
 	if layer <= e.configuration.Layers {
 		e.launch("relation_partial", turns(n*int(e.batch.Pieces), 4), 128, int32(layer))
-		e.launch("relation_sum", turns(n*e.graph.RelationCount()*e.dim, 256), 256, int32(layer))
 	}
 }
 

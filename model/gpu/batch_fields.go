@@ -77,7 +77,7 @@ type batch struct {
 	Extremes          device.Pointer // [B, E, 2, PER]: dimensions in which an edge's message is that
 	RunSums           device.Pointer // [B, E, DIM], by slot: what messages of an entity along a relation add to the gradient of its embedding
 	RunLayers         device.Pointer // [B, E], by slot: the layer that this is of; 0: none
-	RelationPartials  device.Pointer // [B, pieces, DIM]
+	RelationPartials  device.Pointer // [T, B, pieces, DIM]
 	RelationGradients device.Pointer // [B, T, 2R, DIM]
 	QueryGradients    device.Pointer // [B, DIM]
 	Partial           device.Pointer // of sums over rows

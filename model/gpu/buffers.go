@@ -76,7 +76,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		buffer{&b.Affine, int64(b.Bias) * 4 * rows * d, 0}, buffer{&b.FeatureGradients, 4 * featureRows * width, 0},
 		buffer{&b.DegreeGradients, int64(b.DegreeMessages) * 4 * featureRows * d, 0}, buffer{&b.Boundary, 4 * (t + 1) * d, 0},
 		buffer{&b.Attained, extremes * 8 * rows * d, 0}, buffer{&b.Extremes, extremes * edges * d / 4, 0}, buffer{&b.RunSums, 4 * edges * d, 0}, buffer{&b.RunLayers, edges, 0},
-		buffer{&b.RelationPartials, 4 * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
+		buffer{&b.RelationPartials, 4 * t * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
 		buffer{&b.QueryGradients, 4 * d, 0},
 		buffer{&b.Partial, 4 * perQuery, 4 * spans * width * d}, buffer{&b.SpanScales, 0, 16 * spans},
 		buffer{&b.Spans, 0, 8 * t * spans}, buffer{&b.SpanCounts, 0, 4 * t},

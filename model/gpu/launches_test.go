@@ -262,7 +262,7 @@ var functions = map[string]func(b *mirror.Batch, l launch){
 	"empty_gradients":     func(b *mirror.Batch, l launch) { b.EmptyGradients(l.integer(1)) },
 	"message_terms":       func(b *mirror.Batch, l launch) { b.MessageTerms(l.integer(1)) },
 	"relation_partial":    func(b *mirror.Batch, l launch) { b.RelationPartial(l.integer(1)) },
-	"relation_sum":        func(b *mirror.Batch, l launch) { b.RelationSum(l.integer(1)) },
+	"relation_sum":        func(b *mirror.Batch, l launch) { b.RelationSum() },
 	"update":              func(b *mirror.Batch, l launch) { b.Update(l.integer(1)) },
 	"start_states":        func(b *mirror.Batch, l launch) { b.StartStates() },
 	"feature_gradients":   func(b *mirror.Batch, l launch) { b.SetFeatureGradients(l.integer(1)) },

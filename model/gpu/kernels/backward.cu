@@ -157,18 +157,20 @@ KERNEL(128) relation_partial(const Batch *p, int t) {
 			}
 		}
 		sum = sum_teams(sum);
-		if (lane < LANES) put4(p->relation_partials, (long long)i * LANES + part, sum);
+		if (lane < LANES) put4(p->relation_partials, ((long long)(t - 1) * p->batch * p->pieces + i) * LANES + part, sum);
 	}
 }
 
-// The sums of the relations' pieces. A thread a dimension.
-KERNEL(256) relation_sum(const Batch *p, int t) {
-	int size = p->relation_count * DIM;
-	for (int i = blockIdx.x * 256 + threadIdx.x; i < p->batch * size; i += gridDim.x * 256) {
-		int b = i / size, r = i % size / DIM, j = i % DIM;
-		float sum = 0;
-		for (int piece = p->relation_pieces[r]; piece < p->relation_pieces[r + 1]; piece++)
-			sum += p->relation_partials[((long long)b * p->pieces + piece) * DIM + j];
-		p->relation_gradients[((long long)b * p->layers + t - 1) * size + r * DIM + j] = sum;
+// The sums of the relations' pieces, of all layers. A warp a relation of a layer and query.
+KERNEL(256) relation_sum(const Batch *p) {
+	int lane = threadIdx.x % 32, count = p->batch * p->layers * p->relation_count;
+	for (int i = blockIdx.x * 8 + threadIdx.x / 32; i < count; i += gridDim.x * 8) {
+		int r = i % p->relation_count, t = i / p->relation_count % p->layers, b = i / p->relation_count / p->layers;
+		const float *partials = p->relation_partials + ((long long)t * p->batch + b) * p->pieces * DIM;
+		for (int j = lane; j < DIM; j += 32) {
+			float sum = 0;
+			for (int piece = p->relation_pieces[r]; piece < p->relation_pieces[r + 1]; piece++) sum += partials[(long long)piece * DIM + j];
+			p->relation_gradients[(long long)i * DIM + j] = sum;
+		}
 	}
 }

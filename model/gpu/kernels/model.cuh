@@ -158,7 +158,7 @@ struct Batch {
 	unsigned *extremes;       // [B, E, 2, PER]: dimensions in which an edge's message is that
 	float *run_sums;          // [B, E, DIM], by slot: what messages of an entity along a relation add to the gradient of its embedding
 	byte *run_layers;         // [B, E], by slot: the layer that this is of; 0: none
-	float *relation_partials; // [B, pieces, DIM]
+	float *relation_partials; // [T, B, pieces, DIM]
 	float *relation_gradients; // [B, T, 2R, DIM]
 	float *query_gradients;   // [B, DIM]
 	float *partial;           // of sums over rows

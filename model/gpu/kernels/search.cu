@@ -50,11 +50,16 @@ KERNEL(128) search_next(const Batch *p, int distance) {
 		int g = i / p->entities, v = i % p->entities, end = p->offsets[v + 1];
 		unsigned queries = p->batch - 32 * g >= 32 ? ALL : (1u << (p->batch - 32 * g)) - 1;
 		unsigned seen = p->seen[i], missing = queries & ~seen, found = 0;
-		for (int e = p->offsets[v]; e < end && missing & ~found; e += 32) {
-			unsigned bits = e + lane < end ? from[(long long)g * p->entities + p->senders[e + lane]] : 0;
+		const unsigned *words_of = from + (long long)g * p->entities;
+		for (int e = p->offsets[v]; e < end && missing & ~found;) {
+			unsigned bits = e + lane < end ? words_of[p->senders[e + lane]] : 0;
+			e += 32;
+			if (end - e >= 96) { // of many edges, four at a time: a lane waits for all of them once
 #pragma unroll
-			for (int lanes = 1; lanes < 32; lanes *= 2) bits |= __shfl_xor_sync(ALL, bits, lanes);
-			found |= bits;
+				for (int j = 0; j < 3; j++) bits |= words_of[p->senders[e + 32 * j + lane]];
+				e += 96;
+			}
+			found |= __reduce_or_sync(ALL, bits);
 		}
 		found &= missing;
 		if (lane == 0) {

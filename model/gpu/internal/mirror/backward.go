@@ -124,7 +124,7 @@ func (p *Batch) RelationPartial(t int) {
 					}
 				}
 			}
-			copy(p.RelationPartials[(b*p.Pieces+piece)*p.Dim:], sumTeams(sums))
+			copy(p.RelationPartials[(((t-1)*p.Batch+b)*p.Pieces+piece)*p.Dim:], sumTeams(sums))
 		}
 	}
 }
@@ -147,17 +147,16 @@ func vectorAt(vectors [][]float32, i, dim int) []float32 {
 	return make([]float32, dim)
 }
 
-// RelationSum sets the sums of the relations' pieces.
-func (p *Batch) RelationSum(t int) {
-	for b := range p.Batch {
-		for r := range p.RelationCount {
-			for j := range p.Dim {
-				sum := float32(0)
-				for piece := p.RelationPieces[r]; piece < p.RelationPieces[r+1]; piece++ {
-					sum += p.RelationPartials[(b*p.Pieces+int(piece))*p.Dim+j]
-				}
-				p.RelationGradients[((b*p.Layers+t-1)*p.RelationCount+r)*p.Dim+j] = sum
+// RelationSum sets the sums of the relations' pieces, of all layers.
+func (p *Batch) RelationSum() {
+	for i := range p.Batch * p.Layers * p.RelationCount {
+		r, t, b := i%p.RelationCount, i/p.RelationCount%p.Layers, i/p.RelationCount/p.Layers
+		for j := range p.Dim {
+			sum := float32(0)
+			for piece := p.RelationPieces[r]; piece < p.RelationPieces[r+1]; piece++ {
+				sum += p.RelationPartials[((t*p.Batch+b)*p.Pieces+int(piece))*p.Dim+j]
 			}
+			p.RelationGradients[i*p.Dim+j] = sum
 		}
 	}
 }

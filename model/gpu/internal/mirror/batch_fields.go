@@ -77,7 +77,7 @@ type Batch struct {
 	Extremes          []uint32  // [B, E, 2, PER]: dimensions in which an edge's message is that
 	RunSums           []float32 // [B, E, DIM], by slot: what messages of an entity along a relation add to the gradient of its embedding
 	RunLayers         []uint8   // [B, E], by slot: the layer that this is of; 0: none
-	RelationPartials  []float32 // [B, pieces, DIM]
+	RelationPartials  []float32 // [T, B, pieces, DIM]
 	RelationGradients []float32 // [B, T, 2R, DIM]
 	QueryGradients    []float32 // [B, DIM]
 	Partial           []float32 // of sums over rows
