@@ -114,7 +114,10 @@ type Configuration struct {
 	WeightDecay float64 `json:"weight_decay"`
 	// BatchSize is the number of queries for each step of the optimizer.
 	BatchSize int `json:"batch_size"`
-	// Epochs is the number of passes over the training facts.
+	// QueriesPerEpoch is the most training facts that an epoch draws, each in one query. Consecutive epochs draw different ones until all
+	// have been drawn. 0 is all.
+	QueriesPerEpoch int `json:"queries_per_epoch,omitzero"`
+	// Epochs is the number of passes over the training facts, or over QueriesPerEpoch of them.
 	Epochs int `json:"epochs"`
 	// Batching is random (the paper's), grouped or relation.
 	Batching string `json:"batching"`

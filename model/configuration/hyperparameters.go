@@ -52,6 +52,7 @@ var hyperparameters = []Field{
 	{"degree_messages", Model, false, values{}, no, "a learned message stands in for each that the window leaves out", func(c *Configuration) any { return &c.DegreeMessages }},
 	{"reach", Model, 0, between(0, 1<<30), no, "most entities that a query propagates through, those of the largest personalized PageRank from its source; memory and time follow it instead of the graph, and other entities count as not reached; for --policy window and full; 0 is all", func(c *Configuration) any { return &c.Reach }},
 	{"epochs", Training, 20, atLeast(1), yes, "passes over the training facts", func(c *Configuration) any { return &c.Epochs }},
+	{"queries_per_epoch", Training, 0, between(0, 1<<30), no, "most training facts that an epoch draws; consecutive epochs draw different ones until all were drawn; 0 is all", func(c *Configuration) any { return &c.QueriesPerEpoch }},
 	{"batch_size", Training, 16, atLeast(1), no, "queries per step", func(c *Configuration) any { return &c.BatchSize }},
 	{"batching", Training, BatchingRandom, oneOf(BatchingRandom, BatchingGrouped, BatchingRelation), no, "batches over all queries, whole groups that share a source, or groups that share a relation, which is faster where relations come from a graph", func(c *Configuration) any { return &c.Batching }},
 	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0, and --policy full only with --dependent=false", func(c *Configuration) any { return &c.ShareStates }},

@@ -15,33 +15,60 @@ type Draw struct {
 	Inverse bool
 }
 
-// Schedule returns the batches of one epoch (from 1), in which each fact is drawn once. It depends on the facts,
+// Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each of those that QueriesPerEpoch leaves to
+// the epoch. It depends on the facts,
 // the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
 func Schedule(facts []graph.Fact, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
+	drawn := drawnIn(len(facts), c, seed, epoch)
 	switch c.Batching {
 	case configuration.BatchingGrouped:
-		return groupedSchedule(facts, c.BatchSize, c.BatchSize, seed, epoch, func(f graph.Fact, inverse bool) int32 {
+		return groupedSchedule(facts, drawn, c.BatchSize, c.BatchSize, seed, epoch, func(f graph.Fact, inverse bool) int32 {
 			if inverse {
 				return f.Tail
 			}
 			return f.Head
 		})
 	case configuration.BatchingRelation:
-		return groupedSchedule(facts, c.BatchSize, max(1, c.BatchSize/relationsOfBatch), seed, epoch, func(f graph.Fact, _ bool) int32 { return f.Relation })
+		return groupedSchedule(facts, drawn, c.BatchSize, max(1, c.BatchSize/relationsOfBatch), seed, epoch, func(f graph.Fact, _ bool) int32 { return f.Relation })
 	}
-	return randomSchedule(len(facts), c.BatchSize, seed, epoch)
+	return randomSchedule(drawn, c.BatchSize)
+}
+
+// Drawn returns how many of so many facts an epoch draws, at most.
+func Drawn(facts int, c configuration.Configuration) int {
+	turns := turnsOf(facts, c)
+	return (facts + turns - 1) / turns
+}
+
+// turnsOf returns the number of epochs that together draw each of so many facts once.
+func turnsOf(facts int, c configuration.Configuration) int {
+	if n := c.QueriesPerEpoch; n > 0 && n < facts {
+		return (facts + n - 1) / n
+	}
+	return 1
+}
+
+// drawnIn returns the facts that an epoch draws, in its order. Where one epoch does not draw all, the epochs of a round, which together do,
+// have parts of one order that differ by at most one fact in length.
+func drawnIn(facts int, c configuration.Configuration, seed uint64, epoch int) []int32 {
+	turns := turnsOf(facts, c)
+	if turns == 1 {
+		return shuffled(facts, random.Seed(seed, purposeOrder, uint64(epoch)))
+	}
+	round, turn := (epoch-1)/turns, (epoch-1)%turns
+	order := shuffled(facts, random.Seed(seed, purposeRound, uint64(round)))
+	return slices.Clone(order[turn*facts/turns : (turn+1)*facts/turns])
 }
 
 // relationsOfBatch is the number of base relations, about, that a batch of BatchingRelation asks.
 const relationsOfBatch = 4
 
-// randomSchedule draws each batch at random over all facts: the first half of a batch asks for tails, the second
+// randomSchedule draws each batch from facts in a random order: the first half of a batch asks for tails, the second
 // for heads. The last batch may be smaller.
-func randomSchedule(facts, batch int, seed uint64, epoch int) [][]Draw {
-	order := shuffled(facts, random.Seed(seed, purposeOrder, uint64(epoch)))
+func randomSchedule(order []int32, batch int) [][]Draw {
 	var batches [][]Draw
-	for start := 0; start < facts; start += batch {
-		chosen := order[start:min(start+batch, facts)]
+	for start := 0; start < len(order); start += batch {
+		chosen := order[start:min(start+batch, len(order))]
 		draws := make([]Draw, len(chosen))
 		for i, fact := range chosen {
 			draws[i] = Draw{Fact: fact, Inverse: i >= len(chosen)/2}
@@ -54,9 +81,8 @@ func randomSchedule(facts, batch int, seed uint64, epoch int) [][]Draw {
 // groupedSchedule draws whole groups of queries that share a key. Whether the query of a fact is for its tail or its
 // head is decided at random; the queries are grouped by key, groups larger than most are split, and
 // batches filled with groups in random order, each closed before it would grow beyond the batch size.
-func groupedSchedule(facts []graph.Fact, batch, most int, seed uint64, epoch int, key func(f graph.Fact, inverse bool) int32) [][]Draw {
-	draws := make([]Draw, len(facts))
-	order := shuffled(len(facts), random.Seed(seed, purposeOrder, uint64(epoch)))
+func groupedSchedule(facts []graph.Fact, order []int32, batch, most int, seed uint64, epoch int, key func(f graph.Fact, inverse bool) int32) [][]Draw {
+	draws := make([]Draw, len(order))
 	for i, fact := range order {
 		coin := random.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
 		draws[i] = Draw{Fact: fact, Inverse: coin&1 == 1}
@@ -123,6 +149,7 @@ const (
 	purposeStep
 	purposeQuery
 	purposeWeights
+	purposeRound
 )
 
 // shuffled returns 0..n-1 in an order that the seed alone decides (Fisher and Yates). It is written out so that

@@ -56,9 +56,50 @@ func TestEveryFactIsDrawnOnceAnEpoch(t *testing.T) {
 	}
 }
 
+// TestEpochsOfSomeQueriesDrawEveryFact draws fewer facts an epoch than there are: over each round of epochs every fact once, in another
+// order in the next round.
+func TestEpochsOfSomeQueriesDrawEveryFact(t *testing.T) {
+	t.Parallel()
+	for _, batching := range []string{configuration.BatchingRandom, configuration.BatchingGrouped, configuration.BatchingRelation} {
+		for _, facts := range []int{1, 16, 100, 1001} {
+			for _, queries := range []int{1, 7, 100, 5000} {
+				c := configuration.Configuration{Batching: batching, BatchSize: 8, QueriesPerEpoch: queries}
+				turns := (facts + queries - 1) / queries
+				var first [2][]Draw // epochs of two rounds
+				for round := range 2 {
+					drawn := make([]int, facts)
+					for turn := range turns {
+						count := 0
+						for _, batch := range Schedule(hub(facts), c, 3, round*turns+turn+1) {
+							if turn == 0 {
+								first[round] = append(first[round], batch...)
+							}
+							for _, d := range batch {
+								drawn[d.Fact]++
+								count++
+							}
+						}
+						if count > min(queries, facts) || count < min(queries, facts)/2 || count > Drawn(facts, c) || count < Drawn(facts, c)-1 {
+							t.Errorf("%s: an epoch of at most %d of %d facts draws %d, about %d are announced", batching, queries, facts, count, Drawn(facts, c))
+						}
+					}
+					for fact, n := range drawn {
+						if n != 1 {
+							t.Fatalf("%s: fact %d of %d is drawn %d times in round %d of %d queries an epoch", batching, fact, facts, n, round, queries)
+						}
+					}
+				}
+				if facts > 99 && cmp.Equal(first[0], first[1]) {
+					t.Errorf("%s, %d facts, %d queries: two rounds begin with the same epoch", batching, facts, queries)
+				}
+			}
+		}
+	}
+}
+
 func TestRandomBatchAsksForTailsThenHeads(t *testing.T) {
 	t.Parallel()
-	for _, b := range randomSchedule(101, 16, 3, 2) {
+	for _, b := range randomSchedule(shuffled(101, 3), 16) {
 		for i, d := range b {
 			if d.Inverse != (i >= len(b)/2) {
 				t.Fatalf("query %d of %d asks for the head: %v", i, len(b), d.Inverse)

@@ -203,3 +203,29 @@ func TestPushIsLocal(t *testing.T) {
 		t.Errorf("%d entities are touched for a part of %d", touched, most)
 	}
 }
+
+// BenchmarkFind finds parts of 20,000 entities in graphs of two sizes with the same degrees, of which some are hubs.
+func BenchmarkFind(b *testing.B) {
+	for _, entities := range []int{100_000, 1_000_000} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		facts := make([]graph.Fact, 4*entities)
+		for i := range facts {
+			u := rng.Float64()
+			facts[i] = graph.Fact{Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(100)), Tail: int32(u * u * u * float64(entities))}
+		}
+		g, err := graph.New(entities, 100, facts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprint(entities), func(b *testing.B) {
+			f, part := NewFinder(g, 20_000, 6), Subgraph{}
+			edges := 0
+			for b.Loop() {
+				f.Find(int32(rng.IntN(entities)), graph.Removal{}, &part)
+				edges += len(part.Senders)
+			}
+			b.ReportMetric(float64(edges)/float64(b.N), "edges/op")
+			b.ReportMetric(float64(edges)/float64(b.N)/20_000/8, "edges/mean")
+		})
+	}
+}

@@ -53,7 +53,7 @@ func (b batch) examples(into []optimizer.Example) []optimizer.Example {
 	return b.Train.Examples(b.draws, b.seed, b.epoch, into)
 }
 
-// single is the course of one graph. An epoch draws each of its facts once.
+// single is the course of one graph.
 type single struct {
 	material      *material
 	configuration configuration.Configuration
@@ -64,7 +64,10 @@ type single struct {
 
 func (s *single) begin(epoch int) (steps int, queries int64) {
 	s.epoch, s.batches = epoch, optimizer.Schedule(s.material.Train.Facts, s.configuration, s.seed, epoch)
-	return len(s.batches), int64(len(s.material.Train.Facts))
+	for _, draws := range s.batches {
+		queries += int64(len(draws))
+	}
+	return len(s.batches), queries
 }
 
 func (s *single) at(step int) (batch, error) {

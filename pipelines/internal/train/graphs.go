@@ -61,6 +61,8 @@ func (g *graphs) check(f *flags, e *command.Environment) error {
 		return command.Usage("--graphs: in this model parameters belong to the relations of one graph; add --preset zero or --relations graph")
 	case f.origin.from != "":
 		return command.Usage("--graphs with --from: a training on several graphs begins with initial weights; leave one of the two out")
+	case f.configuration.QueriesPerEpoch > 0:
+		return command.Usage("--graphs with --queries_per_epoch %d: an epoch of several graphs has --epoch_steps steps; leave --queries_per_epoch out", f.configuration.QueriesPerEpoch)
 	case f.rounds.Workers > 1:
 		return command.Usage("--graphs with --workers %d: one worker trains on several graphs; leave --workers out", f.rounds.Workers)
 	case f.device.Mode == device.CUDA:

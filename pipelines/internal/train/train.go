@@ -24,6 +24,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
+	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
@@ -268,9 +269,11 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	t := f.newTrainer(e)
 	t.loaded, t.edges, t.calibrates = loaded, edges, len(valid) > 0
-	t.facts = int64(len(kg.Facts(train))) // of which each is a query of an epoch
+	facts := len(kg.Facts(train))
+	t.facts = int64(facts)
+	drawn := int64(optimizer.Drawn(facts, f.configuration)) // of which each is a query of an epoch
 	t.stage.Configuration, t.stage.Inputs, t.stage.Vocabulary = t.recorded(), inputs, loaded.Vocabulary
-	t.stage.Ready = edges.Ready(t.ready(ctx, t.facts, f.cost(ctx, e, sizes, int64(len(train)))))
+	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, f.cost(ctx, e, sizes, min(drawn, int64(len(train))))))
 	return t, nil
 }
 
@@ -572,7 +575,7 @@ const grace = 10 * time.Second
 // runJobs runs the Beam pipeline of one worker, or those of several.
 func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) error {
 	if command.Elsewhere() { // a training in this process reports to the session
-		queries := t.facts
+		queries := int64(optimizer.Drawn(int(t.facts), t.configuration))
 		if t.mixture != nil {
 			queries = t.graphs.queriesOf(t.configuration)
 		}
