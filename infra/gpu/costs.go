@@ -19,6 +19,7 @@ type counts struct {
 	dim, layers, relations, entities, edges float64 // relations with inverses
 	features, scalers                       float64 // vectors of a row's features, and of them those of its messages under each scaler
 	extremes                                float64 // 1 if messages get a gradient because they attain an extreme, else 0
+	terms                                   float64 // vectors of a row that the gradients of its set are made of, beside those of its features
 	queries, rows, messages                 float64
 	candidates                              float64 // scores
 	mlps                                    float64 // evaluations of an MLP for each of them
@@ -35,9 +36,15 @@ func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates
 	n.features, n.scalers = 2, 1
 	switch c.Aggregate {
 	case configuration.AggregatePNA:
-		n.features, n.scalers, n.extremes = 5, 3, 1
+		n.features, n.scalers, n.extremes, n.terms = 5, 3, 1, 2
 	case configuration.AggregateMax:
 		n.extremes = 1
+	}
+	if c.DegreeMessages && n.extremes > 0 { // the extremes, and which messages attain them
+		n.terms += 3
+		if c.Aggregate == configuration.AggregatePNA {
+			n.terms++
+		}
 	}
 	if c.Specific() {
 		n.mlps += float64(c.Ages())
@@ -94,8 +101,8 @@ func (n counts) phases() costs {
 	c["head and loss"] = cost{n.candidates * n.mlps * 14 * state, n.candidates * n.mlps * 3 * mlp}
 	c["aggregation"] = cost{c["aggregation"].bytes + n.extremes*n.rows*2*state, c["aggregation"].operations}
 	c["state gradients"] = cost{n.messages*(n.messageTerms()*state+receiver+n.extremes*attained) + n.rows*(7*state+record), n.dim * (n.messages*spreading + n.rows*norm)}
-	c["feature gradients"] = cost{n.rows*row + weights, n.rows * linear}
-	c["message gradients"] = cost{n.rows * ((3*(n.features-1)+2*n.extremes)*state + record), n.dim * n.rows * terms}
+	c["feature gradients"] = cost{n.rows*(row+n.terms*state+record) + weights, n.rows * (linear + terms*n.dim)}
+	c["message gradients"] = cost{n.extremes * n.rows * (2*state + record), 0}
 	c["relation gradients"] = n.relationGradients()
 	c["weight gradients"] = cost{n.rows*row + weights, n.rows * linear}
 	c["optimizer"] = cost{8 * n.parameters * value, adam * n.parameters}

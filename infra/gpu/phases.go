@@ -21,7 +21,7 @@ var phases = []struct {
 	{"head and loss", []string{"mlp_shift", "attend", "score", "loss", "score_backward", "attend_backward", "mlp_partial", "mlp_query", "mlp_sum", "mlp_embedding"}},
 	{"state gradients", []string{"state_gradients", "empty_gradients"}},
 	{"feature gradients", []string{"feature_gradients"}},
-	{"message gradients", []string{"message_terms"}},
+	{"message gradients", []string{"message_extremes"}},
 	{"relation gradients", []string{"relation_partial", "relation_sum", "relation_map", "relation_query", "relation_parameters", "query_gradients", "query_parameters"}},
 	{"weight gradients", []string{"weight_partial", "weight_sum", "vector_partial", "vector_sum"}},
 	{"optimizer", []string{"check_finite", "adam"}},

@@ -11,7 +11,9 @@ func (e *engine) backward(n, stride int, accumulate bool) {
 		e.launchRows("state_gradients", n, t)
 		e.relationBackward(n, t+1)
 		e.linearBackward(n, layer)
-		e.launchRows("message_terms", n, t)
+		if e.extremes() {
+			e.launchRows("message_extremes", n, t)
+		}
 		if e.configuration.Message == configuration.MessageTransE {
 			e.launchRows("empty_gradients", n, t)
 		}

@@ -70,7 +70,7 @@ type batch struct {
 	Gradient          device.Pointer // of states, by row
 	Linear            device.Pointer // gradient of the linear map's output, by row
 	Affine            device.Pointer // gradient of the layer norm's output, by row
-	FeatureGradients  device.Pointer // [rows of a layer, width]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
+	FeatureGradients  device.Pointer // [rows of a layer, width]: that of the own state, and of the others' base, up, down and slope, or one of them, see Terms
 	DegreeGradients   device.Pointer // [rows of a layer, DIM]
 	Boundary          device.Pointer // [B, T + 1, DIM]: gradient of the sources' boundary
 	Attained          device.Pointer // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"tagnet/formats/remedy"
-	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
 
@@ -65,7 +64,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	if c.Specific() {
 		pieces, finals = int64(blocks(stride*int(ages), e.mlpRows())), candidates*ages
 	}
-	spans, extremes := int64(e.spans(capacity)), int64(flag(c.Aggregate == configuration.AggregatePNA || c.Aggregate == configuration.AggregateMax))
+	spans, extremes := int64(e.spans(capacity)), int64(flag(e.extremes()))
 	perQuery := max(pieces*int64(e.mlpSize()), int64(blocks(int(t*relations), queryOutputs))*d)
 	return append(all,
 		buffer{&b.Slots, 4 * v, 0},

@@ -155,6 +155,11 @@ func (e *engine) mlpSize() int {
 	return 2*e.dim*e.dim + 4*e.dim + 1
 }
 
+// extremes reports whether single messages get a gradient because they attain an extreme.
+func (e *engine) extremes() bool {
+	return e.configuration.Aggregate == configuration.AggregatePNA || e.configuration.Aggregate == configuration.AggregateMax
+}
+
 // mlpRows is the number of rows of a block of mlp_partial.
 func (e *engine) mlpRows() int { return 2048 / e.dim }
 

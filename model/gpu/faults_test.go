@@ -227,7 +227,7 @@ var boundsOf = map[string][]string{
 	"mlp_partial":         {"candidates"},
 	"mlp_sum":             {"batch"},
 	"state_gradients":     {"rows of the layer", "edges of a row"},
-	"message_terms":       {"rows of the layer", "edges of a row"},
+	"message_extremes":    {"rows of the layer", "edges of a row"},
 	"relation_partial":    {"batch", "pieces", "slots of a piece"},
 	"relation_sum":        {"batch", "pieces of a relation"},
 	"weight_partial":      {"spans"},

@@ -225,7 +225,7 @@ var inTurn = map[string]bool{
 }
 
 // forRows has the kernels whose first blocks take the rows of heavy entities in turn, and the others those of light ones.
-var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "message_terms": true, "empty_gradients": true}
+var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "message_extremes": true, "empty_gradients": true}
 
 // functions maps the name of a kernel to its function in package mirror.
 var functions = map[string]func(b *mirror.Batch, l launch){
@@ -260,7 +260,7 @@ var functions = map[string]func(b *mirror.Batch, l launch){
 	"mlp_embedding":       func(b *mirror.Batch, l launch) { b.MLPEmbedding(l.integer(1) != 0) },
 	"state_gradients":     func(b *mirror.Batch, l launch) { b.StateGradients(l.integer(1)) },
 	"empty_gradients":     func(b *mirror.Batch, l launch) { b.EmptyGradients(l.integer(1)) },
-	"message_terms":       func(b *mirror.Batch, l launch) { b.MessageTerms(l.integer(1)) },
+	"message_extremes":    func(b *mirror.Batch, l launch) { b.MessageExtremes(l.integer(1)) },
 	"relation_partial":    func(b *mirror.Batch, l launch) { b.RelationPartial(l.integer(1)) },
 	"relation_sum":        func(b *mirror.Batch, l launch) { b.RelationSum() },
 	"update":              func(b *mirror.Batch, l launch) { b.Update(l.integer(1)) },

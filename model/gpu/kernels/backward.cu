@@ -1,53 +1,5 @@
-// The backward pass of a layer: what determines the gradients of its messages, and the sums of those of their relations.
+// The backward pass of a layer: which messages attain extremes, and the sums of the gradients of relations.
 #include "model.cuh"
-
-// Terms determine the gradient of a member x of a receiver's set in one dimension: base + slope x, and up or down for the
-// first that attains the maximum or the minimum.
-struct Terms {
-	float base, slope, most, least, up, down;
-};
-
-DEVICE Terms terms(const Batch *p, const Row &row, const float *f, const float *g) {
-	float divisor = p->scales[row.degree].divisor;
-	if (p->reduction == SUM) return {g[DIM]};
-	if (p->reduction == MEAN) return {g[DIM] * divisor};
-	if (p->reduction == MAX) return {0, 0, f[DIM], 0, g[DIM], 0};
-	float mean = f[DIM], deviation = f[4 * DIM];
-	float slope = deviation > 1e-3f ? g[4 * DIM] * divisor / deviation : 0.0f;
-	return {fmaf(-slope, mean, g[DIM] * divisor), slope, f[2 * DIM], f[3 * DIM], g[2 * DIM], g[3 * DIM]};
-}
-
-// member is the gradient of a member that is no message. Where no message attains an extreme, the first of these does.
-DEVICE float member(Terms &s, float x) {
-	float gradient = fmaf(s.slope, x, s.base);
-	if (x == s.least) {
-		gradient += s.down;
-		s.down = 0;
-	}
-	if (x == s.most) {
-		gradient += s.up;
-		s.up = 0;
-	}
-	return gradient;
-}
-
-// others stores the gradients of the members of a set that are no messages: the boundary at the source, and the copies of the
-// degree message. highest and lowest are the edges that attain the extremes, or -1.
-DEVICE void others(const Batch *p, Terms s, const Row &row, int i, int t, int dim, int highest, int lowest) {
-	if (highest >= 0) s.up = 0;
-	if (lowest >= 0) s.down = 0;
-	float gradient = member(s, row.flags & SOURCE ? query_embedding(p, row.query)[dim] : 0.0f);
-	if (row.flags & SOURCE) p->boundary[((long long)row.query * (p->layers + 1) + t) * DIM + dim] = gradient;
-	if (!p->degree_messages) return;
-	float x = p->parameters[(long long)(t - 1) * p->layer_size + p->degree_at + dim];
-	int copies = row.degree - p->row_admitted[i];
-	gradient = 0;
-	if (copies > 0) {
-		gradient = fmaf(s.slope, x, s.base) * (copies - 1);
-		gradient += member(s, x);
-	}
-	p->degree_gradients[(long long)(i - p->row_begin[t]) * DIM + dim] = gradient;
-}
 
 // bit_of is the bit of one of 32 edges, 0 for others.
 DEVICE unsigned bit_of(int edge) { return edge >= 0 && edge < 32 ? 1u << edge : 0; }
@@ -83,44 +35,34 @@ DEVICE void note_extremes(const Batch *p, const Row &row, const int *highest, co
 	}
 }
 
-// set_terms reads which edges attain the extremes of row i and, where writes, stores its terms and what the other members get.
-DEVICE void set_terms(const Batch *p, const Row &row, int i, int t, int *highest, int *lowest, bool writes) {
-	const int *attained = p->attained + (long long)i * 2 * DIM;
+// read_attained reads which edges attain the extremes of row i.
+DEVICE void read_attained(const Batch *p, int i, int *highest, int *lowest) {
+	const int *attained = p->attained + (long long)i * 2 * DIM + threadIdx.x % 32;
 #pragma unroll
 	for (int j = 0; j < PER; j++) {
-		int dim = threadIdx.x % 32 + 32 * j;
-		highest[j] = has_extremes(p) ? attained[dim] : -1;
-		lowest[j] = has_extremes(p) ? attained[DIM + dim] : -1;
-		if (!writes) continue;
-		float *g = p->feature_gradients + (long long)(i - p->row_begin[t]) * p->width + dim;
-		Terms s = terms(p, row, p->features + (long long)i * p->width + dim, g);
-		others(p, s, row, i, t, dim, highest[j], lowest[j]);
-		g[DIM] = p->reduction == MAX ? s.up : s.base;
-		if (p->reduction != PNA) continue;
-		g[2 * DIM] = s.up;
-		g[3 * DIM] = s.down;
-		g[4 * DIM] = s.slope;
+		highest[j] = attained[32 * j];
+		lowest[j] = attained[DIM + 32 * j];
 	}
 }
 
-// What determines the gradients of the messages of layer t, in place of those of the features. The first blocks take heavy
-// entities, whose edges their warps share, the others light ones, a warp each.
-SHARING(32 * HEAVY_WARPS, 1) message_terms(const Batch *p, int t, int heavy) {
+// Which messages of layer t attain extremes, by edge. The first blocks take heavy entities, whose edges their warps share, the others
+// light ones, a warp each.
+SHARING(32 * HEAVY_WARPS, 1) message_extremes(const Batch *p, int t, int heavy) {
 	int warp = threadIdx.x / 32, highest[PER], lowest[PER];
 	if (blockIdx.x >= heavy) {
 		int end = end_row(p, t), warps = (gridDim.x - heavy) * HEAVY_WARPS;
 		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
 			Row row = p->rows[i];
-			set_terms(p, row, i, t, highest, lowest, true);
-			if (has_extremes(p)) note_extremes(p, row, highest, lowest, row.begin, row.end);
+			read_attained(p, i, highest, lowest);
+			note_extremes(p, row, highest, lowest, row.begin, row.end);
 		}
 		return;
 	}
 	int end = light_row(p, t);
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
 		Row row = p->rows[i];
-		set_terms(p, row, i, t, highest, lowest, warp == 0);
-		if (has_extremes(p)) note_extremes(p, row, highest, lowest, share_begin(row, warp), share_begin(row, warp + 1));
+		read_attained(p, i, highest, lowest);
+		note_extremes(p, row, highest, lowest, share_begin(row, warp), share_begin(row, warp + 1));
 	}
 }
 

@@ -151,7 +151,7 @@ struct Batch {
 	float *gradient;        // of states, by row
 	float *linear;          // gradient of the linear map's output, by row
 	float *affine;          // gradient of the layer norm's output, by row
-	float *feature_gradients; // [rows of a layer, width]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
+	float *feature_gradients; // [rows of a layer, width]: that of the own state, and of the others' base, up, down and slope, or one of them, see Terms
 	float *degree_gradients;  // [rows of a layer, DIM]
 	float *boundary;          // [B, T + 1, DIM]: gradient of the sources' boundary
 	int *attained;            // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1

@@ -65,23 +65,10 @@ func (p *Batch) others(s terms, row Row, i, t, j int) {
 }
 
 // setTerms replaces the gradients of the features of row i, but for those of its own state, by the terms of its messages, and stores what
-// the other members get and which edges attain the extremes.
+// the other members get.
 func (p *Batch) setTerms(i, t int) {
 	row, d := p.Rows[i], p.Dim
 	f, g := p.features(t, i), p.featureGradients(i-p.firstRow(t))
-	for e := int(row.Begin); e < int(row.End) && p.hasExtremes(); e++ {
-		most, least := p.extremes(int(row.Query), e)
-		clear(most)
-		clear(least)
-		for j := range d {
-			if int(p.Attained[2*i*d+j]) == e {
-				most[j/32] |= 1 << (j % 32)
-			}
-			if int(p.Attained[(2*i+1)*d+j]) == e {
-				least[j/32] |= 1 << (j % 32)
-			}
-		}
-	}
 	for j := range d {
 		s := p.newTerms(row, f, g, j)
 		p.others(s, row, i, t, j)
@@ -96,10 +83,23 @@ func (p *Batch) setTerms(i, t int) {
 	}
 }
 
-// MessageTerms sets what determines the gradients of the messages of layer t.
-func (p *Batch) MessageTerms(t int) {
+// MessageExtremes sets which messages of layer t attain extremes, by edge.
+func (p *Batch) MessageExtremes(t int) {
 	for i := p.firstRow(t); i < p.endRow(t); i++ {
-		p.setTerms(i, t)
+		row := p.Rows[i]
+		for e := int(row.Begin); e < int(row.End); e++ {
+			most, least := p.extremes(int(row.Query), e)
+			clear(most)
+			clear(least)
+			for j := range p.Dim {
+				if int(p.Attained[2*i*p.Dim+j]) == e {
+					most[j/32] |= 1 << (j % 32)
+				}
+				if int(p.Attained[(2*i+1)*p.Dim+j]) == e {
+					least[j/32] |= 1 << (j % 32)
+				}
+			}
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ type Batch struct {
 	Gradient          []float32 // of states, by row
 	Linear            []float32 // gradient of the linear map's output, by row
 	Affine            []float32 // gradient of the layer norm's output, by row
-	FeatureGradients  []float32 // [rows of a layer, width]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
+	FeatureGradients  []float32 // [rows of a layer, width]: that of the own state, and of the others' base, up, down and slope, or one of them, see Terms
 	DegreeGradients   []float32 // [rows of a layer, DIM]
 	Boundary          []float32 // [B, T + 1, DIM]: gradient of the sources' boundary
 	Attained          []int32   // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1

@@ -1,6 +1,6 @@
 package mirror
 
-// SetFeatureGradients sets the gradients of a layer's features.
+// SetFeatureGradients sets the gradients of a layer's features, and what determines those of its messages.
 func (p *Batch) SetFeatureGradients(t int) {
 	transposed := p.Transposed[(t-1)*p.Width*p.Columns:]
 	for i := p.firstRow(t); i < p.endRow(t); i++ {
@@ -11,6 +11,7 @@ func (p *Batch) SetFeatureGradients(t int) {
 				out[f] = fma(g, p.fold(transposed[o*p.Width+f:], p.Dim*p.Width, p.Scales[p.RowDegree[i]]), out[f])
 			}
 		}
+		p.setTerms(i, t)
 	}
 }
 
