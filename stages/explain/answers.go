@@ -54,6 +54,7 @@ func loadPool(ctx context.Context, p Params) (*pool, error) {
 		if err != nil {
 			return nil, err
 		}
+		record.Configuration.Reach = p.Reach
 		view := loaded.Of(p.Split)
 		between, err := relationgraph.Load(ctx, p.RelationGraph, loaded)
 		if err != nil {

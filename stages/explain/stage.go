@@ -44,6 +44,8 @@ type Params struct {
 	Checkpoints, Checkpoint string
 	// RelationGraph is the folder of the relation graph, where the model needs one.
 	RelationGraph string
+	// Reach is that of score.Params.
+	Reach int
 	// Folder is the URL of the folder that has the predictions, or the list of Facts, and will have the explanations. Required.
 	Folder string
 	// Facts is set if the folder has a list of facts, of which each is explained as the answer that evaluation.FactAnswer makes of it.

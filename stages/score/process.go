@@ -50,6 +50,8 @@ type Params struct {
 	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load. Radius is that of ranker.Model.
 	RelationGraph string
 	Radius        int
+	// Reach takes the place of the checkpoint's configuration.Configuration.Reach.
+	Reach int
 	// Prior is the checksum of the checkpoint's prior, which is added to the scores; "" adds none. With Tries the weights of a new prior are
 	// tried instead; see ranker.Model.
 	Prior string
@@ -152,6 +154,7 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 	if err != nil {
 		return nil, err
 	}
+	record.Configuration.Reach = p.Reach
 	with := ranker.Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
 	if with.Kernel, err = kernel.Named(p.Kernel); err != nil {
 		return nil, err

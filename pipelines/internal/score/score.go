@@ -45,6 +45,7 @@ type flags struct {
 	protocolFlag
 	weightsFlags
 	radiusFlag
+	reachFlag
 	explanationFlags
 	factsFlags
 }
@@ -61,6 +62,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
 			f.radiusFlag.register(set)
+			f.reachFlag.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
 			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
@@ -127,6 +129,8 @@ type recorded struct {
 	TopK       int    `json:"top_k"`
 	// Radius is that of --radius, 0 for exact scores.
 	Radius int `json:"radius,omitempty"`
+	// Reach is configuration.Configuration.Reach, as in training or of --reach.
+	Reach int `json:"reach,omitempty"`
 	// Given is the model of --weights or --model, or nil.
 	Given *given `json:"given,omitempty"`
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
@@ -224,6 +228,9 @@ func (a *opened) open(ctx context.Context) error {
 		return err
 	}
 	if err := a.checkPrior(); err != nil {
+		return err
+	}
+	if err := a.setReach(); err != nil {
 		return err
 	}
 	if err := a.checkRadius(); err != nil {
@@ -424,7 +431,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius, Prior: a.prior.Sum(),
+			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach, Prior: a.prior.Sum(),
 		},
 		Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}

@@ -38,7 +38,7 @@ func (t *trainer) calibrationParams(held lock.Lock, prior string) calibrate.Para
 		between = "" // of the training graph; the stage makes that of the inference graph
 	}
 	return calibrate.NewParams(score.Params{
-		Graph: w.Graph(), RelationGraph: between, Prior: prior, Checkpoints: w.Checkpoints(), Checkpoint: "best",
+		Graph: w.Graph(), RelationGraph: between, Reach: t.configuration.Reach, Prior: prior, Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 	}, t.validation.Limit, workload.Work(t.configuration, on.Graph), held)
 }
