@@ -150,6 +150,14 @@ func (c Configuration) Upgraded() Configuration {
 	return c
 }
 
+// Covers returns the share of so many entities that a query's propagation covers at most.
+func (c Configuration) Covers(entities int64) float64 {
+	if c.Reach == 0 {
+		return 1
+	}
+	return min(1, float64(c.Reach)/float64(max(1, entities)))
+}
+
 // Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {
 	return c.Policy == PolicyWindow || c.Policy == PolicyWindowWithAStar

@@ -16,14 +16,15 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 		perEdge, perMessage, perUpdate = 4e-9, 5e-9, 130e-9
 		measuredDim                    = 32
 	)
-	edges := float64(max(1, s.Edges))
+	covered := c.Covers(s.Entities)
+	edges, entities := covered*float64(max(1, s.Edges)), covered*float64(s.Entities)
 	if c.HasGround() { // computed once for the queries of a base relation
 		const perUpdate = 55e-9 // of 64 dimensions, without the aggregators of PNA
-		base := float64(c.Layers) * (perMessage*edges + perUpdate*float64(s.Entities))
+		base := float64(c.Layers) * (perMessage*edges + perUpdate*entities)
 		return base * (float64(queries) + min(float64(queries), float64(s.Relations/2))), true
 	}
 	kept, bound := float64(c.Layers)*edges, c.Policy != configuration.PolicyFull
-	if c.Policy == configuration.PolicyWindow && w.Complete(ctx, w.MessagesFolder(split)) {
+	if c.Policy == configuration.PolicyWindow && covered == 1 && w.Complete(ctx, w.MessagesFolder(split)) {
 		if counted, err := counts.ReadSummary(ctx, w.Messages(split)); err == nil {
 			for _, of := range counted.Configurations {
 				if of.Layers == c.Layers && of.Delta == c.Delta {
@@ -32,6 +33,6 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 			}
 		}
 	}
-	perKept := (perMessage + perUpdate*float64(s.Entities)/edges) * float64(c.Dim) / measuredDim
+	perKept := (perMessage + perUpdate*entities/edges) * float64(c.Dim) / measuredDim
 	return float64(queries) * (perEdge*edges + kept*perKept), bound
 }

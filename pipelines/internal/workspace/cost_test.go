@@ -28,6 +28,11 @@ func TestScoreSeconds(t *testing.T) {
 	if err := manifest.Write(t.Context(), folder, manifest.Manifest{}); err != nil {
 		t.Fatal(err)
 	}
+	c.Reach = 1451 // a tenth, whose messages were not counted
+	if tenth, bound := seconds(); !bound || math.Abs(tenth-most/10) > most/1000 {
+		t.Errorf("with a reach of a tenth of the entities %g s, a bound %v, want a bound of a tenth of %g", tenth, bound, most)
+	}
+	c.Reach = 0
 	got, bound := seconds()
 	if bound || math.Abs(got-466) > 5 || most <= got {
 		t.Errorf("%.0f s, at most %v; want 466 s; without messages/ %.0f s", got, bound, most)
