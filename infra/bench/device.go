@@ -25,7 +25,7 @@ func (b *bench) measureSteps(ctx context.Context, a accelerator.Accelerator) (r 
 	}
 	c := b.configuration
 	solver := optimizer.NewSolver(c, b.graph.RelationCount(), b.kernel)
-	trainer, err := a.NewTrainer(b.graph, c, b.parameters, solver)
+	trainer, err := a.NewTrainer(b.graph, nil, c, b.parameters, solver)
 	if err != nil {
 		return r, err
 	}
@@ -45,7 +45,7 @@ func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (
 			queries = append(queries, gpu.Query{Source: q.source, Relation: relation, Answers: []int32{q.source}})
 		}
 	}
-	scorer, err := a.NewScorer(b.graph, b.configuration, b.parameters)
+	scorer, err := a.NewScorer(b.graph, nil, b.configuration, b.parameters)
 	if err != nil {
 		return r, err
 	}

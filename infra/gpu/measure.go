@@ -45,7 +45,7 @@ const (
 // measure times steps of training and scoring.
 func (k *kit) measure(ctx context.Context) error {
 	weights, solver := k.fresh()
-	trainer, err := gpu.NewTrainer(k.device, k.data.Graph, k.configuration, weights, solver)
+	trainer, err := gpu.NewTrainer(k.device, k.data.Graph, nil, k.configuration, weights, solver)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (k *kit) measure(ctx context.Context) error {
 	k.measured.Training = t
 	k.printTiming("a training step", t)
 	k.print("an epoch of %d steps: %.1fs by this", k.stepsOfEpoch(), t.EpochSeconds)
-	scorer, err := gpu.NewScorer(k.device, k.data.Graph, k.configuration, weights)
+	scorer, err := gpu.NewScorer(k.device, k.data.Graph, nil, k.configuration, weights)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 )
 
 // Devices opens the devices of a machine.
@@ -22,10 +23,11 @@ type Accelerator interface {
 	// Name names the kind of device, as training.jsonl records it; String also names the device.
 	Name() string
 	String() string
-	// NewTrainer returns a trainer of p with copies of the weights and of the solver's state on the device.
-	NewTrainer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error)
-	// NewScorer returns a scorer with a copy of the weights on the device.
-	NewScorer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error)
+	// NewTrainer returns a trainer of p with copies of the weights and of the solver's state on the device. between is the graph
+	// of the relations, or nil: then it is made where the model needs it.
+	NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error)
+	// NewScorer likewise returns a scorer with a copy of the weights on the device.
+	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error)
 	// Close gives the device back; trainers and scorers that are still open are lost.
 	Close() error
 }

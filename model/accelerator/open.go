@@ -11,6 +11,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 )
 
 // Driver opens a device by its number, as cuda.Open does.
@@ -77,16 +78,16 @@ func (e *engine) String() string {
 	return fmt.Sprintf("cuda:%d (%s)", e.ordinal, e.device.Properties().Name)
 }
 
-func (e *engine) NewTrainer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error) {
-	t, err := gpu.NewTrainer(e.device, g, c, p, solver)
+func (e *engine) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error) {
+	t, err := gpu.NewTrainer(e.device, g, between, c, p, solver)
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func (e *engine) NewScorer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error) {
-	s, err := gpu.NewScorer(e.device, g, c, p)
+func (e *engine) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error) {
+	s, err := gpu.NewScorer(e.device, g, between, c, p)
 	if err != nil {
 		return nil, err
 	}

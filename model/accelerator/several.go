@@ -15,6 +15,7 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 )
 
 // several are all devices of a machine as one. They may differ: each takes the next queries once it has scored its last ones.
@@ -46,15 +47,15 @@ func (s several) String() string {
 }
 
 // NewTrainer returns a trainer on the first device: a step needs the weights of the step before.
-func (s several) NewTrainer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error) {
-	return s[0].NewTrainer(g, c, p, solver)
+func (s several) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error) {
+	return s[0].NewTrainer(g, between, c, p, solver)
 }
 
 // NewScorer returns a scorer on all devices.
-func (s several) NewScorer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error) {
+func (s several) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error) {
 	var all scorers
 	for _, a := range s {
-		one, err := a.NewScorer(g, c, p)
+		one, err := a.NewScorer(g, between, c, p)
 		if err != nil {
 			return nil, errors.Join(err, all.Close())
 		}

@@ -78,7 +78,7 @@ func TestSeveralDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scorer, err := s.Accelerator().NewScorer(g, c, p)
+		scorer, err := s.Accelerator().NewScorer(g, nil, c, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,5 +26,9 @@ func rankingOnDevice(s Sizes, c configuration.Configuration, topK int) (shared, 
 // thread, which draws negatives.
 func trainingOnDevice(s Sizes, c configuration.Configuration) (shared, thread int64) {
 	candidates := int64(1 + c.Negatives)
-	return placing(s, c, 5) + int64(c.BatchSize)*(8*candidates+8*int64(c.Layers)+256), 4*s.Entities + 4*candidates
+	shared = placing(s, c, 5) + int64(c.BatchSize)*(8*candidates+8*int64(c.Layers)+256)
+	if c.Transfers() { // every relation is a candidate of a propagation between relations
+		shared += 8 * int64(c.BatchSize) * s.Relations
+	}
+	return shared, 4*s.Entities + 4*candidates
 }

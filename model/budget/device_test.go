@@ -67,7 +67,7 @@ func TestTrainingOnDeviceIsBounded(t *testing.T) {
 		solver := optimizer.NewAdam(layout, c.LearningRate, 0, kernel.Available()[0])
 		w := &weighing{}
 		before := live()
-		trainer, err := gpu.NewTrainer(w, g, c, set, solver)
+		trainer, err := gpu.NewTrainer(w, g, nil, c, set, solver)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,13 @@ import "tagnet/model/configuration"
 // backward computes the gradients of n queries' losses. stride is the number of candidates of a query.
 func (e *engine) backward(n, stride int, accumulate bool) {
 	e.headBackward(n, stride, accumulate)
+	e.layersBackward(n)
+	e.embeddingBackward(n)
+}
+
+// layersBackward computes the gradients of the layers' parameters, of their relation embeddings and of the sources' states, given those of
+// final states.
+func (e *engine) layersBackward(n int) {
 	e.memory.clear(e.batch.RunLayers, int64(n)*e.graph.Edges())
 	for t := e.configuration.Layers; t >= 1; t-- {
 		layer := int32(t)
@@ -25,7 +32,6 @@ func (e *engine) backward(n, stride int, accumulate bool) {
 	e.launchRows("state_gradients", n, 0)
 	e.relationBackward(n, 1)
 	e.launch("relation_sum", turns(n*e.configuration.Layers*e.graph.RelationCount(), 8), 256)
-	e.embeddingBackward(n)
 }
 
 // relationBackward sums the gradients of a layer's relation embeddings by pieces, once those of the layer before's states are there.
@@ -66,12 +72,19 @@ func (e *engine) linearBackward(n int, layer int32) {
 // embeddingBackward computes the gradients of the relations' and the queries' embeddings.
 func (e *engine) embeddingBackward(n int) {
 	d, relations, layers := e.dim, e.graph.RelationCount(), e.configuration.Layers
-	if e.configuration.Dependent {
-		e.launch("relation_map", turns(layers*relations*d, 128), 128)
-		e.launch("relation_query", n*blocks(layers*relations*d, queryOutputs), 256)
-	} else {
+	pieces := 0
+	switch e.configuration.Source() {
+	case configuration.RelationsTable:
 		e.launch("relation_parameters", blocks(layers*relations*d, 256), 256)
+	case configuration.RelationsLinear:
+		pieces = blocks(layers*relations*d, queryOutputs)
+		e.launch("relation_map", turns(layers*relations*d, 128), 128)
+		e.launch("relation_query", n*pieces, 256)
 	}
-	e.launch("query_gradients", n, d)
+	e.launch("query_gradients", n, d, int32(pieces))
+	if e.between != nil {
+		e.between.backward(e)
+		return
+	}
 	e.launch("query_parameters", blocks(relations*d, 256), 256)
 }

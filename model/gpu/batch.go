@@ -10,6 +10,7 @@ type encodedQuery struct {
 	Removal                           int32 // 0: nothing, 1: the fact's two edges, 2: all edges between source and answer
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
+	Embedding, Table                  int32 // the row of its relation's embedding, and which tables of relation embeddings it reads, where these depend on the query
 	Seed                              uint64
 }
 
@@ -35,7 +36,7 @@ type answer struct{ Query, Entity int32 }
 
 // querySize is the size of an encodedQuery, and badSize the bytes of Batch.bad: messages of 8 bytes follow it.
 const (
-	querySize = 40
+	querySize = 48
 	badSize   = 8
 )
 

@@ -22,8 +22,9 @@ type batch struct {
 	Queries                         device.Pointer // [B]
 	CandidateEntities, Multiplicity device.Pointer // [B, candidate_stride]; the answer first
 
-	Parameters device.Pointer
-	Gradients  device.Pointer // as parameters
+	Parameters      device.Pointer
+	Gradients       device.Pointer // as parameters
+	QueryEmbeddings device.Pointer // of relations of queries: parameters or, where relations come from their graph, states of it
 
 	Reached              device.Pointer // [B, V]: distances from the sources
 	Distances            device.Pointer // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
@@ -46,7 +47,7 @@ type batch struct {
 	SpanCounts           device.Pointer // [T]
 	Masks                device.Pointer // of dropout, by row, [PER]
 
-	Dependent  device.Pointer // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
+	Dependent  device.Pointer // [tables, T, 2R, DIM]: embeddings of relations, where they depend on the query
 	Maps       device.Pointer // [T, width, columns] linear maps
 	Transposed device.Pointer // [T, columns, width]
 	MLPMaps    device.Pointer // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
@@ -86,11 +87,12 @@ type batch struct {
 	Bad  device.Pointer // 1 where a loss or a gradient is not finite
 	Sent device.Pointer // [T, B] messages
 
-	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int32
-	Pieces, CandidateStride, Reduction                                                        int32
-	Width, Columns                                                                            int32 // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
-	Degrees, StripStride, SpanStride                                                          int32
-	Specific, Training, DependentRelations, Bias, DegreeMessages                              int32
+	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount int32
+	Pieces, CandidateStride, Reduction                                     int32
+	Width, Columns                                                         int32 // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
+	Degrees, StripStride, SpanStride                                       int32
+	Specific, Training, DependentRelations, Bias, DegreeMessages           int32
+	// relation_at: the table of a layer, the linear map that makes it, or the first of the two that do
 	LayerSize, LinearAt, LinearBiasAt, ScaleAt, ShiftAt, RelationAt, RelationBiasAt, DegreeAt int32
 	QueryAt, MLPAt, AttentionAt                                                               int32
 	Accumulate                                                                                int32

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"tagnet/formats/remedy"
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
 
@@ -50,7 +51,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	if !c.Windowed() {
 		all = append(all, buffer{&b.Distances, v, 0})
 	}
-	if c.Dependent {
+	if c.Source() == configuration.RelationsLinear {
 		all = append(all, buffer{&b.Dependent, 4 * t * relations, 0})
 	}
 	if !e.training {
@@ -108,13 +109,42 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	if err != nil {
 		return err
 	}
-	e.capacity = int(min(int64(wanted), max(1, (chunk-once)/each), indexed))
-	if needed, free := each*int64(e.capacity)+once, e.free(); needed > free {
+	slots := int64(0) // of base relations, beside those of a chunk
+	eachBase, bases := int64(0), int64(0)
+	if b := e.between; b != nil {
+		if !e.training {
+			slots = min(b.bases(), chunk/4/b.slotBytes())
+		}
+		eachBase, bases = b.needs(wanted)
+		eachBase, once = eachBase+b.slotBytes(), once+bases+slots*b.slotBytes()
+		bases = b.bases()
+	}
+	e.capacity = int(min(int64(wanted), max(1, queriesIn(chunk-once, each, eachBase, bases)), indexed))
+	together := min(int64(e.capacity), bases)
+	if needed, free := each*int64(e.capacity)+eachBase*together+once, e.free(); needed > free {
 		return remedy.Errorf("end other processes on the GPU, train with a smaller --batch_size or use --device cpu", "%w: %d of the queries that are computed together take %d MiB beside the graph and the weights, of %d MiB free",
 			device.ErrMemory, e.capacity, needed>>20, free>>20)
 	}
-	for _, buffer := range e.buffers(stride, e.capacity) {
-		*buffer.at = e.memory.allocate(buffer.bytes*int64(e.capacity) + buffer.once)
+	e.allocate(stride, e.capacity)
+	if e.between != nil {
+		e.between.placeBuffers(&e.batch, int(together), int(max(together, slots)))
+	}
+	return e.memory.err
+}
+
+// queriesIn returns the number of queries whose buffers fit, each with a base relation of its own while there are others.
+func queriesIn(bytes, each, eachBase, bases int64) int64 {
+	if n := bytes / (each + eachBase); n <= bases {
+		return n
+	}
+	return (bytes - bases*eachBase) / each
+}
+
+// allocate places the buffers of a number of queries.
+func (e *engine) allocate(stride, capacity int) {
+	e.capacity = capacity
+	for _, buffer := range e.buffers(stride, capacity) {
+		*buffer.at = e.memory.allocate(buffer.bytes*int64(capacity) + buffer.once)
 	}
 	if e.configuration.Windowed() {
 		e.batch.Distances = e.batch.Reached
@@ -124,7 +154,6 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	e.batch.CandidateStride = int32(stride)
 	e.batch.Parts = int32(e.parts(e.capacity))
 	e.batch.StripStride, e.batch.SpanStride = int32(e.strips(e.capacity)), int32(e.spans(e.capacity))
-	return e.memory.err
 }
 
 // indexed returns the number of queries whose values the kernels count and index with 32 bits: rows with their masks, states, relation
@@ -134,9 +163,16 @@ func (e *engine) indexed(stride int) (int64, error) {
 	rows := int64(e.configuration.Ages()+1) * int64(words)
 	if queries := math.MaxInt32 / (rows * int64(e.graph.Entities+1)); queries >= 1 {
 		most := max(int64(e.graph.RelationCount())*int64(e.dim), int64(e.batch.Pieces), int64(stride), int64(4*e.dim))
-		return min(queries, max(1, math.MaxInt32/2/most)), nil
+		queries = min(queries, max(1, math.MaxInt32/2/most))
+		if b := e.between; b != nil {
+			bases, err := b.indexed(b.relations)
+			if err != nil || bases < b.bases() {
+				return min(queries, bases), err
+			}
+		}
+		return queries, nil
 	}
-	return 0, remedy.Errorf("use --device cpu", "%d entities with %d states each are too many for a device: at most %d",
+	return 0, remedy.Errorf("use --device cpu", "%d entities or relations with %d states each are too many for a device: at most %d",
 		e.graph.Entities, e.configuration.Ages(), math.MaxInt32/rows-1)
 }
 

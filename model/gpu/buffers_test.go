@@ -22,12 +22,12 @@ func TestPlaceBuffersErrors(t *testing.T) {
 		memory   bool // whether the error is that of memory
 		says     string
 	}{
-		{entities: 1 << 29, free: 1 << 30, says: "536870912 entities with 3 states each are too many for a device: at most 536870910; use --device cpu"},
+		{entities: 1 << 29, free: 1 << 30, says: "536870912 entities or relations with 3 states each are too many for a device: at most 536870910; use --device cpu"},
 		{entities: 1<<29 - 2, free: 1 << 30, memory: true, says: "1 of the queries that are computed together take "},
 		{entities: 1000, free: 1 << 20, memory: true, says: "of 0 MiB free; end other processes on the GPU, train with a smaller --batch_size or use --device cpu"},
 	} {
 		d := interpreter.New(interpreter.Memory(test.free))
-		e := &engine{device: d, graph: &graph.Graph{Entities: test.entities, Offsets: []int64{0}}, configuration: c, dim: 32, memory: memory{device: d}}
+		e := &engine{machine: &machine{device: d, dim: 32, memory: memory{device: d}}, graph: &graph.Graph{Entities: test.entities, Offsets: []int64{0}}, configuration: c}
 		err := e.placeBuffers(test.entities, 64, e.free())
 		if err == nil || errors.Is(err, device.ErrMemory) != test.memory || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%d entities: %v, want %q", test.entities, err, test.says)
@@ -41,7 +41,7 @@ func TestTooManyParameters(t *testing.T) {
 	c := configuration.Default()
 	c.Dim = 64
 	g := &graph.Graph{Entities: 2, BaseRelations: 50_000, Offsets: []int64{0, 0, 0}}
-	_, err := newEngine(interpreter.New(), g, c, nil, true)
+	_, err := newEngine(interpreter.New(), g, nil, c, nil, true)
 	if want := "a model of 2502737281 parameters"; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "for 50000 relations, is too large for a device: at most 1073741823; use --device cpu") {
 		t.Errorf("error %v, want %s...", err, want)
 	}
@@ -62,7 +62,7 @@ func TestChunksAreIndexed(t *testing.T) {
 		"candidates":   {10, 1, 32, 1<<15 - 1},
 		"hidden units": {10, 1, 64, 1<<22 - 1},
 	} {
-		e := &engine{graph: &graph.Graph{Entities: test.entities, BaseRelations: test.relations}, configuration: c, dim: test.dim}
+		e := &engine{graph: &graph.Graph{Entities: test.entities, BaseRelations: test.relations}, configuration: c, machine: &machine{dim: test.dim}}
 		stride := 1
 		if name == "candidates" {
 			stride = 1 << 15

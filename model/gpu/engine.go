@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
@@ -11,6 +12,7 @@ import (
 	"tagnet/model/gpu/kernels"
 	"tagnet/model/graph"
 	"tagnet/model/parameters"
+	"tagnet/model/relations"
 )
 
 // Sizes that the kernels declare too.
@@ -25,45 +27,80 @@ const (
 	maxBlocks    = 2112 // of a kernel in which a block takes many rows in turn
 )
 
-// engine is a device with a graph and a model's parameters in its memory, and the kernels.
+// machine is a device with a model's parameters in its memory.
+type machine struct {
+	device   device.Device
+	dim      int // of the kernels: the configuration's, or more
+	padding  padding
+	memory   memory
+	held     []*part // of graphs
+	training bool
+	profile  *profile // nil unless launches are measured
+}
+
+// engine computes a propagation along a graph that is in the device's memory: that of entities, or between relations.
 type engine struct {
-	device        device.Device
+	*machine
 	graph         *graph.Graph
 	configuration configuration.Configuration
-	dim           int // of the kernels: the configuration's, or more
 	kernels       map[string]device.Kernel
-	padding       padding
-	memory        memory
-	held          []*part        // of the graph
 	batch         batch          // what does not depend on the queries
 	capacity      int            // queries of a chunk
 	current       int            // queries of the last chunk
 	at            device.Pointer // of the input: a batch, and behind it its queries and their candidates
 	input         []byte         // the last one
-	training      bool
-	profile       *profile // nil unless launches are measured
+	inverse       inverse
+	between       *between // nil unless relations come from their graph
 }
 
-// newEngine loads the kernels, and puts the graph and the parameters on a device.
-func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], training bool) (*engine, error) {
+// newEngine loads the kernels, and puts the graph and the parameters on a device. between is the graph of the relations, or nil: then it is
+// made where the model needs it.
+func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], training bool) (*engine, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	if err := Supports(c); err != nil {
 		return nil, err
 	}
-	if g.Edges() > math.MaxInt32/2 || g.Entities > math.MaxInt32/2 {
-		return nil, remedy.Errorf("use --device cpu", "a graph of %d edges and %d entities is too large for a device", g.Edges(), g.Entities)
+	if err := fits(g, "entities"); err != nil {
+		return nil, err
 	}
 	if !c.Windowed() { // a window in which all distances are 0
 		c.Delta = c.Layers
 	}
-	e := &engine{device: d, graph: g, configuration: c, dim: paddedDim(c.Dim), training: training, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
+	m := &machine{device: d, dim: paddedDim(c.Dim), training: training, memory: memory{device: d}}
+	e := &engine{machine: m, graph: g, configuration: c, inverse: g.Inverse}
+	if c.Transfers() {
+		if between == nil {
+			between = relations.GraphOf(g)
+		}
+		e.between = newBetween(m, between, c)
+		if err := fits(e.between.graph, "relations"); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.prepare(p); err != nil {
 		_ = e.close() // the first error says more
 		return nil, err
 	}
 	return e, nil
+}
+
+// fits returns an error for a graph whose edges or nodes have no 32-bit indices.
+func fits(g *graph.Graph, nodes string) error {
+	if g.Edges() > math.MaxInt32/2 || g.Entities > math.MaxInt32/2 {
+		return remedy.Errorf("use --device cpu", "a graph of %d edges and %d %s is too large for a device", g.Edges(), g.Entities, nodes)
+	}
+	return nil
+}
+
+// placeGraph puts the graph on the device.
+func (e *engine) placeGraph() {
+	e.placeDegrees()
+	e.hold(false)
+	if e.training {
+		e.hold(true)
+	}
 }
 
 func (e *engine) prepare(p *parameters.Set[float32]) error {
@@ -75,18 +112,18 @@ func (e *engine) prepare(p *parameters.Set[float32]) error {
 	if err := e.load(); err != nil {
 		return err
 	}
-	e.describe(e.padding.layout)
-	e.placeDegrees()
-	e.hold(false)
-	if e.training {
-		e.hold(true)
-	}
 	e.placeParameters(p)
+	e.describe(e.padding.layout, parameters.EntityPart)
+	e.placeGraph()
+	if e.between != nil {
+		return e.between.prepare(e)
+	}
 	return e.memory.err
 }
 
-// load compiles all kernels.
+// load compiles all kernels, for the engine's messages.
 func (e *engine) load() error {
+	e.kernels = map[string]device.Kernel{}
 	for _, source := range kernels.Sources {
 		ptx, err := kernels.Source(source, e.dim, e.configuration.Message)
 		if err != nil {
@@ -104,27 +141,35 @@ func (e *engine) load() error {
 	return nil
 }
 
-// describe sets the fields of the batch that are numbers.
-func (e *engine) describe(layout []parameters.Shape) {
+// describe sets the fields of the batch that are numbers, and where the parameters lie. The names of a part's may lack its beginning.
+func (e *engine) describe(layout []parameters.Shape, part string) {
 	c, b := e.configuration, &e.batch
 	offsets := map[string]int32{}
 	next := int32(0)
 	for _, shape := range layout {
-		offsets[shape.Name] = next
+		name := strings.TrimPrefix(shape.Name, part)
+		offsets[name] = next
 		next += int32(shape.Size())
+		if strings.HasPrefix(name, "layers.0.") {
+			b.LayerSize += int32(shape.Size())
+		}
 	}
-	b.LayerSize = offsets["query.weight"] / int32(c.Layers)
 	b.LinearAt, b.LinearBiasAt = offsets["layers.0.linear.weight"], offsets["layers.0.linear.bias"]
 	b.ScaleAt, b.ShiftAt = offsets["layers.0.layer_norm.weight"], offsets["layers.0.layer_norm.bias"]
-	b.RelationAt, b.RelationBiasAt = offsets["layers.0.relation.weight"], 0
-	if c.Dependent {
+	switch c.Source() {
+	case configuration.RelationsTable:
+		b.RelationAt = offsets["layers.0.relation.weight"]
+	case configuration.RelationsLinear:
 		b.RelationAt, b.RelationBiasAt = offsets["layers.0.relation_linear.weight"], offsets["layers.0.relation_linear.bias"]
+	case configuration.RelationsGraph:
+		b.RelationAt = offsets["layers.0.relation_projection.0.weight"]
 	}
 	b.DegreeAt = offsets["layers.0.degree"]
 	b.QueryAt, b.MLPAt, b.AttentionAt = offsets["query.weight"], offsets["mlp.0.weight"], offsets["mlp.0.weight"]
 	if c.Attention == configuration.AttentionOwn {
 		b.AttentionAt = offsets["attention.0.weight"]
 	}
+	b.QueryEmbeddings = b.Parameters.Offset(4 * int64(b.QueryAt))
 	b.Live = int32(c.Dim)
 	b.Entities, b.Edges, b.RelationCount = int32(e.graph.Entities), int32(e.graph.Edges()), int32(e.graph.RelationCount())
 	b.Layers, b.Ages, b.Delta = int32(c.Layers), int32(e.configuration.Ages()), int32(c.Delta)
@@ -134,7 +179,7 @@ func (e *engine) describe(layout []parameters.Shape) {
 		b.Width, b.Columns = int32(5*e.dim), int32(3*e.dim)
 	}
 	b.Specific, b.Training = flag(c.Specific()), flag(e.training)
-	b.DependentRelations, b.Bias, b.DegreeMessages = flag(c.Dependent), flag(c.Bias), flag(c.DegreeMessages)
+	b.DependentRelations, b.Bias, b.DegreeMessages = flag(c.Source() != configuration.RelationsTable), flag(c.Bias), flag(c.DegreeMessages)
 	b.KeepScale = 1
 	if e.training {
 		dropped := min(math.Round(c.Dropout*65536), 65535) // as package propagation rounds it

@@ -198,7 +198,8 @@ var bounds = map[string]enlarge{
 
 // boundsOf has the bounds of each kernel. Not listed are mlp_query, which reads one partial sum more only where a query's candidates fill
 // their last one, mlp_embedding and start_states, whose blocks compute a query with a thread for each value, update and feature_gradients,
-// to which a strip more is empty, and mlp_arrange and empty_gradients, which faults are not tried with.
+// to which a strip more is empty, and mlp_arrange and empty_gradients, which faults are not tried with; nor is a query more of
+// project_backward and project_states, whose tables no base relation has.
 var boundsOf = map[string][]string{
 	"search_start":        {"batch", "entities"},
 	"search_first":        {"offsets"},
@@ -237,7 +238,12 @@ var boundsOf = map[string][]string{
 	"relation_parameters": {"batch", "layers"},
 	"relation_map":        {"batch", "layers"},
 	"relation_query":      {"layers"},
-	"query_gradients":     {"layers"},
+	"query_gradients":     {"layers", "argument"},
+	"project":             {"argument", "layers"},
+	"project_backward":    {"argument", "layers"},
+	"project_states":      {"argument", "layers"},
+	"project_weights":     {"argument"},
+	"project_sum":         {"argument", "layers"},
 	"query_parameters":    {"batch", "relations"},
 	"check_finite":        {"argument"},
 	"adam":                {"argument"},

@@ -13,6 +13,7 @@ import (
 func (e *engine) start(queries []encodedQuery, candidates, multiplicity []int32, change func(*batch)) {
 	b := e.batch
 	b.Batch = int32(len(queries))
+	e.assign(queries)
 	e.current = len(queries)
 	b.Queries = e.at.Offset(int64(unsafe.Sizeof(b)))
 	b.CandidateEntities = b.Queries.Offset(querySize * int64(len(queries)))
@@ -25,10 +26,24 @@ func (e *engine) start(queries []encodedQuery, candidates, multiplicity []int32,
 	e.input = append(e.input[:0], device.Bytes([]batch{b})...)
 	e.input = append(append(append(e.input, device.Bytes(queries)...), device.Bytes(candidates)...), device.Bytes(multiplicity)...)
 	e.memory.copyIn(e.at, e.input)
+	if e.between != nil {
+		e.between.send(b.Accumulate)
+	}
 }
 
 // searches reports whether anything depends on distances: which messages a window admits, and what a Scorer reports.
 func (e *engine) searches() bool { return e.configuration.Windowed() || !e.training }
+
+// assign tells queries of a chunk where the embeddings of their relations are.
+func (e *engine) assign(queries []encodedQuery) {
+	if e.between != nil {
+		e.between.assign(queries)
+		return
+	}
+	for i := range queries {
+		queries[i].Embedding, queries[i].Table = queries[i].Relation, int32(i)
+	}
+}
 
 // search finds the distances from the sources of n queries.
 func (e *engine) search(n int) {
@@ -79,8 +94,11 @@ func (e *engine) findRows(n int) {
 // embed computes what depends on the embeddings of n queries alone.
 func (e *engine) embed(n int) {
 	d, relations := e.dim, e.graph.RelationCount()
-	if e.configuration.Dependent {
+	switch e.configuration.Source() {
+	case configuration.RelationsLinear:
 		e.launch("embed", turns(e.configuration.Layers*relations*d, 128), 128)
+	case configuration.RelationsGraph:
+		e.between.forward(e)
 	}
 	mlps := 1
 	if e.configuration.Specific() {
@@ -91,6 +109,9 @@ func (e *engine) embed(n int) {
 
 // arrange puts the linear maps and the MLPs in the kernels' layout, after each change of the parameters.
 func (e *engine) arrange() {
+	if e.between != nil {
+		e.between.arrange()
+	}
 	e.launch("arrange", turns(e.configuration.Layers*int(e.batch.Width*e.batch.Columns), 256), 256)
 	if mlps := e.arrangedMLPs(); mlps > 0 {
 		e.launch("mlp_arrange", blocks(mlps*2*e.dim*e.dim, 256), 256)

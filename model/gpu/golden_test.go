@@ -58,8 +58,8 @@ func checkGolden(t *testing.T, d device.Device, c *golden.Case) {
 // refused returns the error for what devices do not compute, or nil.
 func refused(c configuration.Configuration) *UnsupportedError {
 	switch {
-	case c.Transfers():
-		return &UnsupportedError{Field: "relations", Value: c.Source(), Want: "table or linear"}
+	case c.Incidences:
+		return &UnsupportedError{Field: "ground", Value: true, Want: "false"}
 	case c.Prioritized():
 		return &UnsupportedError{Field: "policy", Value: c.Policy, Want: "window or full"}
 	}
@@ -69,8 +69,8 @@ func refused(c configuration.Configuration) *UnsupportedError {
 // checkRefusal checks that neither a trainer nor a scorer is made for a case.
 func checkRefusal(t *testing.T, d device.Device, c *golden.Case, want UnsupportedError) {
 	t.Helper()
-	_, training := NewTrainer(d, c.Graph, c.Configuration, c.Parameters32(), goldenSolver(c))
-	_, scoring := NewScorer(d, c.Graph, c.Configuration, c.Parameters32())
+	_, training := NewTrainer(d, c.Graph, nil, c.Configuration, c.Parameters32(), goldenSolver(c))
+	_, scoring := NewScorer(d, c.Graph, nil, c.Configuration, c.Parameters32())
 	for _, err := range []error{Supports(c.Configuration), training, scoring} {
 		var got *UnsupportedError
 		if !errors.As(err, &got) || *got != want {
@@ -88,7 +88,7 @@ func checkTraining(t *testing.T, d device.Device, c *golden.Case) {
 	t.Helper()
 	settings := c.Configuration
 	settings.BatchSize, settings.Negatives = len(c.Queries), len(c.Queries[0].Negatives)
-	trainer, err := NewTrainer(d, c.Graph, settings, c.Parameters32(), goldenSolver(c))
+	trainer, err := NewTrainer(d, c.Graph, nil, settings, c.Parameters32(), goldenSolver(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func checkTraining(t *testing.T, d device.Device, c *golden.Case) {
 func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
 	t.Helper()
 	for i, q := range c.Queries {
-		scorer, err := NewScorer(d, without(t, c.Graph, q.Removal), c.Configuration, c.Parameters32())
+		scorer, err := NewScorer(d, without(t, c.Graph, q.Removal), nil, c.Configuration, c.Parameters32())
 		if err != nil {
 			t.Fatal(err)
 		}

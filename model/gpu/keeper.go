@@ -33,12 +33,13 @@ type part struct {
 }
 
 // placePart puts a part of a graph on a device.
-func placePart(d device.Device, g *graph.Graph, links bool) (*part, error) {
-	p, place := &part{memory: memory{device: d}}, placeEdges
+func placePart(d device.Device, g *graph.Graph, inverse inverse, links bool) (*part, error) {
+	p := &part{memory: memory{device: d}}
 	if links {
-		place = placeLinks
+		p.set = placeLinks(&p.memory, g, inverse)
+	} else {
+		p.set = placeEdges(&p.memory, g)
 	}
-	p.set = place(&p.memory, g)
 	if err := p.memory.err; err != nil {
 		_ = p.memory.free() // the first error says more
 		return nil, err
@@ -47,13 +48,13 @@ func placePart(d device.Device, g *graph.Graph, links bool) (*part, error) {
 }
 
 // take returns a part for a user, and places it where it is not kept.
-func (k *Keeper) take(g *graph.Graph, links bool) (*part, error) {
+func (k *Keeper) take(g *graph.Graph, inverse inverse, links bool) (*part, error) {
 	if err := k.drop(func(key partKey) bool { return key.graph.Value() == nil }); err != nil {
 		return nil, err
 	}
 	key := partKey{weak.Make(g), links}
 	if k.parts[key] == nil {
-		p, err := placePart(k, g, links)
+		p, err := placePart(k, g, inverse, links)
 		if err != nil {
 			return nil, err
 		}
@@ -106,9 +107,9 @@ func (e *engine) hold(links bool) {
 	}
 	var p *part
 	if k, keeps := e.device.(*Keeper); keeps {
-		p, e.memory.err = k.take(e.graph, links)
+		p, e.memory.err = k.take(e.graph, e.inverse, links)
 	} else {
-		p, e.memory.err = placePart(e.device, e.graph, links)
+		p, e.memory.err = placePart(e.device, e.graph, e.inverse, links)
 	}
 	if e.memory.err == nil {
 		p.set(&e.batch)

@@ -17,7 +17,7 @@ func TestLinks(t *testing.T) {
 	t.Parallel()
 	g := scenarios(t)[0].graph
 	senders, relations := byRelation(g)
-	links, begin := linksOf(g)
+	links, begin := linksOf(g, g.Inverse)
 	var slots []int32
 	for o := range int32(g.Entities) {
 		for edge := g.Offsets[o]; edge < g.Offsets[o+1]; edge++ {
@@ -49,7 +49,7 @@ func TestKeeper(t *testing.T) {
 		var results [2]any
 		for j, d := range []device.Device{kept, interpreter.New()} {
 			p := s.parameters()
-			trainer, err := NewTrainer(d, s.graph, s.configuration, p, s.solver())
+			trainer, err := NewTrainer(d, s.graph, nil, s.configuration, p, s.solver())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestKeeper(t *testing.T) {
 			if err := errors.Join(stepping, trainer.Store(), trainer.Close()); err != nil {
 				t.Fatal(err)
 			}
-			scorer, err := NewScorer(d, s.graph, s.configuration, p)
+			scorer, err := NewScorer(d, s.graph, nil, s.configuration, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestKeeper(t *testing.T) {
 		t.Errorf("links are at %#x, then at %#x", at[0], at[1])
 	}
 	other := smallScenario(t, nil)
-	trainer, err := NewTrainer(kept, other.graph, other.configuration, other.parameters(), other.solver())
+	trainer, err := NewTrainer(kept, other.graph, nil, other.configuration, other.parameters(), other.solver())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,13 +103,13 @@ func TestKeptMemoryIsFree(t *testing.T) {
 	capacities := map[int]bool{}
 	for memory := int64(4 << 20); memory > 1<<10; memory = memory * 2 / 3 {
 		kept, plain := NewKeeper(interpreter.New(interpreter.Memory(memory))), interpreter.New(interpreter.Memory(memory))
-		links, err := kept.take(s.graph, true)
+		links, err := kept.take(s.graph, s.graph.Inverse, true)
 		if err != nil {
 			break
 		}
 		links.users--
-		want, wantErr := NewScorer(plain, s.graph, s.configuration, s.parameters())
-		got, err := NewScorer(kept, s.graph, s.configuration, s.parameters())
+		want, wantErr := NewScorer(plain, s.graph, nil, s.configuration, s.parameters())
+		got, err := NewScorer(kept, s.graph, nil, s.configuration, s.parameters())
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("with %d bytes: %v, want %v", memory, err, wantErr)
 		}
@@ -134,14 +134,14 @@ func TestFailuresLetGo(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, nil)
 	whole := interpreter.New()
-	if _, err := NewTrainer(whole, s.graph, s.configuration, s.parameters(), s.solver()); err != nil {
+	if _, err := NewTrainer(whole, s.graph, nil, s.configuration, s.parameters(), s.solver()); err != nil {
 		t.Fatal(err)
 	}
 	used := whole.Properties().Memory - whole.Properties().Free
 	for memory := used - 1; memory > 0; memory /= 3 {
 		d := interpreter.New(interpreter.Memory(memory))
 		k := NewKeeper(d)
-		if _, err := NewTrainer(k, s.graph, s.configuration, s.parameters(), s.solver()); !errors.Is(err, device.ErrMemory) {
+		if _, err := NewTrainer(k, s.graph, nil, s.configuration, s.parameters(), s.solver()); !errors.Is(err, device.ErrMemory) {
 			t.Fatalf("with %d of %d bytes: %v", memory, used, err)
 		}
 		if free := k.Properties().Free; free != d.Properties().Memory {

@@ -19,7 +19,8 @@ import (
 type checkedDevice struct {
 	*interpreter.Device
 	dim      int // of the kernels
-	message  int // as package mirror numbers their messages
+	message  int // of the current launch, as package mirror numbers them
+	messages map[device.Kernel]int
 	names    map[device.Kernel]string
 	buffers  []buffered
 	launches map[string]int // by kernel
@@ -45,7 +46,7 @@ type launch struct {
 
 func newCheckedDevice(c configuration.Configuration, options ...interpreter.Option) *checkedDevice {
 	return &checkedDevice{
-		Device: interpreter.New(options...), dim: paddedDim(c.Dim), message: slices.Index(kernels.Messages, c.Message),
+		Device: interpreter.New(options...), dim: paddedDim(c.Dim), messages: map[device.Kernel]int{},
 		names: map[device.Kernel]string{}, launches: map[string]int{},
 	}
 }
@@ -53,9 +54,19 @@ func newCheckedDevice(c configuration.Configuration, options ...interpreter.Opti
 func (d *checkedDevice) Load(ptx string, names ...string) ([]device.Kernel, error) {
 	loaded, err := d.Device.Load(ptx, names...)
 	for i, k := range loaded {
-		d.names[k] = names[i]
+		d.names[k], d.messages[k] = names[i], d.messageOf(ptx)
 	}
 	return loaded, err
+}
+
+// messageOf returns the message function that a source is compiled for, the first one where it does not matter.
+func (d *checkedDevice) messageOf(ptx string) int {
+	return slices.IndexFunc(kernels.Messages, func(message string) bool {
+		return slices.ContainsFunc(kernels.Sources, func(source string) bool {
+			text, err := kernels.Source(source, d.dim, message)
+			return err == nil && text == ptx
+		})
+	})
 }
 
 func (d *checkedDevice) Allocate(size int64) (device.Pointer, error) {
@@ -105,6 +116,7 @@ func (d *checkedDevice) Clear(at device.Pointer, size int64) error {
 
 // Launch runs a kernel, and its function, and returns an error that names the first value that differs.
 func (d *checkedDevice) Launch(k device.Kernel, blocks, threads int, arguments ...any) error {
+	d.message = d.messages[k]
 	l := launch{d, d.names[k], k, blocks, threads, arguments}
 	if d.blocks > 0 && inTurn[l.name] {
 		l.blocks = min(l.blocks, d.blocks)
@@ -221,7 +233,7 @@ var inTurn = map[string]bool{
 	"search_next": true, "activate_senders": true, "draw_masks": true, "embed": true, "arrange": true,
 	"update": true, "attend": true, "score": true,
 	"score_backward": true, "attend_backward": true, "relation_partial": true, "relation_sum": true,
-	"feature_gradients": true, "relation_map": true, "check_finite": true, "adam": true,
+	"feature_gradients": true, "relation_map": true, "project": true, "project_backward": true, "project_states": true, "check_finite": true, "adam": true,
 }
 
 // forRows has the kernels whose first blocks take the rows of heavy entities in turn, and the others those of light ones.
@@ -243,6 +255,19 @@ var functions = map[string]func(b *mirror.Batch, l launch){
 	"strips_start":        func(b *mirror.Batch, l launch) { b.StripsStart() },
 	"strips_write":        func(b *mirror.Batch, l launch) { b.StripsWrite() },
 	"draw_masks":          func(b *mirror.Batch, l launch) { b.DrawMasks(l.integer(2)) },
+	"project": func(b *mirror.Batch, l launch) {
+		b.Project(l.integer(1), argument[float32](l, 2), argument[int32](l, 3), argument[float32](l, 4), argument[float32](l, 5))
+	},
+	"project_backward": func(b *mirror.Batch, l launch) {
+		b.ProjectBackward(l.integer(1), argument[float32](l, 2), argument[float32](l, 3), argument[float32](l, 4))
+	},
+	"project_states": func(b *mirror.Batch, l launch) {
+		b.ProjectStates(l.integer(1), argument[float32](l, 2), argument[float32](l, 3))
+	},
+	"project_weights": func(b *mirror.Batch, l launch) {
+		b.ProjectWeights(l.integer(1), argument[float32](l, 2), argument[float32](l, 3), argument[float32](l, 4), argument[float32](l, 5), argument[float32](l, 6))
+	},
+	"project_sum":         func(b *mirror.Batch, l launch) { b.ProjectSum(l.integer(1), argument[float32](l, 2)) },
 	"embed":               func(b *mirror.Batch, l launch) { b.Embed() },
 	"arrange":             func(b *mirror.Batch, l launch) { b.Arrange() },
 	"mlp_arrange":         func(b *mirror.Batch, l launch) { b.MLPArrange() },
@@ -273,13 +298,13 @@ var functions = map[string]func(b *mirror.Batch, l launch){
 	"relation_parameters": func(b *mirror.Batch, l launch) { b.RelationParameters() },
 	"relation_map":        func(b *mirror.Batch, l launch) { b.RelationMap() },
 	"relation_query":      func(b *mirror.Batch, l launch) { b.RelationQuery() },
-	"query_gradients":     func(b *mirror.Batch, l launch) { b.AddQueryGradients() },
+	"query_gradients":     func(b *mirror.Batch, l launch) { b.AddQueryGradients(l.integer(1)) },
 	"query_parameters":    func(b *mirror.Batch, l launch) { b.QueryParameters() },
 	"check_finite":        func(b *mirror.Batch, l launch) { b.CheckFinite(l.integer(1)) },
 	"adam": func(b *mirror.Batch, l launch) {
 		n, scalar := l.integer(1), func(i int) float32 { return l.arguments[i].(float32) }
 		b.Adam(argument[float32](l, 2)[:n], argument[float32](l, 3)[:n], argument[float32](l, 4)[:n],
-			mirror.AdamStep{Decay: scalar(5), OneMinusBeta1: scalar(6), Beta2: scalar(7), OneMinusBeta2: scalar(8), StepSize: scalar(9), Correction: scalar(10), Epsilon: scalar(11)})
+			mirror.AdamStep{Decay: scalar(5), OneMinusBeta1: scalar(6), Beta2: scalar(7), OneMinusBeta2: scalar(8), StepSize: scalar(9), Correction: scalar(10), Epsilon: scalar(11), Keep: scalar(12)})
 	},
 	"check_scores": func(b *mirror.Batch, l launch) { b.CheckScores(argument[int32](l, 1)) },
 	"rank": func(b *mirror.Batch, l launch) {

@@ -70,13 +70,17 @@ func (d dimensions) placesOf(narrow, wide parameters.Shape, at int) (p places) {
 	rows, is := narrow.Size()/columns, func(suffix string) bool { return strings.HasSuffix(narrow.Name, suffix) }
 	p.rows, p.columns = indices(rows), indices(columns)
 	switch {
-	case is("relation_linear.weight"):
+	case is("relation_linear.weight"), is("ground.table.weight"):
 		p.rows, p.columns = d.vectors(rows, 1), d.vectors(columns, 1)
 	case is(".linear.weight"): // the own state, and the update
 		p.rows, p.columns = d.vectors(rows, 1), d.vectors(d.model, 1)
 		for _, place := range d.vectors(columns-d.model, (columns-d.model)/d.model) {
 			p.columns = append(p.columns, d.kernels+place)
 		}
+	case is("relation_projection.2.weight"): // from hidden units
+		p.rows = d.vectors(rows, 1)
+	case is("relation_projection.2.bias"):
+		p.columns = d.vectors(columns, 1)
 	case is(".0.bias"), is(".2.weight"), is(".2.bias"): // hidden units
 	default:
 		p.columns = d.vectors(columns, 1)

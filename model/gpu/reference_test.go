@@ -159,6 +159,18 @@ func scenarios(t testing.TB) []scenario {
 	add("400 negatives", sparse(t, random, 300, 2, 250), 2, func(c *configuration.Configuration) { c.Layers, c.Negatives = 2, 400 })
 	s = add("chunks", sparse(t, random, 20, 2, 30), 7, func(c *configuration.Configuration) { c.Layers = 2 })
 	s.capacity, s.again = 3, true
+	s = add("relations from a graph, hubs", hubs, 3, func(c *configuration.Configuration) { c.Relations, c.RelationLayers, c.Delta = "graph", 2, 1 })
+	s.examples[0].Source, s.again = 0, true
+	add("relations from a graph, dim 64, sum, full", sparse(t, random, 8, 5, 8), 3, func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.Policy, c.Aggregate, c.WeightDecay = "graph", 2, 2, 64, "full", "sum", 0.1
+	})
+	add("relations from a graph, rotate", sparse(t, random, 10, 2, 10), 2, func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.Message, c.Aggregate = "graph", 1, 2, 6, "rotate", "mean"
+	})
+	s = add("relations from a graph, chunks", sparse(t, random, 12, 6, 16), 7, func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.DeltaMode, c.Attention = "graph", 2, 2, 8, "specific", "shared"
+	})
+	s.capacity = 3
 	add("one entity", newGraph(t, 1, 1, nil), 2, nil)
 	add("one entity, self-loop", newGraph(t, 1, 2, []graph.Fact{{Head: 0, Relation: 1, Tail: 0}}), 2, nil)
 	add("no edges", newGraph(t, 5, 2, nil), 3, func(c *configuration.Configuration) { c.DegreeMessages = true })
@@ -180,9 +192,9 @@ func (s scenario) solver() *optimizer.Adam {
 // newTrainer returns a trainer whose chunks have the scenario's number of queries.
 func (s scenario) newTrainer(d device.Device, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
 	if s.capacity == 0 {
-		return NewTrainer(d, s.graph, s.configuration, p, solver)
+		return NewTrainer(d, s.graph, nil, s.configuration, p, solver)
 	}
-	whole, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, solver)
+	whole, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, solver)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +202,11 @@ func (s scenario) newTrainer(d device.Device, p *parameters.Set[float32], solver
 	for _, b := range whole.buffers(1+s.configuration.Negatives, s.configuration.BatchSize) {
 		each, once = each+b.bytes+256, once+b.once+256
 	}
-	return newTrainer(d, s.graph, s.configuration, p, solver, once+each*int64(s.capacity)+each/2)
+	if b := whole.between; b != nil {
+		eachBase, bases := b.needs(s.configuration.BatchSize)
+		each, once = each+eachBase+b.slotBytes(), once+bases
+	}
+	return newTrainer(d, s.graph, nil, s.configuration, p, solver, once+each*int64(s.capacity)+each/2)
 }
 
 // ordered has options of an interpreter that is the same in each run.
@@ -216,6 +232,12 @@ func anyScenario(t testing.TB, seed uint64) scenario {
 		c.Policy = "full"
 	} else if chance() {
 		c.DeltaMode, c.Attention, c.AttentionTemperature = "specific", choose("own", "shared"), 0.5+random.Float64()
+	}
+	if chance() {
+		c.Relations, c.RelationLayers, c.Bias, c.DegreeMessages = "graph", 1+random.IntN(3), true, false
+		if c.Specific() {
+			c.Attention = "shared"
+		}
 	}
 	entities := 4 + random.IntN(30)
 	g := sparse(t, random, entities, 2+random.IntN(3), random.IntN(4*entities))
@@ -285,7 +307,7 @@ func (s scenario) train(d *checkedDevice, steps int) error {
 
 // score scores the examples' queries.
 func (s scenario) score(t testing.TB, d *checkedDevice) error {
-	scorer, err := NewScorer(d, s.graph, s.configuration, s.parameters())
+	scorer, err := NewScorer(d, s.graph, nil, s.configuration, s.parameters())
 	if err != nil {
 		return err
 	}

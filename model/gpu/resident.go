@@ -37,8 +37,8 @@ func byDegree(g *graph.Graph) []int32 {
 	return order
 }
 
-// byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together. The graph has
-// them by receiver, sender and relation, so two stable distributions order them, by relation and then by receiver.
+// byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together. Those of a
+// receiver and relation lie by sender in the graph, so two stable distributions order them, by relation and then by receiver.
 func byRelation(g *graph.Graph) (senders, relations []int32) {
 	type ends struct{ sender, receiver int32 }
 	byRelation, next := make([]ends, g.Edges()), begins(g.Relations, g.RelationCount())
@@ -87,9 +87,12 @@ func scales(g *graph.Graph) []scale {
 	return scales
 }
 
+// inverse returns the inverse of a relation: that of an edge's inverse edge.
+type inverse func(relation int32) int32
+
 // placeLinks puts on a device what training reads of a graph beside its edges. It cuts each relation's slots into pieces that a warp sums.
-func placeLinks(m *memory, g *graph.Graph) func(b *batch) {
-	links, begin := linksOf(g)
+func placeLinks(m *memory, g *graph.Graph, inverse inverse) func(b *batch) {
+	links, begin := linksOf(g, inverse)
 	var pieceBegin []int32
 	pieces := make([]int32, len(begin))
 	for r := range g.RelationCount() {
@@ -109,10 +112,10 @@ func placeLinks(m *memory, g *graph.Graph) func(b *batch) {
 // linksOf returns the edges in the order of byRelation as training reads them, and where the slots of each relation begin, and the end. Slots
 // number the edges by the relation of their inverse. Edges by sender, then relation of the inverse, then receiver are the inverses of
 // those by receiver, relation and sender: to distribute slots by sender gives the index of each inverse.
-func linksOf(g *graph.Graph) (links []link, begin []int32) {
+func linksOf(g *graph.Graph, inverse inverse) (links []link, begin []int32) {
 	senders, relations := byRelation(g)
 	for i, r := range relations {
-		relations[i] = g.Inverse(r)
+		relations[i] = inverse(r)
 	}
 	begin = begins(relations, g.RelationCount())
 	links, next := make([]link, len(senders)), slices.Clone(begin)

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"tagnet/model/configuration"
-	"tagnet/model/device"
 )
 
 // TestManyRowsStart checks the first rows of more queries than one turn of the block takes.
@@ -14,7 +13,7 @@ func TestManyRowsStart(t *testing.T) {
 	t.Parallel()
 	const layers, queries = 3, 300 // 2400 counts in turns of 1024
 	d := newCheckedDevice(configuration.Default(), ordered...)
-	e := &engine{device: d, configuration: configuration.Default(), dim: 32, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
+	e := &engine{machine: &machine{device: d, dim: 32, memory: memory{device: d}}, configuration: configuration.Default()}
 	if err := e.load(); err != nil {
 		t.Fatal(err)
 	}

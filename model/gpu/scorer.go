@@ -11,6 +11,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 )
 
 // Together is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends on it.
@@ -49,9 +50,10 @@ type Answered struct {
 // Scorer scores all entities as answers of queries, on a device. It is not safe for concurrent use.
 type Scorer struct{ *engine }
 
-// NewScorer returns a scorer with parameters p over g. Nothing else may use the device before Close.
-func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (*Scorer, error) {
-	e, err := newEngine(d, g, c, p, false)
+// NewScorer returns a scorer with parameters p over g. between is the graph of the relations, or nil: then it is made where the model
+// needs it. Nothing else may use the device before Close.
+func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (*Scorer, error) {
+	e, err := newEngine(d, g, between, c, p, false)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 			t.Parallel()
 			s := smallScenario(t, change)
 			queries, p := s.queries(), s.parameters()
-			scorer, err := NewScorer(interpreter.New(interpreter.Seed(3)), s.graph, s.configuration, p)
+			scorer, err := NewScorer(interpreter.New(interpreter.Seed(3)), s.graph, nil, s.configuration, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			for i := range data {
 				data[i] = float32(bad)
 			}
-			scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, p)
+			scorer, err := NewScorer(interpreter.New(), s.graph, nil, s.configuration, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 func TestQueriesOutsideTheGraph(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, nil)
-	scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, s.parameters())
+	scorer, err := NewScorer(interpreter.New(), s.graph, nil, s.configuration, s.parameters())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestScoringIsCanceled(t *testing.T) {
 	queries := s.queries()[:3]
 	var answers [2][]Answered
 	for i := range answers {
-		scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, s.parameters())
+		scorer, err := NewScorer(interpreter.New(), s.graph, nil, s.configuration, s.parameters())
 		if err != nil {
 			t.Fatal(err)
 		}

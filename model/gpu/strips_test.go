@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"tagnet/model/configuration"
-	"tagnet/model/device"
 )
 
 // TestManyStripsStart checks the strips and spans of more entities and degrees than a block has threads, in spans of several strips.
@@ -14,7 +13,7 @@ func TestManyStripsStart(t *testing.T) {
 	t.Parallel()
 	const layers, entities, queries = 2, 3000, 40
 	d := newCheckedDevice(configuration.Default(), ordered...)
-	e := &engine{device: d, configuration: configuration.Default(), dim: 32, training: true, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
+	e := &engine{machine: &machine{device: d, dim: 32, training: true, memory: memory{device: d}}, configuration: configuration.Default()}
 	if err := e.load(); err != nil {
 		t.Fatal(err)
 	}

@@ -38,9 +38,12 @@ func Supports(c configuration.Configuration) error {
 		return remedy.Errorf("use --device cpu", "%w", &UnsupportedError{field, value, want})
 	}
 	_, computes := reductions[c.Aggregate]
+	sources := []string{configuration.RelationsTable, configuration.RelationsLinear, configuration.RelationsGraph}
 	switch {
-	case c.Source() != configuration.RelationsTable && c.Source() != configuration.RelationsLinear:
-		return cpuOnly("relations", c.Source(), configuration.RelationsTable+" or "+configuration.RelationsLinear)
+	case !slices.Contains(sources, c.Source()):
+		return cpuOnly("relations", c.Source(), strings.Join(sources, ", "))
+	case c.Incidences:
+		return cpuOnly("ground", c.Incidences, "false")
 	case c.Prioritized():
 		return cpuOnly("policy", c.Policy, configuration.PolicyWindow+" or "+configuration.PolicyFull)
 	case !slices.Contains(kernels.Messages, c.Message):

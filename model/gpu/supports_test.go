@@ -15,6 +15,7 @@ func TestUnknownChoicesAreRefused(t *testing.T) {
 		"message":   func(c *configuration.Configuration) { c.Message = "quate" },
 		"reach":     func(c *configuration.Configuration) { c.Reach = 100 },
 		"relations": func(c *configuration.Configuration) { c.Relations = "constants" },
+		"ground":    func(c *configuration.Configuration) { c.Incidences = true },
 	} {
 		c := configuration.Default()
 		change(&c)

@@ -15,6 +15,7 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/random"
+	"tagnet/model/relations"
 )
 
 // Trainer trains one model on a device. It is not safe for concurrent use.
@@ -40,15 +41,16 @@ type worker struct {
 	negatives []int32
 }
 
-// NewTrainer returns a trainer of p over g, from the state of the solver. Nothing else may use the device before Close. p and the
+// NewTrainer returns a trainer of p over g, from the state of the solver. between is the graph of the relations, or nil: then it is made
+// where the model needs it. Nothing else may use the device before Close. p and the
 // solver stay as they are until Store.
-func NewTrainer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
-	return newTrainer(d, g, c, p, solver, trainingChunk)
+func NewTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
+	return newTrainer(d, g, between, c, p, solver, trainingChunk)
 }
 
 // newTrainer is NewTrainer with chunks of that many bytes.
-func newTrainer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam, chunk int64) (*Trainer, error) {
-	e, err := newEngine(d, g, c, p, true)
+func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam, chunk int64) (*Trainer, error) {
+	e, err := newEngine(d, g, between, c, p, true)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +147,7 @@ func (t *Trainer) apply() {
 	t.launch("check_finite", turns(t.size, 256), 256, int32(t.size))
 	s := t.solver.Coefficients(t.steps + 1)
 	t.launch("adam", turns(t.size, 256), 256, int32(t.size), t.batch.Parameters, t.first, t.second,
-		s.Decay, s.OneMinusBeta1, s.Beta2, s.OneMinusBeta2, s.StepSize, s.Correction, s.Epsilon)
+		s.Decay, s.OneMinusBeta1, s.Beta2, s.OneMinusBeta2, s.StepSize, s.Correction, s.Epsilon, t.solver.Keep())
 }
 
 // Gradients returns those of the last step.

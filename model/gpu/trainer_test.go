@@ -57,7 +57,7 @@ func (s scenario) learn(t *testing.T, steps int, make func(*parameters.Set[float
 // on returns what learn makes a trainer on a device with.
 func (s scenario) on(d device.Device) func(*parameters.Set[float32], *optimizer.Adam) (stepper, error) {
 	return func(p *parameters.Set[float32], solver *optimizer.Adam) (stepper, error) {
-		return NewTrainer(d, s.graph, s.configuration, p, solver)
+		return NewTrainer(d, s.graph, nil, s.configuration, p, solver)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestStore(t *testing.T) {
 	s := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 })
 	whole, parts := s.parameters(), s.parameters()
 	train := func(p *parameters.Set[float32], solver *optimizer.Adam, steps ...uint64) {
-		trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, solver)
+		trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, solver)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 		} else if !errors.Is(err, device.ErrMemory) {
 			t.Fatal(err)
 		}
-		scorer, err := NewScorer(interpreter.New(interpreter.Memory(memory)), s.graph, s.configuration, s.parameters())
+		scorer, err := NewScorer(interpreter.New(interpreter.Memory(memory)), s.graph, nil, s.configuration, s.parameters())
 		if errors.Is(err, device.ErrMemory) {
 			break
 		}
@@ -285,7 +285,7 @@ func (w *waiting) CopyOut(to []byte, from device.Pointer) error {
 func TestStepWaitsTwice(t *testing.T) {
 	t.Parallel()
 	s, d := smallScenario(t, nil), &waiting{Device: interpreter.New()}
-	trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
+	trainer, err := NewTrainer(d, s.graph, nil, s.configuration, s.parameters(), s.solver())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestInfiniteLoss(t *testing.T) {
 	s := smallScenario(t, func(c *configuration.Configuration) { c.AdversarialTemperature = 0 })
 	p, solver := s.parameters(), s.solver()
 	p.Data("mlp.2.bias")[0] = float32(math.Inf(1))
-	trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, solver)
+	trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, solver)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestWeightsThatAreNotFinite(t *testing.T) {
 			for i := range data {
 				data[i] = float32(math.NaN())
 			}
-			trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, s.solver())
+			trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, s.solver())
 			if err != nil {
 				t.Fatal(err)
 			}

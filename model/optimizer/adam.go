@@ -110,8 +110,7 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	s := a.Coefficients(a.steps)
 	a.each(func(c chunk) {
 		t := &a.tensors[c.tensor]
-		if a.Decoupled {
-			keep := float32(1 - a.LearningRate*a.WeightDecay)
+		if keep := a.Keep(); a.Decoupled {
 			for i := c.from; i < c.to; i++ {
 				t.weight[i] *= keep
 			}
@@ -156,6 +155,14 @@ func (a *Adam) attach(model []gorgonia.ValueGrad) error {
 		}
 	}
 	return nil
+}
+
+// Keep returns the share of each weight that a step keeps before it changes it: 1, unless Decoupled.
+func (a *Adam) Keep() float32 {
+	if !a.Decoupled {
+		return 1
+	}
+	return float32(1 - a.LearningRate*a.WeightDecay)
 }
 
 // Coefficients returns the scalars of a step's formula, from step 1, at the current learning rate.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
+	"tagnet/model/gpu"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
@@ -68,7 +70,7 @@ type ranker struct {
 func (r *ranker) open() error {
 	m := r.model
 	if a := r.with.Device.Accelerator(); a != nil {
-		scorer, err := a.NewScorer(m.Graph, m.Configuration, m.Parameters)
+		scorer, err := m.onDevice(a)
 		if err == nil {
 			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, newPriors(m.Graph, m.Prior, m.Tries), scorer, r.with.Device.Devices())
 			return nil
@@ -86,6 +88,14 @@ func (r *ranker) open() error {
 	pool.priors = newPriors(m.Graph, m.Prior, m.Tries)
 	r.current = &cpuRanker{pool, r.list}
 	return nil
+}
+
+// onDevice returns a scorer on a device, which computes all states.
+func (m Model) onDevice(a accelerator.Accelerator) (accelerator.Scorer, error) {
+	if m.Radius > 0 {
+		return nil, remedy.Errorf("use --device cpu", "%w", &gpu.UnsupportedError{Field: "radius", Value: m.Radius, Want: "0"})
+	}
+	return a.NewScorer(m.Graph, m.Relations, m.Configuration, m.Parameters)
 }
 
 // fallBack reports whether the processor takes over after an error, and announces that.

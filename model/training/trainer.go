@@ -17,7 +17,7 @@ func (l *learner) makeTrainer() error {
 	}
 	var err error
 	if a := l.device.Accelerator(); a != nil {
-		if at.trainer, err = a.NewTrainer(at.Graph, l.Configuration, l.parameters, l.solver); err == nil {
+		if at.trainer, err = a.NewTrainer(at.Graph, at.Relations, l.Configuration, l.parameters, l.solver); err == nil {
 			return nil
 		}
 		at.trainer = nil

@@ -15,6 +15,7 @@ import (
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 )
 
 // Devices are the devices of an imaginary machine, for one goroutine at a time.
@@ -72,7 +73,7 @@ type trainer struct {
 	solver, own      *optimizer.Adam
 }
 
-func (o *opened) NewTrainer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (accelerator.Trainer, error) {
+func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (accelerator.Trainer, error) {
 	if err := o.do("trainer"); err != nil {
 		return nil, err
 	}
@@ -81,12 +82,13 @@ func (o *opened) NewTrainer(g *graph.Graph, c configuration.Configuration, p *pa
 		devices: o.Devices, parameters: p, copy: parameters.NewSet[float32](layout),
 		solver: solver, own: optimizer.NewAdam(layout, solver.LearningRate, solver.WeightDecay, o.Kernel),
 	}
+	t.own.Decoupled = solver.Decoupled
 	copySet(t.copy, p)
 	if err := t.own.Restore(solver.State()); err != nil {
 		return nil, err
 	}
 	var err error
-	t.Trainer, err = optimizer.New(g, nil, c, t.copy, t.own, 1, o.Kernel)
+	t.Trainer, err = optimizer.New(g, between, c, t.copy, t.own, 1, o.Kernel)
 	return t, err
 }
 
@@ -121,13 +123,13 @@ type scorer struct {
 	worker   *inference.Worker
 }
 
-func (o *opened) NewScorer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (accelerator.Scorer, error) {
+func (o *opened) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (accelerator.Scorer, error) {
 	if err := o.do("scorer"); err != nil {
 		return nil, err
 	}
 	own := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
 	copySet(own, p)
-	s, err := inference.New(g, nil, c, own, o.Kernel)
+	s, err := inference.New(g, between, c, own, o.Kernel)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 var files embed.FS
 
 // Sources are the names of the sources, without their ending.
-var Sources = []string{"search", "rows", "strips", "embed", "aggregate", "update", "head", "states", "backward", "features", "weights", "optimizer", "ranking"}
+var Sources = []string{"search", "rows", "strips", "embed", "aggregate", "update", "head", "states", "backward", "features", "weights", "relations", "optimizer", "ranking"}
 
 // Messages are the message functions that kernels are compiled for, as the configuration names them.
 var Messages = []string{"distmult", "transe", "rotate"}

@@ -48,6 +48,7 @@ struct Query {
 	int removal;                  // 0: nothing, 1: the fact's two edges, 2: all edges between source and answer
 	int source_drop, answer_drop; // in-edges that the ends lose
 	int candidates;
+	int embedding, table; // the row of its relation's embedding, and which tables of relation embeddings it reads, where these depend on the query
 	word seed;
 };
 
@@ -105,6 +106,7 @@ struct Batch {
 
 	const float *parameters;
 	float *gradients; // as parameters
+	const float *query_embeddings; // of relations of queries: parameters or, where relations come from their graph, states of it
 
 	byte *reached;              // [B, V]: distances from the sources
 	byte *distances;            // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
@@ -127,7 +129,7 @@ struct Batch {
 	int *span_counts; // [T]
 	unsigned *masks; // of dropout, by row, [PER]
 
-	float *dependent;  // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
+	float *dependent;  // [tables, T, 2R, DIM]: embeddings of relations, where they depend on the query
 	float *maps;       // [T, width, columns] linear maps
 	float *transposed; // [T, columns, width]
 	float *mlp_maps;   // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
@@ -172,6 +174,7 @@ struct Batch {
 	int width, columns; // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
 	int degrees, strip_stride, span_stride;
 	flag specific, training, dependent_relations, bias, degree_messages;
+	// relation_at: the table of a layer, the linear map that makes it, or the first of the two that do
 	int layer_size, linear_at, linear_bias_at, scale_at, shift_at, relation_at, relation_bias_at, degree_at;
 	int query_at, mlp_at, attention_at;
 	flag accumulate;
@@ -239,11 +242,11 @@ DEVICE int last_age(const Batch *p, int distance) { return min(p->delta, p->laye
 
 // The embedding of relation r for a query in layer t, from 1.
 DEVICE const float *embedding_of(const Batch *p, int b, int t, int r) {
-	if (p->dependent_relations) return p->dependent + ((long long)(b * p->layers + t - 1) * p->relation_count + r) * DIM;
+	if (p->dependent_relations) return p->dependent + (((long long)p->queries[b].table * p->layers + t - 1) * p->relation_count + r) * DIM;
 	return p->parameters + (long long)(t - 1) * p->layer_size + p->relation_at + r * DIM;
 }
 
-DEVICE const float *query_embedding(const Batch *p, int b) { return p->parameters + p->query_at + p->queries[b].relation * DIM; }
+DEVICE const float *query_embedding(const Batch *p, int b) { return p->query_embeddings + (long long)p->queries[b].embedding * DIM; }
 
 DEVICE float4 at4(const float *values, long long i) { return ((const float4 *)values)[i]; }
 DEVICE void put4(float *values, long long i, float4 x) { ((float4 *)values)[i] = x; }

@@ -219,16 +219,15 @@ KERNEL(256) relation_query(const Batch *p) {
 	}
 }
 
-// Adds to the gradients of the queries' embeddings what comes through the sources' states, the boundary, and the relations.
-// A block a query.
-KERNEL(DIM) query_gradients(const Batch *p) {
-	int b = blockIdx.x, j = threadIdx.x, pieces = (p->layers * p->relation_count * DIM + OUTPUTS - 1) / OUTPUTS;
+// Adds to the gradients of the queries' embeddings what comes through the sources' states, the boundary, and the
+// pieces of relation_query. A block a query.
+KERNEL(DIM) query_gradients(const Batch *p, int pieces) {
+	int b = blockIdx.x, j = threadIdx.x;
 	float sum = p->query_gradients[b * DIM + j] + p->gradient[b * DIM + j]; // the sources are the first rows
 	long long count = (long long)p->batch * p->entities, of = (long long)b * p->entities + p->queries[b].source;
 	for (int t = 1; t <= p->layers; t++)
 		if (p->active[t * count + of]) sum += p->boundary[((long long)b * (p->layers + 1) + t) * DIM + j];
-	if (p->dependent_relations)
-		for (int piece = 0; piece < pieces; piece++) sum += p->partial[((long long)b * pieces + piece) * DIM + j];
+	for (int piece = 0; piece < pieces; piece++) sum += p->partial[((long long)b * pieces + piece) * DIM + j];
 	p->query_gradients[b * DIM + j] = sum;
 }
 

@@ -89,7 +89,7 @@ func compute(d device.Device, c *golden.Case) (outcome, error) {
 		return outcome{}, err
 	}
 	solver := optimizer.NewAdam(parameters.Layout(settings, c.Graph.RelationCount()), settings.LearningRate, settings.WeightDecay, kernel.Available()[0])
-	trainer, err := gpu.NewTrainer(d, c.Graph, settings, out.weights, solver)
+	trainer, err := gpu.NewTrainer(d, c.Graph, nil, settings, out.weights, solver)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -115,7 +115,7 @@ func (o *outcome) step(trainer *gpu.Trainer, c *golden.Case) error {
 
 // scores returns the scores of all entities for the queries of a case.
 func scores(d device.Device, c *golden.Case, p *parameters.Set[float32]) ([][]float32, error) {
-	scorer, err := gpu.NewScorer(d, c.Graph, c.Configuration, p)
+	scorer, err := gpu.NewScorer(d, c.Graph, nil, c.Configuration, p)
 	if err != nil {
 		return nil, err
 	}

@@ -228,7 +228,7 @@ func TestULTRARefused(t *testing.T) {
 		"not NBFNet's":        {2, "--weights: " + weights + " holds weights of ULTRA: use --model " + weights, []string{"--weights", weights}},
 		"far radius":          {2, "--radius is 7: want 0 to 6", []string{"--model", weights, "--radius", "7"}},
 		"radius of another":   {2, "--radius is for ULTRA's weights", []string{"--model", "wn18rr", "--radius", "2"}},
-		"a device":            {1, "relations graph runs on the CPU alone (a device takes table or linear)", []string{"--model", weights, "--device", "cuda"}},
+		"a device":            {1, "no CUDA driver", []string{"--model", weights, "--device", "cuda"}},
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
 		"as a checkpoint":     {1, "--checkpoint: " + weights + " is no checkpoint of tagnet; score and serve take ULTRA's weights with --model " + weights, []string{"--checkpoint", weights}},

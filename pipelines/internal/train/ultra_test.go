@@ -253,7 +253,7 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		"window":    {2, []string{"policy is \"full\" there, \"window\" here", "loses much of their quality"}, []string{"--policy", "window"}},
 		"delta":     {2, []string{"the flags do not fit its weights (delta is 0 there, 2 here)"}, []string{"--delta", "2"}},
 		"dropout":   {2, []string{"the flags do not fit its weights (dropout is 0 there, 0.1 here)"}, []string{"--dropout", "0.1"}},
-		"device":    {1, []string{"relations graph runs on the CPU alone (a device takes table or linear)"}, []string{"--device", "cuda"}},
+		"device":    {1, []string{"no CUDA driver"}, []string{"--device", "cuda"}},
 		"cut short": {1, []string{"--from: ", "its zip archive is cut short or damaged"}, []string{"--from", cut}},
 		"memory":    {2, []string{"--memory", "training on this graph with 1 thread takes at least"}, []string{"--memory", "200"}},
 	} {

@@ -8,6 +8,7 @@ type Query struct {
 	Removal                           int32 // 0: nothing, 1: the fact's two edges, 2: all edges between source and answer
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
+	Embedding, Table                  int32 // the row of its relation's embedding, and which tables it reads, where these depend on the query
 	Seed                              uint64
 }
 
@@ -143,14 +144,14 @@ func (p *Batch) state(age, b int, entity int32) []float32 {
 // embedding returns the embedding of relation r for query b in layer t, from 1.
 func (p *Batch) embedding(b, t int, r int32) []float32 {
 	if p.DependentRelations {
-		return p.Dependent[((b*p.Layers+t-1)*p.RelationCount+int(r))*p.Dim:][:p.Dim]
+		return p.Dependent[((int(p.Queries[b].Table)*p.Layers+t-1)*p.RelationCount+int(r))*p.Dim:][:p.Dim]
 	}
 	return p.layer(t)[p.RelationAt+int(r)*p.Dim:][:p.Dim]
 }
 
 // queryEmbedding returns the embedding of the relation of query b.
 func (p *Batch) queryEmbedding(b int) []float32 {
-	return p.Parameters[p.QueryAt+int(p.Queries[b].Relation)*p.Dim:][:p.Dim]
+	return p.QueryEmbeddings[int(p.Queries[b].Embedding)*p.Dim:][:p.Dim]
 }
 
 // put sets a gradient, or adds to it.

@@ -22,8 +22,9 @@ type Batch struct {
 	Queries                         []Query // [B]
 	CandidateEntities, Multiplicity []int32 // [B, candidate_stride]; the answer first
 
-	Parameters []float32
-	Gradients  []float32 // as parameters
+	Parameters      []float32
+	Gradients       []float32 // as parameters
+	QueryEmbeddings []float32 // of relations of queries: parameters or, where relations come from their graph, states of it
 
 	Reached              []uint8  // [B, V]: distances from the sources
 	Distances            []uint8  // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
@@ -46,7 +47,7 @@ type Batch struct {
 	SpanCounts           []int32  // [T]
 	Masks                []uint32 // of dropout, by row, [PER]
 
-	Dependent  []float32 // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
+	Dependent  []float32 // [tables, T, 2R, DIM]: embeddings of relations, where they depend on the query
 	Maps       []float32 // [T, width, columns] linear maps
 	Transposed []float32 // [T, columns, width]
 	MLPMaps    []float32 // [2, DIM, HIDDEN]: weights of states in the MLPs of scores and attention, where these do not fit shared memory
@@ -86,11 +87,12 @@ type Batch struct {
 	Bad  []int32 // 1 where a loss or a gradient is not finite
 	Sent []int64 // [T, B] messages
 
-	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int
-	Pieces, CandidateStride, Reduction                                                        int
-	Width, Columns                                                                            int // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
-	Degrees, StripStride, SpanStride                                                          int
-	Specific, Training, DependentRelations, Bias, DegreeMessages                              bool
+	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount int
+	Pieces, CandidateStride, Reduction                                     int
+	Width, Columns                                                         int // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
+	Degrees, StripStride, SpanStride                                       int
+	Specific, Training, DependentRelations, Bias, DegreeMessages           bool
+	// relation_at: the table of a layer, the linear map that makes it, or the first of the two that do
 	LayerSize, LinearAt, LinearBiasAt, ScaleAt, ShiftAt, RelationAt, RelationBiasAt, DegreeAt int
 	QueryAt, MLPAt, AttentionAt                                                               int
 	Accumulate                                                                                bool

@@ -13,7 +13,7 @@ func (p *Batch) CheckFinite(n int) {
 
 // AdamStep has the scalars of a step.
 type AdamStep struct {
-	Decay, OneMinusBeta1, Beta2, OneMinusBeta2, StepSize, Correction, Epsilon float32
+	Decay, OneMinusBeta1, Beta2, OneMinusBeta2, StepSize, Correction, Epsilon, Keep float32
 }
 
 // Adam makes a step, unless a gradient was not finite.
@@ -22,6 +22,7 @@ func (p *Batch) Adam(parameters, first, second []float32, s AdamStep) {
 		return
 	}
 	for i, w := range parameters {
+		w = float32(w * s.Keep)
 		g := p.Gradients[i] + float32(s.Decay*w)
 		first[i] += float32(s.OneMinusBeta1 * (g - first[i]))
 		second[i] = float32(s.Beta2*second[i]) + float32(s.OneMinusBeta2*float32(g*g))

@@ -191,8 +191,8 @@ func (p *Batch) RelationQuery() {
 func (p *Batch) queryPieces() int { return blocks(p.Layers*p.RelationCount*p.Dim, queryOutputs) }
 
 // AddQueryGradients adds to the gradients of the queries' embeddings what comes through the sources' states, the boundary, and the
-// relations.
-func (p *Batch) AddQueryGradients() {
+// pieces of RelationQuery.
+func (p *Batch) AddQueryGradients(pieces int) {
 	for b, q := range p.Queries[:p.Batch] {
 		for j := range p.Dim {
 			sum := p.QueryGradients[b*p.Dim+j] + p.Gradient[b*p.Dim+j] // the sources are the first rows
@@ -201,8 +201,8 @@ func (p *Batch) AddQueryGradients() {
 					sum += p.Boundary[(b*(p.Layers+1)+t)*p.Dim+j]
 				}
 			}
-			for piece := 0; p.DependentRelations && piece < p.queryPieces(); piece++ {
-				sum += p.Partial[(b*p.queryPieces()+piece)*p.Dim+j]
+			for piece := range pieces {
+				sum += p.Partial[(b*pieces+piece)*p.Dim+j]
 			}
 			p.QueryGradients[b*p.Dim+j] = sum
 		}
