@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -21,16 +22,24 @@ import (
 	"tagnet/model/ranking"
 )
 
-// card is an interpreter that counts its launches, of which it refuses those after a number, if that is not 0.
+// card is an interpreter that counts its launches. After a number of them, if that is not 0, it waits until another card is lost, or is
+// lost itself where there is none.
 type card struct {
 	device.Device
 	launches atomic.Int64
 	last     int64
+	waitsFor *card
+	lost     chan struct{}
+	once     sync.Once
 }
 
 func (c *card) Launch(k device.Kernel, blocks, threads int, arguments ...any) error {
 	if n := c.launches.Add(1); c.last > 0 && n > c.last {
-		return fmt.Errorf("launching: %w", device.ErrLost)
+		if c.waitsFor == nil {
+			c.once.Do(func() { close(c.lost) })
+			return fmt.Errorf("launching: %w", device.ErrLost)
+		}
+		<-c.waitsFor.lost
 	}
 	return c.Device.Launch(k, blocks, threads, arguments...)
 }
@@ -39,7 +48,7 @@ func (c *card) Launch(k device.Kernel, blocks, threads int, arguments ...any) er
 func machine(memory ...int64) (accelerator.Devices, []*card) {
 	var cards []*card
 	for _, bytes := range memory {
-		cards = append(cards, &card{Device: interpreter.New(interpreter.Memory(bytes))})
+		cards = append(cards, &card{Device: interpreter.New(interpreter.Memory(bytes)), lost: make(chan struct{})})
 	}
 	return accelerator.New(func(ordinal int) (device.Device, error) {
 		if ordinal >= len(cards) {
@@ -129,7 +138,7 @@ func TestSeveralDevices(t *testing.T) {
 
 	// Errors are those of a device that was lost, and of the first query whose scores are not finite.
 	failing, cards := machine(1<<30, 1<<30)
-	cards[1].last = 20
+	cards[0].last, cards[0].waitsFor, cards[1].last = 8, cards[1], 8 // so that the second device gets queries, too
 	if _, err := score(failing, "cuda:all", queries); !errors.Is(err, device.ErrLost) {
 		t.Errorf("error %v, want that a device was lost", err)
 	}
