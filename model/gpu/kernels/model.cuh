@@ -318,6 +318,24 @@ DEVICE float max_warp(float x) {
 	return x;
 }
 
+// sum_before returns the sum of what the threads before have, of 1024, and sets all to that of all. The next call needs other sums.
+DEVICE int sum_before(int x, int *sums, int &all) {
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = x, before = 0;
+#pragma unroll
+	for (int lanes = 1; lanes < 32; lanes *= 2) {
+		int below = __shfl_up_sync(ALL, sum, lanes);
+		if (lane >= lanes) sum += below;
+	}
+	if (lane == 31) sums[warp] = sum;
+	__syncthreads();
+	all = 0;
+	for (int w = 0; w < 32; w++) {
+		if (w == warp) before = all;
+		all += sums[w];
+	}
+	return before + sum - x;
+}
+
 // relu keeps a NaN, which fmaxf would lose: a model that is not finite must not look as if it were.
 DEVICE float relu(float x) { return x < 0.0f ? 0.0f : x; }
 

@@ -79,23 +79,10 @@ KERNEL(1024) rows_count(const Batch *p) {
 
 // The first row of each layer, class and query. One block, which takes 1024 counts at a time.
 KERNEL(1024) rows_start(const Batch *p) {
-	__shared__ int all_sums[2][32]; // in turns, so that a barrier each is enough
-	int n = (p->layers + 1) * 2 * p->batch, lane = threadIdx.x % 32, warp = threadIdx.x / 32, next = 0;
+	__shared__ int sums[2][32]; // in turns, so that a barrier each is enough
+	int n = (p->layers + 1) * 2 * p->batch, next = 0, all;
 	for (int first = 0; first <= n; first += 1024) {
-		int i = first + threadIdx.x, own = i < n ? p->counts[i] : 0, sum = own, *sums = all_sums[first / 1024 % 2];
-#pragma unroll
-		for (int lanes = 1; lanes < 32; lanes *= 2) {
-			int below = __shfl_up_sync(ALL, sum, lanes);
-			if (lane >= lanes) sum += below;
-		}
-		if (lane == 31) sums[warp] = sum;
-		__syncthreads();
-		int before = 0, all = 0;
-		for (int w = 0; w < 32; w++) {
-			if (w == warp) before = all;
-			all += sums[w];
-		}
-		int start = next + before + sum - own;
+		int i = first + threadIdx.x, start = next + sum_before(i < n ? p->counts[i] : 0, sums[first / 1024 % 2], all);
 		if (i < n) p->starts[i] = start;
 		if (i <= n && i % (2 * p->batch) == 0) p->row_begin[i / (2 * p->batch)] = start;
 		else if (i < n && i % p->batch == 0) p->heavy_end[i / (2 * p->batch)] = start;

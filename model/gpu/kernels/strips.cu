@@ -13,24 +13,6 @@ KERNEL(256) strips_count(const Batch *p) {
 	p->places[i + t] = rows;
 }
 
-// sum_before returns the sum of what the threads before have, of 1024.
-DEVICE int sum_before(int x, int *sums, int &all) {
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = x, before = 0;
-#pragma unroll
-	for (int lanes = 1; lanes < 32; lanes *= 2) {
-		int below = __shfl_up_sync(ALL, sum, lanes);
-		if (lane >= lanes) sum += below;
-	}
-	if (lane == 31) sums[warp] = sum;
-	__syncthreads();
-	all = 0;
-	for (int w = 0; w < 32; w++) {
-		if (w == warp) before = all;
-		all += sums[w];
-	}
-	return before + sum - x;
-}
-
 // Where the strips of each degree begin, and the spans. A block a layer, whose threads take successive places, then degrees.
 KERNEL(1024) strips_start(const Batch *p) {
 	__shared__ int sums[3][32];
