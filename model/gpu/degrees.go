@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"cmp"
 	"slices"
 
 	"tagnet/model/configuration"
@@ -9,24 +8,31 @@ import (
 
 // placeDegrees puts the entities by degree on the device. For reductions without scalers all have one degree.
 func (e *engine) placeDegrees() {
-	b, m, degree := &e.batch, &e.memory, func(o int32) int { return e.graph.Degree(o) }
-	if e.configuration.Aggregate != configuration.AggregatePNA {
-		degree = func(int32) int { return 0 }
-	}
-	entities := make([]int32, e.graph.Entities)
-	for o := range entities {
-		entities[o] = int32(o)
-	}
-	slices.SortStableFunc(entities, func(o, p int32) int { return cmp.Compare(degree(o), degree(p)) })
-	of, begin := make([]int32, len(entities)), []int32{}
-	for place, o := range entities {
-		if place == 0 || degree(o) != degree(entities[place-1]) {
-			begin = append(begin, int32(place))
+	b, m, v := &e.batch, &e.memory, e.graph.Entities
+	degrees, highest := make([]int32, v), 0
+	if e.configuration.Aggregate == configuration.AggregatePNA {
+		highest = e.graph.HighestDegree()
+		for o := range degrees {
+			degrees[o] = int32(e.graph.Degree(int32(o)))
 		}
-		of[place] = int32(len(begin) - 1)
+	}
+	all := begins(degrees, highest+1)
+	entities, next := make([]int32, v), slices.Clone(all)
+	for o, degree := range degrees {
+		entities[next[degree]] = int32(o)
+		next[degree]++
+	}
+	of, begin := make([]int32, v), []int32{} // of the degrees that occur
+	for degree, from := range all[:highest+1] {
+		if to := all[degree+1]; from < to {
+			for i := from; i < to; i++ {
+				of[i] = int32(len(begin))
+			}
+			begin = append(begin, from)
+		}
 	}
 	b.Degrees = int32(len(begin))
-	b.ByDegree, b.DegreeOf, b.DegreeBegin = place(m, entities), place(m, of), place(m, append(begin, int32(len(entities))))
+	b.ByDegree, b.DegreeOf, b.DegreeBegin = place(m, entities), place(m, of), place(m, append(begin, int32(v)))
 }
 
 // strips returns the most strips that a layer has for a number of queries: those that rows fill, one for the rest of each degree, and one for

@@ -62,14 +62,14 @@ func byRelation(g *graph.Graph) (senders, relations []int32) {
 	return senders, relations
 }
 
-// begins returns where each of so many relations begins among edges that are ordered by relation, and the end.
-func begins(relations []int32, count int) []int32 {
+// begins returns where each of the keys 0 to count-1 begins in a list that is ordered by them, and the end.
+func begins(keys []int32, count int) []int32 {
 	begin := make([]int32, count+1)
-	for _, r := range relations {
-		begin[r+1]++
+	for _, key := range keys {
+		begin[key+1]++
 	}
-	for r := range count {
-		begin[r+1] += begin[r]
+	for key := range count {
+		begin[key+1] += begin[key]
 	}
 	return begin
 }
