@@ -19,7 +19,6 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	"tagnet/model/relations"
-	"tagnet/model/subgraph"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 )
@@ -183,7 +182,7 @@ func TestMatchesReference(t *testing.T) {
 			if senders, relations := g.In(q.Source); len(senders) > 0 && rng.IntN(2) == 0 {
 				q.Removal = graph.Removal{Active: true, OneHop: rng.IntN(2) == 0, Source: q.Source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0]}
 			}
-			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Inside: inside(g, c, q.Source, q.Removal)})
+			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Inside: reference.Inside(g, c.Within(g.Entities), q.Source, q.Removal)})
 			answer := int32(rng.IntN(g.Entities))
 			score, layers, err := w.edges(t.Context(), q, answer)
 			if err != nil {
@@ -206,20 +205,6 @@ func TestMatchesReference(t *testing.T) {
 	if compared < 10000 {
 		t.Errorf("only %d edges were compared", compared)
 	}
-}
-
-// inside returns the entities of a query's reach, nil for all.
-func inside(g *graph.Graph, c configuration.Configuration, source int32, removal graph.Removal) []bool {
-	if c = c.Within(g.Entities); c.Reach == 0 {
-		return nil
-	}
-	var part subgraph.Subgraph
-	subgraph.NewFinder(g, c.Reach, c.Layers).Find(source, removal, &part)
-	inside := make([]bool, g.Entities)
-	for _, o := range part.Entities {
-		inside[o] = true
-	}
-	return inside
 }
 
 // checkNeighbors checks that the edges of a receiver are neighbors, and among these those of a sender.

@@ -12,7 +12,6 @@ import (
 	"tagnet/model/internal/golden"
 	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
-	"tagnet/model/subgraph"
 )
 
 // TestScoresWithinReach compares the scores of all entities within a reach with the specification's, among them those outside, for
@@ -63,7 +62,7 @@ func TestScoresWithinReach(t *testing.T) {
 				t.Fatal(err)
 			}
 			sent := int64(0)
-			inside := entitiesInside(g, c, source, removal)
+			inside := reference.Inside(g, c.Within(g.Entities), source, removal)
 			for i, relation := range relations {
 				pass := m.Forward(reference.Query{Source: source, Relation: relation, Removal: removal, Inside: inside})
 				name := fmt.Sprintf("seed %d, %s, (%d, %d, ?)", seed, k.Name(), source, relation)
@@ -96,20 +95,6 @@ func TestScoresWithinReach(t *testing.T) {
 	if outside < 1000 {
 		t.Errorf("only %d scores are of entities outside", outside)
 	}
-}
-
-// entitiesInside returns the entities of a query's reach, nil for all.
-func entitiesInside(g *graph.Graph, c configuration.Configuration, source int32, removal graph.Removal) []bool {
-	if c = c.Within(g.Entities); c.Reach == 0 {
-		return nil
-	}
-	var part subgraph.Subgraph
-	subgraph.NewFinder(g, c.Reach, c.Layers).Find(source, removal, &part)
-	inside := make([]bool, g.Entities)
-	for _, o := range part.Entities {
-		inside[o] = true
-	}
-	return inside
 }
 
 // TestReachOfAllEntities compares the scores within a reach of all entities with those of none, bit for bit.

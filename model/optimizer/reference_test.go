@@ -9,7 +9,6 @@ import (
 	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/subgraph"
 )
 
 // A batch's loss and gradient are those of the specification, on a larger graph than the
@@ -81,14 +80,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				q := reference.Query{Source: e.Source, Relation: e.Relation, Removal: Removal(e, g, c), Training: true}
-				if c.Reach > 0 {
-					var part subgraph.Subgraph
-					subgraph.NewFinder(g, c.Reach, c.Layers).Find(q.Source, q.Removal, &part)
-					q.Inside = make([]bool, g.Entities)
-					for _, o := range part.Entities {
-						q.Inside[o] = true
-					}
-				}
+				q.Inside = reference.Inside(g, c, q.Source, q.Removal)
 				pass := m.Forward(q)
 				loss, gradient := reference.Loss(pass.Scores, e.Answer, w.entities[1:], c.AdversarialTemperature)
 				want += loss / float64(len(batch))

@@ -213,7 +213,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		t.Fatal(err)
 	}
 	want := model.Forward(reference.Query{
-		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.dropoutOf(q.Seed), Inside: p.inside(q),
+		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.dropoutOf(q.Seed), Inside: reference.Inside(p.whole, p.configuration, q.Source, q.Removal),
 	})
 	size := p.Depth() * p.Width()
 	states, valid := make([]float32, len(entities)*size), make([]int32, len(entities))

@@ -10,24 +10,9 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
-	"tagnet/model/subgraph"
 )
 
-// inside returns the entities of a query's reach for the reference, nil without one.
-func (p *Propagator) inside(q Query) []bool {
-	if p.reach == nil {
-		return nil
-	}
-	var part subgraph.Subgraph
-	subgraph.NewFinder(p.whole, p.configuration.Reach, p.configuration.Layers).Find(q.Source, q.Removal, &part)
-	inside := make([]bool, p.whole.Entities)
-	for _, o := range part.Entities {
-		inside[o] = true
-	}
-	return inside
-}
-
-// result is what a propagation of a query gives.
+// result has the outputs of the propagation of a query.
 type result struct {
 	states    []float32
 	valid     []int32

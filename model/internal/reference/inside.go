@@ -1,0 +1,21 @@
+package reference
+
+import (
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/subgraph"
+)
+
+// Inside returns the entities of a query's reach, [V], as Query has them: nil without one. Package subgraph chooses them.
+func Inside(g *graph.Graph, c configuration.Configuration, source int32, removal graph.Removal) []bool {
+	if c.Reach == 0 {
+		return nil
+	}
+	var part subgraph.Subgraph
+	subgraph.NewFinder(g, c.Reach, c.Layers).Find(source, removal, &part)
+	inside := make([]bool, g.Entities)
+	for _, o := range part.Entities {
+		inside[o] = true
+	}
+	return inside
+}
