@@ -150,14 +150,6 @@ func (c Configuration) Upgraded() Configuration {
 	return c
 }
 
-// Covers returns the share of so many entities that a query's propagation covers at most.
-func (c Configuration) Covers(entities int64) float64 {
-	if c.Reach == 0 {
-		return 1
-	}
-	return min(1, float64(c.Reach)/float64(max(1, entities)))
-}
-
 // Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {
 	return c.Policy == PolicyWindow || c.Policy == PolicyWindowWithAStar
@@ -186,6 +178,14 @@ func (c Configuration) Within(entities int) Configuration {
 		c.Reach = 0
 	}
 	return c
+}
+
+// Covers returns the share of so many entities that a query's propagation covers at most.
+func (c Configuration) Covers(entities int) float64 {
+	if c = c.Within(entities); c.Reach == 0 {
+		return 1
+	}
+	return float64(c.Reach) / float64(entities)
 }
 
 // Specific reports whether the final state is an attention over the states of the window.

@@ -24,7 +24,7 @@ func Work(c configuration.Configuration, g *graph.Graph) float64 {
 		const perRelation = 256
 		return shardWork / float64(perRelation*max(1, g.BaseRelations))
 	}
-	return c.Covers(int64(g.Entities)) * float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
+	return c.Covers(g.Entities) * float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
 }
 
 // shards returns how many shards the work of so many queries suggests.

@@ -16,7 +16,7 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 		perEdge, perMessage, perUpdate = 4e-9, 5e-9, 130e-9
 		measuredDim                    = 32
 	)
-	covered := c.Covers(s.Entities)
+	covered := c.Covers(int(s.Entities))
 	edges, entities := covered*float64(max(1, s.Edges)), covered*float64(s.Entities)
 	if c.HasGround() { // computed once for the queries of a base relation
 		const perUpdate = 55e-9 // of 64 dimensions, without the aggregators of PNA
