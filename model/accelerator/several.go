@@ -72,7 +72,7 @@ func (s several) Close() error {
 	return errors.Join(errs...)
 }
 
-// scorers are those of several devices.
+// scorers has a scorer for each of several devices.
 type scorers []Scorer
 
 // Score deals the queries out. No answer depends on the device that gives it, nor on what others have; the error is that of the first query

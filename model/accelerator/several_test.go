@@ -136,7 +136,7 @@ func TestSeveralDevices(t *testing.T) {
 		t.Errorf("chosen (-one +three): %v\n%s", err, diff)
 	}
 
-	// Errors are those of a device that was lost, and of the first query whose scores are not finite.
+	// A lost device is an error, and so are scores that are not finite: the error names the first such query.
 	failing, cards := machine(1<<30, 1<<30)
 	cards[0].last, cards[0].waitsFor, cards[1].last = 8, cards[1], 8 // so that the second device gets queries, too
 	if _, err := score(failing, "cuda:all", queries); !errors.Is(err, device.ErrLost) {

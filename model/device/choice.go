@@ -17,7 +17,7 @@ const (
 	Auto
 )
 
-// Choice is what a user chose to compute a model on: cpu, cuda, cuda:n, cuda:all or auto. The zero Choice is the CPU. A *Choice is
+// Choice says which processor or devices a user selected: cpu, cuda, cuda:n, cuda:all or auto. The zero Choice is the CPU. A *Choice is
 // a flag's value.
 type Choice struct {
 	Mode Mode

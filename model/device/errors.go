@@ -13,7 +13,7 @@ var (
 	ErrOldDriver = errors.New("the CUDA driver is too old")
 	// ErrNoDevice: there is no device with the number.
 	ErrNoDevice = errors.New("no CUDA device")
-	// ErrRange: the number is that of no device, and neither are those after it.
+	// ErrRange means that no device has the given number, nor a larger one.
 	ErrRange = fmt.Errorf("%w: out of range", ErrNoDevice)
 	// ErrRefused: the driver did not compile the kernels.
 	ErrRefused = errors.New("the driver refused the kernels")

@@ -25,7 +25,7 @@ type partKey struct {
 	links bool
 }
 
-// part is what a device holds of a graph: its edges, or what training reads beside them.
+// part is a set of arrays of a graph in device memory: its edges, or the links between edges that training also reads.
 type part struct {
 	memory memory
 	users  int
