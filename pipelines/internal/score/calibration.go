@@ -90,6 +90,8 @@ func (a *opened) sayUncalibrated(ctx context.Context) {
 	case a.calibration != nil:
 	case a.calibrate:
 		a.e.Say("answers have scores, but no probabilities: no validation query has a new answer to fit them to")
+	case a.declinedCalibration():
+		a.e.Say("answers have scores, but no probabilities: --calibrate=false fits none")
 	case a.isZero(): // which is calibrated where it can be
 		a.e.Say("answers have scores, but no probabilities: there are no validation facts to fit them to")
 	case a.weightsFlags.model != "":

@@ -121,6 +121,13 @@ func (a *opened) next() {
 	a.e.Next(commands...)
 }
 
+// declinedCalibration reports whether --calibrate=false was given.
+func (a *opened) declinedCalibration() bool {
+	given := false
+	a.e.Flags.Visit(func(f *flag.Flag) { given = given || f.Name == "calibrate" })
+	return given && !a.calibrate
+}
+
 // openModel opens the model of --model. Probabilities of the model of any graph are fitted to the graph's validation facts, if it has
 // any.
 func (a *opened) openModel(ctx context.Context) error {
@@ -129,9 +136,7 @@ func (a *opened) openModel(ctx context.Context) error {
 		return err
 	}
 	a.take(made, lines)
-	declined := false // --calibrate=false
-	a.e.Flags.Visit(func(f *flag.Flag) { declined = declined || f.Name == "calibrate" })
-	if a.isZero() && !a.calibrate && !declined {
+	if a.isZero() && !a.calibrate && !a.declinedCalibration() {
 		valid, err := a.loaded.Queries(ctx, "valid")
 		if err != nil {
 			return err
