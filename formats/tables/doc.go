@@ -1,5 +1,5 @@
 // Package tables writes and reads the Arrow tables that pipelines exchange: names, edges,
-// queries, known answers and distances. On disk these are Arrow IPC files, zstd-compressed,
+// queries, known answers, distances and parts of graphs. On disk these are Arrow IPC files, zstd-compressed,
 // which any Arrow library opens; between Beam's stages they are Arrow IPC streams.
 //
 // Checksums of the whole file are stored between its last batch and Arrow's footer, where other

@@ -52,6 +52,9 @@ var kinds = []kind{
 			return writeRelationGraph(ctx, url, rows.(relationGraph))
 		},
 		func(ctx context.Context, url string) (any, error) { return readRelationGraph(ctx, url) }},
+	{"parts", func(n int) any { return sampleParts(n) },
+		func(ctx context.Context, url string, rows any) error { return writeParts(ctx, url, rows.([]Part)) },
+		func(ctx context.Context, url string) (any, error) { return readParts(ctx, url) }},
 }
 
 func sampleNames(n int) []string {
@@ -366,6 +369,8 @@ func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
 		"a source beyond":            writeDistances(ctx, url, 3, []DistanceRow{{3, Pack(make([]uint8, 3))}}),
 		"a row too short":            writeDistances(ctx, url, 3, []DistanceRow{{0, make([]byte, 1)}}),
 		"rows of no entities":        writeDistances(ctx, url, 0, nil),
+		"parts unordered":            writeParts(ctx, url, []Part{samplePart(1), samplePart(0)}),
+		"a part twice":               writeParts(ctx, url, []Part{samplePart(1), samplePart(1)}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), url) {
 			t.Errorf("%s: error %v", name, err)

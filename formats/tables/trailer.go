@@ -35,7 +35,7 @@ func damaged(format string, arguments ...any) error {
 // block is one record batch of a file.
 type block struct {
 	offset, length int64
-	// key is the first source of the batch in a distance table, else 0.
+	// key is the first source of the batch in a distance table, the first query in a table of parts, else 0.
 	key      int64
 	rows     uint32
 	checksum uint32 // CRC-32C of its bytes

@@ -15,6 +15,15 @@ type Draw struct {
 	Inverse bool
 }
 
+// Number returns the number of the query among those of the training facts: 2f and 2f+1 are the two of fact f.
+func (d Draw) Number() int64 {
+	number := 2 * int64(d.Fact)
+	if d.Inverse {
+		number++
+	}
+	return number
+}
+
 // Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each of those that QueriesPerEpoch leaves to
 // the epoch. It depends on the facts,
 // the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
