@@ -23,6 +23,11 @@
 // of a hierarchy, does not send. Where fewer entities than the part may have get any mass, the push is repeated once, with an eighth of
 // the floor, until four times as many have some after a hop. If they are still fewer, the part is smaller than it may be: filling it would take the edges of such entities.
 //
+// # Without the graph
+//
+// A Finder asks a graph for the edges of entities. Partial is one whose graph arrives, in lists that blocks of it make: it searches on what
+// has arrived, and says what the next hop wants. Both run the same code, so the parts are the same.
+//
 // # Degrees
 //
 // The degree of an entity of the part is that in the query's graph, edges to other entities included: a mean is over as many messages as

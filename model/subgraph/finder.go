@@ -13,7 +13,8 @@ import (
 //
 // Memory: about 100 bytes for each entity that gets mass, of which there are at most Searched for each of the part.
 type Finder struct {
-	graph      *graph.Graph
+	graph      *graph.Graph // nil if it is not held
+	lists      lists
 	most, hops int
 
 	found          table    // what is searched, then the part
@@ -39,65 +40,89 @@ func (r ranked) before(o ranked) bool {
 
 // NewFinder returns a finder of parts of g with at most so many entities, all at most so many hops from the source.
 func NewFinder(g *graph.Graph, most, hops int) *Finder {
-	return &Finder{graph: g, most: max(1, most), hops: hops}
+	return &Finder{graph: g, lists: whole{g}, most: max(1, most), hops: hops}
 }
+
+// lists has the edges that enter entities. As every edge has an inverse, they are also those that entities send to.
+type lists interface {
+	// upTo returns the degree of an entity without the removed edges, and if that is at most limit its edges, removed ones included.
+	upTo(entity int32, limit uint64, removal graph.Removal) (degree int, senders, relations []int32)
+	// around returns edges of an entity that have every sender, or more of them than a part may have entities, for a hop of a search.
+	around(entity int32, hop int) (senders, relations []int32)
+	// misses is how many answers there have been that are empty because the graph is not at hand.
+	misses() int
+}
+
+// whole is the lists of a graph that is held.
+type whole struct{ *graph.Graph }
+
+func (w whole) upTo(entity int32, limit uint64, removal graph.Removal) (degree int, senders, relations []int32) {
+	if degree = w.DegreeWithout(entity, removal); uint64(degree) <= limit {
+		senders, relations = w.In(entity)
+	}
+	return degree, senders, relations
+}
+
+func (w whole) around(entity int32, _ int) (senders, relations []int32) { return w.In(entity) }
+
+func (w whole) misses() int { return 0 }
 
 // Find sets into to the part of a source in the graph without a removal, whose source it is. Its arrays are reused.
 func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
-	if f.cover(source, removal) {
+	if covers, _ := f.cover(source, removal); covers {
 		into.Entities = append(into.Entities[:0], f.found.entities...)
 	} else {
 		f.pushTo(source, removal)
-		into.Entities = f.choose(source, into.Entities[:0])
+		into.Entities = f.choose(into.Entities[:0])
 	}
 	slices.Sort(into.Entities)
-	f.induce(into)
-	into.Source, into.Removal = into.Local(source), graph.Removal{}
-	if !removal.Active {
-		return
-	}
-	answer := into.Local(removal.Answer)
-	if answer < 0 {
+	f.induce(f.graph, 0, into.Entities, into)
+	if into.begin(source, removal) {
 		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(source, removal))
-		return
 	}
-	into.Removal = removal
-	into.Removal.Source, into.Removal.Answer = into.Source, answer
 }
 
-// cover finds what is at most so many hops away. It gives up, and returns false, where that is more than the part may have.
-func (f *Finder) cover(source int32, removal graph.Removal) bool {
+// cover finds what is at most so many hops away. It gives up, and returns false, where that is more than the part may have. known is false
+// where lists that would tell are missing.
+func (f *Finder) cover(source int32, removal graph.Removal) (covers, known bool) {
 	f.found.reset()
 	f.found.add(source)
+	missed := f.lists.misses()
 	for hop, begin := 0, 0; hop < f.hops; hop++ {
 		end := len(f.found.entities)
 		for ; begin < end; begin++ {
 			u := f.found.entities[begin]
 			touched := removal.Touches(u)
-			neighbors, relations := f.graph.In(u)
+			neighbors, relations := f.lists.around(u, hop)
 			for i, o := range neighbors {
 				if touched && removal.Removes(o, relations[i], u) {
 					continue
 				}
 				if f.found.add(o); len(f.found.entities) > f.most {
-					return false
+					return false, true
 				}
 			}
 		}
+		if f.lists.misses() > missed {
+			return false, false
+		}
 	}
-	return true
+	return true, true
 }
 
 // pushTo pushes with the floor of a part, and again with a lower one where that gives too few entities any mass.
 func (f *Finder) pushTo(source int32, removal graph.Removal) {
-	floor := unit / (edgesPerEntity * uint64(f.most))
+	floor := f.floor()
 	if f.push(source, removal, floor, math.MaxInt); len(f.scores) < f.most {
 		f.push(source, removal, floor/relief, plenty*f.most)
 	}
 }
 
+// floor returns that of the first push.
+func (f *Finder) floor() uint64 { return unit / (edgesPerEntity * uint64(f.most)) }
+
 // choose appends the entities of the part, in any order.
-func (f *Finder) choose(source int32, to []int32) []int32 {
+func (f *Finder) choose(to []int32) []int32 {
 	f.ranked = f.ranked[:0]
 	for number, entity := range f.found.entities {
 		f.ranked = append(f.ranked, ranked{f.scores[number], entity})
@@ -152,19 +177,19 @@ func partition(list []ranked, n int) {
 // senders, instead of each sender among the entities of the part.
 const manyEdges = 8
 
-// induce sets the edges between the entities of the part, and the degrees.
-func (f *Finder) induce(into *Subgraph) {
+// induce sets the edges that enter some entities of the part, a run of all, from others of the part, and their degrees. g has these
+// edges; its entity 0 is first.
+func (f *Finder) induce(g *graph.Graph, first int32, some []int32, into *Subgraph) {
 	f.found.reset()
 	for _, entity := range into.Entities {
 		f.found.add(entity) // whose number is its id in the part
 	}
-	n := len(into.Entities)
-	into.Offsets, into.Degrees = buffer.Resize(into.Offsets, n+1), buffer.Resize(into.Degrees, n)
+	into.Offsets, into.Degrees = buffer.Resize(into.Offsets, len(some)+1), buffer.Resize(into.Degrees, len(some))
 	into.Offsets[0], into.Senders, into.Relations = 0, into.Senders[:0], into.Relations[:0]
-	for i, entity := range into.Entities {
-		senders, relations := f.graph.In(entity)
-		into.Degrees[i] = int32(f.graph.Degree(entity))
-		if len(senders) > manyEdges*n {
+	for i, entity := range some {
+		senders, relations := g.In(entity - first)
+		into.Degrees[i] = int32(g.Degree(entity - first))
+		if len(senders) > manyEdges*len(into.Entities) {
 			f.intersect(senders, relations, into)
 		} else {
 			for j, sender := range senders {

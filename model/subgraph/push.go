@@ -1,6 +1,10 @@
 package subgraph
 
-import "tagnet/model/graph"
+import (
+	"math"
+
+	"tagnet/model/graph"
+)
 
 const (
 	// unit is the mass of the source. The scores, of which all hops together have less than 20/3 of it, fit a uint64.
@@ -14,16 +18,21 @@ const (
 )
 
 // push computes the scores of the entities that mass arrives at, by number. No share is below floor. It ends after the hop that brings mass
-// to the last of so many entities.
-func (f *Finder) push(source int32, removal graph.Removal, floor uint64, enough int) {
+// to the last of so many entities. It returns the number of hops that are complete, and whether no other is to come: the next one is not
+// complete where lists are missing.
+func (f *Finder) push(source int32, removal graph.Removal, floor uint64, enough int) (hops int, complete bool) {
 	f.found.reset()
 	f.scores, f.mass, f.arriving = f.scores[:0], f.mass[:0], f.arriving[:0]
 	f.frontier = append(f.frontier[:0], f.touch(source))
 	f.scores[0], f.mass[0] = unit, unit
-	for range f.hops {
+	missed := f.lists.misses()
+	for hop := range f.hops {
 		f.next = f.next[:0]
 		for _, number := range f.frontier {
 			f.send(number, removal, floor)
+		}
+		if f.lists.misses() > missed {
+			return hop, false
 		}
 		for _, number := range f.next {
 			f.scores[number] += f.arriving[number]
@@ -31,9 +40,10 @@ func (f *Finder) push(source int32, removal graph.Removal, floor uint64, enough 
 		}
 		f.frontier, f.next = f.next, f.frontier
 		if len(f.scores) >= enough {
-			return
+			return hop + 1, true
 		}
 	}
+	return f.hops, true
 }
 
 // touch returns the number of an entity.
@@ -47,17 +57,16 @@ func (f *Finder) touch(entity int32) int32 {
 
 // send sends an entity's mass along its edges, if their shares are large enough.
 func (f *Finder) send(number int32, removal graph.Removal, floor uint64) {
-	u := f.found.entities[number]
-	degree := f.graph.DegreeWithout(u, removal)
-	if degree == 0 {
+	u, mass, limit := f.found.entities[number], f.mass[number]/20*17, uint64(math.MaxUint64)
+	if floor > 1 {
+		limit = mass / floor // the highest degree of an entity whose shares are not below the floor
+	}
+	degree, neighbors, relations := f.lists.upTo(u, limit, removal)
+	if len(neighbors) == 0 || degree == 0 {
 		return
 	}
-	share := max(1, f.mass[number]/20*17/uint64(degree))
-	if share < floor {
-		return
-	}
+	share := max(1, mass/uint64(degree))
 	touched := removal.Touches(u)
-	neighbors, relations := f.graph.In(u) // as every edge has an inverse, also those that it sends to
 	for i, o := range neighbors {
 		if touched && removal.Removes(o, relations[i], u) {
 			continue

@@ -37,3 +37,19 @@ func (s *Subgraph) Of(of *graph.Graph) *graph.Graph {
 		Degrees: s.Degrees, MeanLogDegree: of.MeanLogDegree,
 	}
 }
+
+// begin sets the source and the removal. It reports whether the answer of the removal is outside the part: the source's degree, now that in
+// the whole graph, has to be without the removed edges.
+func (s *Subgraph) begin(source int32, removal graph.Removal) bool {
+	s.Source, s.Removal = s.Local(source), graph.Removal{}
+	if !removal.Active {
+		return false
+	}
+	answer := s.Local(removal.Answer)
+	if answer < 0 {
+		return true
+	}
+	s.Removal = removal
+	s.Removal.Source, s.Removal.Answer = s.Source, answer
+	return false
+}

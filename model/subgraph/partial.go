@@ -1,0 +1,127 @@
+package subgraph
+
+import (
+	"math"
+	"slices"
+
+	"tagnet/model/graph"
+)
+
+// Partial finds the entities of parts of a graph that is not at hand, but arrives: it repeats the search of a Finder on what is there,
+// and says what is missing for its next hop. A part that a Finder of the whole graph finds has the same entities. It takes at most
+// Rounds(hops) answers to what is wanted. It reuses its buffers and is not for concurrent use.
+type Partial struct {
+	finder Finder
+	lists  arriving
+}
+
+// Rounds returns how often at most a search of so many hops is repeated before it has all that it wants: each push wants the lists of its
+// next hop, and the search that may cover all follows a hop later, if the pushes have not shown by then that there is too much.
+func Rounds(hops int) int { return hops + 1 }
+
+// Want is what a search wants to know of an entity: the edges that enter it, without removed ones.
+type Want struct {
+	Entity int32
+	// Edges is the highest degree with which all edges are wanted.
+	Edges int32
+	// Senders, of an entity of a higher degree, is how many of its senders are wanted, or all if it has fewer.
+	Senders int32
+}
+
+// List is what is known of an entity in the graph of a query, without removed edges: its degree, and the senders of all its edges,
+// ascending, or distinct ones of some of them. A Block makes it.
+type List struct {
+	Degree  int32
+	Senders []int32
+}
+
+// whole reports whether a list has all edges.
+func (l List) whole() bool { return len(l.Senders) == int(l.Degree) }
+
+// arriving is the lists that have arrived, of one query's graph.
+type arriving struct {
+	known  map[int32]List
+	wanted map[int32]Want
+	missed int
+	hops   int   // up to which cover may want lists
+	most   int32 // senders show that cover fails
+}
+
+func (a *arriving) upTo(entity int32, limit uint64, _ graph.Removal) (degree int, senders, _ []int32) {
+	edges := int32(min(limit, math.MaxInt32))
+	l, there := a.known[entity]
+	switch {
+	case there && l.Degree > edges:
+		return int(l.Degree), nil, nil
+	case there && l.whole():
+		return int(l.Degree), l.Senders, nil
+	}
+	a.missed++
+	w := a.wanted[entity]
+	a.wanted[entity] = Want{entity, max(w.Edges, edges), w.Senders}
+	return 0, nil, nil
+}
+
+func (a *arriving) around(entity int32, hop int) (senders, _ []int32) {
+	l, there := a.known[entity]
+	if there && (l.whole() || len(l.Senders) > 0) {
+		return l.Senders, nil
+	}
+	a.missed++
+	if hop < a.hops {
+		w := a.wanted[entity]
+		a.wanted[entity] = Want{entity, w.Edges, a.most}
+	}
+	return nil, nil
+}
+
+func (a *arriving) misses() int { return a.missed }
+
+// NewPartial returns what finds parts as NewFinder's Finder does.
+func NewPartial(most, hops int) *Partial {
+	p := &Partial{finder: Finder{most: max(1, most), hops: hops}}
+	p.lists.most = int32(min(max(1, most)+1, math.MaxInt32))
+	p.finder.lists = &p.lists
+	return p
+}
+
+// Entities returns the entities of the part of a source, ascending, in the graph whose lists are known, by entity. Where these are too few
+// it returns what is wanted, ascending, and no entities.
+func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32, wanted []Want) {
+	p.lists.known, p.lists.wanted, p.lists.missed = known, map[int32]Want{}, 0
+	entities, pushed, many := p.push(source)
+	if !many {
+		p.lists.hops = pushed
+		covers, sure := p.finder.cover(source, graph.Removal{})
+		switch {
+		case covers:
+			entities = slices.Clone(p.finder.found.entities)
+		case !sure:
+			entities = nil
+		}
+	}
+	if entities != nil {
+		slices.Sort(entities)
+		return entities, nil
+	}
+	for _, w := range p.lists.wanted {
+		wanted = append(wanted, w)
+	}
+	slices.SortFunc(wanted, func(a, b Want) int { return int(a.Entity - b.Entity) })
+	return nil, wanted
+}
+
+// push is Finder.pushTo, but that both pushes advance at once. It returns the entities that they choose, if they are complete, up to which
+// hop cover may follow, and whether more entities are within the hops than the part may have.
+func (p *Partial) push(source int32) (entities []int32, hops int, many bool) {
+	f := &p.finder
+	hops, complete := f.push(source, graph.Removal{}, f.floor(), math.MaxInt)
+	if len(f.scores) < f.most {
+		again, both := f.push(source, graph.Removal{}, f.floor()/relief, plenty*f.most)
+		hops, complete = min(hops, again), both && complete
+	}
+	if complete {
+		entities, hops = f.choose([]int32{}), f.hops
+	}
+	return entities, hops, len(f.scores) > f.most
+}
