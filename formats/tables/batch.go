@@ -11,49 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// MaxBatch is the limit of a record batch in bytes, encoded or decoded. Elements of Beam should stay
-// far below it.
+// MaxBatch is the limit of a record batch in bytes, encoded or decoded.
 const MaxBatch = 1 << 28
-
-// checksumLength is the length of the checksum at the end of an element: the CRC-32C of all bytes
-// before it, little-endian.
-const checksumLength = 4
-
-// EncodeBatch encodes rows as an element for Beam: an Arrow IPC stream of their schema and
-// one record batch, not compressed, and a checksum.
-func EncodeBatch(rows arrow.Record) ([]byte, error) {
-	var out bytes.Buffer
-	w := ipc.NewWriter(&out, ipc.WithSchema(rows.Schema()))
-	if err := w.Write(rows); err != nil {
-		return nil, fmt.Errorf("encoding a batch of %d rows: %w", rows.NumRows(), err)
-	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("encoding a batch of %d rows: %w", rows.NumRows(), err)
-	}
-	if out.Len() > MaxBatch {
-		return nil, fmt.Errorf("a batch of %d rows takes %d bytes, more than %d; use smaller batches", rows.NumRows(), out.Len(), MaxBatch)
-	}
-	return binary.LittleEndian.AppendUint32(out.Bytes(), crc(out.Bytes())), nil
-}
-
-// DecodeBatch is the inverse of EncodeBatch. It returns an error if the bytes are not a batch, if the
-// batch would take more than MaxBatch, or if it has nulls that its schema does not allow.
-func DecodeBatch(data []byte) (arrow.Record, error) {
-	end := len(data) - checksumLength
-	if end < 0 || end > MaxBatch || crc(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
-		return nil, fmt.Errorf("decoding a batch: the %d bytes are not a batch or are damaged", len(data))
-	}
-	data = data[:end]
-	length, err := messageLength(data)
-	var rows arrow.Record
-	if err == nil {
-		rows, err = decodeMessages(data[:length], data[length:])
-	}
-	if err != nil {
-		return nil, fmt.Errorf("decoding a batch: %w", err)
-	}
-	return rows, nil
-}
 
 // decodeMessages decodes a schema message and the record batch that follows it.
 func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {

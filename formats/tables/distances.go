@@ -152,37 +152,3 @@ func distanceSize(schema *arrow.Schema) (entities, hops int, err error) {
 	}
 	return entities, hops, nil
 }
-
-// EncodeDistances encodes rows over a number of entities, in any order, as an element for Beam.
-func EncodeDistances(entities int, rows []DistanceRow) ([]byte, error) {
-	var sources []int32
-	var packed []byte
-	for _, row := range rows {
-		if len(row.Packed) != PackedLen(entities) {
-			return nil, fmt.Errorf("encoding distances: source %d has %d bytes instead of %d", row.Source, len(row.Packed), PackedLen(entities))
-		}
-		sources = append(sources, row.Source)
-		packed = append(packed, row.Packed...)
-	}
-	schema := distancesSchema(entities, reach.Most)
-	return EncodeBatch(record(schema, distanceColumns(schema, sources, packed)))
-}
-
-// DecodeDistances is the inverse of EncodeDistances. The rows are views of one array.
-func DecodeDistances(data []byte, entities int) (rows []DistanceRow, err error) {
-	batch, err := DecodeBatch(data)
-	if err != nil {
-		return nil, err
-	}
-	if err := sameTable(batch.Schema(), distancesSchema(entities, reach.Most)); err != nil {
-		return nil, fmt.Errorf("decoding a batch: %w", err)
-	}
-	err = guard(func() error {
-		packed := batch.Column(1).(*array.FixedSizeBinary)
-		for i, source := range int32Values(batch, 0) {
-			rows = append(rows, DistanceRow{source, packed.Value(i)})
-		}
-		return nil
-	})
-	return rows, err
-}

@@ -109,31 +109,3 @@ func TestEachDistancesStopsAtDamage(t *testing.T) {
 		t.Errorf("%d rows before error %v, want %d and one that names the file", rows, err, blocks[0].rows)
 	}
 }
-
-func TestElements(t *testing.T) {
-	other, err := EncodeBatch(record(edgesSchema, sampleEdges(3).columns()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := DecodeDistances(other, 9); err == nil {
-		t.Error("edges were decoded as distances")
-	}
-	rows := sampleDistances(4)
-	data, err := EncodeDistances(9, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := DecodeDistances(data, 9); err != nil || !gocmp.Equal(got, rows) {
-		t.Errorf("distances became %v, error %v", got, err)
-	}
-	for n := range data {
-		if _, err := DecodeDistances(data[:n], 9); err == nil {
-			t.Errorf("an element cut at byte %d of %d was decoded", n, len(data))
-		}
-		flipped := bytes.Clone(data)
-		flipped[n] ^= 4
-		if _, err := DecodeDistances(flipped, 9); err == nil {
-			t.Errorf("an element flipped in byte %d of %d was decoded", n, len(data))
-		}
-	}
-}

@@ -96,20 +96,3 @@ func knownSchema(message []byte) bool {
 	}
 	return false
 }
-
-// FuzzDecodeBatch checks the same for the elements of Beam.
-func FuzzDecodeBatch(f *testing.F) {
-	edges, _ := EncodeBatch(record(edgesSchema, sampleEdges(3).columns()))
-	queries, _ := EncodeBatch(record(queriesSchema, queryColumns(sampleQueries(3))))
-	distances, _ := EncodeDistances(9, sampleDistances(4))
-	for _, data := range [][]byte{edges, queries, distances} {
-		f.Add(data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		DecodeBatch(data)
-		if end := len(data) - checksumLength; end > 0 && knownSchema(data) {
-			data = binary.LittleEndian.AppendUint32(data[:end:end], crc(data[:end]))
-		}
-		DecodeDistances(data, 9)
-	})
-}

@@ -26,6 +26,7 @@
 //	names         64 V                            serve: the map from names to ids
 //	requests      what --queue queries may hold   serve: answers, bodies, connections
 //	meetings      R R / 8, up to 62 times         rows of bits of the bundles under way, before and after a barrier
+//	searches      480 a reach entity, 18 an edge  bundle: what the local runner holds of the parts that are searched at a time
 //	elements      24 MiB                          what is under way in the local runner
 //	garbage       1/8 of all but the first row    what Go has not collected yet
 //	a thread
@@ -50,8 +51,7 @@
 //	score --split valid --threads 2                317    243
 //	score --queries (60) --explain --threads 2     862    287
 //	messages --split valid                         212    117
-//	distances --split valid --method worker        206    191
-//	distances --split valid --method join          232    181
+//	distances --split valid                        206    191
 //	train --replicas 2, 160 steps of an epoch      616    218
 //	serve --threads 2, 240 paths for 6 clients     920    167
 //
@@ -59,8 +59,7 @@
 //	score --queries (1,500 queries) --threads 2    309    243
 //	score --queries (60) --explain --threads 2     657    347
 //	messages --split valid                         220    126
-//	distances --split valid --method worker        212    163
-//	distances --split valid --method join          225    201
+//	distances --split valid                        212    163
 //	train --replicas 2, 4 steps of an epoch        482    413
 //	serve --threads 2, 240 paths for 6 clients     768    351
 //

@@ -245,37 +245,30 @@ func Append(names, nameBytes, facts int64) Estimate {
 	return e
 }
 
-// Joining is how rounds of a join search.
-type Joining struct {
-	// EntitiesPerRange is the most entities of a range, Words the words of 64 sources of a block.
-	EntitiesPerRange, Words int64
-	// EdgeBytes bounds the edges that a thread reads at a time, CachedBytes those that a process keeps
-	// between rounds.
-	EdgeBytes, CachedBytes int64
-	// PartBytes bounds the distances that are assembled at a time.
-	PartBytes int64
-	// InRunner is what the runner holds of a round in the memory of this process, in bytes.
-	InRunner int64
+// SearchBytes bounds, about, what the search of a part and the pieces of that part take as elements of a pipeline.
+func SearchBytes(s Sizes, c configuration.Configuration) int64 {
+	const (
+		perEntity = 80 // lists that arrive, a byte or two for each of their senders
+		perEdge   = 3  // sender and relation
+	)
+	part, _ := within(s, c)
+	return perEntity*part.Entities + perEdge*part.Edges
 }
 
-// Join estimates a search by rounds of a join.
-func Join(s Sizes, j Joining) Estimate {
+// Parts estimates finding the parts of queries by rounds, so many at a time on Beam's local runner, or 0, and so many in a file.
+func Parts(s Sizes, c configuration.Configuration, inRunner, perFile int64) Estimate {
 	const (
-		elements  = 16 * MiB // elements and a batch of edges being read
-		rowCopies = 2        // a row of half a byte an entity, packed and encoded
+		perQuery = 64 // read, with its number, and cut into files
+		perEdge  = 20 // of a block; arrays grow by a quarter, and a batch is read
 	)
-	reached := 8 * j.EntitiesPerRange * j.Words // a bit for each source
-	round := 3*reached + 2*j.EdgeBytes + 32*j.EntitiesPerRange
-	last := reached + 32*rowCopies*j.EntitiesPerRange*j.Words
-	assembled := max(j.PartBytes, s.Entities) + tableBatch(s)
+	part, searched := within(s, c)
+	files := max(1, s.EdgeFiles)
+	block := perEdge*s.Edges/files + 8*s.Entities/files + 8*part.Edges
+	file := perFile*SearchBytes(s, c) + 16*part.Edges
 	return Estimate{
-		Task: "searching by a join",
-		Rows: []Row{
-			{"queries", 32*s.Queries + 12*s.Sources},
-			{"edges", j.CachedBytes},
-			{"rounds", runnerCopies * j.InRunner},
-		},
-		Thread: max(round, last, assembled) + elements,
+		Task:   "finding parts of the graph",
+		Rows:   []Row{{"queries", perQuery * s.Queries}, {"searches", runnerCopies * inRunner * SearchBytes(s, c)}},
+		Thread: max(block, file, searched) + 16*MiB,
 	}
 }
 

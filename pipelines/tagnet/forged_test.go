@@ -51,7 +51,7 @@ var (
 	continues = []string{"train", "--resume", "--dim", "4", "--layers", "3", "--negatives", "4", "--batch_size", "256", "--epochs", "3"}
 	counts    = []string{"messages", "--split", "valid", "--force"}
 	searches  = []string{"distances", "--split", "valid", "--force"}
-	joins     = []string{"distances", "--split", "valid", "--force", "--method", "join", "--sources", "all"}
+	joins     = []string{"distances", "--split", "valid", "--force", "--sources", "all"}
 	reports   = []string{"report"}
 	library   = []string{"library"}
 )

@@ -20,7 +20,7 @@ import (
 // sourcesSearched counts sources as they are done.
 var sourcesSearched = worker.NewCounter("distance", "sources_searched")
 
-// SearchParams are the parameters of Search. Join takes them, too.
+// SearchParams are the parameters of Search.
 type SearchParams struct {
 	// Graph is the URL of the graph/ folder, which workers load.
 	Graph string

@@ -15,22 +15,19 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/distances"
 )
 
-// The values of --sources and --method.
+// The values of --sources.
 const (
 	ofQueries = "queries"
 	all       = "all"
-
-	auto   = "auto"
-	worker = "worker"
-	join   = "join"
 )
 
 type flags struct {
-	split, sources, method, kernel string
-	hops                           int
-	memory                         int64
+	split, sources, kernel string
+	hops                   int
+	memory                 int64
 }
 
 // Pipeline is go run ./pipelines/distances.
@@ -43,7 +40,6 @@ func Pipeline() command.Pipeline {
 			command.Choice(set, &f.split, "split", "train", kg.Splits, "the split whose queries are searched")
 			command.Choice(set, &f.sources, "sources", ofQueries, []string{ofQueries, all}, "search from the queries' sources, or from every entity")
 			set.IntVar(&f.hops, "max_hops", 6, "depth of the search, 1 to 14; at least the layers of the model")
-			command.Choice(set, &f.method, "method", auto, []string{auto, worker, join}, "worker loads the graph into memory, join searches in rounds without it; auto decides by --memory")
 			command.Memory(set, &f.memory)
 			command.Kernel(set, &f.kernel, "kernels of the search; does not change results")
 		},
@@ -89,7 +85,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
 		Command: e.Again(), Outputs: []string{counts.DistributionFile},
 	}
-	// This process does not load the graph, and the workers of a join do not either.
+	// This process does not load the graph.
 	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
 	if err != nil {
 		return err
@@ -102,12 +98,15 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		sources = everyEntity(kg.EntitiesOf(m, f.split))
 	}
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
-	c, err := f.choose(ctx, e, m, len(sources))
+	params, err := f.params(ctx, e, m, len(sources))
 	if err != nil {
 		return err
 	}
-	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return f.jobs(sources, c) },
-		Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: c.loads(int64(len(sources)))})
+	perTable := distances.SourcesPerShard(kg.EntitiesOf(m, f.split), kg.EdgesOf(m, f.split))
+	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+		p, err := Build(sources, perTable, params)
+		return []*beam.Pipeline{p}, err
+	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: loads(m, f.split, int64(len(sources)), int64(perTable))})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err
@@ -116,8 +115,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same configuration; --force overwrites it", w.Distances(f.split))
 		return f.finish(ctx, e, false)
 	}
-	c.params.Lock = stage.Lock()
-	if err := f.search(ctx, e, sources, c); err != nil {
+	params.Lock = stage.Lock()
+	if err := f.search(ctx, e, sources, perTable, params); err != nil {
 		stage.Abandon(!command.Local())
 		return err
 	}

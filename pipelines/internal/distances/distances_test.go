@@ -122,7 +122,6 @@ func TestMistakes(t *testing.T) {
 		"other hops":            {append(good, "--max_hops", "5"), command.ExitFailure, "max_hops is 6 there, 5 here"},
 		"split":                 {append(good, "--split", "tests"), command.ExitUsage, "--split"},
 		"sources":               {append(good, "--sources", "some"), command.ExitUsage, "--sources"},
-		"method":                {append(good, "--method", "magic"), command.ExitUsage, "--method"},
 		"no hops":               {append(good, "--max_hops", "0"), command.ExitUsage, "--max_hops is 0"},
 		"more hops than 4 bits": {append(good, "--max_hops", "15"), command.ExitUsage, "--max_hops is 15"},
 		"no graph":              {[]string{"--workspace", t.TempDir()}, command.ExitFailure, "go run ./pipelines/preprocess"},
@@ -222,9 +221,5 @@ func TestSameBytesInAnyRun(t *testing.T) {
 // TestTakenOver holds that a run that lost its folder to another one writes nothing there.
 func TestTakenOver(t *testing.T) {
 	workspace := prepared(t, 1, false)
-	for _, method := range []string{"worker", "join"} {
-		t.Run(method, func(t *testing.T) {
-			pipelinetest.TakenOver(t, Pipeline(), workspace, "distances/test", "--split", "test", "--method", method)
-		})
-	}
+	pipelinetest.TakenOver(t, Pipeline(), workspace, "distances/test", "--split", "test")
 }

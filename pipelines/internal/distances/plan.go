@@ -1,0 +1,52 @@
+package distances
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/tables"
+	"tagnet/model/budget"
+	"tagnet/model/kg"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/distances"
+	"tagnet/stages/graph"
+)
+
+// Plan returns the error of a run with this --memory, a UsageError that wraps a *budget.TooSmall, if the budget is too small to search a
+// split from so many sources. m is the manifest of graph/.
+func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, split string, hops int, memory int64, sources int) error {
+	f := flags{split: split, sources: ofQueries, hops: hops, memory: memory}
+	_, err := f.params(ctx, e, m, sources)
+	return err
+}
+
+// params returns the parameters of a search within --memory.
+func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (distances.SearchParams, error) {
+	p := distances.SearchParams{
+		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
+		Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel),
+	}
+	if len(kg.EdgeFiles(m, f.split)) == 0 || kg.EntitiesOf(m, f.split) < 1 {
+		return p, fmt.Errorf("%s has no edges for --split %s; run %s", p.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
+	}
+	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), m, f.split)
+	if err != nil {
+		return p, err
+	}
+	sizes.Sources = int64(sources)
+	estimate := func(words int) budget.Estimate { return budget.Search(sizes, words) }
+	p.Words = budget.Widest(estimate, f.memory*budget.MiB, runtime.GOMAXPROCS(0))
+	plan, err := e.Plan(estimate(p.Words), f.memory, 0)
+	p.Threads = plan.MaxThreads
+	return p, err
+}
+
+// loads returns what the step that writes the tables works on. A distance takes half a byte before compression.
+func loads(m manifest.Manifest, split string, sources, perTable int64) []command.Load {
+	return []command.Load{{
+		Step: "distances.search", Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,
+		Bytes: sources * int64(tables.PackedLen(kg.EntitiesOf(m, split))), Compressed: true,
+	}}
+}
