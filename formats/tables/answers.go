@@ -1,9 +1,11 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -140,11 +142,75 @@ func ReadAnswers(ctx context.Context, url string) (Answers, error) {
 	if err != nil {
 		return Answers{}, err
 	}
+	if err := a.check(); err != nil {
+		return Answers{}, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return a, nil
+}
+
+// ReadAnswersOf reads the known answers of some sources, ascending. It holds one batch beside them, and reads the batches between the first and
+// the last of the sources.
+func ReadAnswersOf(ctx context.Context, url string, sources []int32) (a Answers, err error) {
+	if len(sources) == 0 {
+		return a, nil
+	}
+	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, answersSchema) })
+	if err != nil {
+		return a, err
+	}
+	defer r.close()
+	var failed error
+	first := sort.Search(len(r.frame.blocks), func(i int) bool {
+		rows, err := r.batch(i)
+		if failed = cmp.Or(failed, err); failed != nil || rows.NumRows() == 0 {
+			return false
+		}
+		batch := int32Values(rows, 0)
+		return batch[len(batch)-1] >= sources[0]
+	})
+	for i := first; i < len(r.frame.blocks) && failed == nil; i++ {
+		if failed = ctx.Err(); failed != nil {
+			break
+		}
+		var batch Answers
+		rows, err := r.batch(i)
+		if err == nil {
+			err = guard(func() error { batch.append(rows); return nil })
+		}
+		if err != nil {
+			failed = err
+			break
+		}
+		if batch.Len() > 0 && batch.Sources[0] > sources[len(sources)-1] {
+			break
+		}
+		a.take(batch, sources)
+	}
+	if failed == nil {
+		failed = a.check()
+	}
+	if failed != nil {
+		return Answers{}, fmt.Errorf("reading %s: %w", url, failed)
+	}
+	return a, nil
+}
+
+// take appends the pairs of some sources, ascending.
+func (a *Answers) take(from Answers, sources []int32) {
+	for i, source := range from.Sources {
+		if _, wanted := slices.BinarySearch(sources, source); wanted {
+			a.Sources, a.Relations, a.Lists = append(a.Sources, source), append(a.Relations, from.Relations[i]), append(a.Lists, from.Lists[i])
+		}
+	}
+}
+
+// check checks the order of pairs and lists.
+func (a Answers) check() error {
 	var order answersOrder
 	for i, list := range a.Lists {
 		if err := order.next(a.Sources[i], a.Relations[i], list); err != nil {
-			return Answers{}, fmt.Errorf("reading %s: %w", url, err)
+			return err
 		}
 	}
-	return a, nil
+	return nil
 }

@@ -400,3 +400,43 @@ func TestAnswersOf(t *testing.T) {
 		}
 	}
 }
+
+// TestReadAnswersOf reads the answers of some sources from a file of several batches.
+func TestReadAnswersOf(t *testing.T) {
+	t.Parallel()
+	ctx, url := t.Context(), "mem://"+t.Name()+"/answers"
+	w, err := CreateAnswers(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for source := range int32(50_000) {
+		for relation := range int32(source % 3) {
+			if err := w.Write(source, relation, []int32{relation, source + 10}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := ReadAnswers(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sources := range [][]int32{{0}, {1, 2}, {3}, {17, 18, 20_000, 49_999}, {40_000}, {49_999}, {60_000}, nil} {
+		got, err := ReadAnswersOf(ctx, url, sources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want Answers
+		want.take(all, sources)
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("sources %v (-want +got):\n%s", sources, diff)
+		}
+		for _, source := range sources {
+			if from, end := got.Pairs(source); source < 50_000 && end-from != int(source%3) {
+				t.Errorf("source %d has %d pairs", source, end-from)
+			}
+		}
+	}
+}

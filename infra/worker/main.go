@@ -21,6 +21,7 @@ import (
 	_ "tagnet/stages/graph"
 	_ "tagnet/stages/learn"
 	_ "tagnet/stages/messages"
+	_ "tagnet/stages/parts"
 	_ "tagnet/stages/relationgraph"
 	_ "tagnet/stages/score"
 	_ "tagnet/stages/statistics"

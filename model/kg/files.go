@@ -76,6 +76,17 @@ func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
 	return shards
 }
 
+// AnswersFileOf returns the name of the known answers of a split's queries: training knows those of its own facts alone.
+func AnswersFileOf(m manifest.Manifest, split string) string {
+	switch {
+	case split == "train":
+		return TrainAnswersFile
+	case OnInference(m, split):
+		return InferenceAnswersFile
+	}
+	return AnswersFile
+}
+
 // EntitiesOf returns the number of entities of the graph that a split's queries are about.
 func EntitiesOf(m manifest.Manifest, split string) int {
 	if OnInference(m, split) {

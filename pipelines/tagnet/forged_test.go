@@ -51,7 +51,7 @@ var (
 	continues = []string{"train", "--resume", "--dim", "4", "--layers", "3", "--negatives", "4", "--batch_size", "256", "--epochs", "3"}
 	counts    = []string{"messages", "--split", "valid", "--force"}
 	searches  = []string{"distances", "--split", "valid", "--force"}
-	joins     = []string{"distances", "--split", "valid", "--force", "--sources", "all"}
+	finds     = []string{"bundle", "--split", "valid", "--force", "--reach", "20"}
 	reports   = []string{"report"}
 	library   = []string{"library"}
 )
@@ -64,13 +64,13 @@ var forgeries = []struct {
 	want     string
 	commands [][]string
 }{
-	{graphManifest, number("edges", -1), "edges", [][]string{scores, serves, trains, counts, joins, library}},
-	{graphManifest, number("edges", 1<<62), "edges", [][]string{scores, trains, joins}},
-	{graphManifest, number("edges", 2e9), "edges", [][]string{scores, serves, trains, counts, joins, library}},
-	{graphManifest, number("edges", 2e11), "edges", [][]string{scores, counts, joins}},
+	{graphManifest, number("edges", -1), "edges", [][]string{scores, serves, trains, counts, finds, library}},
+	{graphManifest, number("edges", 1<<62), "edges", [][]string{scores, trains, finds}},
+	{graphManifest, number("edges", 2e9), "edges", [][]string{scores, serves, trains, counts, finds, library}},
+	{graphManifest, number("edges", 2e11), "edges", [][]string{scores, counts, finds}},
 	{graphManifest, number("edges", 7346), "edges", [][]string{scores, library}},
-	{graphManifest, number("entities", 1<<62), "entities", [][]string{joins, counts}},
-	{graphManifest, number("entities", 336), "rows.entities", [][]string{joins, searches}},
+	{graphManifest, number("entities", 1<<62), "entities", [][]string{finds, counts}},
+	{graphManifest, number("entities", 336), "rows.entities", [][]string{finds, searches}},
 	{graphManifest, replace(`"name": "answers.arrow"`, `"name": "../answers.arrow"`), "files[", [][]string{scores, reports, library}},
 	{graphSummary, number("entities", -5), "entities", [][]string{scores, trains, reports}},
 	{graphSummary, number("relations", 1<<40), "relations", [][]string{scores, trains, reports}},
@@ -121,7 +121,7 @@ func TestForgedFiles(t *testing.T) {
 	}
 	setChecksums(t, made)
 	unchanged := workspaceOf(t, made)
-	for _, command := range [][]string{reports, library, scores, asks, continues, counts, searches, joins} {
+	for _, command := range [][]string{reports, library, scores, asks, continues, counts, searches, finds} {
 		if text, _ := read(t, unchanged, command); text != "" {
 			t.Errorf("%q on files that are not forged: %s", command, text)
 		}

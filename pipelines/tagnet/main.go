@@ -8,6 +8,7 @@ import (
 
 	"tagnet/infra/experiments/runs"
 	"tagnet/pipelines/internal/analyze"
+	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
@@ -30,6 +31,7 @@ var tagnet = command.Together{
 		{Pipeline: quickstart.Pipeline(), Does: "runs preprocess, distances, train, score, messages and report on a built-in sample graph"},
 		{Pipeline: preprocess.Pipeline(), Does: "turns the facts of a dataset into the tables of a graph"},
 		{Pipeline: distances.Pipeline(), Does: "computes the hops from each query's source to every entity"},
+		{Pipeline: bundle.Pipeline(), Does: "finds the part of the graph that each query propagates through"},
 		{Pipeline: train.Pipeline(), Does: "trains a model"},
 		{Pipeline: score.Pipeline(), Does: "ranks the answers of a split, or answers your own queries"},
 		{Pipeline: serve.Pipeline(), Does: "answers queries over HTTP, with a page to ask them"},

@@ -69,6 +69,9 @@ const AnalysisFolder = "analysis"
 // DistancesFolder returns a split's search tables below the workspace.
 func DistancesFolder(split string) string { return "distances/" + split }
 
+// BundlesFolder returns a folder of parts of the graph, with their queries, below the workspace.
+func BundlesFolder(name string) string { return "bundles/" + name }
+
 // RelationGraphFolder returns the relation graph of a graph, train or inference, below the workspace.
 func RelationGraphFolder(graph string) string { return "relationgraph/" + graph }
 

@@ -1,0 +1,192 @@
+package bundle
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/budget"
+	"tagnet/model/configuration"
+	"tagnet/model/kg"
+	modelparts "tagnet/model/parts"
+	"tagnet/model/subgraph"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
+	"tagnet/stages/parts"
+)
+
+// work is what is to be found and written.
+type work struct {
+	params parts.Params
+	files  []parts.File
+	// left are the files that are not written yet.
+	left []parts.File
+	// sizes are those of the graph and the queries. perWave is how many files one pipeline makes.
+	sizes   budget.Sizes
+	perWave int
+}
+
+// count returns the number of parts of files.
+func count(files []parts.File) (parts int64) {
+	for _, f := range files {
+		parts += int64(f.Parts)
+	}
+	return parts
+}
+
+// settings has what decides the content of bundles/NAME.
+type settings struct {
+	Split  string            `json:"split"`
+	Reach  int               `json:"reach"`
+	Layers int               `json:"layers"`
+	Remove string            `json:"remove"`
+	Drawn  *modelparts.Drawn `json:"drawn,omitempty"`
+}
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if err := f.check(e); err != nil {
+		return err
+	}
+	w := e.Workspace
+	m, err := w.Require(ctx, workspace.GraphFolder, w.Command("preprocess"))
+	if err != nil {
+		return err
+	}
+	if err := kg.Check(ctx, w.Graph(), m); err != nil { // the graph is not loaded
+		return err
+	}
+	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
+	if err != nil {
+		return err
+	}
+	found, err := f.open(ctx, e, m)
+	if err != nil {
+		return err
+	}
+	h := found.params.Header
+	stage := &workspace.Stage{
+		Workspace: w, Name: "bundle", Folder: workspace.BundlesFolder(modelparts.Name(h.Split, h.Reach, h.Layers)),
+		Configuration: settings{h.Split, h.Reach, h.Layers, h.Remove, h.Drawn}, Inputs: inputs, Vocabulary: m.Vocabulary,
+		Command: e.Again(), Outputs: []string{modelparts.HeaderFile()},
+	}
+	stage.Ready = f.ready(e, found)
+	done, err := found.begin(ctx, e, stage)
+	if err != nil {
+		return err
+	}
+	if done {
+		e.Say("%s is complete with the same configuration; --force overwrites it", found.params.Folder)
+		return f.finish(e, found, false)
+	}
+	found.params.Lock = stage.Lock()
+	if err := found.find(ctx, e); err != nil {
+		stage.Pause() // the files that are written are for the next run
+		return err
+	}
+	if err := stage.Publish(ctx, map[string]int64{"parts": count(found.files)}); err != nil {
+		return err
+	}
+	return f.finish(e, found, true)
+}
+
+// open reads the queries and decides how they are worked on.
+func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Manifest) (*work, error) {
+	w, c := e.Workspace, f.configuration
+	entities := kg.EntitiesOf(m, f.split)
+	if c.Reach >= entities {
+		return nil, command.Usage("--reach is %d, and the graph has %d entities: each part would be the graph; give less", c.Reach, entities)
+	}
+	relations, err := tables.CountNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
+	if err != nil {
+		return nil, err
+	}
+	table, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
+	if err != nil {
+		return nil, err
+	}
+	if len(table) == 0 {
+		return nil, command.NoQueries(f.split, "choose another --split")
+	}
+	h := modelparts.Header{
+		FormatVersion: modelparts.FormatVersion, Split: f.split, Queries: int64(len(table)), Reach: c.Reach, Layers: c.Layers,
+		Remove: configuration.RemoveNone, Entities: entities, BaseRelations: int(relations), Vocabulary: m.Vocabulary, Graph: m.Checksum, Drawn: f.drawn(e.Seed),
+	}
+	if f.split == modelparts.Train {
+		h.Remove = c.Remove
+	}
+	found := &work{params: parts.Params{
+		Graph: w.Graph(), Answers: kg.AnswersFileOf(m, f.split), Header: h, Memory: f.memory * budget.MiB,
+		Folder: w.Path(workspace.BundlesFolder(modelparts.Name(h.Split, h.Reach, h.Layers))),
+	}, files: parts.Cut(h, table)}
+	found.left = found.files
+	for _, file := range kg.EdgeFiles(m, f.split) {
+		found.params.Edges = append(found.params.Edges, file.Name)
+	}
+	if found.sizes, err = graph.Sizes(ctx, w.Graph(), m, f.split); err != nil {
+		return nil, err
+	}
+	return found, f.plan(e, found)
+}
+
+// plan chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has what its searches send.
+func (f *flags) plan(e *command.Environment, found *work) error {
+	perFile := int64(found.files[0].Parts)
+	estimate := func(files int) budget.Estimate {
+		return budget.Parts(found.sizes, f.configuration, int64(files)*perFile, perFile)
+	}
+	found.perWave = max(1, int(wave/perFile))
+	fewest := 0
+	if command.Local() {
+		fewest = 1
+	}
+	plan, err := e.Plan(estimate(fewest), f.memory, 0)
+	if err != nil {
+		return err
+	}
+	if command.Local() {
+		found.perWave = 1
+		for found.perWave < len(found.files) {
+			if _, err := estimate(2*found.perWave).Plan(f.memory*budget.MiB, plan.Threads, plan.Threads); err != nil {
+				break
+			}
+			found.perWave *= 2
+		}
+	}
+	found.params.Threads = plan.MaxThreads
+	return nil
+}
+
+// wave is how many parts one pipeline finds on a cluster. A run that is killed loses as many.
+const wave = 1 << 14
+
+// find runs a pipeline for every wave of files that are not written.
+func (found *work) find(ctx context.Context, e *command.Environment) error {
+	defer budget.Limit(found.params.Memory)()
+	rounds := int64(subgraph.Rounds(found.params.Header.Layers))
+	bar := e.Progress.Begin("bundle", count(found.left)*rounds, "rounds of a search")
+	defer bar.End()
+	done := int64(0)
+	for from := 0; from < len(found.left); from += found.perWave {
+		files := found.left[from:min(from+found.perWave, len(found.left))]
+		stop := bar.FollowFrom(ctx, "search_rounds", done)
+		_, err := e.RunBeam(ctx, Build(files, found.params))
+		stop()
+		if err != nil {
+			return err
+		}
+		done += count(files) * rounds
+		bar.Set(done)
+	}
+	return nil
+}
+
+// Build returns the Beam pipeline that finds the parts of files and writes these.
+func Build(files []parts.File, p parts.Params) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	parts.Find(s, beam.CreateList(s, files), p)
+	return pipeline
+}

@@ -1,0 +1,149 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tagnet/formats/storage"
+	"tagnet/model/configuration"
+	"tagnet/model/kg"
+	modelparts "tagnet/model/parts"
+	"tagnet/model/parts/partstest"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/graph"
+)
+
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
+
+// prepared returns a workspace with a graph of random facts over a chain of entities, in the inductive setting with an inference graph too.
+func prepared(t *testing.T, seed uint64, inductive bool) string {
+	t.Helper()
+	workspace := t.TempDir()
+	arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(seed, "e", 200))}
+	if inductive {
+		arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(seed+100, "o", 150)))
+	}
+	pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
+	return workspace
+}
+
+// compare compares a folder of parts with those that a finder of the whole graph finds.
+func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
+	t.Helper()
+	ctx := context.Background()
+	w.Graph = k.Manifest.Checksum
+	f, err := modelparts.Open(ctx, folder, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	header, err := partstest.HeaderOf(ctx, k, w.Split, configuration.Configuration{Reach: w.Reach, Layers: w.Layers, Remove: w.Remove}, f.Header.Drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header.Firsts = f.Header.Firsts
+	if diff := cmp.Diff(header, f.Header); diff != "" {
+		t.Errorf("header (-want +got):\n%s", diff)
+	}
+	found, err := partstest.Find(ctx, k, f.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, got, present := f.Reader(), modelparts.Part{}, map[int64]bool{}
+	for _, want := range found {
+		present[want.Queries[0].Number] = true
+		if err := r.Find(want.Queries[0].Number, &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(modelparts.Part{Subgraph: want.Part, Queries: want.Queries}, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("part of query %d (-want +got):\n%s", want.Queries[0].Number, diff)
+		}
+	}
+	if len(found) < 20 {
+		t.Errorf("only %d parts", len(found))
+	}
+}
+
+// TestPartsAreThoseOfTheGraph compares the parts of every split and removal with those of a finder that has the graph.
+func TestPartsAreThoseOfTheGraph(t *testing.T) {
+	for _, inductive := range []bool{false, true} {
+		workspace := prepared(t, 1, inductive)
+		k, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, test := range []struct {
+			modelparts.Want
+			flags []string
+		}{
+			{modelparts.Want{Split: "train", Reach: 30, Layers: 4, Remove: "triple"}, nil},
+			{modelparts.Want{Split: "train", Reach: 7, Layers: 2, Remove: "one_hop"}, nil},
+			{modelparts.Want{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, []string{"--queries_per_epoch", "40", "--epochs", "2", "--seed", "5"}},
+			{modelparts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, []string{"--queries_per_epoch", "40", "--epochs", "1", "--batching", "grouped", "--batch_size", "8"}},
+			{modelparts.Want{Split: "valid", Reach: 20, Layers: 3}, nil},
+			{modelparts.Want{Split: "test", Reach: 40, Layers: 5}, nil},
+		} {
+			t.Run(fmt.Sprint(inductive, i), func(t *testing.T) {
+				arguments := append([]string{"--workspace", workspace, "--split", test.Split, "--reach", fmt.Sprint(test.Reach), "--layers", fmt.Sprint(test.Layers)}, test.flags...)
+				if test.Split == "train" {
+					arguments = append(arguments, "--remove", test.Remove)
+				}
+				pipelinetest.Succeed(t, Pipeline(), arguments...)
+				compare(t, k, filepath.Join(workspace, "bundles", modelparts.Name(test.Split, test.Reach, test.Layers)), test.Want)
+			})
+		}
+	}
+}
+
+// TestMistakes holds what is refused, and what helps.
+func TestMistakes(t *testing.T) {
+	workspace := prepared(t, 2, false)
+	for _, test := range []struct {
+		flags []string
+		says  string
+	}{
+		{nil, "--reach is 0"},
+		{[]string{"--reach", "1000"}, "each part would be the graph"},
+		{[]string{"--reach", "-1"}, "--reach"},
+		{[]string{"--reach", "10", "--split", "test", "--remove", "none"}, "leave it out with --split test"},
+		{[]string{"--reach", "10", "--epochs", "2"}, "--queries_per_epoch"},
+		{[]string{"--reach", "10", "--memory", "1"}, "--memory 1 is too small"},
+	} {
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: "--", Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.flags...)...)
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"preprocess"}}, "--workspace", t.TempDir(), "--reach", "10")
+	if left, err := storage.List(t.Context(), filepath.Join(workspace, "bundles")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// TestSecondRun holds that a folder that is complete stays, that another configuration is refused, and that --force writes it.
+func TestSecondRun(t *testing.T) {
+	workspace := prepared(t, 3, false)
+	arguments := []string{"--workspace", workspace, "--reach", "10", "--layers", "3"}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
+	if out := pipelinetest.Succeed(t, Pipeline(), arguments...); !strings.Contains(out, "complete with the same configuration") {
+		t.Errorf("the second run says %q", out)
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"remove is \"triple\" there", "--force"}}, append(arguments, "--remove", "none")...)
+	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--remove", "none", "--force")...)
+}
+
+func TestPlan(t *testing.T) {
+	workspace := prepared(t, 4, false)
+	pipelinetest.Plan(t, Pipeline(), workspace, "parts.Find", "--reach", "10")
+}
+
+// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestTakenOver(t *testing.T) {
+	pipelinetest.TakenOver(t, Pipeline(), prepared(t, 5, false), "bundles/test-k10-t6", "--split", "test", "--reach", "10")
+}

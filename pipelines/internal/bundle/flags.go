@@ -1,0 +1,92 @@
+package bundle
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tagnet/model/configuration"
+	"tagnet/model/kg"
+	"tagnet/model/parts"
+	"tagnet/pipelines/internal/command"
+)
+
+type flags struct {
+	split         string
+	configuration configuration.Configuration
+	memory        int64
+}
+
+// hyperparameters are those that decide which parts are found. The latter of them decide which queries a training draws.
+var hyperparameters = []string{"reach", "layers", "remove", "queries_per_epoch", "epochs", "batch_size", "batching"}
+
+// Pipeline is go run ./pipelines/bundle.
+func Pipeline() command.Pipeline {
+	f := &flags{configuration: configuration.Default()}
+	return command.Pipeline{
+		Name:    "bundle",
+		Summary: "Finds the part of the graph that each query of a split propagates through, for train and score --bundles. Loads no graph.",
+		Flags: func(set *flag.FlagSet) {
+			f.configuration = configuration.Default()
+			command.Choice(set, &f.split, "split", parts.Train, kg.Splits, "the split whose queries get parts")
+			for _, field := range configuration.Fields() {
+				if slices.Contains(hyperparameters, field.Name) {
+					set.Var(&hyperparameter{field, f}, field.Name, field.Usage())
+				}
+			}
+			command.Memory(set, &f.memory)
+		},
+		Run: f.run,
+	}
+}
+
+// hyperparameter is the flag of a field of the configuration.
+type hyperparameter struct {
+	configuration.Field
+	flags *flags
+}
+
+// String returns the value.
+func (h *hyperparameter) String() string {
+	if h.flags == nil { // package flag makes one to see whether a default is zero
+		return ""
+	}
+	return fmt.Sprint(h.Of(h.flags.configuration))
+}
+
+// Set takes a value of the field's type.
+func (h *hyperparameter) Set(text string) error {
+	return h.Field.Set(&h.flags.configuration, text)
+}
+
+func (f *flags) check(e *command.Environment) error {
+	if err := f.configuration.Validate(); err != nil {
+		return command.Usage("--%s", strings.ReplaceAll(err.Error(), "\n", "\n--"))
+	}
+	if f.configuration.Reach == 0 {
+		return command.Usage("--reach is 0, and then a query propagates through the whole graph: give --reach, as to train")
+	}
+	given := ""
+	e.Flags.Visit(func(g *flag.Flag) {
+		if slices.Contains(hyperparameters[2:], g.Name) {
+			given = g.Name
+		}
+	})
+	switch {
+	case f.split != parts.Train && given != "":
+		return command.Usage("--%s is about training queries: leave it out with --split %s", given, f.split)
+	case f.configuration.QueriesPerEpoch == 0 && slices.Contains(hyperparameters[4:], given):
+		return command.Usage("--%s decides which queries a training draws with --queries_per_epoch: leave it out, or give that too", given)
+	}
+	return command.CheckMemory(f.memory)
+}
+
+// drawn returns which training queries are wanted, or nil for all of the split.
+func (f *flags) drawn(seed int64) *parts.Drawn {
+	c := f.configuration
+	if f.split != parts.Train || c.QueriesPerEpoch == 0 {
+		return nil
+	}
+	return &parts.Drawn{Batching: c.Batching, BatchSize: c.BatchSize, QueriesPerEpoch: c.QueriesPerEpoch, Epochs: c.Epochs, Seed: seed}
+}

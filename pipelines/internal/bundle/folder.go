@@ -1,0 +1,65 @@
+package bundle
+
+import (
+	"context"
+	"reflect"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	modelparts "tagnet/model/parts"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/parts"
+)
+
+// begin takes the folder. It keeps the files that an earlier run of the same work has written, and returns true if all is complete.
+func (found *work) begin(ctx context.Context, e *command.Environment, stage *workspace.Stage) (done bool, err error) {
+	h := &found.params.Header
+	for _, file := range found.files {
+		h.Firsts = append(h.Firsts, file.Numbers[0])
+	}
+	complete, err := storage.Exists(ctx, storage.Join(found.params.Folder, manifest.FileName))
+	if err != nil {
+		return false, err
+	}
+	there, err := storage.ReadJSON[modelparts.Header](ctx, storage.Join(found.params.Folder, modelparts.HeaderFile()))
+	if err == nil && !complete && !e.Force {
+		there.MeanLogDegree, there.Degrees = h.MeanLogDegree, h.Degrees // which the graph decides
+		if reflect.DeepEqual(there, *h) {
+			return false, found.resume(ctx, e, stage)
+		}
+	}
+	if done, err := stage.Begin(ctx, e.Force); done || err != nil {
+		return done, err
+	}
+	if h.MeanLogDegree, h.Degrees, err = found.params.Degrees(ctx); err == nil {
+		err = modelparts.WriteHeader(stage.Lock().Guard(ctx), found.params.Folder, *h)
+	}
+	if err != nil {
+		stage.Abandon(false)
+	}
+	h.Firsts, h.Degrees = nil, nil
+	return false, err
+}
+
+// resume takes the folder with the files in it.
+func (found *work) resume(ctx context.Context, e *command.Environment, stage *workspace.Stage) error {
+	if err := stage.Resume(ctx, false); err != nil {
+		return err
+	}
+	found.params.Header.Firsts = nil
+	var left []parts.File
+	for _, file := range found.files {
+		written, err := storage.Exists(ctx, storage.Join(found.params.Folder, modelparts.File(file.Number, file.Of)))
+		if err != nil {
+			stage.Pause()
+			return err
+		}
+		if !written {
+			left = append(left, file)
+		}
+	}
+	e.Say("%d of %d files are written already", len(found.files)-len(left), len(found.files))
+	found.left = left
+	return nil
+}

@@ -1,0 +1,16 @@
+package bundle
+
+import (
+	"testing"
+
+	"tagnet/model/parts"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	stage "tagnet/stages/parts"
+)
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	p := Build([]stage.File{{}}, stage.Params{Folder: "mem://bundles", Edges: []string{"edges"}, Header: parts.Header{Split: "test", Layers: 1, Reach: 5, Entities: 9}})
+	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
+}

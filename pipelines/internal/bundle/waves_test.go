@@ -1,0 +1,178 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tagnet/formats/counts"
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/triples"
+	"tagnet/model/kg"
+	modelparts "tagnet/model/parts"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
+)
+
+// sharded returns a workspace whose graph, with hubs and parallel edges, has its edges in so many files.
+func sharded(t *testing.T, shards, facts int) workspace.Workspace {
+	t.Helper()
+	command.InitBeam()
+	ctx := context.Background()
+	w := workspace.New(t.TempDir())
+	stage := workspace.Stage{Workspace: w, Name: "preprocess", Folder: workspace.GraphFolder, Command: w.Command("preprocess")}
+	if _, err := stage.Begin(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	params := graph.WriteParams{Folder: w.Graph(), EdgeShards: shards}
+	texts, rng := t.TempDir(), rand.New(rand.NewPCG(3, 4))
+	for i, split := range kg.Splits {
+		var text strings.Builder
+		for range facts / (1 + 5*min(i, 1)) {
+			tail := rng.IntN(facts / 3)
+			if rng.IntN(4) == 0 {
+				tail = rng.IntN(3)
+			}
+			fmt.Fprintf(&text, "e%05d\tr%d\te%05d\n", rng.IntN(facts/3), rng.IntN(4), tail)
+		}
+		url := filepath.Join(texts, split+".txt")
+		pipelinetest.Write(t, url, text.String())
+		params.Chunks = append(params.Chunks, triples.Chunk{URL: url, Graph: triples.Training, Split: split})
+	}
+	pipelinetest.RunBeam(t, preprocess.Build(params))
+	s, err := counts.ReadDataset(ctx, w.Graph())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stage.Vocabulary, err = kg.HashNames(ctx, w.Graph(), s.Entities, s.Relations); err != nil {
+		t.Fatal(err)
+	}
+	if err := stage.Publish(ctx, map[string]int64{"entities": s.Entities, "edges": s.Edges}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// opened returns the work of a command in a workspace.
+func opened(t *testing.T, w workspace.Workspace, split string, reach int) *work {
+	t.Helper()
+	e := pipelinetest.Environment()
+	e.Workspace = w
+	m, err := manifest.Read(t.Context(), w.Graph())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &flags{split: split, memory: 1024}
+	f.configuration.Reach, f.configuration.Layers, f.configuration.Remove = reach, 3, "triple"
+	found, err := f.open(t.Context(), e, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestFilesAreTheSame holds that neither the number of files of edges nor that of pipelines changes a byte.
+func TestFilesAreTheSame(t *testing.T) {
+	var want [][]byte
+	for _, test := range []struct{ shards, perWave, threads int }{{1, 1 << 20, 1}, {5, 3, 2}, {2, 1, 4}} {
+		w := sharded(t, test.shards, 1500)
+		found := opened(t, w, "train", 100)
+		if len(found.params.Edges) != test.shards || len(found.files) < 4 {
+			t.Fatalf("%d files of edges and %d of parts", len(found.params.Edges), len(found.files))
+		}
+		found.perWave, found.params.Threads = test.perWave, test.threads
+		if err := found.find(t.Context(), pipelinetest.Environment()); err != nil {
+			t.Fatal(err)
+		}
+		for i, file := range found.files {
+			got, err := storage.ReadFile(t.Context(), filepath.Join(found.params.Folder, modelparts.File(file.Number, file.Of)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.shards == 1 {
+				want = append(want, got)
+			} else if !bytes.Equal(got, want[i]) {
+				t.Errorf("%+v: file %d differs", test, i)
+			}
+		}
+	}
+}
+
+// TestPartsOfManyFilesOfEdges compares parts of a graph in several files with those of a finder that has the graph.
+func TestPartsOfManyFilesOfEdges(t *testing.T) {
+	w := sharded(t, 4, 900)
+	k, err := graph.Load(t.Context(), w.Graph())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []modelparts.Want{{Split: "train", Reach: 50, Layers: 4, Remove: "triple"}, {Split: "test", Reach: 20, Layers: 2}} {
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", w.Root(), "--split", want.Split, "--reach", fmt.Sprint(want.Reach), "--layers", fmt.Sprint(want.Layers))
+		compare(t, k, filepath.Join(w.Root(), "bundles", modelparts.Name(want.Split, want.Reach, want.Layers)), want)
+	}
+}
+
+// TestDamagedEdges holds that an error names the file and what is wrong with it.
+func TestDamagedEdges(t *testing.T) {
+	for name, test := range map[string]struct {
+		damage func(ctx context.Context, url, other string) error
+		says   string
+	}{
+		"missing": {func(ctx context.Context, url, _ string) error { return storage.Remove(ctx, url) }, "no such file"},
+		"cut short": {func(ctx context.Context, url, _ string) error {
+			data, err := storage.ReadFile(ctx, url)
+			return errors.Join(err, storage.WriteFile(ctx, url, data[:len(data)/2]))
+		}, "cut short or damaged"},
+		"another's": {func(ctx context.Context, url, other string) error {
+			data, err := storage.ReadFile(ctx, other)
+			return errors.Join(err, storage.WriteFile(ctx, url, data))
+		}, "is out of the file's range"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sharded(t, 3, 300)
+			found := opened(t, w, "test", 10)
+			url := filepath.Join(w.Graph(), found.params.Edges[1])
+			if err := test.damage(t.Context(), url, filepath.Join(w.Graph(), found.params.Edges[2])); err != nil {
+				t.Fatal(err)
+			}
+			err := found.find(t.Context(), pipelinetest.Environment())
+			if err == nil || !strings.Contains(err.Error(), url) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("the error is %v, want %s and %q", err, url, test.says)
+			}
+		})
+	}
+}
+
+// TestKilled kills runs until one of them completes, and holds that later ones keep the files of earlier ones and end with the same bytes.
+func TestKilled(t *testing.T) {
+	w := sharded(t, 2, 2500)
+	arguments := []string{"--workspace", w.Root(), "--reach", "200", "--layers", "3", "--memory", "330"}
+	folder := filepath.Join(w.Root(), "bundles", modelparts.Name("train", 200, 3))
+	kept, kills := false, 0
+	for after := time.Second; ; after += after / 4 {
+		killed, out := pipelinetest.Kill(t, after, arguments...)
+		kept = kept || strings.Contains(out, "files are written already")
+		if !killed {
+			break
+		}
+		kills++
+		if there, err := storage.Exists(t.Context(), filepath.Join(folder, manifest.FileName)); err != nil || there {
+			t.Fatalf("a killed run left a manifest: %v %v", there, err)
+		}
+	}
+	if kills == 0 || !kept {
+		t.Errorf("%d runs were killed; files were kept: %v", kills, kept)
+	}
+	got := pipelinetest.Files(t, folder)
+	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--force")...)
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), got)
+}
