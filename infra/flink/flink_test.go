@@ -30,7 +30,7 @@ import (
 const enabled = "TAGNET_FLINK"
 
 // commands are those that the test runs.
-var commands = []string{"preprocess", "distances", "messages", "analyze", "train", "score"}
+var commands = []string{"preprocess", "distances", "messages", "analyze", "bundle", "train", "score"}
 
 // TestFlinkGivesTheLocalBytes runs the commands on the local runner, in a local workspace, and on a cluster of two
 // TaskManagers with workers as processes, in a workspace on Google Cloud Storage. A TaskManager and workers are killed
@@ -51,6 +51,9 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 		s.local(t, arguments...)
 		s.flink(t, arguments, nil)
 	}
+	parts := []string{"bundle", "--reach=300", "--layers=4"}
+	s.local(t, parts...)
+	s.flink(t, parts, func() { s.kill(t, s.busy(t)) })
 	s.local(t, loopback...)
 	s.run(t, "flink", s.there, slices.Concat(loopback, s.flags()[:3], []string{"--environment_type=LOOPBACK"}), nil)
 	s.local(t, train...)

@@ -245,7 +245,7 @@ func Append(names, nameBytes, facts int64) Estimate {
 	return e
 }
 
-// SearchBytes bounds, about, what the search of a part and the pieces of that part take as elements of a pipeline.
+// SearchBytes guesses what the search of a part and the pieces of that part take as elements of a pipeline. Most parts take less.
 func SearchBytes(s Sizes, c configuration.Configuration) int64 {
 	const (
 		perEntity = 80 // lists that arrive, a byte or two for each of their senders
@@ -255,7 +255,8 @@ func SearchBytes(s Sizes, c configuration.Configuration) int64 {
 	return perEntity*part.Entities + perEdge*part.Edges
 }
 
-// Parts estimates finding the parts of queries by rounds, so many at a time on Beam's local runner, or 0, and so many in a file.
+// Parts estimates finding the parts of queries by rounds, so many in a file. inRunner is the bytes of elements that Beam's local runner holds
+// at a time, or 0.
 func Parts(s Sizes, c configuration.Configuration, inRunner, perFile int64) Estimate {
 	const (
 		perQuery = 64 // read, with its number, and cut into files
@@ -267,7 +268,7 @@ func Parts(s Sizes, c configuration.Configuration, inRunner, perFile int64) Esti
 	file := perFile*SearchBytes(s, c) + 16*part.Edges
 	return Estimate{
 		Task:   "finding parts of the graph",
-		Rows:   []Row{{"queries", perQuery * s.Queries}, {"searches", runnerCopies * inRunner * SearchBytes(s, c)}},
+		Rows:   []Row{{"queries", perQuery * s.Queries}, {"searches", runnerCopies * inRunner}},
 		Thread: max(block, file, searched) + 16*MiB,
 	}
 }

@@ -16,8 +16,11 @@ import (
 
 func init() { beam.RegisterDoFn(&writeFn{}) }
 
-// partsWritten counts parts.
-var partsWritten = worker.NewCounter("parts", "parts_written")
+// elementBytes counts the bytes of the searches and pieces of files that are written.
+var elementBytes = worker.NewCounter("parts", ElementBytes)
+
+// ElementBytes is the name of the counter of the bytes that the searches and pieces of files take as elements, each once.
+const ElementBytes = "part_element_bytes"
 
 // writeFn puts the parts of a file together and writes it.
 type writeFn struct{ Params Params }
@@ -29,7 +32,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 		return err
 	}
 	defer leave()
-	all, of, err := gather(searches, pieces)
+	all, of, size, err := gather(searches, pieces)
 	if err != nil {
 		return err
 	}
@@ -53,28 +56,28 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 	if err := w.Commit(); err != nil {
 		return err
 	}
-	partsWritten.Inc(ctx, int64(len(all)))
+	elementBytes.Inc(ctx, size)
 	emit(file)
 	return nil
 }
 
-// gather returns the searches of a file in the order of their queries, and the pieces of each, encoded, by its key.
-func gather(searches, pieces func(*[]byte) bool) (all []*search, of map[int][][]byte, err error) {
+// gather returns the searches of a file in the order of their queries, the pieces of each, encoded, by its key, and the bytes of all.
+func gather(searches, pieces func(*[]byte) bool) (all []*search, of map[int][][]byte, size int64, err error) {
 	var element []byte
 	for searches(&element) {
 		s, err := decodeSearch(element)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
-		all = append(all, s)
+		all, size = append(all, s), size+int64(len(element))
 	}
 	of = map[int][][]byte{}
 	for pieces(&element) {
 		key := pieceOf(element)
-		of[key] = append(of[key], element)
+		of[key], size = append(of[key], element), size+int64(len(element))
 	}
 	slices.SortFunc(all, func(a, b *search) int { return cmp.Compare(a.key(), b.key()) })
-	return all, of, nil
+	return all, of, size, nil
 }
 
 // assemble puts a part together of the pieces of blocks, in any order, and returns it with its queries.

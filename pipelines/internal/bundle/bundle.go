@@ -17,6 +17,7 @@ import (
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"
 	"tagnet/stages/parts"
+	"tagnet/stages/worker"
 )
 
 // work is what is to be found and written.
@@ -25,9 +26,10 @@ type work struct {
 	files  []parts.File
 	// left are the files that are not written yet.
 	left []parts.File
-	// sizes are those of the graph and the queries. perWave is how many files one pipeline makes.
-	sizes   budget.Sizes
+	// perWave is how many files one pipeline makes. fits returns how many the budget allows if a part takes so many bytes as elements; nil
+	// where they are not in this process.
 	perWave int
+	fits    func(bytes int64) int
 }
 
 // count returns the number of parts of files.
@@ -126,37 +128,43 @@ func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Man
 	for _, file := range kg.EdgeFiles(m, f.split) {
 		found.params.Edges = append(found.params.Edges, file.Name)
 	}
-	if found.sizes, err = graph.Sizes(ctx, w.Graph(), m, f.split); err != nil {
+	sizes, err := graph.Sizes(ctx, w.Graph(), m, f.split)
+	if err != nil {
 		return nil, err
 	}
-	return found, f.plan(e, found)
+	return found, f.plan(e, found, sizes)
 }
 
 // plan chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has what its searches send.
-func (f *flags) plan(e *command.Environment, found *work) error {
-	perFile := int64(found.files[0].Parts)
-	estimate := func(files int) budget.Estimate {
-		return budget.Parts(found.sizes, f.configuration, int64(files)*perFile, perFile)
+func (f *flags) plan(e *command.Environment, found *work, sizes budget.Sizes) error {
+	perFile, bytes := int64(found.files[0].Parts), budget.SearchBytes(sizes, f.configuration)
+	estimate := func(files int, bytes int64) budget.Estimate {
+		return budget.Parts(sizes, f.configuration, int64(files)*perFile*bytes, perFile)
 	}
 	found.perWave = max(1, int(wave/perFile))
 	fewest := 0
 	if command.Local() {
 		fewest = 1
 	}
-	plan, err := e.Plan(estimate(fewest), f.memory, 0)
+	plan, err := e.Plan(estimate(fewest, bytes), f.memory, 0)
 	if err != nil {
 		return err
 	}
-	if command.Local() {
-		found.perWave = 1
-		for found.perWave < len(found.files) {
-			if _, err := estimate(2*found.perWave).Plan(f.memory*budget.MiB, plan.Threads, plan.Threads); err != nil {
+	found.params.Threads = plan.MaxThreads
+	if !command.Local() {
+		return nil
+	}
+	found.fits = func(bytes int64) int {
+		files := 1
+		for files < len(found.files) {
+			if _, err := estimate(2*files, bytes).Plan(f.memory*budget.MiB, plan.Threads, plan.Threads); err != nil {
 				break
 			}
-			found.perWave *= 2
+			files *= 2
 		}
+		return files
 	}
-	found.params.Threads = plan.MaxThreads
+	found.perWave = found.fits(bytes)
 	return nil
 }
 
@@ -169,9 +177,10 @@ func (found *work) find(ctx context.Context, e *command.Environment) error {
 	rounds := int64(subgraph.Rounds(found.params.Header.Layers))
 	bar := e.Progress.Begin("bundle", count(found.left)*rounds, "rounds of a search")
 	defer bar.End()
-	done := int64(0)
-	for from := 0; from < len(found.left); from += found.perWave {
-		files := found.left[from:min(from+found.perWave, len(found.left))]
+	done, before := int64(0), worker.Counted(parts.ElementBytes)
+	for left := found.left; len(left) > 0; {
+		files := left[:min(found.perWave, len(left))]
+		left = left[len(files):]
 		stop := bar.FollowFrom(ctx, "search_rounds", done)
 		_, err := e.RunBeam(ctx, Build(files, found.params))
 		stop()
@@ -180,8 +189,17 @@ func (found *work) find(ctx context.Context, e *command.Environment) error {
 		}
 		done += count(files) * rounds
 		bar.Set(done)
+		found.adapt(worker.Counted(parts.ElementBytes)-before, done/rounds)
 	}
 	return nil
+}
+
+// adapt chooses the number of files of the next pipeline by the bytes of so many parts: what is known before is far from it.
+func (found *work) adapt(bytes, parts int64) {
+	const margin = 2 // later parts may be larger
+	if found.fits != nil && bytes > 0 {
+		found.perWave = found.fits(margin * bytes / parts)
+	}
 }
 
 // Build returns the Beam pipeline that finds the parts of files and writes these.

@@ -35,6 +35,9 @@ func (f *flags) ready(e *command.Environment, found *work) func(context.Context)
 	}
 }
 
+// The bytes of a part as elements, about.
+const perEntity, perEdge = 20, 3
+
 // estimate adds to the work what it takes, as a sample of parts did, and prints the sample.
 func (found *work) estimate(ctx context.Context, e *command.Environment, w *command.Work) error {
 	some := make([]parts.File, min(mostSampled, len(found.files)))
@@ -46,6 +49,7 @@ func (found *work) estimate(ctx context.Context, e *command.Environment, w *comm
 		return err
 	}
 	all := float64(count(found.files)) / float64(sampled.Parts)
+	found.adapt(perEntity*sampled.Entities+perEdge*sampled.Edges, sampled.Parts)
 	waves := (len(found.files) + found.perWave - 1) / found.perWave
 	w.Cost.Seconds = all*sampled.Searching.Seconds() + float64(waves)*sampled.Reading.Seconds()
 	w.Loads[0].Bytes = int64(all * float64(12*sampled.Entities+8*sampled.Edges))
