@@ -64,6 +64,7 @@ var hyperparameters = []Field{
 	{"remove", Training, RemoveTriple, oneOf(RemoveTriple, RemoveOneHop, RemoveNone), no, "what leaves the graph of a training query", func(c *Configuration) any { return &c.Remove }},
 	{"negatives", Training, 128, between(1, 1<<20), no, "negatives per training query", func(c *Configuration) any { return &c.Negatives }},
 	{"strict_negatives", Training, true, values{}, no, "never draw a known answer as a negative", func(c *Configuration) any { return &c.StrictNegatives }},
+	{"reach_negatives", Training, false, values{}, no, "draw the negatives among the entities of a query's --reach; a few drawn from many more entities are mostly not reached and teach little", func(c *Configuration) any { return &c.ReachNegatives }},
 	{"adversarial_temperature", Training, .5, atLeast(0), no, "weights hard negatives more; 0 weights all alike", func(c *Configuration) any { return &c.AdversarialTemperature }},
 }
 

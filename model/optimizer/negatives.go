@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sort"
 
-	"tagnet/model/graph"
 	"tagnet/model/random"
 )
 
@@ -49,15 +49,45 @@ func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives 
 	return nil
 }
 
-// candidates sets entities to the answer of an example over g and its negatives, given or drawn.
-func (s *Sampler) candidates(e Example, g *graph.Graph, seed uint64, entities []int32) error {
-	if err := Check(e, g, len(entities)-1); err != nil {
-		return err
+// DrawAmong is Draw from some entities, in ascending order, instead of from all. Where all of them are known answers, it draws from all.
+func (s *Sampler) DrawAmong(among []int32, seed, key uint64, answer int32, known []int32, negatives []int32) error {
+	s.excluded = s.excluded[:0]
+	if s.strict {
+		s.exclude(answer, known)
+		s.excluded = positions(s.excluded, among)
 	}
+	allowed := len(among) - len(s.excluded)
+	if allowed == 0 {
+		return s.Draw(seed, key, answer, known, negatives)
+	}
+	s.source.Seed(random.Seed(seed, key), random.Seed(seed, key, 1))
+	for i := range negatives {
+		negatives[i] = among[s.allowed(int32(s.random.Uint64N(uint64(allowed))))]
+	}
+	return nil
+}
+
+// positions replaces ascending entities by the positions of those that are among others.
+func positions(entities, among []int32) []int32 {
+	kept := entities[:0]
+	for _, entity := range entities {
+		if at, found := slices.BinarySearch(among, entity); found {
+			kept = append(kept, int32(at))
+		}
+	}
+	return kept
+}
+
+// candidates sets entities to the answer of an example and its negatives, given or drawn: among some entities, or among all if that is
+// nil.
+func (s *Sampler) candidates(e Example, among []int32, seed uint64, entities []int32) error {
 	entities[0] = e.Answer
 	if e.Negatives != nil {
 		copy(entities[1:], e.Negatives)
 		return nil
+	}
+	if among != nil {
+		return s.DrawAmong(among, seed, e.Key, e.Answer, e.Known, entities[1:])
 	}
 	return s.Draw(seed, e.Key, e.Answer, e.Known, entities[1:])
 }

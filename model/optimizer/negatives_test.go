@@ -59,6 +59,39 @@ func TestWithoutStrictAllAreDrawn(t *testing.T) {
 	}
 }
 
+// TestDrawAmong draws from a list: as from all where it has all, never what is outside or known, and from all where all of it is known.
+func TestDrawAmong(t *testing.T) {
+	const answer = 3
+	known := []int32{0, 3, 4}
+	draw := func(among []int32) []int32 {
+		negatives := make([]int32, 200)
+		if err := NewSampler(7, true).DrawAmong(among, 1, 2, answer, known, negatives); err != nil {
+			t.Fatal(err)
+		}
+		return negatives
+	}
+	all := make([]int32, 200)
+	if err := NewSampler(7, true).Draw(1, 2, answer, known, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ among, want []int32 }{
+		{[]int32{0, 2, 3, 6}, []int32{2, 6}},
+		{[]int32{5}, []int32{5}},
+		{[]int32{1, 2, 5}, []int32{1, 2, 5}},
+	} {
+		drawn := draw(c.among)
+		slices.Sort(drawn)
+		if got := slices.Compact(drawn); !slices.Equal(got, c.want) {
+			t.Errorf("among %v: %v, want %v", c.among, got, c.want)
+		}
+	}
+	for _, among := range [][]int32{{0, 1, 2, 3, 4, 5, 6}, {0, 3, 4}, {3}} {
+		if got := draw(among); !slices.Equal(got, all) {
+			t.Errorf("among %v: %v, want those of all entities, %v", among, got, all)
+		}
+	}
+}
+
 func TestNoNegativesLeft(t *testing.T) {
 	err := NewSampler(3, true).Draw(1, 2, 1, []int32{0, 2}, make([]int32, 4))
 	if !errors.Is(err, ErrNoNegatives) {

@@ -46,6 +46,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 			c.Reach, c.DegreeMessages, c.Remove, c.ShareStates = 12, true, configuration.RemoveOneHop, true
 		},
 		func(c *configuration.Configuration) { c.Reach, c.Policy = 20, configuration.PolicyFull },
+		func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.StrictNegatives = 20, true, true },
 		func(c *configuration.Configuration) {
 			c.Reach, c.Relations, c.RelationLayers, c.Incidences = 20, configuration.RelationsGraph, 2, true
 		},
@@ -76,11 +77,22 @@ func TestStepAgreesWithReference(t *testing.T) {
 			want, gradients := 0.0, parameters.NewSet[float64](layout)
 			w := trainer.workers[0]
 			for _, e := range batch {
-				if err := w.sampler.Draw(5, e.Key, e.Answer, e.Known, w.entities[1:]); err != nil {
-					t.Fatal(err)
-				}
 				q := reference.Query{Source: e.Source, Relation: e.Relation, Removal: Removal(e, g, c), Training: true}
 				q.Inside = reference.Inside(g, c, q.Source, q.Removal)
+				if c.ReachNegatives {
+					among := []int32{}
+					for o, inside := range q.Inside {
+						if inside {
+							among = append(among, int32(o))
+						}
+					}
+					err = w.sampler.DrawAmong(among, 5, e.Key, e.Answer, e.Known, w.entities[1:])
+				} else {
+					err = w.sampler.Draw(5, e.Key, e.Answer, e.Known, w.entities[1:])
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
 				pass := m.Forward(q)
 				loss, gradient := reference.Loss(pass.Scores, e.Answer, w.entities[1:], c.AdversarialTemperature)
 				want += loss / float64(len(batch))

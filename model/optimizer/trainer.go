@@ -190,7 +190,11 @@ func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
 	t.candidates = t.candidates[:0]
 	first := t.workers[0]
 	for _, e := range examples { // each query draws the same ones again
-		if err := first.sampler.candidates(e, t.graph, seed, first.entities); err != nil {
+		err := Check(e, t.graph, t.configuration.Negatives)
+		if err == nil {
+			err = first.sampler.candidates(e, nil, seed, first.entities)
+		}
+		if err != nil {
 			return Failed(e, err)
 		}
 		t.candidates = append(t.candidates, first.entities...)

@@ -42,11 +42,20 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 
 // run computes one query's loss and gradients. share is its weight in the batch's mean.
 func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradients, h *head.Gradients[float32]) outcome {
-	if err := w.sampler.candidates(e, w.trainer.graph, seed, w.entities); err != nil {
+	g, c := w.trainer.graph, w.trainer.configuration
+	if err := Check(e, g, c.Negatives); err != nil {
+		return outcome{err: err}
+	}
+	removal := Removal(e, g, c)
+	var among []int32 // all
+	if c.ReachNegatives {
+		among = w.propagator.Inside(e.Source, removal)
+	}
+	if err := w.sampler.candidates(e, among, seed, w.entities); err != nil {
 		return outcome{err: err}
 	}
 	w.query = propagation.Query{
-		Source: e.Source, Relation: e.Relation, Removal: Removal(e, w.trainer.graph, w.trainer.configuration),
+		Source: e.Source, Relation: e.Relation, Removal: removal,
 		Candidates: w.entities,
 		Training:   true, ShareStates: w.trainer.sharesWithin(), Background: w.trainer.background, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}

@@ -28,14 +28,7 @@ func newWithin(g *graph.Graph, c configuration.Configuration) *within {
 func (p *Propagator) enter(q Query) Query {
 	x := p.reach
 	x.listed = false
-	if !x.found || q.Source != x.source || q.Removal != x.removal {
-		begin := p.clock()
-		x.finder.Find(q.Source, q.Removal, &x.part)
-		x.source, x.removal, x.found = q.Source, q.Removal, true
-		p.graph, p.done, p.distances = x.part.Of(p.whole), false, distances{}
-		p.layout.Reset(p.graph)
-		p.since(begin, layoutPhase)
-	}
+	p.find(q.Source, q.Removal)
 	q.Source, q.Removal = x.part.Source, x.part.Removal
 	if q.Candidates != nil {
 		x.candidates = buffer.Resize(x.candidates, len(q.Candidates))[:0]
@@ -47,6 +40,30 @@ func (p *Propagator) enter(q Query) Query {
 		q.Candidates = x.candidates
 	}
 	return q
+}
+
+// find finds the part of a query, unless it is the last one's.
+func (p *Propagator) find(source int32, removal graph.Removal) {
+	x := p.reach
+	if x.found && source == x.source && removal == x.removal {
+		return
+	}
+	begin := p.clock()
+	x.finder.Find(source, removal, &x.part)
+	x.source, x.removal, x.found = source, removal, true
+	p.graph, p.done, p.distances = x.part.Of(p.whole), false, distances{}
+	p.layout.Reset(p.graph)
+	p.since(begin, layoutPhase)
+}
+
+// Inside returns the entities that a query from a source propagates through, ascending, or nil for those of the whole graph. The slice is
+// a view, valid until the next query.
+func (p *Propagator) Inside(source int32, removal graph.Removal) []int32 {
+	if p.reach == nil {
+		return nil
+	}
+	p.find(source, removal)
+	return p.reach.part.Entities
 }
 
 // local returns the id of an entity in the graph that the last query propagated through, or -1.
