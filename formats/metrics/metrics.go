@@ -20,6 +20,8 @@ type Evaluation struct {
 	Protocol  Protocol `json:"protocol,omitempty"`
 	Negatives int      `json:"negatives,omitempty"`
 	Seed      int64    `json:"seed,omitempty"`
+	// Sample is nil unless the queries are a sample of the split's.
+	Sample *Sample `json:"sample,omitempty"`
 	Summary
 	// Distinct is the number of distinct pairs (source, relation), each propagated once.
 	Distinct int64 `json:"distinct"`
@@ -55,6 +57,8 @@ type Validation struct {
 // Valid has the metrics of a model on the validation queries.
 type Valid struct {
 	Queries int64 `json:"queries"`
+	// Sample is nil unless the queries are a sample of the validation queries.
+	Sample *Sample `json:"sample,omitempty"`
 	Ranks
 }
 
@@ -79,6 +83,11 @@ type Metrics struct {
 
 // Check returns an error for numbers that no evaluation has.
 func (e Evaluation) Check() error {
+	if e.Sample != nil {
+		if err := check.Value("sample", *e.Sample); err != nil {
+			return err
+		}
+	}
 	if e.Calibration != nil {
 		if err := check.Value("calibration", *e.Calibration); err != nil {
 			return err
@@ -94,7 +103,14 @@ func (s Summary) Check() error {
 }
 
 // Check returns an error for numbers that no validation has.
-func (v Valid) Check() error { return check.First(check.Count("queries", v.Queries), v.Ranks.Check()) }
+func (v Valid) Check() error {
+	if v.Sample != nil {
+		if err := check.Value("sample", *v.Sample); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("queries", v.Queries), v.Ranks.Check())
+}
 
 // Check returns an error for numbers that no ranks have.
 func (r Ranks) Check() error {

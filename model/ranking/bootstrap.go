@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"tagnet/formats/metrics"
 	"tagnet/model/random"
 )
 
@@ -128,28 +129,22 @@ func (r replicate) value(m Metric) float64 {
 	}
 }
 
-// Interval is a 95% confidence interval.
-type Interval struct{ Low, High float64 }
-
-// Excludes returns whether a value is outside the interval.
-func (i Interval) Excludes(value float64) bool { return value < i.Low || value > i.High }
-
 // Interval returns the 95% interval of a metric. It is false with fewer than ten queries, of which a bootstrap can tell
 // nothing.
-func (b *Bootstrap) Interval(m Metric) (Interval, bool) {
+func (b *Bootstrap) Interval(m Metric) (metrics.Interval, bool) {
 	return b.interval(b, func(own, _ replicate) float64 { return own.value(m) })
 }
 
 // Difference returns the 95% interval of a metric minus that of another bootstrap. Where both hold ranks of the same
 // queries, the pairs are compared, so that the interval is that of the change.
-func (b *Bootstrap) Difference(other *Bootstrap, m Metric) (Interval, bool) {
+func (b *Bootstrap) Difference(other *Bootstrap, m Metric) (metrics.Interval, bool) {
 	return b.interval(other, func(own, other replicate) float64 { return own.value(m) - other.value(m) })
 }
 
-func (b *Bootstrap) interval(other *Bootstrap, of func(own, other replicate) float64) (Interval, bool) {
+func (b *Bootstrap) interval(other *Bootstrap, of func(own, other replicate) float64) (metrics.Interval, bool) {
 	const fewest = 10
 	if b.Queries < fewest || other.Queries < fewest {
-		return Interval{}, false
+		return metrics.Interval{}, false
 	}
 	var values []float64
 	for i, own := range b.sums {
@@ -159,5 +154,17 @@ func (b *Bootstrap) interval(other *Bootstrap, of func(own, other replicate) flo
 	}
 	slices.Sort(values)
 	tail := len(values) / 40
-	return Interval{values[tail], values[len(values)-1-tail]}, true
+	return metrics.Interval{Low: values[tail], High: values[len(values)-1-tail]}, true
+}
+
+// Sample describes the queries as a sample of so many.
+func (b *Bootstrap) Sample(of int64) *metrics.Sample {
+	s := &metrics.Sample{Of: of}
+	if mrr, ok := b.Interval(MRR); ok {
+		s.Intervals = &metrics.Intervals{MRR: mrr}
+		s.Intervals.Hits1, _ = b.Interval(Hits1)
+		s.Intervals.Hits3, _ = b.Interval(Hits3)
+		s.Intervals.Hits10, _ = b.Interval(Hits10)
+	}
+	return s
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"tagnet/formats/metrics"
 )
 
 // bootstrapOf returns the bootstrap of ranks, numbered from 0.
@@ -152,7 +154,7 @@ func TestDifferencesArePaired(t *testing.T) {
 	if d, ok := a.Difference(b, MRR); !ok || !d.Excludes(0) || d.Low < 0 {
 		t.Errorf("the difference is %v", d)
 	}
-	if d, ok := a.Difference(a, MRR); !ok || d != (Interval{}) {
+	if d, ok := a.Difference(a, MRR); !ok || d != (metrics.Interval{}) {
 		t.Errorf("the difference to itself is %v", d)
 	}
 }
@@ -162,7 +164,7 @@ func TestFewQueriesHaveNoInterval(t *testing.T) {
 	if _, ok := bootstrapOf(1, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9}).Interval(MRR); ok {
 		t.Error("nine queries have an interval")
 	}
-	if i, ok := bootstrapOf(1, slices.Repeat([]int64{1}, 10)).Interval(Hits1); !ok || i != (Interval{1, 1}) {
+	if i, ok := bootstrapOf(1, slices.Repeat([]int64{1}, 10)).Interval(Hits1); !ok || i != (metrics.Interval{Low: 1, High: 1}) {
 		t.Errorf("ten ranks of 1 have the interval %v", i)
 	}
 }

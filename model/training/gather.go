@@ -29,13 +29,17 @@ func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c con
 	if err != nil {
 		return Trial{}, err
 	}
+	all, err := loaded.Queries(ctx, "valid")
+	if err != nil {
+		return Trial{}, err
+	}
 	if len(queries) == 0 {
 		return Trial{}, fmt.Errorf("graph %s has no validation facts", name)
 	}
 	view := loaded.Of("valid")
 	return Trial{
 		Name: name, Graph: view.Graph, Relations: relations.Between(view.Graph, c),
-		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: &ranker.Bundle{Queries: queries},
+		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: &ranker.Bundle{Queries: queries}, All: int64(len(all)),
 	}, nil
 }
 

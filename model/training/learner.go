@@ -62,6 +62,8 @@ type Data struct {
 	Mixture *Mixture
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *ranker.Bundle
+	// ValidAll is the number of all of them, where Valid has a sample; with 0 it has all.
+	ValidAll int64
 	// ValidOn is the graph that they are about, or nil for the training graph.
 	ValidOn *kg.View
 	// Devices are those of this machine. They may be nil where Run.Device is the CPU.
@@ -160,7 +162,7 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 
 // trial returns that of a training on one graph.
 func (d Data) trial() Trial {
-	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid}
+	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, All: d.ValidAll}
 	if d.ValidOn != nil {
 		t.Graph, t.Relations, t.Entities = d.ValidOn.Graph, nil, d.ValidOn.Entities
 	}

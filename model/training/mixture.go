@@ -35,6 +35,8 @@ type Trial struct {
 	// Entities and BaseRelations are names, for errors.
 	Entities, BaseRelations []string
 	Queries                 *ranker.Bundle
+	// All is the number of validation queries, of which Queries may be a sample.
+	All int64
 }
 
 // mixed is the course of several graphs.

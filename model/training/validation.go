@@ -83,7 +83,24 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 			ranks.Add(r.Rank)
 		}
 	}
-	return metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}, nil
+	valid := metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}
+	if t.All > valid.Queries {
+		valid.Sample = sample(scored, t.All)
+	}
+	return valid, nil
+}
+
+// sample describes ranked queries as a sample of so many.
+func sample(scored *ranker.Scored, of int64) *metrics.Sample {
+	var bootstrap ranking.Bootstrap
+	var weights ranking.Weights
+	for _, q := range scored.Queries {
+		for _, r := range q.Results {
+			weights.Draw(0, r.Row)
+			bootstrap.Add(&weights, r.Rank.Pessimistic)
+		}
+	}
+	return bootstrap.Sample(of)
 }
 
 // mean returns the mean of the metrics of graphs, each with the same weight, and the sum of their queries.

@@ -76,6 +76,13 @@ func Sample(ctx context.Context, loaded *kg.KG, p Params, n int) ([]ranker.Query
 	return queries, nil
 }
 
+// Takes reports whether a row of a table of so many is among limit rows that are spread evenly over all: every rows/limit-th is. A limit of
+// 0 takes all.
+func Takes(limit int64, row, rows int) bool {
+	n := int64(rows)
+	return limit == 0 || limit >= n || int64(row)*limit%n < limit
+}
+
 // List returns the distinct queries of a table: those of a split by source and relation, those of a
 // table of queries in its order, so that shards of them are consecutive lines of the user's file.
 func List(ctx context.Context, loaded *kg.KG, p Params) ([]ranker.Query, error) {
@@ -98,8 +105,8 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]ranker.Query, error) 
 	}
 	rows := make([]ranker.Row, 0, len(table))
 	for i, q := range table {
-		if n := int64(len(table)); p.Limit > 0 && p.Limit < n && int64(i)*p.Limit%n >= p.Limit {
-			continue // every n/Limit-th row is taken
+		if !Takes(p.Limit, i, len(table)) {
+			continue
 		}
 		if g := view.Graph; int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)

@@ -18,6 +18,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/evaluation"
 	"tagnet/model/ranker"
+	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
@@ -44,6 +45,8 @@ type Params struct {
 	// Queries selects the queries. Those of a user, in Queries.Queries or Queries.Ask, have no labeled answers: Evaluate writes answers.tsv
 	// instead of ranks and metrics.
 	Queries workload.Params
+	// All is the number of queries of the split, of which Queries.Limit takes some.
+	All int64
 	// Model scores them.
 	Model score.Params
 	// Kept is the number of best answers to a split's query that are written; Model.Best may be more, which its probabilities are
@@ -207,10 +210,29 @@ func (f *writeFn) metrics(ctx context.Context, url string, g *evaluation.Gathere
 	if err != nil {
 		return err
 	}
+	if q.Limit > 0 {
+		if m.Sample, err = f.sample(ctx); err != nil {
+			return err
+		}
+	}
 	if c != nil {
 		m.Calibration = g.Calibration(c)
 	}
 	return storage.WriteJSON(ctx, url, m)
+}
+
+// sample describes the queries as a sample of the split's, by the ranks that are written.
+func (f *writeFn) sample(ctx context.Context) (*metrics.Sample, error) {
+	var bootstrap ranking.Bootstrap
+	var weights ranking.Weights
+	err := parquet.EachPart(ctx, f.Params.url(RankingsTable), func(rows []parquet.Ranking) error {
+		for _, row := range rows {
+			weights.Draw(0, row.Query)
+			bootstrap.Add(&weights, row.RankPessimistic)
+		}
+		return ctx.Err()
+	})
+	return bootstrap.Sample(f.Params.All), err
 }
 
 // answers writes the text of all predictions, a part at a time. Parts are in the order of the user's file, as are the

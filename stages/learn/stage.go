@@ -128,7 +128,12 @@ func (p Params) ReadData(ctx context.Context) (training.Data, error) {
 		return d, err
 	}
 	valid, err := workload.List(ctx, loaded, workload.Params{Split: "valid", Limit: p.Run.Validation.Limit})
+	if err != nil {
+		return d, err
+	}
 	d.Valid = &ranker.Bundle{Queries: valid}
+	all, err := loaded.Queries(ctx, "valid")
+	d.ValidAll = int64(len(all))
 	if on := loaded.Of("valid"); on != loaded.Train {
 		d.ValidOn = on
 	}

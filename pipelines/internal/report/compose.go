@@ -64,6 +64,9 @@ func (e *evidence) tiles() []tile {
 			note += " on the inference graph"
 		}
 		note += ", filtered, pessimistic"
+		if v.Sample != nil {
+			note += ", of a sample"
+		}
 		if v.ranks != nil {
 			if i, ok := v.ranks.whole.Interval(ranking.MRR); ok {
 				note += "; 95% interval " + interval(i, ok)

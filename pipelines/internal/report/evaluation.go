@@ -101,8 +101,8 @@ func (e *evidence) composeEvaluation() section {
 	}
 	v := e.evaluations[0]
 	m := v.Pessimistic
-	s.Lead = []string{fmt.Sprintf("On %s of the %s split the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
-		plural(v.Queries, "query", "queries"), v.Split, percent(m.Hits1), percent(m.Hits10))}
+	s.Lead = []string{fmt.Sprintf("On %s of the %s split%s the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
+		plural(v.Queries, "query", "queries"), v.Split, v.sampled(), percent(m.Hits1), percent(m.Hits10))}
 	s.Lead = append(s.Lead, v.origin(e.names()...)...)
 	for _, one := range e.evaluations {
 		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
@@ -127,6 +127,14 @@ func (e *evidence) composeEvaluation() section {
 	}
 	s.Tables = slices.DeleteFunc(s.Tables, func(t table) bool { return len(t.Rows) == 0 })
 	return s
+}
+
+// sampled says of how many queries an evaluation ranked a sample, or nothing.
+func (v evaluation) sampled() string {
+	if v.Sample == nil {
+		return ""
+	}
+	return fmt.Sprintf(", a sample of its %s,", count(v.Sample.Of))
 }
 
 // origin says what the published weights of an evaluation, or those that its checkpoint was trained from, were trained on, and
@@ -205,7 +213,11 @@ func (e *evidence) protocolTables() []table {
 		Note: "What other papers rank. Pessimistic ranks, and in the last column those that count one half of the ties."}
 	for _, v := range e.protocols {
 		m := v.Pessimistic
-		t.add(fmt.Sprintf("%s: %s", v.Protocol, v.Protocol.About()), count(v.Queries), metric(m.MRR), metric(m.Hits1), metric(m.Hits10), metric(v.Mean.Hits10))
+		queries := count(v.Queries)
+		if v.Sample != nil {
+			queries += " of " + count(v.Sample.Of)
+		}
+		t.add(fmt.Sprintf("%s: %s", v.Protocol, v.Protocol.About()), queries, metric(m.MRR), metric(m.Hits1), metric(m.Hits10), metric(v.Mean.Hits10))
 	}
 	return []table{t}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"tagnet/model/ranking"
+	"tagnet/formats/metrics"
 	"tagnet/pipelines/internal/progress"
 )
 
@@ -56,7 +56,7 @@ func metric(v float64) string {
 }
 
 // interval writes a confidence interval, or a dash if there is none.
-func interval(i ranking.Interval, ok bool) string {
+func interval(i metrics.Interval, ok bool) string {
 	if !ok {
 		return "–"
 	}
@@ -64,7 +64,7 @@ func interval(i ranking.Interval, ok bool) string {
 }
 
 // difference writes a change with its sign and confidence interval: +0.012 (+0.003 to +0.021).
-func difference(change float64, i ranking.Interval, ok bool) string {
+func difference(change float64, i metrics.Interval, ok bool) string {
 	if !ok {
 		return fmt.Sprintf("%+.3f", change)
 	}

@@ -89,6 +89,9 @@ func (e *evidence) composeRuns() section {
 		if v := r.ofSplit(split); v != nil {
 			m := v.Pessimistic
 			row[2], row[4], row[5] = metric(m.MRR), metric(m.Hits1), metric(m.Hits10)
+			if v.Sample != nil {
+				row[2] += " of a sample"
+			}
 			if v.ranks != nil {
 				row[3] = interval(v.ranks.whole.Interval(ranking.MRR))
 			}

@@ -7,6 +7,7 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/tables"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 )
 
@@ -77,6 +78,19 @@ func (a *scoring) evaluated(ctx context.Context) (queries []tables.Query, err er
 		err = fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.protocol)
 	}
 	return queries, err
+}
+
+// sample returns the queries that --limit takes. A limit that takes all is none.
+func (a *scoring) sample(queries []tables.Query) (taken []tables.Query) {
+	if a.all = int64(len(queries)); a.limit >= a.all {
+		a.limit = 0
+	}
+	for i, q := range queries {
+		if workload.Takes(a.limit, i, len(queries)) {
+			taken = append(taken, q)
+		}
+	}
+	return taken
 }
 
 // distinct counts the pairs (source, relation) of queries in the order of their tables.

@@ -42,6 +42,7 @@ type flags struct {
 	best, threads             int
 	memory                    int64
 	baseRate                  float64
+	limit                     int64
 	protocolFlag
 	weightsFlags
 	radiusFlag
@@ -59,6 +60,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked; with --queries or --relation, whose graph is used")
 			f.protocolFlag.register(set)
+			set.Int64Var(&f.limit, "limit", 0, "most queries of a split that are ranked, spread evenly over all: its metrics come with 95% intervals; 0 or more, 0 takes all")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
 			f.radiusFlag.register(set)
@@ -91,6 +93,10 @@ func (f *flags) check() error {
 		return err
 	}
 	switch {
+	case f.limit < 0:
+		return command.FlagError("limit", f.limit, "0 or more")
+	case f.limit > 0 && (f.queries != "" || f.relation != "" || f.facts != ""):
+		return command.Usage("--limit is for the queries of a split: leave it out with --queries, --relation and --facts")
 	case f.checkpoint == "":
 		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
 	case f.best < 0 || (f.queries != "" || f.relation != "" || f.facts != "") && f.best == 0:
@@ -114,9 +120,11 @@ func (f *flags) check() error {
 type recorded struct {
 	Split string `json:"split"`
 	// Protocol is that of --protocol, empty for the usual one, and Negatives the number of random entities that it draws.
-	Protocol   metrics.Protocol `json:"protocol,omitempty"`
-	Negatives  int              `json:"negatives,omitempty"`
-	Checkpoint string           `json:"checkpoint"`
+	Protocol  metrics.Protocol `json:"protocol,omitempty"`
+	Negatives int              `json:"negatives,omitempty"`
+	// Limit is the number of queries of a sample, 0 for all.
+	Limit      int64  `json:"limit,omitempty"`
+	Checkpoint string `json:"checkpoint"`
 	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the file of queries.
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
@@ -172,6 +180,7 @@ type scoring struct {
 	asked                 *asking     // nil for a split
 	plan, explanationPlan budget.Plan // of --memory, and the same of --explain
 	distinct              int64       // distinct queries
+	all                   int64       // queries of the split, of which --limit takes some
 	cost                  command.Cost
 }
 
@@ -275,12 +284,13 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	queries = a.sample(queries)
 	a.distinct = distinct(queries)
 	if err := a.divide(ctx, int64(len(queries))); err != nil {
 		return err
 	}
 	r := a.recorded()
-	r.Protocol, r.Negatives = a.evaluates(), a.evaluates().Negatives()
+	r.Protocol, r.Negatives, r.Limit = a.evaluates(), a.evaluates().Negatives(), a.limit
 	stage := a.stage(w.EvaluationFolder(a.name()), int64(len(queries)), r)
 	stage.Seed = a.sampled()
 	stage.Outputs = []string{metrics.File, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
@@ -426,14 +436,14 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 	w := a.e.Workspace
 	p := evaluate.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Split: a.split, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Work: a.work(), Best: a.ranked(),
+			Graph: w.Graph(), Split: a.split, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(),
 		},
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach, Prior: a.prior.Sum(),
 		},
-		Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
+		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}
 	if a.asked != nil {
 		p.Queries.Ask, p.Model.Known = a.asked.ask, a.known()

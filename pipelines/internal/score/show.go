@@ -28,12 +28,21 @@ func (a *scoring) print(ctx context.Context, m metrics.Evaluation) {
 	if a.given != nil && a.given.Record.Origin.Model == "" {
 		model = a.given.Record.Origin.File
 	}
-	say("%s, %s: %s queries, %s distinct", asked, model, progress.Count(m.Queries), progress.Count(m.Distinct))
+	queries := progress.Count(m.Queries)
+	if m.Sample != nil {
+		queries += " of " + progress.Count(m.Sample.Of)
+	}
+	say("%s, %s: %s queries, %s distinct", asked, model, queries, progress.Count(m.Distinct))
 	say("  %-28s %7s %7s %7s %7s %10s", "filtered, ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank")
 	row := func(name string, r metrics.Metrics) {
 		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)
 	}
 	row("pessimistic (the paper's)", m.Pessimistic)
+	if m.Sample != nil && m.Sample.Intervals != nil {
+		i := m.Sample.Intervals
+		say("  %-28s %7.4f %7.4f %7.4f %7.4f", "  95% interval of all, from", i.MRR.Low, i.Hits1.Low, i.Hits3.Low, i.Hits10.Low)
+		say("  %28s %7.4f %7.4f %7.4f %7.4f", "to", i.MRR.High, i.Hits1.High, i.Hits3.High, i.Hits10.High)
+	}
 	row("mean", m.Mean)
 	row("optimistic", m.Optimistic)
 	say("  %.1f%% of the answers tie with another entity, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))

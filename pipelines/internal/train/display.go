@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"tagnet/formats/metrics"
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/training"
@@ -47,7 +48,7 @@ func (d *display) update(p training.Progress) {
 			d.e.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run", flagOf(p.OtherKernel))
 		}
 	case p.Start != nil:
-		d.e.Progress.Print("before the training: validation MRR %.4f, Hits@10 %.4f", p.Start.Selection().MRR, p.Start.Selection().Hits10)
+		d.e.Progress.Print("before the training: validation %s", validated(p.Start))
 	case p.Finished != nil:
 		d.epoch(p)
 	case p.Validated > 0:
@@ -71,8 +72,7 @@ func (d *display) epoch(p training.Progress) {
 	if e.Valid == nil {
 		d.e.Progress.Print("epoch %d of %d: loss %.4f, %.1fs", e.Epoch, p.Epochs, e.Loss, e.Seconds)
 	} else {
-		d.e.Progress.Print("epoch %d of %d: loss %.4f, validation MRR %.4f, Hits@10 %.4f, %.1fs",
-			e.Epoch, p.Epochs, e.Loss, e.Valid.Selection().MRR, e.Valid.Selection().Hits10, e.Seconds)
+		d.e.Progress.Print("epoch %d of %d: loss %.4f, validation %s, %.1fs", e.Epoch, p.Epochs, e.Loss, validated(e.Valid), e.Seconds)
 	}
 	var losses, ranks []string
 	for _, g := range e.Graphs {
@@ -87,6 +87,16 @@ func (d *display) epoch(p training.Progress) {
 	if len(ranks) > 0 {
 		d.e.Progress.Print("  validation MRR of graphs: %s", strings.Join(ranks, ", "))
 	}
+}
+
+// validated returns the metrics of a validation as text, those of a sample with their 95% intervals.
+func validated(v *metrics.Valid) string {
+	mrr, hits := fmt.Sprintf("MRR %.4f", v.Selection().MRR), fmt.Sprintf("Hits@10 %.4f", v.Selection().Hits10)
+	if s := v.Sample; s != nil && s.Intervals != nil {
+		mrr += fmt.Sprintf(" (95%%: %v)", s.Intervals.MRR)
+		hits += fmt.Sprintf(" (%v)", s.Intervals.Hits10)
+	}
+	return mrr + ", " + hits
 }
 
 // lost returns what a second interrupt loses.

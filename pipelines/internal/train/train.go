@@ -647,6 +647,9 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	if v := best.Valid; v != nil {
 		e.Say("best: epoch %d, validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f over %s queries (pessimistic ranks)",
 			best.Epoch, v.Pessimistic.MRR, v.Pessimistic.Hits1, v.Pessimistic.Hits10, progress.Count(v.Queries))
+		if s := v.Sample; s != nil && s.Intervals != nil {
+			e.Say("  a sample of %s queries: the 95%% intervals are %v, %v and %v", progress.Count(s.Of), s.Intervals.MRR, s.Intervals.Hits1, s.Intervals.Hits10)
+		}
 	} else {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
 	}

@@ -92,10 +92,14 @@ func (f Folders) history(ctx context.Context, r plan.Run) (results.Training, err
 func (f Folders) metrics(ctx context.Context, r plan.Run, protocol string) (results.Evaluation, error) {
 	m, err := storage.ReadJSON[struct {
 		results.Evaluation
-		Negatives int64 `json:"negatives"`
+		Negatives int64           `json:"negatives"`
+		Sample    *metrics.Sample `json:"sample"`
 	}](ctx, filepath.Join(f.evaluation(r, protocol), metrics.File))
 	if protocol != results.TestProtocol {
 		m.ByDistance = nil
+	}
+	if err == nil && m.Sample != nil {
+		err = fmt.Errorf("%s ranks a sample of the queries: score --force without --limit ranks all", f.evaluation(r, protocol))
 	}
 	if m.Negatives > 0 {
 		m.Candidates = m.Negatives + 1

@@ -1,0 +1,98 @@
+package score
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/metrics"
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model/ranking"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/evaluate"
+)
+
+// TestLimit compares a sample with the queries of the whole split that it takes, whose ranks are the same, and its intervals with a
+// bootstrap of these.
+func TestLimit(t *testing.T) {
+	w := trained(t, "chain")
+	folder := filepath.Join(w, "runs/main/evaluation/test")
+	score := func(flags ...string) (string, metrics.Evaluation, []parquet.Ranking) {
+		t.Helper()
+		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "0"}, flags...)...)
+		m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(folder, metrics.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []parquet.Ranking
+		err = parquet.EachPart(t.Context(), filepath.Join(folder, evaluate.RankingsTable), func(rows []parquet.Ranking) error {
+			all = append(all, rows...)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, m, all
+	}
+	out, all, ranks := score()
+	if all.Sample != nil || strings.Contains(out, "95%") {
+		t.Errorf("all queries are called a sample of %+v:\n%s", all.Sample, out)
+	}
+	const limit = 12
+	if len(ranks) < 2*limit {
+		t.Fatalf("the split has only %d queries", len(ranks))
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0", "--limit", "12"); code != 1 || !strings.Contains(stderr, "limit is absent there, 12 here") {
+		t.Errorf("a sample over all queries: exit code %d, %s", code, stderr)
+	}
+	out, some, taken := score("--limit", "12", "--force")
+	var want []parquet.Ranking
+	var bootstrap ranking.Bootstrap
+	for i := range limit {
+		row := ranks[(i*len(ranks)+limit-1)/limit]
+		want = append(want, row)
+		var weights ranking.Weights
+		weights.Draw(0, row.Query)
+		bootstrap.Add(&weights, row.RankPessimistic)
+	}
+	if !slices.Equal(taken, want) {
+		t.Errorf("the sample is\n%+v, want\n%+v", taken, want)
+	}
+	if some.Queries != limit || some.Sample == nil || some.Sample.Of != int64(len(ranks)) || some.Sample.Intervals == nil {
+		t.Fatalf("%d queries, a sample %+v of %d", some.Queries, some.Sample, len(ranks))
+	}
+	if mrr, _ := bootstrap.Interval(ranking.MRR); some.Sample.Intervals.MRR != mrr || mrr.Excludes(some.Pessimistic.MRR) {
+		t.Errorf("the interval of the MRR, %g, is %v, want %v", some.Pessimistic.MRR, some.Sample.Intervals.MRR, mrr)
+	}
+	if hits, _ := bootstrap.Interval(ranking.Hits10); some.Sample.Intervals.Hits10 != hits || hits.Low >= hits.High {
+		t.Errorf("the interval of Hits@10 is %v, want %v", some.Sample.Intervals.Hits10, hits)
+	}
+	if !strings.Contains(out, "12 of "+fmt.Sprint(len(ranks))+" queries") || !strings.Contains(out, "95% interval") {
+		t.Errorf("the output is\n%s", out)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0"); code != 1 || !strings.Contains(stderr, "limit is 12 there, absent here") {
+		t.Errorf("all queries over a sample: exit code %d, %s", code, stderr)
+	}
+	if _, m, _ := score("--force", "--limit", "1000000"); m.Sample != nil || m.Summary != all.Summary {
+		t.Errorf("a limit above all queries: %+v, want %+v", m, all)
+	}
+}
+
+func TestLimitMistakes(t *testing.T) {
+	w := trained(t, "chain")
+	for name, test := range map[string]struct {
+		arguments []string
+		says      string
+	}{
+		"negative":     {[]string{"--limit", "-1"}, "--limit is -1: want 0 or more"},
+		"own queries":  {[]string{"--limit", "5", "--relation", "all"}, "leave it out with --queries, --relation and --facts"},
+		"a fact's too": {[]string{"--limit", "5", "--facts", "all"}, "leave it out with --queries, --relation and --facts"},
+	} {
+		if code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, test.arguments...)...); code != 2 || !strings.Contains(stderr, test.says) {
+			t.Errorf("%s: exit code %d, %s", name, code, stderr)
+		}
+	}
+}
