@@ -39,6 +39,8 @@ type evidence struct {
 	counts map[string]analysis.Analysis
 	// transfer has the models of any graph, nil without their list.
 	transfer *transfer
+	// parts has models whose queries propagate through a part of the graph, nil without their list.
+	parts *parts
 	// benchmarks has what commands take, nil without their list.
 	benchmarks *benchmarks
 	// figures are filled by page: the drawn files by name.
@@ -101,6 +103,9 @@ func read(ctx context.Context, folder string) (*evidence, error) {
 		e.counts[strings.TrimSuffix(filepath.Base(file), ".json")] = a
 	}
 	if e.transfer, err = readTransfer(ctx, folder); err != nil {
+		return nil, err
+	}
+	if e.parts, err = readParts(ctx, folder); err != nil {
 		return nil, err
 	}
 	if e.benchmarks, err = readBenchmarks(ctx, folder); err != nil {

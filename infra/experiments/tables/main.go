@@ -1,4 +1,4 @@
-// Command tables writes RESULTS.md and its figures from the result files of experiments, the paper's numbers, counts of messages and hand-written notes,
+// Command tables writes RESULTS.md and its figures from the result files of experiments and of reach, the paper's numbers, counts of messages and hand-written notes,
 // ZEROSHOT.md from those of models of any graph, and BENCHMARKS.md in ../bench from those of commands.
 package main
 
@@ -24,7 +24,7 @@ func main() {
 	os.Exit(program.Run("experiments/tables", "interrupted; the same command writes what is missing", run))
 }
 
-const does = `Writes RESULTS.md and figures/ from results/, counts/ and notes.md of the same folder, the experiments files there, and the paper's numbers,
+const does = `Writes RESULTS.md and figures/ from results/, counts/, reach/results/ and notes.md of the same folder, the experiments files there, and the paper's numbers,
 ZEROSHOT.md from zeroshot.json and zeroshot/results/, and ../bench/BENCHMARKS.md from commands.json and results/ there.`
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {

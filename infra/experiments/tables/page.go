@@ -40,7 +40,7 @@ func (t *text) table(head []string, rows [][]string) {
 // page returns RESULTS.md and draws the figures.
 func (e *evidence) page() string {
 	t := &text{}
-	t.say("<!-- Written by `go run ./infra/experiments/tables` (`make results`) from results/, counts/, notes.md and tables/published.json: change those instead. -->")
+	t.say("<!-- Written by `go run ./infra/experiments/tables` (`make results`) from results/, counts/, reach.json, reach/results/, notes.md and tables/published.json: change those instead. -->")
 	t.say("# Results")
 	t.say("The tables of the paper (%s) from trainings of this repository. Every number comes from a file in `results/`, one for each training, and [the last section](#every-cell) has the command that repeats it. A number in parentheses is the paper's.", e.published.Paper)
 	e.summary(t)
@@ -50,6 +50,7 @@ func (e *evidence) page() string {
 	e.curves(t)
 	e.messages(t)
 	e.protocols(t)
+	e.reaches(t)
 	e.further(t)
 	e.tried(t)
 	e.explained(t)
