@@ -22,7 +22,9 @@ type Summary struct {
 	Queries int64 `json:"queries"`
 	Edges   int64 `json:"edges"`
 	// Remove names what is removed from the graph of each query.
-	Remove         string          `json:"remove"`
+	Remove string `json:"remove"`
+	// Reach is the most entities that a query propagates through, 0 for all. Edges with an end at another entity count as empty.
+	Reach          int             `json:"reach,omitempty"`
 	Configurations []Configuration `json:"configurations"`
 	// ByLayer has the counts of each layer, in the order of Configurations.
 	ByLayer []LayerSum `json:"by_layer"`
@@ -118,7 +120,7 @@ func (s Summary) Check() error {
 			return err
 		}
 	}
-	return check.First(check.Count("queries", s.Queries), check.Count("edges", s.Edges), check.List("configurations", s.Configurations), check.List("by_layer", s.ByLayer))
+	return check.First(check.Count("queries", s.Queries), check.Count("edges", s.Edges), check.Count("reach", s.Reach), check.List("configurations", s.Configurations), check.List("by_layer", s.ByLayer))
 }
 
 // Check returns an error for negative numbers.

@@ -194,6 +194,8 @@ type Counting struct {
 	Rows, ShardSources int64
 	// Removes reports whether edges are removed for each query.
 	Removes bool
+	// Reach is configuration.Configuration.Reach: each query has a part of the graph.
+	Reach int
 	// Model, if not nil, is an A*Net whose choices are counted.
 	Model *configuration.Configuration
 }
@@ -218,6 +220,13 @@ func Count(s Sizes, c Counting, words int) Estimate {
 	}
 	if c.Removes {
 		e.Thread += 24 * s.Entities // corrections of the levels
+	}
+	if c.Reach > 0 {
+		part, searched := within(s, configuration.Configuration{Reach: c.Reach})
+		if searched == 0 { // parts of all entities are found, too
+			part, searched = within(s, configuration.Configuration{Reach: int(s.Entities) - 1})
+		}
+		e.Thread = searched + 16*part.Entities
 	}
 	if m := c.Model; m != nil {
 		e.Rows = append(e.Rows,

@@ -36,6 +36,9 @@ type CountParams struct {
 	// Remove selects the edges that are removed from the graph of each query:
 	// configuration.RemoveNone, or for training queries RemoveTriple or RemoveOneHop.
 	Remove string
+	// Reach is configuration.Configuration.Reach of the propagation, which counts messages through a part of the graph; 0 is all. An edge
+	// with an end outside of the part counts as empty.
+	Reach int
 	// Folder is the URL of the output folder.
 	Folder string
 	// Lock is that of Folder; the zero Lock is never lost.
@@ -101,14 +104,11 @@ func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emi
 		return err
 	}
 	defer leave()
-	params := f.Params.sweep(f.graph, shard.Sources, slices.Max(f.Params.Layers))
-	params.Gather = multisource.Gather{Levels: true, Distances: f.Params.removes()}
-	var all []sourceCounts
-	err = multisource.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
-		all = append(all, counts)
-		sourcesCounted.Inc(ctx, 1)
-		return nil
-	})
+	count := f.countWhole
+	if f.Params.Reach > 0 {
+		count = f.countWithin
+	}
+	all, err := count(ctx, shard.Sources)
 	if err != nil {
 		return err
 	}
@@ -120,12 +120,24 @@ func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emi
 	return nil
 }
 
+// countWhole counts the queries of sources in the whole graph.
+func (f *countFn) countWhole(ctx context.Context, sources []int32) (all []sourceCounts, err error) {
+	params := f.Params.sweep(f.graph, sources, slices.Max(f.Params.Layers))
+	params.Gather = multisource.Gather{Levels: true, Distances: f.Params.removes()}
+	err = multisource.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
+		all = append(all, counts)
+		sourcesCounted.Inc(ctx, 1)
+		return nil
+	})
+	return all, err
+}
+
 // count counts the queries of one source.
 func (f *countFn) count(r *multisource.Result) (sourceCounts, error) {
 	if f.Params.removes() {
 		return f.countTraining(r), nil
 	}
-	return sourceCounts{r.Source, int64(len(tables.QueriesOf(f.queries, r.Source))), r.Levels}, nil
+	return sourceCounts{Source: r.Source, Queries: int64(len(tables.QueriesOf(f.queries, r.Source))), Levels: r.Levels}, nil
 }
 
 // SourcesPerShard returns how many sources a shard has, given the entities and edges of the graph: as many as their work

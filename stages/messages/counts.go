@@ -9,6 +9,16 @@ type sourceCounts struct {
 	Source  int32
 	Queries int64
 	Levels  messages.Levels
+	// Parts takes the place of Levels where each query has a part of the graph: one for each number of layers.
+	Parts []messages.Levels
+}
+
+// levels returns those for the number of layers at an index.
+func (c sourceCounts) levels(i int) messages.Levels {
+	if c.Parts != nil {
+		return c.Parts[i]
+	}
+	return c.Levels
 }
 
 // choice is what A*Net chooses in one layer for the queries that share a source and a relation.

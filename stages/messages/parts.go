@@ -44,7 +44,7 @@ func (p CountParams) sum(all []sourceCounts, entities []string) ([]parquet.Messa
 				queries = 1 // the levels are the sum over the queries
 			}
 			for layer := 1; layer <= layers; layer++ {
-				counts := c.Levels.Layer(layers, layer, delta)
+				counts := c.levels(slices.Index(p.Layers, layers)).Layer(layers, layer, delta)
 				byLayer[layer-1] = byLayer[layer-1].Plus(counts.Times(queries))
 				rows = append(rows, parquet.MessageCount{
 					Source: entities[c.Source], Queries: c.Queries, Layers: int32(layers), Layer: int32(layer), Delta: int32(delta),

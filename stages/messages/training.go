@@ -29,7 +29,7 @@ func (f *countFn) countTraining(r *multisource.Result) sourceCounts {
 	for removal, n := range removals {
 		sum = sum.Plus(t.corrector.Without(removal).Times(n))
 	}
-	return sourceCounts{r.Source, int64(len(queries)), sum}
+	return sourceCounts{Source: r.Source, Queries: int64(len(queries)), Levels: sum}
 }
 
 // removals yields the distinct removals of a source's queries, each with its number of queries.

@@ -77,7 +77,7 @@ func (f *writeFn) Setup(ctx context.Context) error {
 // ProcessElement receives the sums of all shards, when all parts are written, and emits the URL of the summary.
 func (f *writeFn) ProcessElement(ctx context.Context, all sums, emit func(string)) error {
 	p := f.Params
-	summary := counts.Summary{Split: p.Split, Queries: all.Queries, Edges: f.view.Graph.Edges(), Remove: p.Remove}
+	summary := counts.Summary{Split: p.Split, Queries: all.Queries, Edges: f.view.Graph.Edges(), Remove: p.Remove, Reach: p.Reach}
 	at := 0
 	for layers, delta := range p.each {
 		addTo(&summary, layers, delta, all.Counts[at:at+layers])

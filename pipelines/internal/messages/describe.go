@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"tagnet/formats/counts"
@@ -19,7 +20,11 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 		return err
 	}
 	e.Say("")
-	e.Say("%s: messages of %s queries over %s edges", s.Split, progress.Count(s.Queries), progress.Count(s.Edges))
+	within := ""
+	if s.Reach > 0 {
+		within = fmt.Sprintf(", each through at most %s entities", progress.Count(int64(s.Reach)))
+	}
+	e.Say("%s: messages of %s queries over %s edges%s", s.Split, progress.Count(s.Queries), progress.Count(s.Edges), within)
 	e.Say("  %6s %6s %18s %20s %8s %20s %8s %20s %8s", "layers", "delta", "sent", "of all", "saved", "of not empty", "saved", "kept", "saved")
 	for _, c := range s.Configurations {
 		ofAll, ofNotEmpty := c.Saved()

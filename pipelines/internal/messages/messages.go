@@ -27,6 +27,7 @@ const MostDelta = 100
 type flags struct {
 	split, layers, deltas, remove, checkpoint, kernel string
 	layerList, deltaList                              []int
+	reach                                             int
 	memory                                            int64
 }
 
@@ -41,6 +42,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			command.Choice(set, &f.remove, "remove", "", []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone}, "edges to remove from the graph of a training query; default triple for --split train, else none")
+			set.IntVar(&f.reach, "reach", 0, "most entities that a query propagates through, as that of train and score; edges with an end at another entity count as empty; 0 or more, where 0 is all")
 			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
 			command.Kernel(set, &f.kernel, "kernels of the search, and of the model of --checkpoint")
 			command.Memory(set, &f.memory)
@@ -55,6 +57,7 @@ type settings struct {
 	Layers []int  `json:"layers"`
 	Deltas []int  `json:"deltas"`
 	Remove string `json:"remove"`
+	Reach  int    `json:"reach,omitempty"`
 	// Checkpoint is the model's name, Weights the SHA-256 of its weights.
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Weights    string `json:"weights,omitempty"`
@@ -63,6 +66,12 @@ type settings struct {
 func (f *flags) check() error {
 	if f.checkpoint != "" && f.split == "train" {
 		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation; give --split valid or test")
+	}
+	if f.reach < 0 {
+		return command.FlagError("reach", f.reach, "0 or more")
+	}
+	if f.reach > 0 && f.checkpoint != "" {
+		return command.Usage("--reach is not for A*Net, whose choices --checkpoint counts: leave one of them out")
 	}
 	f.chooseRemoval()
 	if f.remove != configuration.RemoveNone && f.split != "train" {
@@ -111,7 +120,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if len(queries) == 0 {
 		return command.NoQueries(f.split, "choose another --split")
 	}
-	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
+	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach}
 	var model *messages.Model
 	if f.checkpoint != "" {
 		if model, err = f.model(ctx, e, loaded, &decided); err != nil {
@@ -177,12 +186,12 @@ func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, spli
 // from how many sources each searches at once.
 func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *messages.Model, sources int) (messages.CountParams, error) {
 	p := messages.CountParams{
-		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove,
+		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach,
 		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: e.Variant(f.kernel), Memory: f.memory * budget.MiB,
 	}
 	sizes.Sources = int64(sources)
 	c := budget.Counting{
-		Rows: int64(p.RowsPerSource()), ShardSources: int64(p.SourcesPerShard(int(sizes.Entities), sizes.Edges)), Removes: f.remove != configuration.RemoveNone,
+		Rows: int64(p.RowsPerSource()), ShardSources: int64(p.SourcesPerShard(int(sizes.Entities), sizes.Edges)), Removes: f.remove != configuration.RemoveNone, Reach: f.reach,
 	}
 	if model != nil {
 		c.Model = &model.Configuration

@@ -26,6 +26,9 @@ func (e *evidence) composeMessages() section {
 			plural(int64(c.Layers), "layer", "layers"), c.Delta, count(c.Sent()), plural(m.Queries, "query", "queries"), m.Split, percent(ofAll), plural(m.Edges, "edge", "edges"), percent(ofNotEmpty), e.harmless()),
 		fmt.Sprintf("The paper counts %s fewer: it compares all messages that the window admits, empty ones included, with one along each edge in each layer.", percent(c.Decrease)),
 	}
+	if m.Reach > 0 {
+		s.Lead = append(s.Lead, fmt.Sprintf("A query propagates through at most %s (--reach): edges with an end at another one count as empty.", plural(int64(m.Reach), "entity", "entities")))
+	}
 	if e.unreachedDiffer() {
 		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every entity in every layer."}, s.Lead...)
 	}

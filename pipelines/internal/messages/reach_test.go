@@ -1,0 +1,167 @@
+package messages
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/counts"
+	"tagnet/formats/metrics"
+	"tagnet/formats/reach"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/configuration"
+	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
+	"tagnet/model/search"
+	"tagnet/model/subgraph"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/score"
+	"tagnet/stages/graph"
+)
+
+// TestReachIsScores compares the messages with those that scoring a model sends, which propagates the queries of a source and a relation once.
+func TestReachIsScores(t *testing.T) {
+	workspace := trained(t, configuration.PolicyWindow)
+	var sent []int64
+	for _, most := range []int{1, 5, 12, 1000} {
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--layers", "3", "--deltas", "1", "--reach", fmt.Sprint(most), "--force")
+		rows, err := rowsOf(t.Context(), filepath.Join(workspace, "runs/main/messages/test", counts.CountsTable))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries, err := l.Queries(t.Context(), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		distinct := map[string]map[int32]bool{} // the relations of the queries of each source
+		for _, q := range queries {
+			name := l.Of("test").Entities[q.Source]
+			if distinct[name] == nil {
+				distinct[name] = map[int32]bool{}
+			}
+			distinct[name][q.Relation] = true
+		}
+		counted := int64(0)
+		for _, r := range rows {
+			counted += int64(len(distinct[r.Source])) * (r.Kept - r.KeptEmpty)
+		}
+		pipelinetest.Succeed(t, score.Pipeline(), "--workspace", workspace, "--top_k", "0", "--reach", fmt.Sprint(most), "--force")
+		m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(workspace, "runs/main/evaluation/test", metrics.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if counted != m.Messages {
+			t.Errorf("--reach %d: %d messages are counted, %d are sent", most, counted, m.Messages)
+		}
+		sent = append(sent, counted)
+	}
+	if !(sent[0] < sent[1] && sent[1] < sent[2] && sent[2] < sent[3]) {
+		t.Errorf("the messages are %v: the reaches differ in nothing", sent)
+	}
+}
+
+// TestReachEqualsCountingEdgeByEdge compares sums for every way of removing with those of each query's part.
+func TestReachEqualsCountingEdgeByEdge(t *testing.T) {
+	workspace := prepared(t, true)
+	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ split, remove string }{{"test", configuration.RemoveNone}, {"train", configuration.RemoveTriple}, {"train", configuration.RemoveOneHop}} {
+		for _, most := range []int{2, 9, 100} {
+			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", test.split, "--remove", test.remove, "--layers", "4,2", "--deltas", "0,2", "--reach", fmt.Sprint(most), "--force")
+			s, err := counts.ReadSummary(t.Context(), filepath.Join(workspace, "runs/main/messages", test.split))
+			if err != nil || s.Reach != most || !strings.Contains(out, fmt.Sprintf("each through at most %d entities", most)) {
+				t.Fatalf("a reach of %d, error %v: %s", s.Reach, err, out)
+			}
+			for _, got := range s.Configurations {
+				want := wantWithin(t, l, test.split, got.Layers, got.Delta, most, test.remove)
+				if got.Totals != want {
+					t.Errorf("%+v, --reach %d, %d layers, delta %d: %+v, want %+v", test, most, got.Layers, got.Delta, got.Totals, want)
+				}
+			}
+		}
+	}
+}
+
+// wantWithin counts edge by edge, query by query.
+func wantWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, remove string) (c counts.Totals) {
+	t.Helper()
+	queries, err := l.Queries(t.Context(), split)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := l.Of(split).Graph
+	for _, q := range queries {
+		removal := removalOf(g, q, remove)
+		distances := within(g, q, removal, layers, most)
+		for o := range int32(g.Entities) {
+			senders, relations := g.In(o)
+			for i, u := range senders {
+				if removal.Removes(u, relations[i], o) {
+					continue
+				}
+				at, from := distances[o], distances[u]
+				for layer := 1; layer <= layers; layer++ {
+					c.NBFNet++
+					kept := at != outside && layer-delta <= at && at <= layer && from < at+delta && from < reach.Unreached
+					switch empty := at == outside || from > layer-1; {
+					case kept:
+						c.Kept++
+						if empty {
+							c.KeptEmpty++
+						}
+					case empty:
+						c.PrunedEmpty++
+					default:
+						c.PrunedRedundant++
+					}
+				}
+			}
+		}
+	}
+	return c
+}
+
+func removalOf(g *modelgraph.Graph, q tables.Query, remove string) modelgraph.Removal {
+	if remove == configuration.RemoveNone {
+		return modelgraph.Removal{}
+	}
+	return modelgraph.Removal{Active: true, OneHop: remove == configuration.RemoveOneHop, Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: g.Inverse(q.Relation)}
+}
+
+// outside is the distance of an entity that is not in the part.
+const outside = reach.Unreached + 1
+
+// within returns the distances in a query's part, of all entities.
+func within(g *modelgraph.Graph, q tables.Query, removal modelgraph.Removal, hops, most int) []int {
+	var part subgraph.Subgraph
+	subgraph.NewFinder(g, most, hops).Find(q.Source, removal, &part)
+	local := make([]uint8, len(part.Entities))
+	search.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Removal, local)
+	distances := make([]int, g.Entities)
+	for o := range distances {
+		distances[o] = outside
+	}
+	for i, o := range part.Entities {
+		distances[o] = int(local[i])
+	}
+	return distances
+}
+
+func TestReachMistakes(t *testing.T) {
+	workspace := trained(t, configuration.PolicyAStar)
+	for says, arguments := range map[string][]string{
+		"--reach is -1":            {"--reach", "-1"},
+		"--reach is not for A*Net": {"--reach", "5", "--checkpoint", "best"},
+	} {
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{says}}, append([]string{"--workspace", workspace}, arguments...)...)
+	}
+}

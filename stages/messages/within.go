@@ -1,0 +1,102 @@
+package messages
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"tagnet/formats/tables"
+	"tagnet/model/configuration"
+	modelgraph "tagnet/model/graph"
+	"tagnet/model/messages"
+	"tagnet/model/parallel"
+	"tagnet/model/search"
+	"tagnet/model/subgraph"
+)
+
+// within counts the levels of the parts of a graph that queries propagate through. It is not for concurrent use.
+type within struct {
+	graph     *modelgraph.Graph
+	layers    []int
+	finders   []*subgraph.Finder // by the index of the layers: as many hops
+	part      subgraph.Subgraph
+	distances []uint8
+	trainer   trainer
+}
+
+func newWithin(g *modelgraph.Graph, reach int, layers []int) *within {
+	w := &within{graph: g, layers: layers}
+	for _, hops := range layers {
+		w.finders = append(w.finders, subgraph.NewFinder(g, reach, hops))
+	}
+	return w
+}
+
+// add adds so many times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part counts as empty.
+func (w *within) add(source int32, removal modelgraph.Removal, times int64, sum []messages.Levels) {
+	for i, finder := range w.finders {
+		finder.Find(source, removal, &w.part)
+		local := w.part.Of(w.graph)
+		w.distances = slices.Grow(w.distances[:0], local.Entities)[:local.Entities]
+		search.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Removal, w.distances)
+		levels := messages.CountLevels(local, w.distances, w.layers[i])
+		levels.Edges = w.graph.Edges()
+		if removal.Active {
+			w.remove(local, removal, &levels)
+		}
+		sum[i] = sum[i].Plus(levels.Times(times))
+	}
+}
+
+// remove takes the edges of a removal out of levels by distances without it: they are between the source and the answer.
+func (w *within) remove(local *modelgraph.Graph, removal modelgraph.Removal, levels *messages.Levels) {
+	removed, _ := w.graph.Between(removal)
+	levels.Edges -= removed
+	if removal.Source != removal.Answer {
+		levels.Edges -= removed // each with its inverse
+	}
+	if !w.part.Removal.Active {
+		return // the answer is outside
+	}
+	removed, _ = local.Between(w.part.Removal)
+	switch w.distances[w.part.Removal.Answer] {
+	case 0:
+		levels.Within[0] -= removed
+	case 1:
+		levels.Between[1] -= removed
+	}
+}
+
+// counting has one shard at a time counted in parts of the graph, by all threads: each thread holds a part.
+var counting sync.Mutex
+
+// countWithin counts the queries of sources, each in its part of the graph.
+func (f *countFn) countWithin(ctx context.Context, sources []int32) ([]sourceCounts, error) {
+	counting.Lock()
+	defer counting.Unlock()
+	threads := runtime.GOMAXPROCS(0)
+	if f.Params.Threads > 0 {
+		threads = min(threads, f.Params.Threads)
+	}
+	threads = min(threads, len(sources))
+	all, workers := make([]sourceCounts, len(sources)), make([]*within, threads)
+	err := parallel.Try(ctx, threads, len(sources), func(ctx context.Context, worker, task int) error {
+		if workers[worker] == nil {
+			workers[worker] = newWithin(f.graph, f.Params.Reach, f.Params.Layers)
+		}
+		w, source := workers[worker], sources[task]
+		queries, parts := tables.QueriesOf(f.queries, source), make([]messages.Levels, len(f.Params.Layers))
+		if f.Params.removes() {
+			for removal, n := range w.trainer.removals(f.graph, queries, f.Params.Remove == configuration.RemoveOneHop) {
+				w.add(source, removal, n, parts)
+			}
+		} else {
+			w.add(source, modelgraph.Removal{}, 1, parts)
+		}
+		all[task] = sourceCounts{Source: source, Queries: int64(len(queries)), Parts: parts}
+		sourcesCounted.Inc(ctx, 1)
+		return ctx.Err()
+	})
+	return all, err
+}
