@@ -38,6 +38,8 @@ type Trainer interface {
 	Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error)
 	// Store copies the weights and the solver's state, its number of steps included, to where the trainer had them from.
 	Store() error
+	// Load is the opposite of Store: it copies them from there.
+	Load() error
 	// Close frees what the trainer holds. It does not store.
 	Close() error
 }

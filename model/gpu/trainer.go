@@ -70,11 +70,24 @@ func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c con
 func (t *Trainer) place() {
 	m, bytes := &t.memory, int64(4*t.size)
 	t.batch.Gradients, t.first, t.second = m.allocate(bytes), m.allocate(bytes), m.allocate(bytes)
+	t.loadState()
+	m.clear(t.batch.Gradients, bytes)
+}
+
+// loadState copies the solver's state to the device.
+func (t *Trainer) loadState() {
 	state, steps := t.solver.State()
 	t.steps = steps
-	m.copyIn(t.first, device.Bytes(t.padding.pad(state[:len(state)/2])))
-	m.copyIn(t.second, device.Bytes(t.padding.pad(state[len(state)/2:])))
-	m.clear(t.batch.Gradients, bytes)
+	t.memory.copyIn(t.first, device.Bytes(t.padding.pad(state[:len(state)/2])))
+	t.memory.copyIn(t.second, device.Bytes(t.padding.pad(state[len(state)/2:])))
+}
+
+// Load copies the weights and the solver's state that NewTrainer was given to the device again, where they replace those of the steps
+// since Store.
+func (t *Trainer) Load() error {
+	t.memory.copyIn(t.batch.Parameters, device.Bytes(t.padding.pad(t.parameters.Tensors)))
+	t.loadState()
+	return t.memory.err
 }
 
 // Step is optimizer.Trainer.Step on the device: the same negatives and dropout masks, and the same error where a loss or a gradient

@@ -117,13 +117,66 @@ func TestStore(t *testing.T) {
 	solver := s.solver()
 	train(parts, solver, 1)
 	train(parts, solver, 2)
-	for i, tensor := range whole.Tensors {
+	sameBits(t, parts, whole)
+}
+
+// sameBits compares weights.
+func sameBits(t *testing.T, got, want *parameters.Set[float32]) {
+	t.Helper()
+	for i, tensor := range want.Tensors {
 		for j, w := range tensor.Data {
-			if g := parts.Tensors[i].Data[j]; math.Float32bits(g) != math.Float32bits(w) {
-				t.Errorf("%s[%d] is %g, without a break %g", tensor.Name, j, g, w)
+			if g := got.Tensors[i].Data[j]; math.Float32bits(g) != math.Float32bits(w) {
+				t.Errorf("%s[%d] is %g, want %g", tensor.Name, j, g, w)
 				break
 			}
 		}
+	}
+}
+
+// TestLoad checks that a trainer which has made steps continues from other weights, moments and number of steps with the bits of a
+// trainer that was made from them.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 })
+	at, solver := s.parameters(), s.solver() // after two steps
+	step := func(trainer *Trainer, seed uint64) {
+		t.Helper()
+		if _, err := trainer.Step(s.examples, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trained := func(p *parameters.Set[float32], solver *optimizer.Adam) *Trainer {
+		t.Helper()
+		trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, solver)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trainer
+	}
+	first := trained(at, solver)
+	step(first, 1)
+	step(first, 2)
+	if err := first.Store(); err != nil {
+		t.Fatal(err)
+	}
+	got, gotSolver := s.parameters(), s.solver()
+	used := trained(got, gotSolver)
+	step(used, 7)
+	for i := range at.Tensors {
+		copy(got.Tensors[i].Data, at.Tensors[i].Data)
+	}
+	if err := errors.Join(gotSolver.Restore(solver.State()), used.Load()); err != nil {
+		t.Fatal(err)
+	}
+	for _, trainer := range []*Trainer{first, used} {
+		step(trainer, 3)
+		if err := trainer.Store(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sameBits(t, got, at)
+	if gotSolver.Steps() != 3 {
+		t.Errorf("%d steps, want 3", gotSolver.Steps())
 	}
 }
 

@@ -136,6 +136,9 @@ func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 // Store does nothing: Step changes the weights and the solver's state in place.
 func (t *Trainer) Store() error { return nil }
 
+// Load does nothing either.
+func (t *Trainer) Load() error { return nil }
+
 // Close does nothing: the garbage collector frees the trainer's memory.
 func (t *Trainer) Close() error { return nil }
 

@@ -131,13 +131,8 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 // run implements Train.
 func (l *learner) run(ctx context.Context) error {
 	err := l.train(ctx)
-	for _, of := range l.course.materials() {
-		if of.trainer == nil {
-			continue
-		}
-		if closing := of.trainer.Close(); err == nil {
-			err = closing
-		}
+	if closing := l.freeTrainers(); err == nil {
+		err = closing
 	}
 	l.device.Discard(err)
 	return err
@@ -316,8 +311,8 @@ func (l *learner) resume(ctx context.Context) error {
 	return nil
 }
 
-// restore sets the weights and the solver's state to those of a checkpoint. The next epoch is the one
-// after it.
+// restore sets the weights and the solver's state to those of a checkpoint, also where trainers have copies of them. The next epoch
+// is the one after it.
 func (l *learner) restore(state checkpoint.State) error {
 	r := state.Record
 	moments, err := l.restoreWeights(state)
@@ -328,7 +323,7 @@ func (l *learner) restore(state checkpoint.State) error {
 		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
 	}
 	l.record, l.epoch = r, r.Epoch+1
-	return nil
+	return l.load()
 }
 
 // sameRun returns an error unless the record belongs to this training.

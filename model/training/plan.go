@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tagnet/model/checkpoint"
+	"tagnet/model/device"
 	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 )
@@ -84,8 +85,11 @@ func Plan(run Run, facts []graph.Fact, at Position, limit int) []Task {
 
 // Open prepares the folder of a training by several workers, and returns where it continues: after
 // the newest complete checkpoint, or at one of the initial weights, which it writes. It reports the
-// checkpoint from which a training resumes.
+// checkpoint from which a training resumes. Data without devices is that of a process whose devices are not the workers'.
 func Open(ctx context.Context, run Run, data Data, report func(Progress)) (Position, error) {
+	if data.Devices == nil && run.Device.Mode != device.CPU {
+		run.Device, report = device.Choice{}, withoutKernel(report)
+	}
 	l := newLearner(run, data, report)
 	ctx = l.Lock.Guard(ctx)
 	if err := l.Lock.Check(ctx); err != nil {
@@ -104,6 +108,16 @@ func Open(ctx context.Context, run Run, data Data, report func(Progress)) (Posit
 		}
 	}
 	return PositionAt(l.record), nil
+}
+
+// withoutKernel returns a report that does not compare what computed the epoch before with this process.
+func withoutKernel(report func(Progress)) func(Progress) {
+	return func(p Progress) {
+		p.OtherKernel = ""
+		if report != nil {
+			report(p)
+		}
+	}
 }
 
 // passed reports whether a training has come to the end of a task or farther. A runner that lost the

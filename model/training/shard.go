@@ -10,7 +10,10 @@ import (
 )
 
 // Worker trains shards of the rounds of a training, one at a time, with buffers that it keeps between them.
-type Worker struct{ *learner }
+type Worker struct {
+	*learner
+	failed error // of the last shard
+}
 
 // NewWorker returns a worker for the rounds of a run.
 func NewWorker(run Run, data Data) (*Worker, error) {
@@ -18,16 +21,28 @@ func NewWorker(run Run, data Data) (*Worker, error) {
 	if err := l.initialize(); err != nil {
 		return nil, err
 	}
-	return &Worker{l}, l.makeTrainer()
+	if err := l.makeTrainer(); err != nil {
+		l.device.Discard(err)
+		return nil, err
+	}
+	return &Worker{learner: l}, nil
+}
+
+// Close frees what the worker holds, on its device too. The device stays open, unless it was lost.
+func (w *Worker) Close() error {
+	err := w.freeTrainers()
+	w.device.Discard(w.failed)
+	return err
 }
 
 // Train makes the steps of a shard from the checkpoint of the task, and writes its result. It does nothing if the result
 // exists, or the training is farther. When ctx is canceled it returns the cause and writes nothing. The run is that of
 // NewWorker, but for its folder, its lock and its number of epochs. Train calls trained with the number of queries that were trained
-// since the last call, and the sum of their losses.
+// since the last call, and the sum of their losses. After another error than that of ctx a worker on a device is of no use: Close it.
 func (w *Worker) Train(ctx context.Context, run Run, t Task, shard int, trained func(p Progress, queries int64, loss float64)) error {
 	w.Run, w.folder = run, checkpoint.Folder(run.Checkpoints)
-	return w.trainShard(run.Lock.Guard(ctx), t, shard, func(queries int64, loss float64) { trained(w.progress(0), queries, loss) })
+	w.failed = w.trainShard(run.Lock.Guard(ctx), t, shard, func(queries int64, loss float64) { trained(w.progress(0), queries, loss) })
+	return w.failed
 }
 
 // trainShard implements Train.

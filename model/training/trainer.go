@@ -43,6 +43,11 @@ func (l *learner) closeTrainers() error {
 	if err := l.store(); err != nil {
 		return err
 	}
+	return l.freeTrainers()
+}
+
+// freeTrainers is closeTrainers without storing.
+func (l *learner) freeTrainers() error {
 	var errs []error
 	for _, of := range l.course.materials() {
 		if of.trainer != nil {
@@ -60,6 +65,20 @@ func (l *learner) store() error {
 	}
 	if err := l.material.trainer.Store(); err != nil {
 		return fmt.Errorf("copying the weights from %v: %w", l.device.Accelerator(), l.explain(err))
+	}
+	l.ahead = false
+	return nil
+}
+
+// load brings the trainers up to date with the parameters and the solver. What they have not stored is lost.
+func (l *learner) load() error {
+	for _, of := range l.course.materials() {
+		if of.trainer == nil {
+			continue
+		}
+		if err := of.trainer.Load(); err != nil {
+			return fmt.Errorf("copying the weights to %v: %w", l.device.Accelerator(), l.explain(err))
+		}
 	}
 	l.ahead = false
 	return nil

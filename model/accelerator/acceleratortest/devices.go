@@ -28,7 +28,7 @@ type Devices struct {
 	Unsupported error
 	// Fail, if not nil, is called before each operation, and its error is that of the operation.
 	Fail func(operation string) error
-	// Operations are those that succeeded: open, trainer, step, store, scorer, score, and close, close trainer and close scorer.
+	// Operations are those that succeeded: open, trainer, step, store, load, scorer, score, and close, close trainer and close scorer.
 	Operations []string
 }
 
@@ -112,6 +112,14 @@ func (t *trainer) Store() error {
 	}
 	copySet(t.parameters, t.copy)
 	return t.solver.Restore(t.own.State())
+}
+
+func (t *trainer) Load() error {
+	if err := t.devices.do("load"); err != nil {
+		return err
+	}
+	copySet(t.copy, t.parameters)
+	return t.own.Restore(t.solver.State())
 }
 
 func (t *trainer) Close() error { return t.devices.do("close trainer") }
