@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"errors"
 	"io"
+	"maps"
 	"sync"
 )
 
@@ -59,6 +61,30 @@ func Load[V any](key Key, version any, load func() (V, error)) (V, error) {
 	}
 	e.loaded, e.version, e.value = true, version, value
 	return value, nil
+}
+
+// Discard drops the values whose key is among some, and closes those that are io.Closers: nobody may use them any more. It returns
+// the errors of closing.
+func Discard(among func(Key) bool) error {
+	cache.Lock()
+	var dropped []*entry
+	maps.DeleteFunc(cache.entries, func(key Key, e *entry) bool {
+		if among(key) {
+			dropped = append(dropped, e)
+		}
+		return among(key)
+	})
+	cache.Unlock()
+	var errs []error
+	for _, e := range dropped {
+		e.Lock() // a value that is being loaded is closed when it is
+		if closer, ok := e.value.(io.Closer); ok {
+			errs = append(errs, closer.Close())
+		}
+		e.loaded, e.value = false, nil
+		e.Unlock()
+	}
+	return errors.Join(errs...)
 }
 
 // Forget drops all values of a kind. Those in use elsewhere stay valid.

@@ -5,6 +5,6 @@
 // Cached values live as long as the process, so that the steps of a pipeline, and the pipelines
 // that follow one another in a process, load each of them once. The cache holds one version of
 // each (kind, URL): loading another version drops the earlier one first. Values that serve one
-// pipeline alone are dropped with Forget when it ends. Whoever estimates the memory of a process
+// pipeline alone are dropped with Forget or Discard when it ends. Whoever estimates the memory of a process
 // counts them once.
 package worker

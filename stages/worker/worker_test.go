@@ -78,6 +78,38 @@ func TestLoadClosesAReplacedVersion(t *testing.T) {
 	}
 }
 
+func TestDiscardCloses(t *testing.T) {
+	t.Parallel()
+	a, b, other := &closed{}, &closed{}, &closed{}
+	for key, value := range map[Key]*closed{{"discard", "a"}: a, {"discard", "b"}: b, {"kept", "a"}: other} {
+		if _, err := Load(key, 1, func() (*closed, error) { return value, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second finds nothing
+		if err := Discard(func(k Key) bool { return k == Key{"discard", "a"} }); err != nil {
+			t.Fatal(err)
+		}
+		if a.times != 1 || b.times != 0 || other.times != 0 {
+			t.Errorf("closed %d, %d and %d times, want only the first, once", a.times, b.times, other.times)
+		}
+	}
+	if got, err := Load(Key{"discard", "a"}, 1, func() (*closed, error) { return other, nil }); got != other || err != nil {
+		t.Errorf("after Discard: %v, %v, want another value", got, err)
+	}
+	failure := errors.New("not closed")
+	if _, err := Load(Key{"discard", "c"}, 1, func() (failing, error) { return failing{failure}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := Discard(func(k Key) bool { return k.URL == "c" }); !errors.Is(err, failure) {
+		t.Errorf("error %v, want that of Close", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Close() error { return f.err }
+
 func TestLoadDoesNotCacheErrors(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no such file")
