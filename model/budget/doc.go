@@ -17,6 +17,7 @@
 //	              9 an edge + 32 (L + 2) R d      or relations from a graph: that graph, what eight base relations share
 //	              + 4 V d (L + 3) + 16 E          with policy full, states that the queries of one share in scoring
 //	averaging     60 a parameter                  rounds of several workers: sums, results and their files
+//	              and 24 E a further device       with --device cuda:all: the order of the facts; parameters, batch and threads count once a device
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
 //	              with --device cuda, instead     edges in the device's order with links, or weights in the kernels' dimensions;
 //	              29 E + 24 V or 20 a parameter   a batch's candidates (auto may fall back to the CPU, and counts that)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,6 +97,28 @@ func last(t *testing.T, text string) int64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestTogether adds trainers of one graph, each on a device: what they share counts once.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	s, c := Sizes{Entities: 1000, Edges: 20_000, Relations: 20, OnDevice: true}, configuration.Default()
+	one := Train(s, c)
+	three := one.Together(s, 3)
+	if got, want := three.Thread, 3*one.Thread; got != want {
+		t.Errorf("%d bytes a thread, want %d", got, want)
+	}
+	for i, r := range three.Rows {
+		want := map[string]int64{
+			"graph": one.Rows[i].Bytes, "queries": one.Rows[i].Bytes + 2*24*s.Edges, "parameters": 3 * one.Rows[i].Bytes, "batch": 3 * one.Rows[i].Bytes,
+		}[r.Name]
+		if r.Bytes != want || r.Bytes == 0 {
+			t.Errorf("%s: %d bytes, want %d", r.Name, r.Bytes, want)
+		}
+	}
+	if alone := one.Together(s, 1); !slices.Equal(alone.Rows, one.Rows) || alone.Thread != one.Thread {
+		t.Errorf("one trainer: %+v, want %+v", alone, one)
+	}
 }
 
 // TestWidest expects the most sources at once with which every core has a thread.

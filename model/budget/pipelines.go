@@ -1,6 +1,10 @@
 package budget
 
-import "tagnet/model/configuration"
+import (
+	"slices"
+
+	"tagnet/model/configuration"
+)
 
 // Sizes are what an estimate is computed from.
 type Sizes struct {
@@ -150,6 +154,22 @@ func Mixture(graphs, valid []Sizes, c configuration.Configuration) Estimate {
 	}
 	made := Sizes{Entities: 3000, Relations: 120, Edges: 60_000, RelationEdges: 4 * 120 * 120} // about the largest that is made
 	e.Thread = max(trained+trainer(made, c), ranked)
+	return e
+}
+
+// Together returns the estimate of so many trainers in one process, each on a device, from that of one. They share the graph and the
+// training facts.
+func (e Estimate) Together(s Sizes, trainers int64) Estimate {
+	e.Rows = slices.Clone(e.Rows)
+	for i, r := range e.Rows {
+		switch r.Name {
+		case "queries":
+			e.Rows[i].Bytes += 24 * s.Edges * (trainers - 1) // the order of the facts in an epoch
+		case "parameters", "batch":
+			e.Rows[i].Bytes *= trainers
+		}
+	}
+	e.Thread *= trainers
 	return e
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/training"
 	"tagnet/stages/worker"
@@ -39,11 +40,14 @@ func (f *finishFn) finish(ctx context.Context, session *Session) error {
 		return err
 	}
 	defer exit()
-	Forget() // validation takes other buffers
+	if err := Forget(); err != nil { // validation takes other buffers
+		return err
+	}
 	data, err := f.Params.ReadData(validation)
 	if err != nil {
 		return err
 	}
+	data.Devices = accelerator.Process
 	validated := int64(0)
 	return training.FinishEpoch(validation, run, data, f.Task, func(p training.Progress) {
 		if p.Resumed != "" { // it was reported when the training was

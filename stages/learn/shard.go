@@ -2,7 +2,9 @@ package learn
 
 import (
 	"context"
+	"sync"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/training"
@@ -28,52 +30,115 @@ func (f *dealFn) ProcessElement(begun int64, emit func(Shard)) {
 	}
 }
 
-// shardFn trains a shard and writes its checkpoint.
+// shardFn trains shards and writes their checkpoints. It trains those of a bundle at the same time, as far as there is a device for each:
+// Beam's local runner gives all shards of a round to one bundle, and divides it only where they take long.
 type shardFn struct {
 	Params Params
 	Task   training.Task
+
+	bundle *bundle
 }
 
-// ProcessElement trains a shard, unless that was done before.
-func (f *shardFn) ProcessElement(ctx context.Context, s Shard, emit func(Shard)) error {
-	session := f.Params.session()
-	err := f.train(ctx, session, s.Index)
-	session.setErr(err)
-	if err != nil {
-		return err
+// bundle is what a shardFn trains.
+type bundle struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	shards  []Shard
+
+	sync.Mutex
+	err error // of the first shard that failed
+}
+
+// fail cancels the other shards. They fail too, but not since their device was lost.
+func (b *bundle) fail(err error) {
+	b.Lock()
+	defer b.Unlock()
+	if b.err == nil {
+		b.err = err
 	}
-	emit(s)
+	b.cancel()
+}
+
+// ProcessElement begins to train a shard, unless that was done before. FinishBundle emits it.
+func (f *shardFn) ProcessElement(ctx context.Context, s Shard, _ func(Shard)) {
+	if f.bundle == nil {
+		f.bundle = &bundle{}
+		f.bundle.ctx, f.bundle.cancel = context.WithCancel(ctx)
+	}
+	b, session := f.bundle, f.Params.session()
+	b.shards = append(b.shards, s)
+	b.running.Go(func() {
+		if err := f.train(b, session, s.Index); err != nil {
+			session.setErr(err)
+			b.fail(err)
+		}
+	})
+}
+
+// FinishBundle waits for the shards of the bundle. Its error is that of the first that failed.
+func (f *shardFn) FinishBundle(_ context.Context, emit func(Shard)) error {
+	b := f.bundle
+	if b == nil {
+		return nil
+	}
+	f.bundle = nil
+	b.running.Wait()
+	b.cancel()
+	if b.err != nil {
+		return b.err
+	}
+	for _, s := range b.shards {
+		emit(s)
+	}
 	return nil
 }
 
-func (f *shardFn) train(ctx context.Context, session *Session, shard int) error {
-	run := f.Params.Run
-	budget.Limit(run.Memory) // until the process ends
-	joined, leave := session.join(ctx)
+func (f *shardFn) train(b *bundle, session *Session, shard int) error {
+	budget.Limit(f.Params.Run.Memory) // until the process ends
+	ctx, leave := session.join(b.ctx)
 	defer leave()
-	joined, exit, err := worker.Enter(joined, 1) // a shard uses all threads
+	ctx, exit, err := worker.Enter(ctx, f.Params.Together) // one, unless each has a device: on the CPU a shard uses all threads
 	if err != nil {
 		return err
 	}
 	defer exit()
-	w, err := cachedWorker(joined, f.Params)
+	p, done, err := f.Params.onOneDevice(ctx)
 	if err != nil {
 		return err
 	}
-	return w.Train(joined, run, f.Task, shard, func(p training.Progress, queries int64, loss float64) {
-		trainedQueries.Inc(ctx, queries)
-		session.tellShard(p, queries, loss)
-	})
+	w, err := cachedWorker(ctx, p)
+	if err == nil {
+		err = w.Train(ctx, p.Run, f.Task, shard, func(progress training.Progress, queries int64, loss float64) {
+			b.Lock()
+			trainedQueries.Inc(b.ctx, queries)
+			b.Unlock()
+			session.tellShard(progress, queries, loss)
+		})
+	}
+	done(err)
+	return err
 }
 
-// trainerKind is the kind of the training.Worker that a process keeps between rounds: its buffers and its
-// training set take longer to make than a short round.
-const trainerKind = "learner"
+// A process keeps between rounds its training.Workers, whose buffers take longer to make than a short round, and what they train on.
+const (
+	trainerKind  = "learner"
+	trainingKind = "training set"
+)
 
-// Forget frees what a process keeps between the rounds of a training.
-func Forget() { worker.Forget(trainerKind) }
+// Forget frees what a process keeps between the rounds of a training, in the memory of devices too, while no shard is trained. The
+// devices stay open for what follows.
+func Forget() error {
+	cards.forget()
+	return worker.Discard(func(k worker.Key) bool { return k.Kind == trainerKind || k.Kind == trainingKind })
+}
 
-// cachedWorker returns the worker of this process. Only one shard at a time uses it.
+// trainerKey is the key of a training.Worker. There is one on the CPU, or one on each device.
+func (p Params) trainerKey() worker.Key {
+	return worker.Key{Kind: trainerKind, URL: p.Graph + " " + p.Run.Device.String()}
+}
+
+// cachedWorker returns the worker of this process on a device or on the CPU. Only one shard at a time uses it.
 func cachedWorker(ctx context.Context, p Params) (*training.Worker, error) {
 	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
@@ -86,11 +151,12 @@ func cachedWorker(ctx context.Context, p Params) (*training.Worker, error) {
 		replicas      [2]int
 	}
 	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Replicas, p.Run.MostReplicas}}
-	return worker.Load(worker.Key{Kind: trainerKind, URL: p.Graph}, v, func() (*training.Worker, error) {
-		data, err := p.readTraining(ctx)
+	return worker.Load(p.trainerKey(), v, func() (*training.Worker, error) {
+		data, err := worker.Load(worker.Key{Kind: trainingKind, URL: p.Graph}, v.graph+" "+p.RelationGraph, func() (training.Data, error) { return p.readTraining(ctx) })
 		if err != nil {
 			return nil, err
 		}
+		data.Devices = accelerator.Process
 		return training.NewWorker(p.Run, data)
 	})
 }

@@ -36,6 +36,8 @@ type Params struct {
 	RelationGraph string
 	// Run is the training.
 	Run training.Run
+	// Together is how many shards of Rounds a process trains at the same time, each on a device of its own; less than 2 is one.
+	Together int
 	// Session is the ID of a Session of the process that starts the pipeline. Optional.
 	Session string
 }
@@ -92,12 +94,15 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	})
 }
 
-// Open opens a training by several workers as training.Open does. It reports the checkpoint from which it resumes to the
-// session.
-func Open(ctx context.Context, p Params) (training.Position, error) {
+// Open opens a training by several workers as training.Open does. here says whether they are in this process, so that its devices are
+// theirs. It reports the checkpoint from which it resumes to the session.
+func Open(ctx context.Context, p Params, here bool) (training.Position, error) {
 	data, err := p.readTraining(ctx)
 	if err != nil {
 		return training.Position{}, err
+	}
+	if here {
+		data.Devices = accelerator.Process
 	}
 	session := p.session()
 	return training.Open(ctx, p.Run, data, func(progress training.Progress) {

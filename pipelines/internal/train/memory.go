@@ -18,7 +18,7 @@ func (f *flags) estimate(sizes budget.Sizes) estimates {
 	calibrated.Queries = min(sizes.Queries, calibrate.MostRows)
 	e := estimates{budget.Train(sizes, f.configuration), budget.Calibrate(calibrated, f.configuration, calibrate.TopK, workload.MaxRows)}
 	if f.rounds.Workers > 1 {
-		e.train = e.train.Averaging(sizes, f.configuration)
+		e.train = e.train.Together(sizes, int64(f.together)).Averaging(sizes, f.configuration)
 	}
 	return e
 }

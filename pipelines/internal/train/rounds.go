@@ -3,9 +3,11 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/graph"
@@ -29,16 +31,27 @@ func BuildRounds(p learn.Params, tasks []training.Task) *beam.Pipeline {
 	return pipeline
 }
 
-// checkDevice selects the CPU for a training by several workers, unless a device is required, which is
-// an error.
-func (f *flags) checkDevice() error {
-	if f.rounds.Workers <= 1 || f.device.Mode == device.CPU {
+// openDevices selects what to compute on, and returns an error if the user's choice cannot be used. For several workers auto is the
+// CPU: otherwise what a shard computes on, and the weights with it, would depend on the machine that takes it.
+func (f *flags) openDevices() error {
+	if f.rounds.Workers > 1 && f.device.Mode == device.Auto {
+		f.device = device.Choice{}
+	}
+	f.together, f.computing = 1, "computing on the CPU"
+	if f.device.Mode != device.CUDA {
 		return nil
 	}
-	if f.device.Mode == device.CUDA {
-		return command.Usage("--device %v: %d workers compute on the CPU; use --workers 1 or --device cpu", f.device, f.rounds.Workers)
+	if f.rounds.Workers > 1 && f.device.All {
+		f.together = f.rounds.Workers // a machine of a worker's may have as many
 	}
-	f.device = device.Choice{Mode: device.CPU}
+	if f.computing = fmt.Sprintf("computing on %v of each worker's machine", f.device); !command.Local() {
+		return nil
+	}
+	selected, err := accelerator.Select(accelerator.Process, f.device, f.configuration)
+	if err != nil {
+		return fmt.Errorf("--device %v: %w", f.device, err)
+	}
+	f.together, f.computing = min(f.together, selected.Devices()), selected.String()
 	return nil
 }
 
@@ -63,9 +76,9 @@ func (t *trainer) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 // runRounds runs the Beam pipelines of a training by several workers, one after the other.
 func (t *trainer) runRounds(ctx context.Context, p learn.Params, facts []graph.Fact) error {
 	worker.Start()
-	defer learn.Forget()
-	t.e.Progress.Print("computing on the CPU: %d workers, rounds of %d steps each", t.rounds.Workers, t.rounds.LocalSteps)
-	at, err := learn.Open(ctx, p)
+	defer func() { _ = learn.Forget() }() // the training ended, with an error that says more or without
+	t.e.Progress.Print("%s: %d workers, rounds of %d steps each", t.computing, t.rounds.Workers, t.rounds.LocalSteps)
+	at, err := learn.Open(ctx, p, !command.Elsewhere())
 	if err != nil {
 		return err
 	}

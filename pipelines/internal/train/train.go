@@ -54,6 +54,8 @@ type flags struct {
 
 	configuration configuration.Configuration
 	rounds        configuration.Rounds
+	together      int    // shards of a round that a process trains at the same time
+	computing     string // says what it computes on
 	// memoryPlan and calibrationPlan are those of --memory, for the training and for the calibration after it.
 	memoryPlan, calibrationPlan budget.Plan
 }
@@ -73,7 +75,7 @@ func Pipeline() command.Pipeline {
 				set.Var(field, field.Name, field.Usage())
 			}
 			set.IntVar(&f.replicas, "replicas", 0, fmt.Sprintf("threads, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
-			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result", configuration.MostWorkers))
+			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result; with --device auto they compute on the CPU, with cuda:all each on a device of its own, in turns where there are fewer", configuration.MostWorkers))
 			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
 			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; 0 to 10")
@@ -215,11 +217,8 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err := f.origin.over(loaded, f.configuration); err != nil {
 		return nil, err
 	}
-	if err := f.checkDevice(); err != nil {
+	if err := f.openDevices(); err != nil {
 		return nil, err
-	}
-	if err := accelerator.Check(f.device, f.configuration, command.Local()); err != nil {
-		return nil, fmt.Errorf("--device %v: %w", f.device, err)
 	}
 	train, err := loaded.Queries(ctx, "train")
 	if err != nil {
@@ -558,7 +557,7 @@ func (t *trainer) train(ctx context.Context) error {
 func (t *trainer) params(session string) learn.Params {
 	w := t.e.Workspace
 	return learn.Params{
-		Graph: w.Graph(), Mixture: t.mixture, RelationGraph: t.edges.URL(), Session: session,
+		Graph: w.Graph(), Mixture: t.mixture, RelationGraph: t.edges.URL(), Together: t.together, Session: session,
 		Run: training.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
