@@ -13,6 +13,7 @@ import (
 	"tagnet/model/inference"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
+	"tagnet/model/subgraph"
 )
 
 // Query asks for the tails of a relation from a source, (Source, Relation, ?).
@@ -144,11 +145,11 @@ type worker struct {
 }
 
 // ScoresWithout is that of inference.Worker, whose error it says by name.
-func (w *worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
+func (w *worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := w.Worker.ScoresWithout(ctx, source, removal, relations, scores); err != nil {
+	if err := w.Worker.ScoresWithout(ctx, source, removal, part, relations, scores); err != nil {
 		return fmt.Errorf("answering queries of %s with %s: %w", w.model.view.Entities[source], w.model.Checkpoint(), err)
 	}
 	return nil

@@ -135,3 +135,38 @@ func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	}
 	return names, nil
 }
+
+// NamesOf reads the names of some ids, ascending, by their ids. It reads the batches of the file that have one.
+func NamesOf(ctx context.Context, url, schema string, ids []int32) (map[int32]string, error) {
+	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, namesSchema(schema)) })
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	names, first := make(map[int32]string, len(ids)), int64(0)
+	for i, b := range r.frame.blocks {
+		end := first + int64(b.rows)
+		if len(ids) == 0 || int64(ids[0]) >= end {
+			first = end
+			continue
+		}
+		rows, err := r.batch(i)
+		if err != nil {
+			return nil, err
+		}
+		err = guard(func() error {
+			for column := rows.Column(0).(*array.String); len(ids) > 0 && int64(ids[0]) < end; ids = ids[1:] {
+				names[ids[0]] = strings.Clone(column.Value(int(int64(ids[0]) - first)))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", url, err)
+		}
+		first = end
+	}
+	if len(ids) > 0 {
+		return nil, fmt.Errorf("reading %s: it has %d names, and none of id %d", url, first, ids[0])
+	}
+	return names, nil
+}

@@ -102,7 +102,10 @@ func (s *steps) run(ctx context.Context, n int) error {
 		}
 		begun := time.Now()
 		batch := s.batches[s.next%len(s.batches)]
-		s.examples = s.data.Train.Examples(batch, uint64(s.seed), 1, s.examples)
+		var err error
+		if s.examples, err = s.data.Train.Examples(batch, uint64(s.seed), 1, s.examples); err != nil {
+			return err
+		}
 		s.preparing += time.Since(begun)
 		r, err := s.trainer.Step(s.examples, optimizer.StepSeed(uint64(s.seed), 1, s.next))
 		if err != nil {
@@ -116,7 +119,7 @@ func (s *steps) run(ctx context.Context, n int) error {
 }
 
 func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timing, error) {
-	s := &steps{kit: k, trainer: trainer, batches: optimizer.Schedule(k.data.Train.Facts, k.configuration, uint64(k.seed), 1)}
+	s := &steps{kit: k, trainer: trainer, batches: optimizer.Schedule(k.data.Train.Keys(k.configuration), k.configuration, uint64(k.seed), 1)}
 	if err := s.run(ctx, min(warming, k.steps)); err != nil {
 		return nil, err
 	}

@@ -121,7 +121,20 @@ func within(s Sizes, c configuration.Configuration) (part Sizes, searched int64)
 	part = s
 	part.Entities = int64(c.Reach)
 	part.Edges = min(s.Edges, near*part.Entities*s.Edges/max(1, s.Entities))
+	if s.Outlined {
+		return part, 0
+	}
 	return part, perSearched*min(s.Entities, subgraph.Searched*part.Entities) + perEdge*part.Edges + perEntity*part.Entities
+}
+
+// part bounds the bytes of a part of the graph that is read, with what is read beside it; 0 where the graph is held.
+func part(s Sizes, c configuration.Configuration) int64 {
+	const beside = 512 << 10 // the rest of a batch of parts, and its file's bytes
+	if !s.Outlined {
+		return 0
+	}
+	part, _ := within(s, c)
+	return 20*part.Entities + 8*part.Edges + beside
 }
 
 // prioritized bounds the bytes of A*Net's states: a layer has no more new ones than it chooses

@@ -15,6 +15,8 @@ type Sizes struct {
 	RelationEdges int64
 	// Prior is set if scores get a prior.
 	Prior bool
+	// Outlined is set if the graph is not held: queries are read with the parts of it that they propagate through.
+	Outlined bool
 	// OnDevice is set if the model is computed on a device, whatever happens: the processor does not take over.
 	OnDevice bool
 	// LoadedEntities and LoadedEdges include those of the other graph, in the inductive setting.
@@ -28,6 +30,9 @@ type Sizes struct {
 	Answers, AnswerLists int64
 }
 
+// PartsAtOnce is the most queries of a shard whose parts of the graph are in memory.
+const PartsAtOnce = 64
+
 // Shards is how many shards whose tables a process makes are in memory: one is computed while another is written.
 const Shards = 2
 
@@ -40,7 +45,7 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 	return Estimate{
 		Task: "scoring this graph",
 		Rows: []Row{
-			{"graph", s.graph()},
+			{"graph", s.graph() + Shards*PartsAtOnce*part(s, c)},
 			{"queries", s.queries() + s.answers()},
 			{"parameters", 8*parameterCount(s, c) + weights(s, c) + shared},
 			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
@@ -117,8 +122,8 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 	e := Estimate{
 		Task: "training on this graph",
 		Rows: []Row{
-			{"graph", s.graph()},
-			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // facts and their order; answers of training alone, and of all splits
+			{"graph", s.graph() + max(PartsAtOnce, int64(c.BatchSize))*part(s, c)},
+			{"queries", s.facts(c) + s.queries() + 2*s.answers()}, // answers of training alone, and of all splits
 			{"parameters", 4*copies*parameterCount(s, c) + weights(s, c)},
 		},
 	}
@@ -312,13 +317,38 @@ func tableBatch(s Sizes) int64 { return max(4*MiB, 2*s.Entities) }
 
 // graph bounds the bytes of the loaded graphs with names.
 func (s Sizes) graph() int64 {
+	if s.Outlined {
+		return MiB + 64*s.Relations
+	}
 	return MiB + 8*s.LoadedEntities + 8*s.LoadedEdges + 16*(s.LoadedEntities+s.Relations) + s.NameBytes +
 		12*s.LoadedEdges/max(1, s.EdgeFiles)
 }
 
 // queries bounds the bytes of queries: 16 each as they are read, and 72 as they are grouped by
 // source, twice while shards are cut.
-func (s Sizes) queries() int64 { return 160 * s.Queries }
+func (s Sizes) queries() int64 {
+	if s.Outlined {
+		return 24 * s.Distinct // the first row of each, in an array that grows
+	}
+	return 160 * s.Queries
+}
+
+// facts bounds the bytes of training facts, of which there is one for two edges, and of their order. Of those that are not held there are
+// the keys that group them.
+func (s Sizes) facts(c configuration.Configuration) int64 {
+	switch {
+	case !s.Outlined:
+		return 48 * s.Edges
+	case c.Batching == configuration.BatchingRandom:
+		return 8 * s.Edges
+	}
+	return 28 * s.Edges
+}
 
 // answers bounds the bytes of the known answers.
-func (s Sizes) answers() int64 { return 4*s.Answers + 32*s.AnswerLists }
+func (s Sizes) answers() int64 {
+	if s.Outlined {
+		return 0 // read with the queries
+	}
+	return 4*s.Answers + 32*s.AnswerLists
+}

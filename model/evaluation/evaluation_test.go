@@ -36,7 +36,7 @@ func someScores() []*ranker.Scored {
 	}
 }
 
-var someNames = Names{Entities: []string{"x", "y", "z"}, Relations: []string{"likes", "knows"}}
+var someNames = Names{Entity: func(id int32) string { return []string{"x", "y", "z"}[id] }, Relations: []string{"likes", "knows"}}
 
 func gather(all ...*ranker.Scored) *Gatherer {
 	g := NewGatherer()

@@ -22,7 +22,7 @@ func (n Names) Facts(list []discovery.Ranked, before int, m *discovery.Model, mi
 	rows := make([]parquet.Fact, len(list))
 	for i, f := range list {
 		row := parquet.Fact{
-			Position: int64(before + i + 1), Head: n.Entities[f.Head], Relation: n.Relations[f.Relation], Tail: n.Entities[f.Tail],
+			Position: int64(before + i + 1), Head: n.Entity(f.Head), Relation: n.Relations[f.Relation], Tail: n.Entity(f.Tail),
 			Score: f.Score, Hops: f.Distance,
 		}
 		row.TailScore, row.TailPosition = side(f.Tails)

@@ -11,7 +11,24 @@ import (
 )
 
 // Names are the names of the entities of the graph that is queried and of the base relations, by id.
-type Names struct{ Entities, Relations []string }
+type Names struct {
+	Entity    func(id int32) string
+	Relations []string
+}
+
+// EntitiesOf returns the entities that rankings and predictions of a bundle name.
+func EntitiesOf(s *ranker.Scored) (ids []int32) {
+	for _, q := range s.Queries {
+		ids = append(ids, q.Source)
+		for _, r := range q.Results {
+			ids = append(ids, r.Answer)
+		}
+		for _, c := range q.Best {
+			ids = append(ids, c.Entity)
+		}
+	}
+	return ids
+}
 
 // Rankings returns the rows of a part of rankings: the labeled answers of a bundle's queries.
 func (n Names) Rankings(s *ranker.Scored) []parquet.Ranking {
@@ -25,7 +42,7 @@ func (n Names) Rankings(s *ranker.Scored) []parquet.Ranking {
 		for _, r := range q.Results {
 			rows = append(rows, parquet.Ranking{
 				Query: r.Row, Direction: direction,
-				Source: n.Entities[q.Source], Relation: relation, Answer: n.Entities[r.Answer],
+				Source: n.Entity(q.Source), Relation: relation, Answer: n.Entity(r.Answer),
 				Score:           r.Score,
 				RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean(), RankOptimistic: r.Rank.Optimistic,
 				Candidates: r.Rank.Candidates, Distance: r.Distance,
@@ -47,8 +64,8 @@ func (n Names) Predictions(s *ranker.Scored, c *calibration.Calibration) []parqu
 		direction, relation := Directed(n.Relations, q.Relation)
 		for i, candidate := range q.Best {
 			row := parquet.Prediction{
-				Query: q.Row, Direction: direction, Source: n.Entities[q.Source], Relation: relation,
-				Position: int32(i + 1), Entity: n.Entities[candidate.Entity], Score: candidate.Score,
+				Query: q.Row, Direction: direction, Source: n.Entity(q.Source), Relation: relation,
+				Position: int32(i + 1), Entity: n.Entity(candidate.Entity), Score: candidate.Score,
 				Known: candidate.Known, Hops: candidate.Distance,
 			}
 			if c != nil {

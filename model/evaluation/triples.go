@@ -15,7 +15,7 @@ func (n Names) Triples(scored []plausibility.Scored, each int) []parquet.Triple 
 	rows := make([]parquet.Triple, len(scored))
 	for i, s := range scored {
 		rows[i] = parquet.Triple{
-			Query: s.Number / int64(each), Head: n.Entities[s.Head], Relation: n.Relations[s.Relation], Tail: n.Entities[s.Tail],
+			Query: s.Number / int64(each), Head: n.Entity(s.Head), Relation: n.Relations[s.Relation], Tail: n.Entity(s.Tail),
 			TailScore: s.AsTail.Score, TailProbability: s.AsTail.Probability, TailRank: s.AsTail.Rank,
 			HeadScore: s.AsHead.Score, HeadProbability: s.AsHead.Probability, HeadRank: s.AsHead.Rank,
 			Known: s.Known, Hops: s.Distance,

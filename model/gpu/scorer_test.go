@@ -51,7 +51,7 @@ func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queri
 	worker, out := scorer.Worker(), make([]Answered, len(queries))
 	for i, q := range queries {
 		scores := make([]float32, s.graph.Entities)
-		if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, []int32{q.Relation}, [][]float32{scores}); err != nil {
+		if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
 		}
 		distance := func(entity int32) int32 {

@@ -34,6 +34,8 @@ type Graph struct {
 	Degrees []int32
 	// MeanLogDegree is D, the mean over all entities of log(degree + 1).
 	MeanLogDegree float64
+
+	outline *outline // unless nil, the graph has no edges
 }
 
 // New builds a graph from base facts. A repeated fact counts once; loops and parallel relations are
@@ -119,7 +121,12 @@ func (g *Graph) meanLogDegree() float64 {
 }
 
 // Edges returns the number E of edges, inverses included.
-func (g *Graph) Edges() int64 { return int64(len(g.Senders)) }
+func (g *Graph) Edges() int64 {
+	if g.outline != nil {
+		return g.outline.edges
+	}
+	return int64(len(g.Senders))
+}
 
 // RelationCount returns 2R, the number of relations, inverses included.
 func (g *Graph) RelationCount() int { return 2 * g.BaseRelations }

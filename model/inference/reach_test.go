@@ -58,7 +58,7 @@ func TestScoresWithinReach(t *testing.T) {
 			for i := range scores {
 				scores[i] = make([]float32, g.Entities)
 			}
-			if err := worker.ScoresWithout(t.Context(), source, removal, relations, scores); err != nil {
+			if err := worker.ScoresWithout(t.Context(), source, removal, nil, relations, scores); err != nil {
 				t.Fatal(err)
 			}
 			sent := int64(0)
@@ -70,7 +70,7 @@ func TestScoresWithinReach(t *testing.T) {
 					t.Fatal(err)
 				}
 				alone := make([]float32, g.Entities)
-				if err := other.ScoresWithout(t.Context(), source, removal, []int32{relation}, [][]float32{alone}); err != nil {
+				if err := other.ScoresWithout(t.Context(), source, removal, nil, []int32{relation}, [][]float32{alone}); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(alone, scores[i]) {

@@ -12,6 +12,7 @@ import (
 	"tagnet/model/propagation"
 	"tagnet/model/ranking"
 	"tagnet/model/relations"
+	"tagnet/model/subgraph"
 )
 
 // Scorer holds a trained model's weights in the layout of scoring. Its workers share it.
@@ -119,11 +120,12 @@ func (s *Scorer) Worker() *Worker {
 // unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
 // the layout, and are propagated in batches where that is faster. Batches change no bit of the scores. Scores checks ctx before each layer.
 func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
-	return w.ScoresWithout(ctx, source, graph.Removal{}, relations, scores)
+	return w.ScoresWithout(ctx, source, graph.Removal{}, nil, relations, scores)
 }
 
-// ScoresWithout is Scores in the graph without the edges of a removal, whose source is that of the queries.
-func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
+// ScoresWithout is Scores in the graph without the edges of a removal, whose source is that of the queries, or, unless that is nil, in a part
+// of it; see propagation.Query.
+func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
@@ -132,6 +134,7 @@ func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.
 	if err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
+	query.Part = part
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
 		if err := w.scoreBatch(ctx, query, batch, scores); err != nil {

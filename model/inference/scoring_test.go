@@ -58,7 +58,7 @@ func TestGoldenScoresWithout(t *testing.T) {
 				worker, whole := scorer.Worker(), make([]float32, c.Graph.Entities)
 				for i, q := range c.Queries {
 					scores := make([]float32, c.Graph.Entities)
-					if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, []int32{q.Relation}, [][]float32{scores}); err != nil {
+					if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
 						t.Fatal(err)
 					}
 					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {

@@ -58,6 +58,7 @@ type View struct {
 
 	answers   *answers
 	types     types
+	named     string // the file of names of an outline
 	once      sync.Once
 	neighbors *multisource.Neighbors
 }

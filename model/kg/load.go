@@ -3,8 +3,10 @@ package kg
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
@@ -75,4 +77,37 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 		return nil, wrongCount(folder, fmt.Errorf("it says %d edges, the tables have %d", rows, edges))
 	}
 	return v, nil
+}
+
+// Outline reads a graph/ folder with its manifest without its edges, the names of its entities and its known answers: they are graph.Outline,
+// and View.Names finds names. What needs an edge fails.
+func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
+	k := &KG{Manifest: m, Vocabulary: m.Vocabulary, version: version{folder, m.Checksum}, queries: map[string][]tables.Query{}}
+	if m.Vocabulary == "" {
+		return nil, remedy.Errorf("run preprocess --force", "%s: its manifest has no vocabulary", folder)
+	}
+	var err error
+	if k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
+		return nil, err
+	}
+	view := func(split, entities string) *View {
+		return &View{Graph: graph.Outline(EntitiesOf(m, split), len(k.Relations), EdgesOf(m, split), 0, nil), named: storage.Join(folder, entities)}
+	}
+	k.Train = view("train", EntitiesFile)
+	k.Inference = k.Train
+	if isInductive(m) {
+		k.Inference = view("test", InferenceEntitiesFile)
+	}
+	return k, k.check(ctx)
+}
+
+// Names returns the names of entities of a view. Of an outline it has those of ids alone.
+func (v *View) Names(ctx context.Context, ids []int32) (func(entity int32) string, error) {
+	if v.named == "" {
+		return func(entity int32) string { return v.Entities[entity] }, nil
+	}
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	names, err := tables.NamesOf(ctx, v.named, tables.Entities, slices.Compact(ids))
+	return func(entity int32) string { return names[entity] }, err
 }

@@ -60,7 +60,9 @@ func (k *KG) Sizes(ctx context.Context, split string) (budget.Sizes, error) {
 			bytes += int64(len(name))
 		}
 	}
-	return Sizes(ctx, k.folder, k.Manifest, split, bytes)
+	s, err := Sizes(ctx, k.folder, k.Manifest, split, bytes)
+	s.Outlined = k.Train.Graph.IsOutline()
+	return s, err
 }
 
 // nameTables are the schemas of the tables of names.

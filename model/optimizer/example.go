@@ -5,6 +5,7 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/subgraph"
 )
 
 // Example is one training query (Source, Relation, ?) with its answer.
@@ -14,6 +15,8 @@ type Example struct {
 	Known []int32
 	// Key is unique to this use of the query: negatives and dropout derive from it and the seed.
 	Key uint64
+	// Part, unless nil, is what the query propagates through; see propagation.Query.
+	Part *subgraph.Subgraph
 	// Negatives are the entities to rank the answer against, configuration.Negatives of them; nil,
 	// the usual case, draws them.
 	Negatives []int32

@@ -24,21 +24,65 @@ func (d Draw) Number() int64 {
 	return number
 }
 
+// Keys are what batches are made by.
+type Keys struct {
+	// Facts is the number of facts.
+	Facts int
+	// Tails and Heads have, by fact, what the queries for its tail and for its head are grouped by: their sources. Where that is the relation,
+	// Tails has it and Heads is nil. Both are nil where queries are not grouped.
+	Tails, Heads []int32
+}
+
+// KeysOf returns what a configuration makes batches of facts by.
+func KeysOf(facts []graph.Fact, c configuration.Configuration) Keys {
+	k := NewKeys(c)
+	for _, f := range facts {
+		k.Add(f)
+	}
+	return k
+}
+
+// NewKeys returns what a configuration makes batches by, of no facts.
+func NewKeys(c configuration.Configuration) Keys {
+	k := Keys{}
+	if c.Batching == configuration.BatchingGrouped || c.Batching == configuration.BatchingRelation {
+		k.Tails = []int32{}
+	}
+	if c.Batching == configuration.BatchingGrouped {
+		k.Heads = []int32{}
+	}
+	return k
+}
+
+// Add adds the next fact.
+func (k *Keys) Add(f graph.Fact) {
+	k.Facts++
+	switch {
+	case k.Heads != nil:
+		k.Tails, k.Heads = append(k.Tails, f.Head), append(k.Heads, f.Tail)
+	case k.Tails != nil:
+		k.Tails = append(k.Tails, f.Relation)
+	}
+}
+
+// of returns the key of a query.
+func (k Keys) of(d Draw) int32 {
+	if d.Inverse && k.Heads != nil {
+		return k.Heads[d.Fact]
+	}
+	return k.Tails[d.Fact]
+}
+
 // Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each of those that QueriesPerEpoch leaves to
 // the epoch. It depends on the facts,
 // the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
-func Schedule(facts []graph.Fact, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
-	drawn := drawnIn(len(facts), c, seed, epoch)
+func Schedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
+	drawn := drawnIn(k.Facts, c, seed, epoch)
 	switch c.Batching {
 	case configuration.BatchingGrouped:
-		return groupedSchedule(facts, drawn, c.BatchSize, c.BatchSize, seed, epoch, func(f graph.Fact, inverse bool) int32 {
-			if inverse {
-				return f.Tail
-			}
-			return f.Head
-		})
+		return groupedSchedule(k, drawn, c.BatchSize, c.BatchSize, seed, epoch)
 	case configuration.BatchingRelation:
-		return groupedSchedule(facts, drawn, c.BatchSize, max(1, c.BatchSize/relationsOfBatch), seed, epoch, func(f graph.Fact, _ bool) int32 { return f.Relation })
+		return groupedSchedule(k, drawn, c.BatchSize, max(1, c.BatchSize/relationsOfBatch), seed, epoch)
 	}
 	return randomSchedule(drawn, c.BatchSize)
 }
@@ -90,18 +134,17 @@ func randomSchedule(order []int32, batch int) [][]Draw {
 // groupedSchedule draws whole groups of queries that share a key. Whether the query of a fact is for its tail or its
 // head is decided at random; the queries are grouped by key, groups larger than most are split, and
 // batches filled with groups in random order, each closed before it would grow beyond the batch size.
-func groupedSchedule(facts []graph.Fact, order []int32, batch, most int, seed uint64, epoch int, key func(f graph.Fact, inverse bool) int32) [][]Draw {
+func groupedSchedule(k Keys, order []int32, batch, most int, seed uint64, epoch int) [][]Draw {
 	draws := make([]Draw, len(order))
 	for i, fact := range order {
 		coin := random.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
 		draws[i] = Draw{Fact: fact, Inverse: coin&1 == 1}
 	}
-	of := func(d Draw) int32 { return key(facts[d.Fact], d.Inverse) }
-	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(of(a), of(b)) })
+	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(k.of(a), k.of(b)) })
 	var groups [][]Draw
 	for start := 0; start < len(draws); {
 		end := start + 1
-		for end < len(draws) && end-start < most && of(draws[end]) == of(draws[start]) {
+		for end < len(draws) && end-start < most && k.of(draws[end]) == k.of(draws[start]) {
 			end++
 		}
 		groups = append(groups, draws[start:end:end])
@@ -124,13 +167,17 @@ func groupedSchedule(facts []graph.Fact, order []int32, batch, most int, seed ui
 
 // Example returns the query that d draws from facts over baseRelations relations, without its known answers.
 func (d Draw) Example(facts []graph.Fact, baseRelations int32, seed uint64, epoch int) Example {
-	f, side := facts[d.Fact], uint64(0)
-	e := Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+	f := facts[d.Fact]
+	e := Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail, Key: d.key(seed, epoch)}
 	if d.Inverse {
-		e, side = Example{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}, 1
+		e.Source, e.Relation, e.Answer = f.Tail, f.Relation+baseRelations, f.Head
 	}
-	e.Key = random.Seed(seed, purposeQuery, uint64(epoch), uint64(d.Fact), side)
 	return e
+}
+
+// key returns the key of the query in an epoch.
+func (d Draw) key(seed uint64, epoch int) uint64 {
+	return random.Seed(seed, purposeQuery, uint64(epoch), uint64(d.Fact), uint64(d.Number()%2))
 }
 
 // StepSeed returns the seed of a training step, from 0 in its epoch.

@@ -25,7 +25,8 @@ func hub(facts int) []graph.Fact {
 func schedules(facts []graph.Fact, batch int, seed uint64, epoch int) map[string][][]Draw {
 	all := map[string][][]Draw{}
 	for _, batching := range []string{configuration.BatchingRandom, configuration.BatchingGrouped, configuration.BatchingRelation} {
-		all[batching] = Schedule(facts, configuration.Configuration{Batching: batching, BatchSize: batch}, seed, epoch)
+		c := configuration.Configuration{Batching: batching, BatchSize: batch}
+		all[batching] = Schedule(KeysOf(facts, c), c, seed, epoch)
 	}
 	return all
 }
@@ -70,7 +71,7 @@ func TestEpochsOfSomeQueriesDrawEveryFact(t *testing.T) {
 					drawn := make([]int, facts)
 					for turn := range turns {
 						count := 0
-						for _, batch := range Schedule(hub(facts), c, 3, round*turns+turn+1) {
+						for _, batch := range Schedule(KeysOf(hub(facts), c), c, 3, round*turns+turn+1) {
 							if turn == 0 {
 								first[round] = append(first[round], batch...)
 							}

@@ -49,15 +49,15 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	removal := Removal(e, g, c)
 	var among []int32 // all
 	if c.ReachNegatives {
-		among = w.propagator.Inside(e.Source, removal)
+		among = w.propagator.Inside(e.Source, removal, e.Part)
 	}
 	if err := w.sampler.candidates(e, among, seed, w.entities); err != nil {
 		return outcome{err: err}
 	}
 	w.query = propagation.Query{
 		Source: e.Source, Relation: e.Relation, Removal: removal,
-		Candidates: w.entities,
-		Training:   true, ShareStates: w.trainer.sharesWithin(), Background: w.trainer.background, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
+		Candidates: w.entities, Part: e.Part,
+		Training: true, ShareStates: w.trainer.sharesWithin(), Background: w.trainer.background, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
 	loss, err := w.head.Run(w.trainer.weights.Relations.Query(e.Relation), w.entities, share, h)

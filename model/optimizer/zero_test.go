@@ -45,7 +45,7 @@ func compareScores(t *testing.T, z *golden.Zero, k kernel.Kernel) {
 	}
 	for i, e := range z.Training {
 		scores, logits := make([]float32, z.Graph.Entities), []float32(nil)
-		if err := scorer.Worker().ScoresWithout(t.Context(), e.Source, z.Removal(e), []int32{e.Relation}, [][]float32{scores}); err != nil {
+		if err := scorer.Worker().ScoresWithout(t.Context(), e.Source, z.Removal(e), nil, []int32{e.Relation}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range append([]int32{e.Answer}, e.Negatives...) {

@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/configuration"
+	"tagnet/model/graph"
 )
 
 // FormatVersion is the version of the folders that this package writes and reads.
@@ -58,6 +59,26 @@ type Drawn struct {
 // Configuration returns the configuration by which optimizer.Schedule draws the queries.
 func (d Drawn) Configuration() configuration.Configuration {
 	return configuration.Configuration{Batching: d.Batching, BatchSize: d.BatchSize, QueriesPerEpoch: d.QueriesPerEpoch}
+}
+
+// Draws returns an error unless the folder has the queries that a training draws.
+func (h Header) Draws(c configuration.Configuration, seed int64) error {
+	d := h.Drawn
+	if d == nil {
+		return nil
+	}
+	want := Drawn{Batching: c.Batching, BatchSize: c.BatchSize, QueriesPerEpoch: c.QueriesPerEpoch, Epochs: d.Epochs, Seed: seed}
+	if *d == want && c.Epochs <= d.Epochs {
+		return nil
+	}
+	want.Epochs = c.Epochs
+	again := fmt.Sprintf("run bundle --split train --reach %d --layers %d --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d --force", h.Reach, h.Layers, want.QueriesPerEpoch, want.Epochs, seed, want.Batching, want.BatchSize)
+	return remedy.Errorf(again, "the parts are for the queries of %v, and the training draws those of %v", *d, want)
+}
+
+// String says which queries are drawn.
+func (d Drawn) String() string {
+	return fmt.Sprintf("%d epochs with queries_per_epoch %d, batching %s, batch_size %d and seed %d", d.Epochs, d.QueriesPerEpoch, d.Batching, d.BatchSize, d.Seed)
 }
 
 // headerFile is the name of the header in its folder.
@@ -128,6 +149,15 @@ func (h Header) checkDegrees() error {
 		return fmt.Errorf("degrees count %d entities of %d", entities, h.Entities)
 	}
 	return nil
+}
+
+// Outline returns the graph without its edges.
+func (h Header) Outline() *graph.Graph {
+	edges := int64(0)
+	for _, d := range h.Degrees {
+		edges += d[0] * d[1]
+	}
+	return graph.Outline(h.Entities, h.BaseRelations, edges, h.MeanLogDegree, h.Degrees)
 }
 
 func (h Header) sizes() tables.PartSizes {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,15 +72,16 @@ func TestPartsAreReadAsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		present := map[int64]bool{}
-		r, got := f.Reader(), parts.Part{}
+		r := f.Reader()
 		for _, i := range rand.Perm(len(found)) {
 			want := found[i]
 			for _, q := range want.Queries {
 				present[q.Number] = true
-				if err := r.Find(q.Number, &got); err != nil {
+				got, err := r.Find(q.Number)
+				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(parts.Part{Subgraph: want.Part, Queries: want.Queries}, got, cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(&parts.Part{Subgraph: want.Part, Queries: want.Queries}, got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("%s: part of query %d (-want +got):\n%s", folder, q.Number, diff)
 				}
 			}
@@ -88,7 +90,7 @@ func TestPartsAreReadAsFound(t *testing.T) {
 			}
 		}
 		for number := range f.Header.Queries {
-			if err := r.Find(number, &got); (err == nil) != present[number] || err != nil && !errors.Is(err, parts.ErrAbsent) {
+			if _, err := r.Find(number); (err == nil) != present[number] || err != nil && !errors.Is(err, parts.ErrAbsent) {
 				t.Errorf("%s: query %d is there: %v; error %v", folder, number, present[number], err)
 			}
 		}
@@ -101,6 +103,37 @@ func TestPartsAreReadAsFound(t *testing.T) {
 	}
 	if outside == 0 {
 		t.Error("no fact's answer is outside its part")
+	}
+}
+
+// TestFewFilesAreOpen reads a folder of very many files from several goroutines.
+func TestFewFilesAreOpen(t *testing.T) {
+	t.Parallel()
+	folder := "mem://" + t.Name()
+	if err := partstest.Write(t.Context(), folder, facts(t), "train", hyperparameters(configuration.RemoveTriple), nil, 700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := parts.Open(t.Context(), folder, parts.Want{Split: "train", Reach: 20, Layers: 3, Remove: configuration.RemoveTriple, Graph: "abc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			r := f.Reader()
+			for _, number := range rand.New(rand.NewPCG(1, uint64(i))).Perm(int(f.Header.Queries)) {
+				if p, err := r.Find(int64(number)); err != nil || p.Queries[0].Number != int64(number) {
+					t.Errorf("query %d: part %v, error %v", number, p, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := f.OpenFiles(); n < 200 || n > 260 {
+		t.Errorf("%d of 700 files are open", n)
+	}
+	if err := f.Close(); err != nil || f.OpenFiles() > 0 {
+		t.Errorf("%d files are open, error %v", f.OpenFiles(), err)
 	}
 }
 
@@ -176,11 +209,11 @@ func TestDamagedPartsAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, p := f.Reader(), parts.Part{}
-		if err := r.Find(0, &p); err != nil {
+		r := f.Reader()
+		if _, err := r.Find(0); err != nil {
 			t.Errorf("%s: the file that is whole: error %v", name, err)
 		}
-		if err := r.Find(f.Header.Firsts[1], &p); err == nil || !strings.Contains(err.Error(), url) || errors.Is(err, parts.ErrAbsent) {
+		if _, err := r.Find(f.Header.Firsts[1]); err == nil || !strings.Contains(err.Error(), url) || errors.Is(err, parts.ErrAbsent) {
 			t.Errorf("%s: error %v", name, err)
 		}
 		f.Close()

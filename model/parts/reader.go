@@ -15,7 +15,6 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
 	"tagnet/model/subgraph"
 )
 
@@ -29,19 +28,46 @@ type Want struct {
 	Graph string
 }
 
+// Place is a folder of parts, with what they must have been found for. The zero value says that there are none, and the graph is held.
+type Place struct {
+	URL  string
+	Want Want
+}
+
+// Open opens the folder.
+func (p Place) Open(ctx context.Context) (*Folder, error) { return Open(ctx, p.URL, p.Want) }
+
 // Folder is an open folder of parts. It may be used concurrently.
 type Folder struct {
 	Header Header
 	url    string
 	ctx    context.Context // of Open
-	mu     sync.Mutex
-	files  []*tables.PartsReader // nil until they are needed
+	files  int
+
+	mu    sync.Mutex
+	open  map[int]*file
+	clock int64
+}
+
+// mostOpen is the most files that are open while nobody reads them.
+const mostOpen = 256
+
+// file is an open file.
+type file struct {
+	*tables.PartsReader
+	once    sync.Once
+	err     error // of opening it
+	readers int
+	used    int64
 }
 
 // Open opens a folder of parts. It is an error, with a remedy, if the folder is not complete, or has parts for something else. The
 // context must live until Close.
 func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	again := fmt.Sprintf("run bundle --split %s --reach %d --layers %d", w.Split, w.Reach, w.Layers)
+	if w.Split == Train && w.Remove != configuration.RemoveTriple {
+		again += " --remove " + w.Remove
+	}
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, remedy.Errorf(again, "%s has no complete parts of the graph: %w", url, err)
@@ -56,9 +82,13 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	if err := f.Header.fits(w); err != nil {
 		return nil, remedy.Errorf(again+" --force", "%s: %w", url, err)
 	}
-	f.files = make([]*tables.PartsReader, len(f.Header.Firsts))
+	f.files, f.open = len(f.Header.Firsts), map[int]*file{}
+	listed := map[string]bool{}
+	for _, of := range m.Files {
+		listed[of.Name] = true
+	}
 	for i := range f.files {
-		if name := File(i, len(f.files)); !slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == name }) {
+		if name := File(i, f.files); !listed[name] {
 			return nil, remedy.Errorf(again+" --force", "%s: the manifest does not list %s", url, name)
 		}
 	}
@@ -102,36 +132,90 @@ func (f *Folder) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
-	for i, file := range f.files {
-		if file != nil {
-			errs = append(errs, file.Close())
-			f.files[i] = nil
+	for _, of := range f.open {
+		if of.PartsReader != nil {
+			errs = append(errs, of.Close())
 		}
 	}
+	clear(f.open)
 	return errors.Join(errs...)
 }
 
-// file returns a file, which it opens if it is not open.
-func (f *Folder) file(i int) (*tables.PartsReader, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.files[i] != nil {
-		return f.files[i], nil
+// batch reads a batch of a file: that which may have a query, unless it is the given one of the same file.
+func (f *Folder) batch(i int, number int64, held int) (batch int, rows []tables.Part, err error) {
+	of, err := f.take(i)
+	if err != nil {
+		return 0, nil, err
 	}
-	url := storage.Join(f.url, File(i, len(f.files)))
-	file, err := tables.OpenParts(f.ctx, url, f.Header.sizes())
+	defer f.giveBack(of)
+	if batch = of.Find(number); batch == held {
+		return batch, nil, nil
+	}
+	rows, err = of.Batch(batch)
+	return batch, rows, err
+}
+
+// take returns a file, which it opens if it is not open. It stays open until giveBack.
+func (f *Folder) take(i int) (*file, error) {
+	f.mu.Lock()
+	of := f.open[i]
+	if of == nil {
+		f.closeOldest()
+		of = &file{}
+		f.open[i] = of
+	}
+	f.clock++
+	of.readers, of.used = of.readers+1, f.clock
+	f.mu.Unlock()
+	of.once.Do(func() { of.PartsReader, of.err = f.openFile(i) }) // while others are opened
+	if of.err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.open[i] == of {
+			delete(f.open, i)
+		}
+		return nil, of.err
+	}
+	return of, nil
+}
+
+func (f *Folder) openFile(i int) (*tables.PartsReader, error) {
+	url := storage.Join(f.url, File(i, f.files))
+	parts, err := tables.OpenParts(f.ctx, url, f.Header.sizes())
 	if err != nil {
 		return nil, err
 	}
-	if file.Batches() == 0 || file.First(0) != f.Header.Firsts[i] {
-		file.Close()
+	if parts.Batches() == 0 || parts.First(0) != f.Header.Firsts[i] {
+		parts.Close()
 		return nil, remedy.Errorf("run bundle --force", "%s does not begin with query %d, as %s says", url, f.Header.Firsts[i], headerFile)
 	}
-	f.files[i] = file
-	return file, nil
+	return parts, nil
 }
 
-// Part is a part of the graph, found without its query's fact if it is for training, and its queries.
+func (f *Folder) giveBack(of *file) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	of.readers--
+}
+
+// closeOldest closes the file that was used longest ago, if very many are open.
+func (f *Folder) closeOldest() {
+	if len(f.open) < mostOpen {
+		return
+	}
+	oldest := -1
+	for i, of := range f.open {
+		if of.readers == 0 && (oldest < 0 || of.used < f.open[oldest].used) {
+			oldest = i
+		}
+	}
+	if oldest >= 0 {
+		f.open[oldest].Close()
+		delete(f.open, oldest)
+	}
+}
+
+// Part is a part of the graph, found without its query's fact if it is for training, and its queries. It never changes.
 type Part struct {
 	subgraph.Subgraph
 	Queries []Query
@@ -143,76 +227,88 @@ type Reader struct {
 	folder      *Folder
 	file, batch int
 	rows        []tables.Part
+	row         int // of the last part
+	last        *Part
 }
 
 // Reader returns a reader of the folder.
-func (f *Folder) Reader() *Reader { return &Reader{folder: f, file: -1} }
+func (f *Folder) Reader() *Reader { return &Reader{folder: f, file: -1, row: -1} }
 
 // ErrAbsent is wrapped by the error of a query that no part has.
 var ErrAbsent = errors.New("the folder has no part for it")
 
-// Find sets into to the part of a query. Its arrays are reused, except for those of known answers, which stay valid.
-func (r *Reader) Find(number int64, into *Part) error {
-	row, err := r.row(number)
+// Find returns the part of a query: the same as before, if that has the query.
+func (r *Reader) Find(number int64) (*Part, error) {
+	at, err := r.find(number)
 	if err != nil {
-		return fmt.Errorf("finding the part of query %d of %s: %w", number, r.folder.url, err)
+		return nil, fmt.Errorf("finding the part of query %d of %s: %w", number, r.folder.url, err)
 	}
-	h := &r.folder.Header
-	into.Entities, into.Degrees = append(into.Entities[:0], row.Entities...), append(into.Degrees[:0], row.Degrees...)
-	into.Senders, into.Relations = append(into.Senders[:0], row.Senders...), append(into.Relations[:0], row.Relations...)
-	into.Offsets = append(buffer.Resize(into.Offsets, len(row.Counts))[:0], 0)
-	for i, count := range row.Counts {
-		into.Offsets = append(into.Offsets, into.Offsets[i]+int64(count))
+	if at != r.row {
+		r.row, r.last = at, r.folder.Header.part(&r.rows[at])
 	}
-	into.Source, into.Removal = into.Local(row.Source), graph.Removal{}
-	into.Queries = queriesOf(row, into.Queries[:0])
-	if h.HasRemovals() {
-		q := into.Queries[0]
-		if answer := into.Local(q.Answer); answer >= 0 {
-			into.Removal = graph.Removal{
-				Active: true, OneHop: h.Remove == configuration.RemoveOneHop, Source: into.Source, Answer: answer,
-				Relation: q.Relation, Inverse: (&graph.Graph{BaseRelations: h.BaseRelations}).Inverse(q.Relation),
-			}
-		}
-	}
-	return nil
+	return r.last, nil
 }
 
-// row returns the row of the part that has a query.
-func (r *Reader) row(number int64) (*tables.Part, error) {
-	file := sort.Search(len(r.folder.files), func(i int) bool { return r.folder.Header.Firsts[i] > number }) - 1
+// find returns the place among the rows of the part that has a query.
+func (r *Reader) find(number int64) (int, error) {
+	file := sort.Search(r.folder.files, func(i int) bool { return r.folder.Header.Firsts[i] > number }) - 1
 	if file < 0 {
-		return nil, ErrAbsent
+		return 0, ErrAbsent
 	}
-	open, err := r.folder.file(file)
+	held := -1
+	if file == r.file {
+		held = r.batch
+	}
+	batch, rows, err := r.folder.batch(file, number, held)
 	if err != nil {
-		return nil, err
+		r.file, r.row = -1, -1
+		return 0, err
 	}
-	if batch := open.Find(number); file != r.file || batch != r.batch {
-		r.file = -1
-		if r.rows, err = open.Batch(batch); err != nil {
-			return nil, err
-		}
-		r.file, r.batch = file, batch
+	if batch != held {
+		r.file, r.batch, r.rows, r.row = file, batch, rows, -1
 	}
 	at := sort.Search(len(r.rows), func(i int) bool { return r.rows[i].Numbers[0] > number }) - 1
-	if at < 0 || !slices.Contains(r.rows[at].Numbers, number) {
-		return nil, ErrAbsent
+	if at < 0 {
+		return 0, ErrAbsent
 	}
-	return &r.rows[at], nil
+	if _, found := slices.BinarySearch(r.rows[at].Numbers, number); !found {
+		return 0, ErrAbsent
+	}
+	return at, nil
 }
 
-// queriesOf appends the queries of a row.
-func queriesOf(row *tables.Part, to []Query) []Query {
-	known := row.Known
-	run := 0
+// part returns the part of a row, whose arrays it shares.
+func (h *Header) part(row *tables.Part) *Part {
+	p := &Part{Subgraph: subgraph.Subgraph{
+		Entities: row.Entities, Degrees: row.Degrees, Senders: row.Senders, Relations: row.Relations, Offsets: make([]int64, 1+len(row.Counts)),
+	}}
+	for i, count := range row.Counts {
+		p.Offsets[i+1] = p.Offsets[i] + int64(count)
+	}
+	p.Source, p.Queries = p.Local(row.Source), queriesOf(row)
+	if !h.HasRemovals() {
+		return p
+	}
+	q := p.Queries[0]
+	if answer := p.Local(q.Answer); answer >= 0 {
+		p.Removal = graph.Removal{
+			Active: true, OneHop: h.Remove == configuration.RemoveOneHop, Source: p.Source, Answer: answer,
+			Relation: q.Relation, Inverse: (&graph.Graph{BaseRelations: h.BaseRelations}).Inverse(q.Relation),
+		}
+	}
+	return p
+}
+
+// queriesOf returns the queries of a row.
+func queriesOf(row *tables.Part) []Query {
+	queries, known, run := make([]Query, len(row.Numbers)), row.Known, 0
 	var of []int32
 	for i, number := range row.Numbers {
 		if i == 0 || row.Asked[i] != row.Asked[i-1] {
 			n := row.KnownCounts[run]
 			of, known, run = known[:n:n], known[n:], run+1
 		}
-		to = append(to, Query{Number: number, Relation: row.Asked[i], Answer: row.Answers[i], Known: of})
+		queries[i] = Query{Number: number, Relation: row.Asked[i], Answer: row.Answers[i], Known: of}
 	}
-	return to
+	return queries
 }

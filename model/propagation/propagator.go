@@ -31,6 +31,8 @@ type Query struct {
 	// Ground, unless nil, has the ground states of the policy full for the query's relation, to whose differences the query
 	// propagates. It is for scoring, without a removal. Its last Forward was with the same weights.
 	Ground *Ground
+	// Part, unless nil, is what subgraph.Finder finds for the source and the removal, where there is a reach. It never changes.
+	Part *subgraph.Subgraph
 	// Radius, unless 0, is how far from the source states differ from the ground: an approximation.
 	Radius int
 	// Seed determines the dropout masks.
@@ -148,6 +150,12 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	}
 	if g.Edges() > maxEdges || g.Entities > maxEntities {
 		return fmt.Errorf("propagating: a graph of %d edges and %d entities is too large: want at most %d and %d", g.Edges(), g.Entities, maxEdges, maxEntities)
+	}
+	if g.IsOutline() && (p.reach == nil || q.Part == nil) {
+		return fmt.Errorf("propagating: the edges of the graph are not held, and the query has no part of it")
+	}
+	if part := q.Part; part != nil && part.Entities[part.Source] != q.Source {
+		return fmt.Errorf("propagating: source %d has the part of another, %d", q.Source, part.Entities[part.Source])
 	}
 	if !q.sourceless && (q.Source < 0 || int(q.Source) >= g.Entities) {
 		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, g.Entities-1)

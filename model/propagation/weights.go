@@ -64,15 +64,7 @@ const minEntities = 4
 // scaleDegrees computes the scalers of all degrees, and which degrees are frequent. That depends on
 // the graph alone, so that equivalent states have equal bits.
 func (w *Weights) scaleDegrees(g *graph.Graph) {
-	var counts []int
-	for o := range int32(g.Entities) {
-		degree := g.Degree(o)
-		for len(counts) <= degree {
-			counts = append(counts, 0)
-		}
-		counts[degree]++
-	}
-	for degree, count := range counts {
+	for degree, count := range g.DegreeCounts() {
 		amplify, attenuate := scalers(degree, g.MeanLogDegree)
 		w.frequent = append(w.frequent, count >= minEntities)
 		w.scalers[0], w.scalers[1] = append(w.scalers[0], amplify), append(w.scalers[1], attenuate)

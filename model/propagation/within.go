@@ -12,7 +12,8 @@ import (
 type within struct {
 	finder     *subgraph.Finder
 	part       subgraph.Subgraph
-	source     int32 // of the query that the part was found for
+	given      *subgraph.Subgraph // the part, where the query gave it
+	source     int32              // of the query that the part was found for
 	removal    graph.Removal
 	found      bool
 	candidates []int32 // of the query that are in the part
@@ -28,7 +29,7 @@ func newWithin(g *graph.Graph, c configuration.Configuration) *within {
 func (p *Propagator) enter(q Query) Query {
 	x := p.reach
 	x.listed = false
-	p.find(q.Source, q.Removal)
+	p.find(q.Source, q.Removal, q.Part)
 	q.Source, q.Removal = x.part.Source, x.part.Removal
 	if q.Candidates != nil {
 		x.candidates = buffer.Resize(x.candidates, len(q.Candidates))[:0]
@@ -42,27 +43,34 @@ func (p *Propagator) enter(q Query) Query {
 	return q
 }
 
-// find finds the part of a query, unless it is the last one's.
-func (p *Propagator) find(source int32, removal graph.Removal) {
+// find finds the part of a query, unless it is given or the last one's.
+func (p *Propagator) find(source int32, removal graph.Removal, given *subgraph.Subgraph) {
 	x := p.reach
-	if x.found && source == x.source && removal == x.removal {
+	if x.found && source == x.source && removal == x.removal && given == x.given {
 		return
 	}
 	begin := p.clock()
-	x.finder.Find(source, removal, &x.part)
-	x.source, x.removal, x.found = source, removal, true
+	if x.given != nil {
+		x.part = subgraph.Subgraph{} // its arrays are another's
+	}
+	if given != nil {
+		x.part = *given
+	} else {
+		x.finder.Find(source, removal, &x.part)
+	}
+	x.source, x.removal, x.given, x.found = source, removal, given, true
 	p.graph, p.done, p.distances = x.part.Of(p.whole), false, distances{}
 	p.layout.Reset(p.graph)
 	p.since(begin, layoutPhase)
 }
 
-// Inside returns the entities that a query from a source propagates through, ascending, or nil for those of the whole graph. The slice is
-// a view, valid until the next query.
-func (p *Propagator) Inside(source int32, removal graph.Removal) []int32 {
+// Inside returns the entities that a query from a source propagates through, ascending, or nil for those of the whole graph. part is the
+// query's, or nil. The slice is a view, valid until the next query.
+func (p *Propagator) Inside(source int32, removal graph.Removal, part *subgraph.Subgraph) []int32 {
 	if p.reach == nil {
 		return nil
 	}
-	p.find(source, removal)
+	p.find(source, removal, part)
 	return p.reach.part.Entities
 }
 

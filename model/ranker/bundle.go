@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tagnet/model/graph"
+	"tagnet/model/subgraph"
 )
 
 // Bundle is a unit of work: some queries of a split.
@@ -26,6 +27,8 @@ type Query struct {
 	Known []int32
 	// Removal leaves the graph of the query, whose source it has.
 	Removal graph.Removal
+	// Part, unless nil, is what the query propagates through; see propagation.Query.
+	Part *subgraph.Subgraph
 	// Sample says among which entities the answers are ranked; its zero value says all.
 	Sample Sample
 }

@@ -11,14 +11,15 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/prior"
 	"tagnet/model/ranking"
+	"tagnet/model/subgraph"
 )
 
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
 // safe for concurrent use.
 type Worker interface {
 	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for each of relations, in the graph without some
-	// edges. Its errors name the query; a logit that is NaN or infinite is one.
-	ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error
+	// edges, or in a part of it that is not nil. Its errors name the query; a logit that is NaN or infinite is one.
+	ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error
 	// Sent returns the number of messages that the last call of ScoresWithout sent.
 	Sent() int64
 	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.
@@ -228,13 +229,13 @@ func (r *cpuRanker) Close() error { return nil }
 func (t *thread) rank(ctx context.Context, queries []Query, out []Ranked, list ranking.Selection, done func(int)) (sent int64, err error) {
 	source := queries[0].Source
 	for len(queries) > 0 {
-		removal, together := queries[0].Removal, 0
+		removal, part, together := queries[0].Removal, queries[0].Part, 0
 		t.relations = t.relations[:0]
-		for together < min(len(t.scores), len(queries)) && queries[together].Removal == removal {
+		for together < min(len(t.scores), len(queries)) && queries[together].Removal == removal && queries[together].Part == part {
 			t.relations = append(t.relations, queries[together].Relation)
 			together++
 		}
-		if err := t.worker.ScoresWithout(ctx, source, removal, t.relations, t.scores[:together]); err != nil {
+		if err := t.worker.ScoresWithout(ctx, source, removal, part, t.relations, t.scores[:together]); err != nil {
 			return 0, err
 		}
 		sent += t.worker.Sent()

@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	"tagnet/model/ranking"
+	"tagnet/model/subgraph"
 )
 
 // fake scores entity o by -|o - source - relation|, without a removed answer by 100 less, and fails on demand.
@@ -21,7 +22,7 @@ type fake struct {
 	sent int64
 }
 
-func (f *fake) ScoresWithout(_ context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
+func (f *fake) ScoresWithout(_ context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
 	if source == f.fail {
 		return errors.New("no luck")
 	}
@@ -195,19 +196,19 @@ type inGroup struct {
 	shared *byParity
 }
 
-func (w *inGroup) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, relations []int32, scores [][]float32) error {
+func (w *inGroup) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
 	for _, relation := range relations {
 		if len(w.shared.now) != 1 || w.shared.now[0] != relation%2 {
 			return errors.New("scoring a query of a group that is not held")
 		}
 	}
-	return w.fake.ScoresWithout(ctx, source, removal, relations, scores)
+	return w.fake.ScoresWithout(ctx, source, removal, part, relations, scores)
 }
 
 // broken panics.
 type broken struct{ Worker }
 
-func (broken) ScoresWithout(context.Context, int32, graph.Removal, []int32, [][]float32) error {
+func (broken) ScoresWithout(context.Context, int32, graph.Removal, *subgraph.Subgraph, []int32, [][]float32) error {
 	panic("no luck")
 }
 

@@ -49,7 +49,7 @@ type batch struct {
 }
 
 // examples sets into to the examples of the batch and returns it.
-func (b batch) examples(into []optimizer.Example) []optimizer.Example {
+func (b batch) examples(into []optimizer.Example) ([]optimizer.Example, error) {
 	return b.Train.Examples(b.draws, b.seed, b.epoch, into)
 }
 
@@ -63,7 +63,7 @@ type single struct {
 }
 
 func (s *single) begin(epoch int) (steps int, queries int64) {
-	s.epoch, s.batches = epoch, optimizer.Schedule(s.material.Train.Facts, s.configuration, s.seed, epoch)
+	s.epoch, s.batches = epoch, optimizer.Schedule(s.material.Train.Keys(s.configuration), s.configuration, s.seed, epoch)
 	for _, draws := range s.batches {
 		queries += int64(len(draws))
 	}

@@ -26,6 +26,7 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
+	"tagnet/model/workload"
 )
 
 // Run holds the parameters of a training. Data holds its inputs.
@@ -64,6 +65,8 @@ type Data struct {
 	Valid *ranker.Bundle
 	// ValidAll is the number of all of them, where Valid has a sample; with 0 it has all.
 	ValidAll int64
+	// ValidParts are these queries instead, with the parts of the graph that they propagate through.
+	ValidParts *workload.Parts
 	// ValidOn is the graph that they are about, or nil for the training graph.
 	ValidOn *kg.View
 	// Devices are those of this machine. They may be nil where Run.Device is the CPU.
@@ -82,6 +85,15 @@ func NewData(ctx context.Context, loaded *kg.KG) (Data, error) {
 	var err error
 	d.Train, err = optimizer.NewTrainingSet(ctx, loaded)
 	return d, err
+}
+
+// Close closes the files of parts of the graph.
+func (d Data) Close() error {
+	err := d.Train.Close()
+	if d.ValidParts != nil {
+		err = errors.Join(err, d.ValidParts.Close())
+	}
+	return err
 }
 
 // learner is a running training.
@@ -149,7 +161,7 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	}
 	l.material = &material{Material: data.Material}
 	l.course = &single{material: l.material, configuration: run.Configuration, seed: uint64(run.Seed)}
-	if data.Valid != nil {
+	if data.Valid != nil || data.ValidParts != nil {
 		l.trials = []Trial{data.trial()}
 	}
 	return l
@@ -157,7 +169,7 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 
 // trial returns that of a training on one graph.
 func (d Data) trial() Trial {
-	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, All: d.ValidAll}
+	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, Parts: d.ValidParts, All: d.ValidAll}
 	if d.ValidOn != nil {
 		t.Graph, t.Relations, t.Entities = d.ValidOn.Graph, nil, d.ValidOn.Entities
 	}
@@ -250,7 +262,7 @@ func (l *learner) begin() {
 	l.started = l.saved.Add(-time.Duration(l.partial.Seconds * float64(time.Second)))
 	l.validQueries = 0
 	for _, t := range l.trials {
-		l.validQueries += t.Queries.Rows()
+		l.validQueries += t.rows()
 	}
 }
 
@@ -373,7 +385,9 @@ func (l *learner) trainBatch(index int) error {
 	if err := l.makeTrainer(); err != nil {
 		return err
 	}
-	l.examples = batch.examples(l.examples)
+	if l.examples, err = batch.examples(l.examples); err != nil {
+		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, err)
+	}
 	result, err := l.step(l.examples, optimizer.StepSeed(uint64(l.Seed), l.epoch, index))
 	if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 		err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)

@@ -455,7 +455,10 @@ func TestTrainingSetWantsFacts(t *testing.T) {
 	if err != nil || len(set.Facts) != 1 {
 		t.Fatalf("%d facts, %v, want 1", len(set.Facts), err)
 	}
-	examples := set.Examples([]optimizer.Draw{{Fact: 0}, {Fact: 0, Inverse: true}}, 1, 1, nil)
+	examples, err := set.Examples([]optimizer.Draw{{Fact: 0}, {Fact: 0, Inverse: true}}, 1, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if a, b := examples[0], examples[1]; a.Answer != b.Source || b.Answer != a.Source || !slices.Equal(a.Known, []int32{a.Answer}) || !slices.Equal(b.Known, []int32{b.Answer}) {
 		t.Errorf("examples %+v", examples)
 	}

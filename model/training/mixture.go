@@ -13,6 +13,7 @@ import (
 	"tagnet/model/ranker"
 	"tagnet/model/relations"
 	"tagnet/model/synthetic"
+	"tagnet/model/workload"
 )
 
 // Mixture is what a training on several graphs has instead of one graph. Each step draws a graph and takes the next batch of its
@@ -37,6 +38,24 @@ type Trial struct {
 	Queries                 *ranker.Bundle
 	// All is the number of validation queries, of which Queries may be a sample.
 	All int64
+	// Parts are the queries instead, with the parts of the graph that they propagate through.
+	Parts *workload.Parts
+}
+
+// rows returns the number of answers that are ranked.
+func (t Trial) rows() int64 {
+	if t.Parts != nil {
+		return t.Parts.Rows()
+	}
+	return t.Queries.Rows()
+}
+
+// each calls each for all queries, or one part of them after the other.
+func (t Trial) each(each func(*ranker.Bundle) error) error {
+	if t.Parts == nil {
+		return each(t.Queries)
+	}
+	return workload.Each(t.Parts, 0, t.Parts.Len(), func(queries []ranker.Query) error { return each(&ranker.Bundle{Queries: queries}) })
 }
 
 // mixed is the course of several graphs.
@@ -189,7 +208,7 @@ func newWalk(l *material, seed uint64) *walk { return &walk{material: l, seed: s
 func (w *walk) next(c configuration.Configuration) batch {
 	if len(w.batches) == 0 {
 		w.epoch++
-		w.batches = optimizer.Schedule(w.material.Train.Facts, c, w.seed, w.epoch)
+		w.batches = optimizer.Schedule(w.material.Train.Keys(c), c, w.seed, w.epoch)
 	}
 	b := batch{material: w.material, draws: w.batches[0], seed: w.seed, epoch: w.epoch}
 	w.batches = w.batches[1:]

@@ -6,7 +6,6 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
-	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 )
 
@@ -62,12 +61,12 @@ func (t Task) result(folder checkpoint.Folder, shard int) (checkpoint.Folder, st
 	return folder.Shard(shard), checkpoint.StepName(t.From.Step + int64(len(t.Round.Shard(shard))))
 }
 
-// Plan returns the tasks of a training by several workers after a position, at most so many. It
+// Plan returns the tasks of a training by several workers after a position, at most so many. keys are those of its facts. It
 // returns none after the last epoch.
-func Plan(run Run, facts []graph.Fact, at Position, limit int) []Task {
+func Plan(run Run, keys optimizer.Keys, at Position, limit int) []Task {
 	var tasks []Task
 	for at.Epoch <= run.Configuration.Epochs {
-		batches := len(optimizer.Schedule(facts, run.Configuration, uint64(run.Seed), at.Epoch))
+		batches := len(optimizer.Schedule(keys, run.Configuration, uint64(run.Seed), at.Epoch))
 		for ended := false; !ended; {
 			if len(tasks) == limit {
 				return tasks

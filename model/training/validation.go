@@ -73,34 +73,34 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 		return metrics.Valid{}, err
 	}
 	done := &tally{sum: before, report: func(n int64) { l.report(l.progress(n)) }}
-	scored, err := r.Rank(ctx, t.Queries, done.add)
+	var ranks ranking.Accumulator
+	var bootstrap ranking.Bootstrap // of a sample of the queries
+	var draws ranking.Weights
+	sampled := t.All > t.rows()
+	err = t.each(func(b *ranker.Bundle) error {
+		scored, err := r.Rank(ctx, b, done.add)
+		if err != nil {
+			return err
+		}
+		for _, q := range scored.Queries {
+			for _, r := range q.Results {
+				ranks.Add(r.Rank)
+				if sampled {
+					draws.Draw(0, r.Row)
+					bootstrap.Add(&draws, r.Rank.Pessimistic)
+				}
+			}
+		}
+		return nil
+	})
 	if err := errors.Join(ranking.Named(err, t.Entities, t.BaseRelations), r.Close()); err != nil {
 		return metrics.Valid{}, err
 	}
-	var ranks ranking.Accumulator
-	for _, q := range scored.Queries {
-		for _, r := range q.Results {
-			ranks.Add(r.Rank)
-		}
-	}
 	valid := metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}
-	if t.All > valid.Queries {
-		valid.Sample = sample(scored, t.All)
+	if sampled {
+		valid.Sample = bootstrap.Sample(t.All)
 	}
 	return valid, nil
-}
-
-// sample describes ranked queries as a sample of so many.
-func sample(scored *ranker.Scored, of int64) *metrics.Sample {
-	var bootstrap ranking.Bootstrap
-	var weights ranking.Weights
-	for _, q := range scored.Queries {
-		for _, r := range q.Results {
-			weights.Draw(0, r.Row)
-			bootstrap.Add(&weights, r.Rank.Pessimistic)
-		}
-	}
-	return bootstrap.Sample(of)
 }
 
 // mean returns the mean of the metrics of graphs, each with the same weight, and the sum of their queries.

@@ -99,7 +99,7 @@ func TestScoresWithoutAFact(t *testing.T) {
 			for relation, ends := range map[int32][2]int32{base: {f.Head, f.Tail}, g.Inverse(base): {f.Tail, f.Head}} {
 				scoresOf(t, w, g, ends[0], relation)
 				scores := make([]float32, entities)
-				if err := w.ScoresWithout(t.Context(), ends[0], g.RemovalOf(ends[0], relation, ends[1]), []int32{relation}, [][]float32{scores}); err != nil {
+				if err := w.ScoresWithout(t.Context(), ends[0], g.RemovalOf(ends[0], relation, ends[1]), nil, []int32{relation}, [][]float32{scores}); err != nil {
 					t.Fatal(err)
 				}
 				query := states[int(relation)*ultra.Dim:][:ultra.Dim]

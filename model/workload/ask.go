@@ -64,7 +64,7 @@ func (a *asked) source(at int) int32 {
 }
 
 // Range returns the queries [from, to).
-func (a *asked) Range(from, to int) []ranker.Query {
+func (a *asked) Range(from, to int) ([]ranker.Query, error) {
 	queries, rows := make([]ranker.Query, to-from), make([]int64, to-from)
 	answer := []int32{ranker.None}
 	for i := range queries {
@@ -73,7 +73,7 @@ func (a *asked) Range(from, to int) []ranker.Query {
 		source, relation := a.source(n/len(a.relations)), a.relations[n%len(a.relations)]
 		queries[i] = ranker.Query{Source: source, Relation: relation, Rows: rows[i : i+1 : i+1], Answers: answer, Known: a.known.Of(source, relation)}
 	}
-	return queries
+	return queries, nil
 }
 
 // Len returns the number of queries.

@@ -3,7 +3,6 @@ package workload
 import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/ranker"
 )
 
 // The size of a shard.
@@ -37,25 +36,25 @@ func Count(queries, rows int64, work float64) int64 {
 	return max(int64(shards(int(queries), work)), (rows+MaxRows-1)/MaxRows)
 }
 
-// cut cuts queries, in their order, into ranges [from, to), at least one query each. There are as many of equal length
+// cut cuts so many queries with so many rows each, in their order, into ranges [from, to), at least one query each. There are as many of equal length
 // as the work is a multiple of shardWork, each query taking so many multiply-adds, and more where the tables of a range,
 // with a row for each row of the split and best candidates for each query, would have more than MaxRows rows.
 //
 // Equal numbers of queries stand in for equal work. Of 64 ranges of a test split the largest has
 // 1.01 times the mean number of messages on FB15k-237 and 1.78 times on WN18RR, 3% of all work.
 // Balancing them by messages (1.06 times on WN18RR) takes a search from every source first.
-func cut(queries []ranker.Query, work float64, best int) [][2]int {
-	count := shards(len(queries), work)
+func cut(queries int, rowsOf func(query int) int, work float64, best int) [][2]int {
+	count := shards(queries, work)
 	var ranges [][2]int
 	rows, from := 0, 0
-	for i, q := range queries {
-		size := len(q.Rows) + best
+	for i := range queries {
+		size := rowsOf(i) + best
 		if i > from && rows+size > MaxRows {
 			ranges = append(ranges, [2]int{from, i})
 			from, rows = i, 0
 		}
 		rows += size
-		if (i+1)*count/len(queries) > i*count/len(queries) {
+		if (i+1)*count/queries > i*count/queries {
 			ranges = append(ranges, [2]int{from, i + 1})
 			from, rows = i+1, 0
 		}

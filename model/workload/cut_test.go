@@ -39,7 +39,7 @@ func TestCut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ranges := cut(c.queries, c.work, c.best)
+			ranges := cut(len(c.queries), func(i int) int { return len(c.queries[i].Rows) }, c.work, c.best)
 			next := 0
 			for _, r := range ranges {
 				if r[0] != next || r[1] <= r[0] {

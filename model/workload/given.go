@@ -69,7 +69,7 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 func (g *given) Len() int { return len(g.lines) }
 
 // Range returns the queries of lines.
-func (g *given) Range(from, to int) []ranker.Query {
+func (g *given) Range(from, to int) ([]ranker.Query, error) {
 	var triples []plausibility.Triple
 	for _, line := range g.lines[from:to] {
 		if g.each == 1 {
@@ -82,7 +82,7 @@ func (g *given) Range(from, to int) []ranker.Query {
 			triples = append(triples, t)
 		}
 	}
-	return plausibility.Queries(g.view.Graph, g.known.Of, triples)
+	return plausibility.Queries(g.view.Graph, g.known.Of, triples), nil
 }
 
 // Cut cuts the lines into ranges of equal length.

@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
+	"tagnet/model/parts"
 	"tagnet/model/ranker"
 )
 
@@ -29,6 +30,8 @@ type Params struct {
 	Ask Ask
 	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
 	Limit int64
+	// Parts are the parts of the graph that the split's queries are read from, with these; its zero value reads them from tables.
+	Parts parts.Place
 	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it; see Queries.Cut.
 	Work float64
 	Best int
@@ -39,7 +42,7 @@ type Queries interface {
 	// Len returns their number.
 	Len() int
 	// Range returns the queries [from, to), ordered by source and relation.
-	Range(from, to int) []ranker.Query
+	Range(from, to int) ([]ranker.Query, error)
 	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the multiply-adds of a query and the
 	// candidates that are kept for it.
 	Cut(work float64, best int) [][2]int
@@ -47,6 +50,13 @@ type Queries interface {
 
 // Read returns the queries that the parameters select from the graph, which is loaded from p.Graph.
 func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
+	if p.Parts.URL != "" {
+		folder, err := p.Parts.Open(context.WithoutCancel(ctx)) // the queries outlive the call
+		if err != nil {
+			return nil, err
+		}
+		return ReadParts(ctx, p.Graph, folder, p.Limit)
+	}
 	if len(p.Ask.Relations) > 0 {
 		return readAsked(ctx, loaded.Of(p.Split), p.Ask)
 	}
@@ -71,7 +81,11 @@ func Sample(ctx context.Context, loaded *kg.KG, p Params, n int) ([]ranker.Query
 	total := all.Len()
 	for i := range min(n, total) {
 		at := i * total / min(n, total)
-		queries = append(queries, all.Range(at, at+1)...)
+		one, err := all.Range(at, at+1)
+		if err != nil {
+			return nil, err
+		}
+		queries = append(queries, one...)
 	}
 	return queries, nil
 }
@@ -131,9 +145,11 @@ type listed struct {
 
 func (l listed) Len() int { return len(l.queries) }
 
-func (l listed) Cut(work float64, best int) [][2]int { return cut(l.queries, work, best) }
+func (l listed) Cut(work float64, best int) [][2]int {
+	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) }, work, best)
+}
 
-func (l listed) Range(from, to int) []ranker.Query {
+func (l listed) Range(from, to int) ([]ranker.Query, error) {
 	queries := slices.Clone(l.queries[from:to])
 	slices.SortFunc(queries, func(a, b ranker.Query) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation))
@@ -141,5 +157,5 @@ func (l listed) Range(from, to int) []ranker.Query {
 	for i := range queries {
 		queries[i].Sample = l.sample
 	}
-	return queries
+	return queries, nil
 }

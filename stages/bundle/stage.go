@@ -45,18 +45,20 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) 
 	return nil
 }
 
-// Load returns the bundle of a shard's queries.
-func Load(ctx context.Context, p workload.Params, s Shard) (*ranker.Bundle, error) {
+// Each calls each for the bundle of a shard's queries, or, where these are read with their parts of the graph, for one bundle after the other.
+func Each(ctx context.Context, p workload.Params, s Shard, each func(*ranker.Bundle) error) error {
 	queries, err := read(ctx, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &ranker.Bundle{Number: s.Number, Queries: queries.Range(s.From, s.To)}, nil
+	return workload.Each(queries, s.From, s.To, func(queries []ranker.Query) error {
+		return each(&ranker.Bundle{Number: s.Number, Queries: queries})
+	})
 }
 
 // read reads the queries once per process: every shard of a split is cut from the same ones.
 func read(ctx context.Context, p workload.Params) (workload.Queries, error) {
-	loaded, err := graph.Load(ctx, p.Graph)
+	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "")
 	if err != nil {
 		return nil, err
 	}

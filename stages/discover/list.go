@@ -220,7 +220,8 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 	if err != nil {
 		return err
 	}
-	names := evaluation.Names{Entities: loaded.Of(f.Params.Split).Entities, Relations: loaded.Relations}
+	entities := loaded.Of(f.Params.Split).Entities
+	names := evaluation.Names{Entity: func(id int32) string { return entities[id] }, Relations: loaded.Relations}
 	sorted := best.Sorted()
 	table := storage.Join(f.Params.Folder, Table)
 	parts := max(1, (len(sorted)+RowsPerPart-1)/RowsPerPart)

@@ -134,11 +134,11 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit f
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
 func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *ranker.Scored) (*evaluation.Gatherer, error) {
-	loaded, err := graph.Load(ctx, f.Params.Queries.Graph)
+	loaded, err := graph.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "")
 	if err != nil {
 		return nil, err
 	}
-	names := evaluation.Names{Entities: loaded.Of(f.Params.Queries.Split).Entities, Relations: loaded.Relations}
+	names := evaluation.Names{Relations: loaded.Relations}
 	c, err := f.Params.calibration(ctx)
 	if err != nil {
 		return nil, err
@@ -153,6 +153,9 @@ func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *rank
 			q := &scored.Queries[i]
 			q.Best = q.Best[:min(len(q.Best), f.Params.Kept)]
 		}
+	}
+	if names.Entity, err = loaded.Of(f.Params.Queries.Split).Names(ctx, evaluation.EntitiesOf(scored)); err != nil {
+		return nil, err
 	}
 	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c)
 }

@@ -74,7 +74,7 @@ func (f *triplesFn) rows(ctx context.Context, scored *ranker.Scored) ([]parquet.
 	if err != nil {
 		return nil, err
 	}
-	names, triples := evaluation.Names{Entities: view.Entities, Relations: loaded.Relations}, plausibility.Collect(known.Of, scored, c)
+	names, triples := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}, plausibility.Collect(known.Of, scored, c)
 	slices.SortFunc(triples, func(a, b plausibility.Scored) int {
 		return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
 	})

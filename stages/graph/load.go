@@ -22,6 +22,20 @@ func Load(ctx context.Context, folder string) (*kg.KG, error) {
 	})
 }
 
+// Open is Load, or kg.Outline, which a process keeps too.
+func Open(ctx context.Context, folder string, outline bool) (*kg.KG, error) {
+	if !outline {
+		return Load(ctx, folder)
+	}
+	m, err := manifest.Read(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	return worker.Load(worker.Key{Kind: "outline", URL: folder}, m.Checksum, func() (*kg.KG, error) {
+		return kg.Outline(ctx, folder, m)
+	})
+}
+
 // Sizes is kg.Sizes without loading the graph. The caller has called kg.Check. The process reads the names once.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })

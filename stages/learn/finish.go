@@ -47,6 +47,7 @@ func (f *finishFn) finish(ctx context.Context, session *Session) error {
 	if err != nil {
 		return err
 	}
+	defer data.Close()
 	data.Devices = accelerator.Process
 	validated := int64(0)
 	return training.FinishEpoch(validation, run, data, f.Task, func(p training.Progress) {

@@ -140,23 +140,37 @@ func (p Params) trainerKey() worker.Key {
 
 // cachedWorker returns the worker of this process on a device or on the CPU. Only one shard at a time uses it.
 func cachedWorker(ctx context.Context, p Params) (*training.Worker, error) {
-	loaded, err := graph.Load(ctx, p.Graph)
+	loaded, err := graph.Open(ctx, p.Graph, p.Bundles != "")
 	if err != nil {
 		return nil, err
 	}
 	type version struct {
-		graph, kernel string
-		configuration configuration.Configuration
-		seed          int64
-		replicas      [2]int
+		graph, kernel, bundles string
+		configuration          configuration.Configuration
+		seed                   int64
+		replicas               [2]int
 	}
-	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Replicas, p.Run.MostReplicas}}
+	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Bundles, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Replicas, p.Run.MostReplicas}}
 	return worker.Load(p.trainerKey(), v, func() (*training.Worker, error) {
-		data, err := worker.Load(worker.Key{Kind: trainingKind, URL: p.Graph}, v.graph+" "+p.RelationGraph, func() (training.Data, error) { return p.readTraining(ctx) })
+		data, err := worker.Load(worker.Key{Kind: trainingKind, URL: p.Graph}, p.trainingVersion(v.graph), func() (training.Data, error) { return p.readTraining(ctx) })
 		if err != nil {
 			return nil, err
 		}
 		data.Devices = accelerator.Process
 		return training.NewWorker(p.Run, data)
 	})
+}
+
+// trainingVersion identifies what is trained on, over a graph of a checksum. Parts of the graph are those of a configuration and a seed.
+func (p Params) trainingVersion(graph string) any {
+	type version struct {
+		graph, relations, bundles string
+		configuration             configuration.Configuration
+		seed                      int64
+	}
+	v := version{graph: graph, relations: p.RelationGraph, bundles: p.Bundles}
+	if p.Bundles != "" {
+		v.configuration, v.seed = p.Run.Configuration, p.Run.Seed
+	}
+	return v
 }

@@ -30,6 +30,8 @@ var (
 type Params struct {
 	// Graph is the URL of the graph's folder. Required without a Mixture.
 	Graph string
+	// Bundles is the URL of the folder of folders of parts of the graph, which training and validation take instead of the graph. Optional.
+	Bundles string
 	// Mixture are several graphs instead.
 	Mixture *Mixture
 	// RelationGraph is the URL of the folder of its relation graph, where the model needs one; see relationgraph.Load.
@@ -81,6 +83,7 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	if err != nil {
 		return checkpoint.Record{}, err
 	}
+	defer data.Close()
 	data.Devices = accelerator.Process
 	var last training.Progress
 	return training.Train(joined, f.Params.Run, data, func(p training.Progress) {
@@ -128,6 +131,10 @@ func (p Params) ReadData(ctx context.Context) (training.Data, error) {
 	if err != nil {
 		return d, err
 	}
+	if p.Bundles != "" {
+		err := p.readValidParts(ctx, &d)
+		return d, err
+	}
 	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return d, err
@@ -147,6 +154,9 @@ func (p Params) ReadData(ctx context.Context) (training.Data, error) {
 
 // readTraining is ReadData without the validation queries.
 func (p Params) readTraining(ctx context.Context) (training.Data, error) {
+	if p.Bundles != "" {
+		return p.readParts(ctx)
+	}
 	loaded, err := graph.Load(ctx, p.Graph)
 	if err != nil {
 		return training.Data{}, err

@@ -57,8 +57,9 @@ func trainingQueries(h parts.Header, table []tables.Query, to []query) []query {
 	facts := kg.Facts(table)
 	drawn := make([]bool, 2*len(facts))
 	if d := h.Drawn; d != nil {
+		keys := optimizer.KeysOf(facts, d.Configuration())
 		for epoch := 1; epoch <= d.Epochs; epoch++ {
-			for _, batch := range optimizer.Schedule(facts, d.Configuration(), uint64(d.Seed), epoch) {
+			for _, batch := range optimizer.Schedule(keys, d.Configuration(), uint64(d.Seed), epoch) {
 				for _, draw := range batch {
 					drawn[draw.Number()] = true
 				}

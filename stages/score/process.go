@@ -17,6 +17,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/model/parts"
 	"tagnet/model/prior"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
@@ -50,6 +51,8 @@ type Params struct {
 	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load. Radius is that of ranker.Model.
 	RelationGraph string
 	Radius        int
+	// Parts are the parts of the graph that the queries of workload.Params have; its zero value stands for the graph.
+	Parts parts.Place
 	// Reach takes the place of the checkpoint's configuration.Configuration.Reach.
 	Reach int
 	// Prior is the checksum of the checkpoint's prior, which is added to the scores; "" adds none. With Tries the weights of a new prior are
@@ -88,7 +91,7 @@ func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, erro
 		worker.Forget("ranker") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
-		if loaded, unread := graph.Load(ctx, p.Graph); unread == nil {
+		if loaded, unread := graph.Open(ctx, p.Graph, p.Parts.URL != ""); unread == nil {
 			err = ranking.Named(err, loaded.Of(p.Split).Entities, loaded.Relations)
 		}
 		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, err)
@@ -106,15 +109,19 @@ func Shard(ctx context.Context, p Params, queries workload.Params, shard bundle.
 		return err
 	}
 	defer leave()
-	b, err := bundle.Load(ctx, queries, shard)
+	all := &ranker.Scored{}
+	err = bundle.Each(ctx, queries, shard, func(b *ranker.Bundle) error {
+		scored, err := Rank(ctx, p, b)
+		if err != nil {
+			return err
+		}
+		all.Queries, all.Messages = append(all.Queries, scored.Queries...), all.Messages+scored.Messages
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	scored, err := Rank(ctx, p, b)
-	if err != nil {
-		return err
-	}
-	return use(ctx, scored)
+	return use(ctx, all)
 }
 
 // version identifies a ranker: that of other parameters, another graph, other weights or candidates replaces it.
@@ -126,7 +133,7 @@ type version struct {
 
 // loadRanker returns the process's ranker. There is one at a time.
 func loadRanker(ctx context.Context, p Params) (ranker.Ranker, error) {
-	loaded, err := graph.Load(ctx, p.Graph)
+	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "")
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +181,16 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 		list.Candidates = lists.Candidates
 	}
 	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
+	if p.Parts.URL != "" {
+		folder, err := p.Parts.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m.Graph = folder.Header.Outline()
+		if err := folder.Close(); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.setPrior(ctx, record, loaded, &m); err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (s *scorer) Score(ctx context.Context, queries []gpu.Query, best int) ([]gp
 	out := make([]gpu.Answered, len(queries))
 	scores := make([]float32, s.entities)
 	for i, q := range queries {
-		if err := s.worker.ScoresWithout(ctx, q.Source, q.Removal, []int32{q.Relation}, [][]float32{scores}); err != nil {
+		if err := s.worker.ScoresWithout(ctx, q.Source, q.Removal, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
 			return nil, err
 		}
 		a := &out[i]

@@ -79,7 +79,7 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 	g, drawn := k.Train.Graph, map[int64]bool{}
 	if d := h.Drawn; d != nil {
 		for epoch := 1; epoch <= d.Epochs; epoch++ {
-			for _, batch := range optimizer.Schedule(set.Facts, d.Configuration(), uint64(d.Seed), epoch) {
+			for _, batch := range optimizer.Schedule(set.Keys(d.Configuration()), d.Configuration(), uint64(d.Seed), epoch) {
 				for _, draw := range batch {
 					drawn[draw.Number()] = true
 				}

@@ -58,13 +58,14 @@ func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, got, present := f.Reader(), modelparts.Part{}, map[int64]bool{}
+	r, present := f.Reader(), map[int64]bool{}
 	for _, want := range found {
 		present[want.Queries[0].Number] = true
-		if err := r.Find(want.Queries[0].Number, &got); err != nil {
+		got, err := r.Find(want.Queries[0].Number)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(modelparts.Part{Subgraph: want.Part, Queries: want.Queries}, got, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(&modelparts.Part{Subgraph: want.Part, Queries: want.Queries}, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("part of query %d (-want +got):\n%s", want.Queries[0].Number, diff)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	edges "tagnet/model/graph"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
+	"tagnet/model/subgraph"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -26,7 +27,7 @@ import (
 // byID scores an entity by its id.
 type byID struct{}
 
-func (byID) ScoresWithout(_ context.Context, _ int32, _ edges.Removal, _ []int32, scores [][]float32) error {
+func (byID) ScoresWithout(_ context.Context, _ int32, _ edges.Removal, _ *subgraph.Subgraph, _ []int32, scores [][]float32) error {
 	for _, of := range scores {
 		for entity := range of {
 			of[entity] = float32(entity)

@@ -38,7 +38,7 @@ func (t *trainer) calibrationParams(held lock.Lock, prior string) calibrate.Para
 		between = "" // of the training graph; the stage makes that of the inference graph
 	}
 	return calibrate.NewParams(score.Params{
-		Graph: w.Graph(), RelationGraph: between, Reach: t.configuration.Reach, Prior: prior, Checkpoints: w.Checkpoints(), Checkpoint: "best",
+		Graph: w.Graph(), Parts: t.validParts(), RelationGraph: between, Reach: t.configuration.Reach, Prior: prior, Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 	}, t.validation.Limit, workload.Work(t.configuration, on.Graph), held)
 }
@@ -113,12 +113,8 @@ func (t *trainer) calibrate(ctx context.Context) error {
 	if err != nil || fitted != nil {
 		return err
 	}
-	valid, err := t.loaded.Queries(ctx, "valid")
-	if err != nil {
-		return err
-	}
 	p := t.calibrationParams(t.stage.Lock(), prior.Sum())
-	queries := min(int64(len(valid)), p.Queries.Limit)
+	queries := min(t.valid, p.Queries.Limit)
 	return t.scoreValid(ctx, "calibrating", "all epochs are trained; probabilities are missing: %s fits them", queries, BuildCalibration(p))
 }
 

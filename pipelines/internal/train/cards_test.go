@@ -18,9 +18,9 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/pipelinetest"
 	stagegraph "tagnet/stages/graph"
@@ -238,7 +238,7 @@ func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tasks := training.Plan(p.Run, facts(t, p.Graph), at, 10)
+			tasks := training.Plan(p.Run, facts(t, p), at, 10)
 			_, err = pipelinetest.Environment().RunBeam(t.Context(), BuildRounds(p, tasks))
 			worker.Stop()
 			return err
@@ -275,10 +275,10 @@ func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 	}
 }
 
-// facts returns the training facts of a graph's folder.
-func facts(t *testing.T, folder string) []graph.Fact {
+// facts returns what the batches of the training facts are made by.
+func facts(t *testing.T, p learn.Params) optimizer.Keys {
 	t.Helper()
-	loaded, err := stagegraph.Load(t.Context(), folder)
+	loaded, err := stagegraph.Load(t.Context(), p.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func facts(t *testing.T, folder string) []graph.Fact {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kg.Facts(queries)
+	return optimizer.KeysOf(kg.Facts(queries), p.Run.Configuration)
 }
 
 // TestMemoryOfCards expects that the budget counts a trainer for each card that workers train on at the same time.

@@ -5,7 +5,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/model/configuration"
-	"tagnet/model/graph"
+	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -20,7 +20,7 @@ func TestGraph(t *testing.T) {
 	pipelinetest.Golden(t, "calibration", pipelinetest.Graph(t, BuildCalibration(calibrate.NewParams(score.Params{}, 0, 0, lock.Lock{}))))
 	pipelinetest.Golden(t, "prior", pipelinetest.Graph(t, BuildPrior(calibrate.NewParams(score.Params{}, 0, 0, lock.Lock{}))))
 	run := training.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
-	facts := make([]graph.Fact, 3*run.Configuration.BatchSize)
+	facts := optimizer.Keys{Facts: 3 * run.Configuration.BatchSize}
 	tasks := training.Plan(run, facts, training.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round
 	pipelinetest.Golden(t, "rounds", pipelinetest.Graph(t, BuildRounds(learn.Params{Run: run}, tasks)))
 }

@@ -54,12 +54,8 @@ func (t *trainer) fitPrior(ctx context.Context) error {
 	if err != nil || !missing {
 		return err
 	}
-	valid, err := t.loaded.Queries(ctx, "valid")
-	if err != nil {
-		return err
-	}
 	p := t.calibrationParams(t.stage.Lock(), "")
-	queries := min(int64(len(valid)), p.Queries.Limit)
+	queries := min(t.valid, p.Queries.Limit)
 	return t.scoreValid(ctx, "fitting the prior", "all epochs are trained; the prior is missing: %s fits it", queries, BuildPrior(p))
 }
 

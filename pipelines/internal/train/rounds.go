@@ -7,11 +7,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/storage"
 	"tagnet/model/accelerator"
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
-	"tagnet/model/graph"
 	"tagnet/model/kg"
+	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/learn"
@@ -55,10 +56,15 @@ func (f *flags) openDevices() error {
 	return nil
 }
 
+// keys returns what batches are made by.
+func (t *trainer) keys(ctx context.Context) (optimizer.Keys, error) {
+	return optimizer.ReadKeys(ctx, storage.Join(t.e.Workspace.Graph(), kg.QueriesFile("train")), int(t.facts), t.configuration)
+}
+
 // firstJob returns the Beam pipeline with which a training by several workers begins or resumes, for
 // --dry_run.
 func (t *trainer) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
-	queries, err := t.loaded.Queries(ctx, "train")
+	keys, err := t.keys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +76,15 @@ func (t *trainer) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 		newest = checkpoint.Record{}
 	}
 	p := t.params("")
-	return []*beam.Pipeline{BuildRounds(p, training.Plan(p.Run, kg.Facts(queries), training.PositionAt(newest), tasksPerJob))}, nil
+	return []*beam.Pipeline{BuildRounds(p, training.Plan(p.Run, keys, training.PositionAt(newest), tasksPerJob))}, nil
 }
 
 // runRounds runs the Beam pipelines of a training by several workers, one after the other.
-func (t *trainer) runRounds(ctx context.Context, p learn.Params, facts []graph.Fact) error {
+func (t *trainer) runRounds(ctx context.Context, p learn.Params) error {
+	keys, err := t.keys(ctx)
+	if err != nil {
+		return err
+	}
 	worker.Start()
 	defer func() { _ = learn.Forget() }() // the training ended, with an error that says more or without
 	t.e.Progress.Print("%s: %d workers, rounds of %d steps each", t.computing, t.rounds.Workers, t.rounds.LocalSteps)
@@ -83,7 +93,7 @@ func (t *trainer) runRounds(ctx context.Context, p learn.Params, facts []graph.F
 		return err
 	}
 	for {
-		tasks := training.Plan(p.Run, facts, at, tasksPerJob)
+		tasks := training.Plan(p.Run, keys, at, tasksPerJob)
 		if len(tasks) == 0 {
 			return training.Close(ctx, p.Run)
 		}

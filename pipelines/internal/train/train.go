@@ -51,6 +51,7 @@ type flags struct {
 	memory     int64
 	origin     origin
 	graphs     graphs
+	bundles    bool
 
 	configuration configuration.Configuration
 	rounds        configuration.Rounds
@@ -74,6 +75,7 @@ func Pipeline() command.Pipeline {
 			for _, field := range f.fields {
 				set.Var(field, field.Name, field.Usage())
 			}
+			set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folders that bundle wrote for --reach, and hold no graph; changes no result")
 			set.IntVar(&f.replicas, "replicas", 0, fmt.Sprintf("threads, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result; with --device auto they compute on the CPU, with cuda:all each on a device of its own, in turns where there are fewer", configuration.MostWorkers))
 			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
@@ -141,6 +143,7 @@ type trainer struct {
 	loaded  *kg.KG         // nil with several graphs
 	mixture *learn.Mixture // nil without
 	facts   int64          // that the training learns from
+	valid   int64          // validation queries
 	stage   *workspace.Stage
 	folder  checkpoint.Folder
 	edges   *relationgraph.Table // between relations, or nil
@@ -163,6 +166,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := f.graphs.check(f, e); err != nil {
+		return err
+	}
+	if err := f.checkBundles(); err != nil {
 		return err
 	}
 	if f.prior && f.configuration.Transfers() {
@@ -210,7 +216,11 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if f.graphs.several() {
 		return f.openGraphs(ctx, e)
 	}
-	loaded, inputs, err := e.Workspace.OpenGraph(ctx)
+	open := e.Workspace.OpenGraph
+	if f.bundles {
+		open = e.Workspace.OpenOutline
+	}
+	loaded, inputs, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -220,36 +230,28 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err := f.openDevices(); err != nil {
 		return nil, err
 	}
-	train, err := loaded.Queries(ctx, "train")
+	of, err := loaded.Sizes(ctx, "train")
 	if err != nil {
 		return nil, err
 	}
-	if len(train) == 0 {
+	if of.Queries == 0 {
 		return nil, errors.New("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
-	}
-	valid, err := loaded.Queries(ctx, "valid")
-	if err != nil {
-		return nil, err
-	}
-	if len(valid) == 0 && f.validation.Patience > 0 {
-		return nil, command.Usage("--patience is %d, and the dataset has no validation facts that could get better: leave it out", f.validation.Patience)
-	}
-	if err := f.checkPrior(len(valid), loaded.Train.Graph.RelationCount()); err != nil {
-		return nil, err
-	}
-	if len(valid) == 0 {
-		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
 	}
 	sizes, err := loaded.Sizes(ctx, "valid")
 	if err != nil {
 		return nil, err
 	}
+	if sizes.Queries == 0 && f.validation.Patience > 0 {
+		return nil, command.Usage("--patience is %d, and the dataset has no validation facts that could get better: leave it out", f.validation.Patience)
+	}
+	if err := f.checkPrior(int(sizes.Queries), loaded.Train.Graph.RelationCount()); err != nil {
+		return nil, err
+	}
+	if sizes.Queries == 0 {
+		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
+	}
 	if loaded.Of("valid") != loaded.Train {
 		e.Say("validation is on the inference graph, as preprocess --validate_on inference decided")
-		of, err := loaded.Sizes(ctx, "train")
-		if err != nil {
-			return nil, err
-		}
 		sizes.Entities, sizes.Edges = max(sizes.Entities, of.Entities), max(sizes.Edges, of.Edges)
 	}
 	edges, err := relationgraph.Open(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
@@ -267,12 +269,14 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, err
 	}
 	t := f.newTrainer(e)
-	t.loaded, t.edges, t.calibrates = loaded, edges, len(valid) > 0
-	facts := len(kg.Facts(train))
-	t.facts = int64(facts)
-	drawn := int64(optimizer.Drawn(facts, f.configuration)) // of which each is a query of an epoch
+	t.loaded, t.edges, t.calibrates, t.valid = loaded, edges, sizes.Queries > 0, sizes.Queries
+	t.facts = of.Queries / 2
+	if err := t.openBundles(ctx); err != nil {
+		return nil, err
+	}
+	drawn := int64(optimizer.Drawn(int(t.facts), f.configuration)) // of which each is a query of an epoch
 	t.stage.Configuration, t.stage.Inputs, t.stage.Vocabulary = t.recorded(), inputs, loaded.Vocabulary
-	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, f.cost(ctx, e, sizes, min(drawn, int64(len(train))))))
+	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, f.cost(ctx, e, sizes, min(drawn, of.Queries))))
 	return t, nil
 }
 
@@ -557,7 +561,7 @@ func (t *trainer) train(ctx context.Context) error {
 func (t *trainer) params(session string) learn.Params {
 	w := t.e.Workspace
 	return learn.Params{
-		Graph: w.Graph(), Mixture: t.mixture, RelationGraph: t.edges.URL(), Together: t.together, Session: session,
+		Graph: w.Graph(), Bundles: t.bundlesURL(), Mixture: t.mixture, RelationGraph: t.edges.URL(), Together: t.together, Session: session,
 		Run: training.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
@@ -581,11 +585,7 @@ func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) er
 		defer t.follow(ctx, queries, show)()
 	}
 	if t.rounds.Workers > 1 {
-		queries, err := t.loaded.Queries(ctx, "train")
-		if err != nil {
-			return err
-		}
-		return t.runRounds(ctx, p, kg.Facts(queries))
+		return t.runRounds(ctx, p)
 	}
 	_, err := t.e.RunBeam(ctx, Build(p))
 	return err

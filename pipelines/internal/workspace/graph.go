@@ -21,6 +21,15 @@ func QueryRows(split string) string { return "queries_" + split }
 // OpenGraph verifies and loads the workspace's graph, and returns it with the Inputs of folders that
 // are made from it. If it is missing or damaged, the error names the command that makes it.
 func (w Workspace) OpenGraph(ctx context.Context) (*kg.KG, map[string]string, error) {
+	return w.open(ctx, false)
+}
+
+// OpenOutline is OpenGraph, but of the graph it loads kg.Outline.
+func (w Workspace) OpenOutline(ctx context.Context) (*kg.KG, map[string]string, error) {
+	return w.open(ctx, true)
+}
+
+func (w Workspace) open(ctx context.Context, outline bool) (*kg.KG, map[string]string, error) {
 	if _, err := w.Require(ctx, GraphFolder, w.Command("preprocess")); err != nil {
 		return nil, nil, err
 	}
@@ -28,7 +37,7 @@ func (w Workspace) OpenGraph(ctx context.Context) (*kg.KG, map[string]string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded, err := graph.Load(ctx, w.Graph())
+	loaded, err := graph.Open(ctx, w.Graph(), outline)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,60 @@
+package train
+
+import (
+	"context"
+
+	"tagnet/model/configuration"
+	"tagnet/model/parts"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+)
+
+// checkBundles returns an error if --bundles is given for a training that needs the graph. The configuration is known.
+func (f *flags) checkBundles() error {
+	switch c := f.configuration; {
+	case !f.bundles:
+		return nil
+	case f.graphs.several():
+		return command.Usage("--bundles with --graphs: a training on several graphs holds them; leave one of the two out")
+	case c.Reach == 0:
+		return command.Usage("--bundles reads the parts of the graph that queries propagate through with --reach, and that is 0: add --reach, or leave --bundles out")
+	case c.Source() == configuration.RelationsGraph:
+		return command.Usage("--bundles with relations from their graph: that is made from all edges; leave --bundles out")
+	case f.origin.from != "":
+		return command.Usage("--bundles with --from: a training from parts of the graph begins with initial weights; leave one of the two out")
+	case f.prior:
+		return command.Usage("--bundles with --prior: counts over the training facts need all of them; leave one of the two out")
+	}
+	return nil
+}
+
+// bundlesURL returns the folder of folders of parts of the graph, or "" without --bundles.
+func (t *trainer) bundlesURL() string {
+	if !t.bundles {
+		return ""
+	}
+	return t.e.Workspace.Path(workspace.BundlesFolder(""))
+}
+
+// openBundles returns an error unless all parts of the graph are there that the training reads.
+func (t *trainer) openBundles(ctx context.Context) error {
+	if !t.bundles {
+		return nil
+	}
+	if n := t.loaded.Train.Graph.Entities; t.configuration.Reach >= n {
+		return command.Usage("--bundles with --reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", t.configuration.Reach, n)
+	}
+	data, err := t.params("").ReadData(ctx)
+	if err != nil {
+		return err
+	}
+	return data.Close()
+}
+
+// validParts returns where the parts for validation queries are; its zero value stands for the graph.
+func (t *trainer) validParts() parts.Place {
+	if !t.bundles {
+		return parts.Place{}
+	}
+	return t.params("").Place("valid", t.loaded.Manifest.Checksum)
+}

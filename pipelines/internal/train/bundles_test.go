@@ -1,0 +1,78 @@
+package train
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+)
+
+// chain returns a workspace with a graph whose parts leave out entities.
+func chain(t testing.TB) string {
+	t.Helper()
+	workspace := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 60)))
+	return workspace
+}
+
+// TestBundles compares trainings that read parts of the graph, by one worker and by two, with those that hold it: all bytes of their folders
+// are equal.
+func TestBundles(t *testing.T) {
+	w := chain(t)
+	pipelinetest.Bundles(t, w, 12, 3, "train", "valid")
+	trainings := map[string][]string{
+		"one": small(w, "--reach", "12", "--epochs", "2", "--batching", "relation"),
+		"two": byTwo(w, "--reach", "12", "--epochs", "2"),
+	}
+	for name, flags := range trainings {
+		pipelinetest.Succeed(t, Pipeline(), append(flags, "--run", name+"-parts", "--bundles")...)
+	}
+	if pipelinetest.HoldsGraph(t, w) {
+		t.Error("a training from parts loads the graph")
+	}
+	for name, flags := range trainings {
+		pipelinetest.Succeed(t, Pipeline(), append(flags, "--run", name)...)
+		if !pipelinetest.HoldsGraph(t, w) {
+			t.Error("a training does not load the graph")
+		}
+		want, got := pipelinetest.Files(t, filepath.Join(w, "runs", name, "checkpoints")), pipelinetest.Files(t, filepath.Join(w, "runs", name+"-parts", "checkpoints"))
+		if len(want) < 8 || want["best"] == "" || want["epoch-002.calibration.json"] == "" && want["epoch-001.calibration.json"] == "" {
+			t.Fatalf("%s: files %v", name, len(want))
+		}
+		pipelinetest.Same(t, got, want)
+	}
+	weights := filepath.Join(w, "runs/one/checkpoints/epoch-001.safetensors")
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--run", "further", "--from", weights, "--bundles"); code != 2 || !strings.Contains(stderr, "--bundles with --from") {
+		t.Errorf("--bundles with --from: exit code %d, %s", code, stderr)
+	}
+}
+
+// TestBundlesAreRefused names the remedy of what parts of the graph cannot do, and of parts that are missing.
+func TestBundlesAreRefused(t *testing.T) {
+	w := chain(t)
+	pipelinetest.Bundles(t, w, 12, 3, "train")
+	for _, c := range []struct {
+		flags []string
+		code  int
+		text  string
+	}{
+		{[]string{}, 2, "add --reach"},
+		{[]string{"--reach", "1000"}, 2, "the graph has 60 entities"},
+		{[]string{"--reach", "12", "--prior"}, 2, "--bundles with --prior"},
+		{[]string{"--reach", "12", "--relations", "graph"}, 2, "made from all edges"},
+		{[]string{"--reach", "12", "--device", "cuda"}, 1, "use --device cpu"},
+		{[]string{"--reach", "12"}, 1, "run bundle --split valid --reach 12 --layers 3"},
+		{[]string{"--reach", "11"}, 1, "run bundle --split train --reach 11 --layers 3"},
+		{[]string{"--reach", "12", "--remove", "one_hop"}, 1, "run bundle --split train --reach 12 --layers 3 --remove one_hop --force"},
+	} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(c.flags, "--bundles")...)...)
+		if code != c.code || !strings.Contains(stderr, c.text) {
+			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
+		}
+	}
+	if files := pipelinetest.Files(t, filepath.Join(w, "runs")); len(files) > 0 {
+		t.Errorf("files of %d trainings", len(files))
+	}
+}

@@ -1,0 +1,74 @@
+package learn
+
+import (
+	"context"
+
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+	"tagnet/model/optimizer"
+	"tagnet/model/parts"
+	"tagnet/model/training"
+	"tagnet/model/workload"
+	"tagnet/stages/graph"
+)
+
+// Place returns where the parts for the queries of a split are, of a graph whose manifest has a checksum.
+func (p Params) Place(split, checksum string) parts.Place {
+	c := p.Run.Configuration
+	return parts.Place{
+		URL:  storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)),
+		Want: parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum},
+	}
+}
+
+// readParts is readTraining from parts of the graph. Of the facts it reads what batches are made by.
+func (p Params) readParts(ctx context.Context) (training.Data, error) {
+	loaded, err := graph.Open(ctx, p.Graph, true)
+	if err != nil {
+		return training.Data{}, err
+	}
+	folder, err := p.Place(parts.Train, loaded.Manifest.Checksum).Open(context.WithoutCancel(ctx)) // a worker keeps it for later rounds
+	if err != nil {
+		return training.Data{}, err
+	}
+	h := folder.Header
+	keys, err := readKeys(ctx, p, h)
+	if err == nil {
+		err = h.Draws(p.Run.Configuration, p.Run.Seed)
+	}
+	if err != nil {
+		folder.Close()
+		return training.Data{}, err
+	}
+	return training.Data{
+		Material: training.Material{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: optimizer.NewPartsSet(folder, keys)},
+		Vocabulary: checkpoint.Vocabulary{
+			Relations: loaded.Relations, Entities: h.Entities, Hash: loaded.Vocabulary, Graph: loaded.Manifest.Checksum,
+		},
+	}, nil
+}
+
+// readKeys returns what batches are made by.
+func readKeys(ctx context.Context, p Params, h parts.Header) (optimizer.Keys, error) {
+	return optimizer.ReadKeys(ctx, storage.Join(p.Graph, kg.QueriesFile(parts.Train)), int(h.Queries/2), p.Run.Configuration)
+}
+
+// readValidParts sets the validation queries, if there are any, to those of parts of the graph that they are about.
+func (p Params) readValidParts(ctx context.Context, d *training.Data) error {
+	loaded, err := graph.Open(ctx, p.Graph, true)
+	if err != nil {
+		return err
+	}
+	sizes, err := loaded.Sizes(ctx, "valid")
+	if err != nil || sizes.Queries == 0 {
+		return err
+	}
+	folder, err := p.Place("valid", loaded.Manifest.Checksum).Open(ctx)
+	if err != nil {
+		return err
+	}
+	d.ValidOn, d.ValidAll = &kg.View{Graph: folder.Header.Outline()}, folder.Header.Queries
+	d.ValidParts, err = workload.ReadParts(ctx, p.Graph, folder, p.Run.Validation.Limit)
+	return err
+}
