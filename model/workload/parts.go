@@ -54,7 +54,7 @@ func (p *Parts) Close() error { return p.folder.Close() }
 
 // takes reports whether a row is taken.
 func (p *Parts) takes(row int64) bool {
-	return p.limit <= 0 || p.limit >= p.rows || row*p.limit%p.rows < p.limit
+	return Takes(p.limit, int(row), int(p.rows))
 }
 
 // end returns the first row behind those of a query.

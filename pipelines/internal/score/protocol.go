@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"tagnet/formats/metrics"
+	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 )
@@ -59,46 +61,71 @@ func (a *scoring) sampled() int64 {
 	return 0
 }
 
-// evaluated returns the queries of the evaluation, which are at least one.
-func (a *scoring) evaluated(ctx context.Context) (queries []tables.Query, err error) {
+// evaluated returns the number of queries of the evaluation, which are at least one, and counts distinct ones. --limit takes some of
+// them.
+func (a *scoring) evaluated(ctx context.Context) (int64, error) {
 	if a.evaluates() != metrics.ValidAndTest {
-		if queries, err = a.loaded.Queries(ctx, a.split); err == nil && len(queries) == 0 {
+		sizes, err := a.loaded.Sizes(ctx, a.split)
+		if err == nil && sizes.Queries == 0 {
 			err = command.NoQueries(a.split, "ask your own with --queries FILE or --relation NAME, choose another --split")
 		}
-		return queries, err
+		if err != nil {
+			return 0, err
+		}
+		sampled := a.sampleOf(sizes.Queries)
+		if a.limit == 0 {
+			a.distinct = sizes.Distinct
+			return sizes.Queries, nil
+		}
+		err = tables.EachQuery(ctx, storage.Join(a.e.Workspace.Graph(), kg.QueriesFile(a.split)), func(q tables.Query) error {
+			sampled.add(q)
+			return nil
+		})
+		a.distinct = sampled.distinct
+		return sampled.queries, err
 	}
 	if !a.loaded.Inductive() {
-		return nil, command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.protocol)
+		return 0, command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.protocol)
 	}
 	test, err := a.loaded.Queries(ctx, a.split)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	if queries, err = a.loaded.HeldOut(ctx); err == nil && len(queries) == len(test) {
+	queries, err := a.loaded.HeldOut(ctx)
+	if err == nil && len(queries) == len(test) {
 		err = fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.protocol)
 	}
-	return queries, err
+	sampled := a.sampleOf(int64(len(queries)))
+	for _, q := range queries {
+		sampled.add(q)
+	}
+	a.distinct = sampled.distinct
+	return sampled.queries, err
 }
 
-// sample returns the queries that --limit takes. A limit that takes all is none.
-func (a *scoring) sample(queries []tables.Query) (taken []tables.Query) {
-	if a.all = int64(len(queries)); a.limit >= a.all {
+// sample counts the queries that --limit takes of so many, and the pairs (source, relation) of these, in the order of their tables.
+type sample struct {
+	limit, rows       int64
+	row               int64
+	last              tables.Query
+	queries, distinct int64
+}
+
+// sampleOf returns the count of a sample of so many queries, before the first. A limit that takes all is none.
+func (a *scoring) sampleOf(queries int64) *sample {
+	if a.all = queries; a.limit >= a.all {
 		a.limit = 0
 	}
-	for i, q := range queries {
-		if workload.Takes(a.limit, i, len(queries)) {
-			taken = append(taken, q)
-		}
-	}
-	return taken
+	return &sample{limit: a.limit, rows: queries}
 }
 
-// distinct counts the pairs (source, relation) of queries in the order of their tables.
-func distinct(queries []tables.Query) (n int64) {
-	for i, q := range queries {
-		if i == 0 || q.Source != queries[i-1].Source || q.Relation != queries[i-1].Relation {
-			n++
+// add counts the next query.
+func (s *sample) add(q tables.Query) {
+	if workload.Takes(s.limit, int(s.row), int(s.rows)) {
+		if s.queries == 0 || q.Source != s.last.Source || q.Relation != s.last.Relation {
+			s.distinct++
 		}
+		s.queries, s.last = s.queries+1, q
 	}
-	return n
+	s.row++
 }

@@ -47,6 +47,7 @@ type flags struct {
 	weightsFlags
 	radiusFlag
 	reachFlag
+	bundlesFlag
 	explanationFlags
 	factsFlags
 }
@@ -65,6 +66,7 @@ func Pipeline() command.Pipeline {
 			f.weightsFlags.register(set)
 			f.radiusFlag.register(set)
 			f.reachFlag.register(set)
+			f.bundlesFlag.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
 			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
@@ -203,6 +205,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.factsFlags.check(f, e); err != nil {
 		return err
 	}
+	if err := f.checkBundles(); err != nil {
+		return err
+	}
 	a := &scoring{opened: &opened{flags: f, e: e}}
 	if err := a.open(ctx); err != nil {
 		return err
@@ -219,27 +224,37 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 // open checks the inputs, before anything is written.
 func (a *opened) open(ctx context.Context) error {
 	var err error
-	if a.loaded, a.inputs, err = a.e.Workspace.OpenGraph(ctx); err != nil {
+	open := a.e.Workspace.OpenGraph
+	if a.bundles {
+		open = a.e.Workspace.OpenOutline
+	}
+	if a.loaded, a.inputs, err = open(ctx); err != nil {
 		return err
 	}
-	a.best = min(a.best, len(a.loaded.Of(a.split).Entities))
+	a.best = min(a.best, a.loaded.Of(a.split).Graph.Entities)
 	if err := a.chooseZero(ctx); err != nil {
 		return err
 	}
-	open := a.openCheckpoint
+	if a.bundles && a.weightsFlags.model != "" {
+		return command.Usage("--bundles: there is no trained model, and %s needs the graph: train with --reach first, or leave --bundles out", a.weightsFlags.model)
+	}
+	openModel := a.openCheckpoint
 	switch {
 	case a.weights != "":
-		open = a.openWeights
+		openModel = a.openWeights
 	case a.weightsFlags.model != "":
-		open = a.openModel
+		openModel = a.openModel
 	}
-	if err := open(ctx); err != nil {
+	if err := openModel(ctx); err != nil {
 		return err
 	}
 	if err := a.checkPrior(); err != nil {
 		return err
 	}
 	if err := a.setReach(); err != nil {
+		return err
+	}
+	if err := a.openBundles(ctx); err != nil {
 		return err
 	}
 	if err := a.checkRadius(); err != nil {
@@ -284,14 +299,12 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	queries = a.sample(queries)
-	a.distinct = distinct(queries)
-	if err := a.divide(ctx, int64(len(queries))); err != nil {
+	if err := a.divide(ctx, queries); err != nil {
 		return err
 	}
 	r := a.recorded()
 	r.Protocol, r.Negatives, r.Limit = a.evaluates(), a.evaluates().Negatives(), a.limit
-	stage := a.stage(w.EvaluationFolder(a.name()), int64(len(queries)), r)
+	stage := a.stage(w.EvaluationFolder(a.name()), queries, r)
 	stage.Seed = a.sampled()
 	stage.Outputs = []string{metrics.File, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
@@ -305,7 +318,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 		}
 		return a.showMetrics(ctx, false)
 	}
-	if err := a.score(ctx, &stage, int64(len(queries))); err != nil {
+	if err := a.score(ctx, &stage, queries); err != nil {
 		return err
 	}
 	return a.showMetrics(ctx, true)
@@ -436,10 +449,10 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 	w := a.e.Workspace
 	p := evaluate.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Split: a.split, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(),
+			Graph: w.Graph(), Split: a.split, Parts: a.parts, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(),
 		},
 		Model: score.Params{
-			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
+			Graph: w.Graph(), Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach, Prior: a.prior.Sum(),
 		},

@@ -1,0 +1,67 @@
+package score
+
+import (
+	"context"
+	"flag"
+
+	"tagnet/model/configuration"
+	"tagnet/model/parts"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+)
+
+// bundlesFlag reads the queries of a split with the parts of the graph that they propagate through.
+type bundlesFlag struct {
+	bundles bool
+	parts   parts.Place // its zero value stands for the graph
+}
+
+func (f *bundlesFlag) register(set *flag.FlagSet) {
+	set.BoolVar(&f.bundles, "bundles", false, "read the queries of the split, with the parts of the graph that they propagate through, from the folder that bundle wrote for the model's reach, and hold no graph; changes no result")
+}
+
+// checkBundles returns an error if --bundles is given with what needs the graph.
+func (f *flags) checkBundles() error {
+	if !f.bundles {
+		return nil
+	}
+	for _, other := range []struct {
+		flag  string
+		given bool
+	}{
+		{"queries", f.queries != ""}, {"relation", f.relation != ""}, {"facts", f.facts != ""}, {"calibrate", f.calibrate},
+		{"weights", f.weights != ""}, {"model", f.weightsFlags.model != ""}, {"protocol", f.evaluates() != ""},
+	} {
+		if other.given {
+			return command.Usage("--bundles with --%s: parts of the graph answer the queries of a split by a trained model; leave one of the two out", other.flag)
+		}
+	}
+	return nil
+}
+
+// openBundles returns an error unless the parts of the graph are there that the model's queries propagate through.
+func (a *opened) openBundles(ctx context.Context) error {
+	if !a.bundles {
+		return nil
+	}
+	c, n := a.model.Record.Configuration, a.loaded.Of(a.split).Graph.Entities
+	switch {
+	case c.Source() == configuration.RelationsGraph:
+		return command.Usage("--bundles with relations from their graph: that is made from all edges; leave --bundles out")
+	case c.Reach == 0:
+		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or leave --bundles out")
+	case c.Reach >= n:
+		return command.Usage("--bundles with reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", c.Reach, n)
+	case a.prior != nil:
+		return command.Usage("--bundles with the prior of %s: it counts over all facts; add --prior=false, or leave --bundles out", a.model.Record.Name())
+	}
+	a.parts = parts.Place{
+		URL:  a.e.Workspace.Path(workspace.BundlesFolder(parts.Name(a.split, c.Reach, c.Layers))),
+		Want: parts.Want{Split: a.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: a.loaded.Manifest.Checksum},
+	}
+	folder, err := a.parts.Open(ctx)
+	if err != nil {
+		return err
+	}
+	return folder.Close()
+}

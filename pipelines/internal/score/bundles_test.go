@@ -1,0 +1,82 @@
+package score
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/train"
+	"tagnet/stages/worker"
+)
+
+// within returns a workspace with a model that was trained with a reach, and an inference graph of other entities.
+func within(t testing.TB) string {
+	t.Helper()
+	return pipelinetest.Template(t, "within", func(workspace string) {
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace,
+			"--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 40)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 80)))
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "4", "--epochs", "1", "--negatives", "2", "--reach", "9")
+	})
+}
+
+// TestBundles compares evaluations that read parts of the graph with those that hold it, byte by byte.
+func TestBundles(t *testing.T) {
+	w := within(t)
+	pipelinetest.Bundles(t, w, 9, 3, "test", "valid")
+	pipelinetest.Bundles(t, w, 5, 3, "test")
+	for _, flags := range [][]string{{}, {"--split", "valid", "--top_k", "3"}, {"--reach", "5", "--top_k", "0"}, {"--limit", "11"}} {
+		flags = append(flags, "--workspace", w, "--force")
+		worker.Forget("graph")
+		pipelinetest.Succeed(t, Pipeline(), append(flags, "--bundles")...)
+		if pipelinetest.HoldsGraph(t, w) {
+			t.Errorf("%v: scoring from parts loads the graph", flags)
+		}
+		got := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation"))
+		pipelinetest.Succeed(t, Pipeline(), flags...)
+		want := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation"))
+		rankings := 0
+		for name := range want {
+			if strings.Contains(name, "rankings") {
+				rankings++
+			}
+		}
+		if rankings == 0 {
+			t.Errorf("%v: no rankings among %d files", flags, len(want))
+		}
+		pipelinetest.Same(t, got, want)
+	}
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--limit", "11", "--bundles"); code != 0 || !strings.Contains(out, "is complete with the same configuration") {
+		t.Errorf("an evaluation that is there: exit code %d, %s", code, out)
+	}
+}
+
+// TestBundlesAreRefused names the remedy of what parts of the graph cannot do, and of parts that are missing.
+func TestBundlesAreRefused(t *testing.T) {
+	w := within(t)
+	for _, c := range []struct {
+		flags []string
+		code  int
+		text  string
+	}{
+		{[]string{}, 1, "run bundle --split test --reach 9 --layers 3"},
+		{[]string{"--reach", "7"}, 1, "run bundle --split test --reach 7 --layers 3"},
+		{[]string{"--reach", "0"}, 2, "give --reach"},
+		{[]string{"--reach", "100"}, 2, "the graph has 79 entities"},
+		{[]string{"--relation", "all"}, 2, "--bundles with --relation"},
+		{[]string{"--facts", "all"}, 2, "--bundles with --facts"},
+		{[]string{"--model", "zero"}, 2, "--bundles with --model"},
+		{[]string{"--protocol", "grail"}, 2, "--bundles with --protocol"},
+	} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), append(c.flags, "--workspace", w, "--bundles")...)
+		if code != c.code || !strings.Contains(stderr, c.text) {
+			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
+		}
+	}
+	untrained := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", untrained, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 40)))
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", untrained, "--bundles"); code != 2 || !strings.Contains(stderr, "train with --reach first") {
+		t.Errorf("without a model: exit code %d, %s", code, stderr)
+	}
+}
