@@ -103,8 +103,8 @@ type Configuration struct {
 	Negatives int `json:"negatives"`
 	// StrictNegatives never draws a known answer as a negative.
 	StrictNegatives bool `json:"strict_negatives"`
-	// ReachNegatives draws negatives among the entities of a query's Reach alone.
-	ReachNegatives bool `json:"reach_negatives,omitzero"`
+	// ReachNegatives is the share of the negatives that are drawn among the entities of a query's Reach.
+	ReachNegatives float64 `json:"reach_negatives,omitzero"`
 	// AdversarialTemperature weights negatives of high score more, the lower it is; 0 weights all
 	// equally.
 	AdversarialTemperature float64 `json:"adversarial_temperature"`
@@ -177,7 +177,7 @@ func (c Configuration) HasGround() bool {
 // Within returns c as it computes on a graph of so many entities: without a reach that covers them all.
 func (c Configuration) Within(entities int) Configuration {
 	if c.Reach >= entities {
-		c.Reach, c.ReachNegatives = 0, false
+		c.Reach, c.ReachNegatives = 0, 0
 	}
 	return c
 }

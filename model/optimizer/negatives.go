@@ -3,6 +3,7 @@ package optimizer
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -78,18 +79,18 @@ func positions(entities, among []int32) []int32 {
 	return kept
 }
 
-// candidates sets entities to the answer of an example and its negatives, given or drawn: among some entities, or among all if that is
-// nil.
-func (s *Sampler) candidates(e Example, among []int32, seed uint64, entities []int32) error {
+// candidates sets entities to the answer of an example and its negatives, given or drawn: a share of them among some entities.
+func (s *Sampler) candidates(e Example, share float64, among []int32, seed uint64, entities []int32) error {
 	entities[0] = e.Answer
 	if e.Negatives != nil {
 		copy(entities[1:], e.Negatives)
 		return nil
 	}
-	if among != nil {
-		return s.DrawAmong(among, seed, e.Key, e.Answer, e.Known, entities[1:])
+	if err := s.Draw(seed, e.Key, e.Answer, e.Known, entities[1:]); err != nil || share == 0 {
+		return err
 	}
-	return s.Draw(seed, e.Key, e.Answer, e.Known, entities[1:])
+	n := int(math.Round(share * float64(len(entities)-1)))
+	return s.DrawAmong(among, seed, e.Key, e.Answer, e.Known, entities[1:1+n])
 }
 
 // exclude sets excluded to the known answers and the answer, ascending, without duplicates.

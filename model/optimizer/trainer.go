@@ -195,7 +195,7 @@ func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
 	for _, e := range examples { // each query draws the same ones again
 		err := Check(e, t.graph, t.configuration.Negatives)
 		if err == nil {
-			err = first.sampler.candidates(e, nil, seed, first.entities)
+			err = first.sampler.candidates(e, 0, nil, seed, first.entities)
 		}
 		if err != nil {
 			return Failed(e, err)

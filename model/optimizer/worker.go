@@ -47,11 +47,11 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 		return outcome{err: err}
 	}
 	removal := Removal(e, g, c)
-	var among []int32 // all
-	if c.ReachNegatives {
+	var among []int32
+	if c.ReachNegatives > 0 {
 		among = w.propagator.Inside(e.Source, removal, e.Part)
 	}
-	if err := w.sampler.candidates(e, among, seed, w.entities); err != nil {
+	if err := w.sampler.candidates(e, c.ReachNegatives, among, seed, w.entities); err != nil {
 		return outcome{err: err}
 	}
 	w.query = propagation.Query{

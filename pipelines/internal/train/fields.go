@@ -53,7 +53,7 @@ func configure(c configuration.Configuration, fields []*field) (configuration.Co
 	if given["relations"] && given["dependent"] {
 		return c, command.Usage("--relations decides what --dependent does: leave --dependent out")
 	}
-	if c.ReachNegatives && c.Reach == 0 {
+	if c.ReachNegatives > 0 && c.Reach == 0 {
 		return c, command.Usage("--reach_negatives draws among the entities of a reach: add --reach, or leave it out")
 	}
 	c = c.Upgraded()
