@@ -81,7 +81,7 @@ func TestTrainingFromParts(t *testing.T) {
 			r.Configuration.Batching, r.Configuration.QueriesPerEpoch = configuration.BatchingGrouped, 100
 		},
 		"relation":       func(r *Run) { r.Configuration.Batching = configuration.BatchingRelation },
-		"near negatives": func(r *Run) { r.Configuration.ReachNegatives = true },
+		"near negatives": func(r *Run) { r.Configuration.ReachNegatives = .5 },
 		"any negatives":  func(r *Run) { r.Configuration.StrictNegatives = false },
 	} {
 		t.Run(name, func(t *testing.T) {
