@@ -13,13 +13,13 @@ import (
 //
 // Memory: about 100 bytes for each entity that gets mass, of which there are at most Searched for each of the part.
 type Finder struct {
-	graph      *graph.Graph // nil if it is not held
-	lists      lists
+	graph      *graph.Graph // or nil, if
+	arriving   *arriving    // it arrives
 	most, hops int
 
 	found          table    // what is searched, then the part
 	scores         []uint64 // by number, as the next two
-	mass, arriving []uint64 // that the last hop brought, and that this one brings
+	mass, incoming []uint64 // that the last hop brought, and that this one brings
 	frontier, next []int32  // numbers
 	ranked         []ranked
 }
@@ -40,32 +40,37 @@ func (r ranked) before(o ranked) bool {
 
 // NewFinder returns a finder of parts of g with at most so many entities, all at most so many hops from the source.
 func NewFinder(g *graph.Graph, most, hops int) *Finder {
-	return &Finder{graph: g, lists: whole{g}, most: max(1, most), hops: hops}
+	return &Finder{graph: g, most: max(1, most), hops: hops}
 }
 
-// lists has the edges that enter entities. As every edge has an inverse, they are also those that entities send to.
-type lists interface {
-	// upTo returns the degree of an entity without the removed edges, and if that is at most limit its edges, removed ones included.
-	upTo(entity int32, limit uint64, removal graph.Removal) (degree int, senders, relations []int32)
-	// around returns edges of an entity that have every sender, or more of them than a part may have entities, for a hop of a search.
-	around(entity int32, hop int) (senders, relations []int32)
-	// misses is how many answers there have been that are empty because the graph is not at hand.
-	misses() int
-}
-
-// whole is the lists of a graph that is held.
-type whole struct{ *graph.Graph }
-
-func (w whole) upTo(entity int32, limit uint64, removal graph.Removal) (degree int, senders, relations []int32) {
-	if degree = w.DegreeWithout(entity, removal); uint64(degree) <= limit {
-		senders, relations = w.In(entity)
+// upTo returns the degree of an entity without the removed edges, and if that is at most limit the edges that enter it, removed ones included.
+// As every edge has an inverse, they are also those that it sends to.
+func (f *Finder) upTo(entity int32, limit uint64, removal graph.Removal) (degree int, senders, relations []int32) {
+	if f.arriving != nil {
+		degree, senders = f.arriving.upTo(entity, limit)
+		return degree, senders, nil
+	}
+	if degree = f.graph.DegreeWithout(entity, removal); uint64(degree) <= limit {
+		senders, relations = f.graph.In(entity)
 	}
 	return degree, senders, relations
 }
 
-func (w whole) around(entity int32, _ int) (senders, relations []int32) { return w.In(entity) }
+// around returns edges that enter an entity and have every sender, or more of them than a part may have entities, for a hop of a search.
+func (f *Finder) around(entity int32, hop int) (senders, relations []int32) {
+	if f.arriving != nil {
+		return f.arriving.around(entity, hop), nil
+	}
+	return f.graph.In(entity)
+}
 
-func (w whole) misses() int { return 0 }
+// missed is how many answers there have been that are empty because lists have not arrived.
+func (f *Finder) missed() int {
+	if f.arriving != nil {
+		return f.arriving.missed
+	}
+	return 0
+}
 
 // Find sets into to the part of a source in the graph without a removal, whose source it is. Its arrays are reused.
 func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
@@ -87,13 +92,13 @@ func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
 func (f *Finder) cover(source int32, removal graph.Removal) (covers, known bool) {
 	f.found.reset()
 	f.found.add(source)
-	missed := f.lists.misses()
+	missed := f.missed()
 	for hop, begin := 0, 0; hop < f.hops; hop++ {
 		end := len(f.found.entities)
 		for ; begin < end; begin++ {
 			u := f.found.entities[begin]
 			touched := removal.Touches(u)
-			neighbors, relations := f.lists.around(u, hop)
+			neighbors, relations := f.around(u, hop)
 			for i, o := range neighbors {
 				if touched && removal.Removes(o, relations[i], u) {
 					continue
@@ -103,7 +108,7 @@ func (f *Finder) cover(source int32, removal graph.Removal) (covers, known bool)
 				}
 			}
 		}
-		if f.lists.misses() > missed {
+		if f.missed() > missed {
 			return false, false
 		}
 	}

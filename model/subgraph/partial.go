@@ -47,41 +47,39 @@ type arriving struct {
 	most   int32 // senders show that cover fails
 }
 
-func (a *arriving) upTo(entity int32, limit uint64, _ graph.Removal) (degree int, senders, _ []int32) {
+func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32) {
 	edges := int32(min(limit, math.MaxInt32))
 	l, there := a.known[entity]
 	switch {
 	case there && l.Degree > edges:
-		return int(l.Degree), nil, nil
+		return int(l.Degree), nil
 	case there && l.whole():
-		return int(l.Degree), l.Senders, nil
+		return int(l.Degree), l.Senders
 	}
 	a.missed++
 	w := a.wanted[entity]
 	a.wanted[entity] = Want{entity, max(w.Edges, edges), w.Senders}
-	return 0, nil, nil
+	return 0, nil
 }
 
-func (a *arriving) around(entity int32, hop int) (senders, _ []int32) {
+func (a *arriving) around(entity int32, hop int) (senders []int32) {
 	l, there := a.known[entity]
 	if there && (l.whole() || len(l.Senders) > 0) {
-		return l.Senders, nil
+		return l.Senders
 	}
 	a.missed++
 	if hop < a.hops {
 		w := a.wanted[entity]
 		a.wanted[entity] = Want{entity, w.Edges, a.most}
 	}
-	return nil, nil
+	return nil
 }
-
-func (a *arriving) misses() int { return a.missed }
 
 // NewPartial returns what finds parts as NewFinder's Finder does.
 func NewPartial(most, hops int) *Partial {
 	p := &Partial{finder: Finder{most: max(1, most), hops: hops}}
 	p.lists.most = int32(min(max(1, most)+1, math.MaxInt32))
-	p.finder.lists = &p.lists
+	p.finder.arriving = &p.lists
 	return p
 }
 

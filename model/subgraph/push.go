@@ -22,21 +22,21 @@ const (
 // complete where lists are missing.
 func (f *Finder) push(source int32, removal graph.Removal, floor uint64, enough int) (hops int, complete bool) {
 	f.found.reset()
-	f.scores, f.mass, f.arriving = f.scores[:0], f.mass[:0], f.arriving[:0]
+	f.scores, f.mass, f.incoming = f.scores[:0], f.mass[:0], f.incoming[:0]
 	f.frontier = append(f.frontier[:0], f.touch(source))
 	f.scores[0], f.mass[0] = unit, unit
-	missed := f.lists.misses()
+	missed := f.missed()
 	for hop := range f.hops {
 		f.next = f.next[:0]
 		for _, number := range f.frontier {
 			f.send(number, removal, floor)
 		}
-		if f.lists.misses() > missed {
+		if f.missed() > missed {
 			return hop, false
 		}
 		for _, number := range f.next {
-			f.scores[number] += f.arriving[number]
-			f.mass[number], f.arriving[number] = f.arriving[number], 0
+			f.scores[number] += f.incoming[number]
+			f.mass[number], f.incoming[number] = f.incoming[number], 0
 		}
 		f.frontier, f.next = f.next, f.frontier
 		if len(f.scores) >= enough {
@@ -50,7 +50,7 @@ func (f *Finder) push(source int32, removal graph.Removal, floor uint64, enough 
 func (f *Finder) touch(entity int32) int32 {
 	number, isNew := f.found.add(entity)
 	if isNew {
-		f.scores, f.mass, f.arriving = append(f.scores, 0), append(f.mass, 0), append(f.arriving, 0)
+		f.scores, f.mass, f.incoming = append(f.scores, 0), append(f.mass, 0), append(f.incoming, 0)
 	}
 	return number
 }
@@ -61,7 +61,7 @@ func (f *Finder) send(number int32, removal graph.Removal, floor uint64) {
 	if floor > 1 {
 		limit = mass / floor // the highest degree of an entity whose shares are not below the floor
 	}
-	degree, neighbors, relations := f.lists.upTo(u, limit, removal)
+	degree, neighbors, relations := f.upTo(u, limit, removal)
 	if len(neighbors) == 0 || degree == 0 {
 		return
 	}
@@ -72,9 +72,9 @@ func (f *Finder) send(number int32, removal graph.Removal, floor uint64) {
 			continue
 		}
 		to := f.touch(o)
-		if f.arriving[to] == 0 {
+		if f.incoming[to] == 0 {
 			f.next = append(f.next, to)
 		}
-		f.arriving[to] += share
+		f.incoming[to] += share
 	}
 }
