@@ -17,6 +17,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
 	"tagnet/pipelines/internal/analyze"
+	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
@@ -30,7 +31,7 @@ import (
 // TestMain makes this program every pipeline, by the name under which a test starts it.
 func TestMain(m *testing.M) {
 	started := preprocess.Pipeline()
-	for _, of := range []func() command.Pipeline{distances.Pipeline, train.Pipeline, score.Pipeline, messages.Pipeline} {
+	for _, of := range []func() command.Pipeline{distances.Pipeline, train.Pipeline, score.Pipeline, messages.Pipeline, bundle.Pipeline} {
 		if p := of(); filepath.Base(os.Args[0]) == p.Name {
 			started = p
 		}
@@ -61,6 +62,7 @@ func steps(t *testing.T) []step {
 		{messages.Pipeline, []string{"--layers", "2", "--deltas", "0,1"}},
 		{analyze.Pipeline, []string{"--layers", "2", "--deltas", "0,1", "--splits", "test"}},
 		{report.Pipeline, nil},
+		{bundle.Pipeline, []string{"--split", "test", "--reach", "8", "--layers", "2"}},
 	}
 }
 
@@ -177,7 +179,7 @@ func TestOutage(t *testing.T) {
 // TestMissingBucket checks that a command names a bucket that does not exist, whether it reads or writes.
 func TestMissingBucket(t *testing.T) {
 	gcstest.Bucket(t)
-	for _, p := range []command.Pipeline{preprocess.Pipeline(), distances.Pipeline(), train.Pipeline(), score.Pipeline(), messages.Pipeline(), analyze.Pipeline(), report.Pipeline()} {
+	for _, p := range []command.Pipeline{preprocess.Pipeline(), distances.Pipeline(), train.Pipeline(), score.Pipeline(), messages.Pipeline(), analyze.Pipeline(), report.Pipeline(), bundle.Pipeline()} {
 		want := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the bucket gs://missing does not exist", "gcloud storage buckets create gs://missing"}}
 		pipelinetest.Fail(t, p, want, "--workspace", "gs://missing/workspace")
 	}

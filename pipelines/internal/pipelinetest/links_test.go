@@ -75,6 +75,7 @@ func TestLinksInAWorkspace(t *testing.T) {
 		{"runs/main/messages", "runs/main/messages/test/.lock", "runs/main/messages/test/manifest.json", "runs/main/messages/test/summary.json"},
 		{"analysis", "analysis/.lock", "analysis/manifest.json", "analysis/analysis.json", "report"},
 		{"report", "report/index.html"},
+		{"bundles", "bundles/test-k8-t2", "bundles/test-k8-t2/.lock", "bundles/test-k8-t2/manifest.json", "bundles/test-k8-t2/header.json"},
 	} {
 		s := all[i]
 		for _, name := range names {

@@ -19,7 +19,7 @@ import (
 func TestPipesInAWorkspace(t *testing.T) {
 	all := steps(t)
 	workspace := complete(t, all)
-	const preprocess, distances, train, score, messages, analyze, report = 0, 1, 2, 3, 4, 5, 6
+	const preprocess, distances, train, score, messages, analyze, report, bundle = 0, 1, 2, 3, 4, 5, 6, 7
 	for _, c := range []struct {
 		step  int
 		name  string
@@ -33,6 +33,7 @@ func TestPipesInAWorkspace(t *testing.T) {
 		{messages, "runs/main/messages/test/.lock", true}, {messages, "runs/main/messages/test/summary.json", false},
 		{analyze, "analysis/.lock", true}, {analyze, "analysis/analysis.json", false},
 		{report, "report/index.html", false},
+		{bundle, "bundles/test-k8-t2/.lock", true}, {bundle, "bundles/test-k8-t2/manifest.json", false}, {bundle, "graph/edges-00000-of-00001.arrow", true},
 	} {
 		s := all[c.step]
 		t.Run(s.pipeline().Name+" "+c.name, func(t *testing.T) {
