@@ -25,13 +25,14 @@ type counts struct {
 	mlps                                    float64 // evaluations of an MLP for each of them
 	parameters                              float64
 	dependent, training                     bool
+	between                                 *counts // of the propagation between relations, nil unless they come from their graph
 }
 
 // count returns the counts of some work. candidates are scored for each query.
 func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates int, training bool) counts {
 	n := counts{
 		dim: float64(c.Dim), layers: float64(c.Layers), relations: float64(g.RelationCount()), entities: float64(g.Entities), edges: float64(g.Edges()),
-		queries: float64(w.Queries), candidates: float64(w.Queries * candidates), mlps: 1, dependent: c.Dependent, training: training,
+		queries: float64(w.Queries), candidates: float64(w.Queries * candidates), mlps: 1, dependent: c.Source() == configuration.RelationsLinear, training: training,
 	}
 	n.features, n.scalers = 2, 1
 	switch c.Aggregate {
@@ -52,6 +53,15 @@ func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates
 	for t := range w.Rows {
 		n.rows += float64(w.Rows[t])
 		n.messages += float64(w.Messages[t])
+	}
+	if b := w.Between; b != nil {
+		n.between = &counts{
+			dim: n.dim, layers: float64(len(b.Rows)), relations: parameters.RelationTypes, entities: float64(b.Relations), edges: float64(b.Edges),
+			features: 2, scalers: 1, queries: float64(b.Queries), training: training,
+		}
+		for t := range b.Rows {
+			n.between.rows, n.between.messages = n.between.rows+float64(b.Rows[t]), n.between.messages+float64(b.Messages[t])
+		}
 	}
 	for _, shape := range parameters.Layout(c, g.RelationCount()) {
 		n.parameters += float64(shape.Size())
@@ -80,6 +90,29 @@ const (
 
 // phases returns the costs; see the README for the formulas.
 func (n counts) phases() costs {
+	c := n.own()
+	if n.between != nil { // the same phases, without a search and scores
+		for name, more := range n.between.own() {
+			if name != "search" {
+				c[name] = cost{c[name].bytes + more.bytes, c[name].operations + more.operations}
+			}
+		}
+		c["relation tables"] = n.tables()
+	}
+	return c
+}
+
+// tables is the cost of the maps from states of relations to tables.
+func (n counts) tables() cost {
+	rows, state := n.between.queries*n.embedded()/n.dim, value*n.dim
+	if !n.training {
+		return cost{2 * rows * state, rows * 2 * fused * n.dim * n.dim}
+	}
+	return cost{11 * rows * state, rows * 6 * fused * n.dim * n.dim}
+}
+
+// own returns the costs of a propagation.
+func (n counts) own() costs {
 	state := value * n.dim
 	linear := fused * n.features * n.dim * n.dim
 	weights := n.linearMaps()

@@ -21,6 +21,7 @@ import (
 	"tagnet/model/device/cuda"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/kg"
+	"tagnet/model/ultra"
 )
 
 func main() {
@@ -29,6 +30,9 @@ func main() {
 		return run(ctx, arguments, out, time.Now, start)
 	}))
 }
+
+// published stands for the configuration of ULTRA's published weights.
+const published = "ultra"
 
 // options are the flags.
 type options struct {
@@ -48,7 +52,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("gpu", flag.ContinueOnError)
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a graph, made by preprocess")
-	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, "+configuration.PresetsHelp())
+	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, "+configuration.PresetsHelp()+"; or "+published+", that of ULTRA's published weights")
 	set.StringVar(&o.out, "out", "out", "`folder` for the log, the measurements and the training's newest checkpoint")
 	set.StringVar(&o.resume, "resume", "", "resume the training in the `folder` that an earlier run wrote with --out")
 	set.StringVar(&o.join, "join", "", "only put the checkpoints of a `folder` that was written with --out into the workspace")
@@ -81,9 +85,11 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 
 // configuration returns that of the preset, with the changes of flags.
 func (o options) configuration() (configuration.Configuration, error) {
-	c, err := configuration.Preset(o.preset)
-	if err != nil {
-		return c, program.Usage("--preset: %w", err)
+	c, err := ultra.Configuration(), error(nil)
+	if o.preset != published {
+		if c, err = configuration.Preset(o.preset); err != nil {
+			return c, program.Usage("--preset: %w", err)
+		}
 	}
 	if o.epochs > 0 {
 		c.Epochs = o.epochs

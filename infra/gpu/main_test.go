@@ -19,7 +19,9 @@ import (
 	"tagnet/infra/internal/program"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/gpu"
 	"tagnet/model/gpu/kernels"
+	"tagnet/model/ultra"
 )
 
 // ring returns a workspace with the graph of a ring, made by the command that users run.
@@ -140,8 +142,18 @@ func TestResumedTrainingEndsInTheSameBytes(t *testing.T) {
 // TestMeasured checks measured.json of a run that measures only.
 func TestMeasured(t *testing.T) {
 	t.Parallel()
+	for _, preset := range []string{"wn18rr", "zero"} {
+		t.Run(preset, func(t *testing.T) {
+			t.Parallel()
+			checkMeasured(t, preset)
+		})
+	}
+}
+
+func checkMeasured(t *testing.T, preset string) {
+	t.Helper()
 	out := t.TempDir()
-	running(t, "--skip_training", "--steps", "1", "--out", out)
+	running(t, "--preset", preset, "--batch_size", "1", "--skip_training", "--steps", "1", "--out", out)
 	var m measured
 	if err := json.Unmarshal([]byte(files(t, out)["measured.json"]), &m); err != nil {
 		t.Fatal(err)
@@ -158,6 +170,20 @@ func TestMeasured(t *testing.T) {
 				t.Errorf("phase %s takes %g us and %g bytes", p.Phase, p.Microseconds, p.Bytes)
 			}
 		}
+	}
+}
+
+// TestPublished holds that devices compute the configuration of ULTRA's published weights.
+func TestPublished(t *testing.T) {
+	t.Parallel()
+	c, err := options{preset: published, batchSize: 2}.configuration()
+	want := ultra.Configuration()
+	want.BatchSize = 2
+	if diff := cmp.Diff(want, c); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if err := gpu.Supports(c); err != nil {
+		t.Error(err)
 	}
 }
 

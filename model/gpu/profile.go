@@ -80,6 +80,10 @@ type Work struct {
 	Queries int
 	// Rows has the updated entities of each layer, and Messages the messages sent to them, from layer 1.
 	Rows, Messages []int64
+	// Between is the work between relations, nil unless they come from their graph: its queries are the base relations that were computed,
+	// along edges between so many relations. No other has it.
+	Between          *Work
+	Relations, Edges int
 }
 
 // LastWork returns the work of the last queries that were computed together: those of a step, or of its last chunk, or at most 64
@@ -95,6 +99,9 @@ func (e *engine) LastWork() (Work, error) {
 		for _, n := range sent[t*queries : (t+1)*queries] {
 			w.Messages[t] += n
 		}
+	}
+	if e.between != nil {
+		w.Between = e.between.work()
 	}
 	return w, e.memory.err
 }
