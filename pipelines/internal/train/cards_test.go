@@ -210,7 +210,7 @@ func TestLostCard(t *testing.T) {
 	if made, closed := m.count("trainer"), m.count("close"); made[1] != 1 || closed[0] != 0 || closed[1] != 1 {
 		t.Errorf("%v trainers were made and %v cards closed, want that the lost card is closed", made, closed)
 	}
-	m = useMachine(t, 2)
+	useMachine(t, 2)
 	code, _, stderr = pipelinetest.Run(t, Pipeline(), flags(w, "--device", "cuda:all", "--resume")...)
 	if code != 0 || !strings.Contains(stderr, "resuming from step-00000004") {
 		t.Errorf("%d, %s", code, stderr)
