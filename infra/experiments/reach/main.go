@@ -75,23 +75,10 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) (e
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	r := &reach.Runner{Data: o.data, State: o.state, Results: o.results, Processes: &engine.Processes{}, Memory: o.memory}
-	if r.Program, err = o.program(ctx, diagnostics); err != nil {
+	if r.Program, err = engine.OpenOrBuild(ctx, o.tagnet, o.state, diagnostics); err != nil {
 		return err
 	}
 	return measure(ctx, r, items, o.force, out, diagnostics)
-}
-
-// program opens the program of --tagnet, or builds one.
-func (o options) program(ctx context.Context, diagnostics io.Writer) (engine.Program, error) {
-	if o.tagnet != "" {
-		p, err := engine.Open(o.tagnet)
-		if err != nil {
-			return p, program.Usage("%w", err)
-		}
-		return p, nil
-	}
-	fmt.Fprintln(diagnostics, "building tagnet")
-	return engine.Build(ctx, filepath.Join(o.state, "bin", "tagnet"))
 }
 
 // measure makes what the results of the items lack. A failure does not stop the others.

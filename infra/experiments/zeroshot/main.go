@@ -94,7 +94,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) (e
 		return err
 	}
 	if len(s.items) > 0 {
-		if s.runner.Program, err = o.program(ctx, diagnostics); err != nil {
+		if s.runner.Program, err = engine.OpenOrBuild(ctx, o.tagnet, o.state, diagnostics); err != nil {
 			return err
 		}
 		if err := s.measure(ctx); err != nil {
@@ -141,19 +141,6 @@ func (o options) open(ctx context.Context, list zeroshot.List) (weights []zerosh
 		weights = append(weights, w)
 	}
 	return weights, own, nil
-}
-
-// program opens the program of --tagnet, or builds one.
-func (o options) program(ctx context.Context, diagnostics io.Writer) (engine.Program, error) {
-	if o.tagnet != "" {
-		p, err := engine.Open(o.tagnet)
-		if err != nil {
-			return p, program.Usage("%w", err)
-		}
-		return p, nil
-	}
-	fmt.Fprintln(diagnostics, "building tagnet")
-	return engine.Build(ctx, filepath.Join(o.state, "bin", "tagnet"))
 }
 
 // session is one run of the command.

@@ -5,9 +5,12 @@ import (
 	"context"
 	"debug/buildinfo"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"tagnet/infra/internal/program"
 )
 
 // Program is a built tagnet.
@@ -23,6 +26,19 @@ type Program struct {
 // Build builds tagnet from the module of the current folder.
 func Build(ctx context.Context, path string) (Program, error) {
 	return build(ctx, "tagnet/pipelines/tagnet", path, "run this in the repository, or name a built program with --tagnet")
+}
+
+// OpenOrBuild opens the program of --tagnet, or builds one below the folder of a program's state where that is empty.
+func OpenOrBuild(ctx context.Context, tagnet, state string, diagnostics io.Writer) (Program, error) {
+	if tagnet != "" {
+		p, err := Open(tagnet)
+		if err != nil {
+			return p, program.Usage("%w", err)
+		}
+		return p, nil
+	}
+	fmt.Fprintln(diagnostics, "building tagnet")
+	return Build(ctx, filepath.Join(state, "bin", "tagnet"))
 }
 
 // BuildPackage builds the program of a package of that module.
