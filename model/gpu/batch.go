@@ -11,6 +11,7 @@ type encodedQuery struct {
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
 	Embedding, Table                  int32 // the row of its relation's embedding, and which tables of relation embeddings it reads, where these depend on the query
+	Members                           int32 // entities that it propagates through, where there is a reach
 	Seed                              uint64
 }
 
@@ -36,7 +37,7 @@ type answer struct{ Query, Entity int32 }
 
 // querySize is the size of an encodedQuery, and badSize the bytes of Batch.bad: messages of 8 bytes follow it.
 const (
-	querySize = 48
+	querySize = 56
 	badSize   = 8
 )
 

@@ -188,6 +188,9 @@ func (e *engine) describe(layout []parameters.Shape, part string) {
 	b.Temperature, b.AttentionTemperature = float32(c.AdversarialTemperature), float32(c.AttentionTemperature)
 }
 
+// reach is the most entities that a query propagates through, 0 for all.
+func (e *engine) reach() int64 { return int64(min(e.configuration.Reach, e.graph.Entities)) }
+
 func flag(b bool) int32 {
 	if b {
 		return 1

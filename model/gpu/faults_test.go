@@ -186,6 +186,17 @@ var bounds = map[string]enlarge{
 		by(1)
 		return func() { by(-1) }
 	},
+	"members": func(l *launch, d *interpreter.Device) func() {
+		b := view[batch](l.pointer(0), d)[0]
+		queries := view[encodedQuery](b.Queries, d)[:b.Batch]
+		by := func(n int32) {
+			for i := range queries {
+				queries[i].Members += n
+			}
+		}
+		by(1)
+		return func() { by(-1) }
+	},
 	"known answers": func(l *launch, d *interpreter.Device) func() {
 		return add(l.pointer(2), d, 1, int(view[batch](l.pointer(0), d)[0].Batch)+1)
 	},
@@ -201,6 +212,8 @@ var bounds = map[string]enlarge{
 // to which a strip more is empty, and mlp_arrange and empty_gradients, which faults are not tried with; nor is a query more of
 // project_backward and project_states, whose tables no base relation has.
 var boundsOf = map[string][]string{
+	"confine_start":       {"batch", "entities"},
+	"confine":             {"members"},
 	"search_start":        {"batch", "entities"},
 	"search_first":        {"offsets"},
 	"search_pack":         {"batch", "entities"},

@@ -241,6 +241,8 @@ var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "messa
 
 // functions maps the name of a kernel to its function in package mirror.
 var functions = map[string]func(b *mirror.Batch, l launch){
+	"confine_start":       func(b *mirror.Batch, l launch) { b.ConfineStart() },
+	"confine":             func(b *mirror.Batch, l launch) { b.Confine() },
 	"search_start":        func(b *mirror.Batch, l launch) { b.SearchStart() },
 	"search_first":        func(b *mirror.Batch, l launch) { b.SearchFirst() },
 	"search_pack":         func(b *mirror.Batch, l launch) { b.SearchPack() },

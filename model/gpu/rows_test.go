@@ -26,7 +26,7 @@ func TestManyRowsStart(t *testing.T) {
 	b.Layers, b.Batch, b.Counts = layers, queries, place(m, counts)
 	b.Starts, b.RowBegin, b.HeavyEnd = m.allocate(int64(4*len(counts))), m.allocate(4*(layers+2)), m.allocate(4*(layers+1))
 	e.at = m.allocate(int64(unsafe.Sizeof(*b)))
-	e.start(nil, nil, nil, func(b *batch) { b.Batch = queries })
+	e.start(nil, nil, nil, nil, func(b *batch) { b.Batch = queries })
 	e.launch("rows_start", 1, 1024)
 	if m.err != nil {
 		t.Error(m.err)

@@ -34,7 +34,7 @@ func TestManyStripsStart(t *testing.T) {
 	b.DegreeOf, b.DegreeBegin, b.Places = place(m, of), place(m, append(begin, entities)), place(m, rows)
 	b.StripBegin, b.Spans, b.SpanCounts = m.allocate(4*layers*int64(b.Degrees+1)), m.allocate(8*layers*int64(b.SpanStride)), m.allocate(4*layers)
 	e.at = m.allocate(int64(unsafe.Sizeof(*b)))
-	e.start(nil, nil, nil, func(b *batch) { b.Batch = queries })
+	e.start(nil, nil, nil, nil, func(b *batch) { b.Batch = queries })
 	e.launch("strips_start", layers, 1024)
 	if m.err != nil {
 		t.Error(m.err)

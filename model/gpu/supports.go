@@ -52,8 +52,6 @@ func Supports(c configuration.Configuration) error {
 		return cpuOnly("aggregate", c.Aggregate, strings.Join(slices.Sorted(maps.Keys(reductions)), ", "))
 	case c.Dim > maxDim:
 		return cpuOnly("dim", c.Dim, fmt.Sprintf("1 to %d", maxDim))
-	case c.Reach > 0:
-		return cpuOnly("reach", c.Reach, "0")
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ func TestUnknownChoicesAreRefused(t *testing.T) {
 	for field, change := range map[string]func(*configuration.Configuration){
 		"aggregate": func(c *configuration.Configuration) { c.Aggregate = "median" },
 		"message":   func(c *configuration.Configuration) { c.Message = "quate" },
-		"reach":     func(c *configuration.Configuration) { c.Reach = 100 },
 		"relations": func(c *configuration.Configuration) { c.Relations = "constants" },
 		"ground":    func(c *configuration.Configuration) { c.Incidences = true },
 	} {

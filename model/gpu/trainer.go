@@ -27,6 +27,7 @@ type Trainer struct {
 	first, second device.Pointer // Adam's moments, as the parameters
 	size          int
 	workers       []worker
+	members       *members
 
 	// Of a step's queries.
 	queries                  []encodedQuery
@@ -60,6 +61,7 @@ func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c con
 		_ = e.close() // the first error says more
 		return nil, err
 	}
+	t.members = newMembers(g, c.Reach, c.Layers)
 	for range runtime.GOMAXPROCS(0) {
 		t.workers = append(t.workers, worker{optimizer.NewSampler(g.Entities, c.StrictNegatives), make([]int32, c.Negatives)})
 	}
@@ -141,7 +143,7 @@ func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (
 // differentiate queues the forward and backward pass of n of the step's queries.
 func (t *Trainer) differentiate(from, n, stride int, share float32) {
 	lists := func(all []int32) []int32 { return all[from*stride : (from+n)*stride] }
-	t.start(t.queries[from:from+n], lists(t.candidates), lists(t.multiplicity), func(b *batch) { b.Share, b.Accumulate = share, flag(from > 0) })
+	t.start(t.queries[from:from+n], t.members.of(from, n), lists(t.candidates), lists(t.multiplicity), func(b *batch) { b.Share, b.Accumulate = share, flag(from > 0) })
 	if from == 0 {
 		t.arrange()
 	}
@@ -223,8 +225,9 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 		t.candidates, t.multiplicity = make([]int32, n*stride), make([]int32, n*stride)
 		t.out = make([]byte, badSize+n*(8*t.configuration.Layers+4))
 	}
+	t.members.reserve(n)
 	parallel.Workers(min(len(t.workers), n), n, func(worker, i int) {
-		t.failures[i] = t.workers[worker].prepare(t, examples[i], seed, &t.queries[i],
+		t.failures[i] = t.prepare(worker, i, examples[i], seed, &t.queries[i],
 			t.candidates[i*stride:(i+1)*stride], t.multiplicity[i*stride:(i+1)*stride])
 	})
 	for i, err := range t.failures[:n] {
@@ -235,21 +238,20 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 	return nil
 }
 
-// prepare encodes an example. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
+// prepare encodes example i of a step. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
 // candidates have equal scores, and each state's gradient has one source.
-func (w *worker) prepare(t *Trainer, e optimizer.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
+func (t *Trainer) prepare(worker, i int, e optimizer.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
 	if err := optimizer.Check(e, t.graph, t.configuration.Negatives); err != nil {
 		return err
 	}
-	negatives := e.Negatives
-	if negatives == nil {
-		negatives = w.negatives
-		if err := w.sampler.Draw(seed, e.Key, e.Answer, e.Known, negatives); err != nil {
-			return err
-		}
+	w, c := &t.workers[worker], t.configuration
+	removal := optimizer.Removal(e, t.graph, c)
+	*q = t.encode(e.Source, e.Relation, removal)
+	among := t.members.find(worker, i, removal, e.Part, q)
+	if err := w.sampler.Negatives(e, c.ReachNegatives, among, seed, w.negatives); err != nil {
+		return err
 	}
-	*q = t.encode(e.Source, e.Relation, optimizer.Removal(e, t.graph, t.configuration))
 	q.Seed = random.Seed(seed, e.Key, 2)
-	q.Candidates = int32(distinct(e.Answer, negatives, candidates, multiplicity))
+	q.Candidates = int32(distinct(e.Answer, w.negatives, candidates, multiplicity))
 	return nil
 }

@@ -74,6 +74,7 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		"rotate":   {4, func(c *configuration.Configuration) { c.Message, c.Dim = "rotate", 10 }},
 		"full":     {4, func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }},
 		"specific": {8, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
+		"reach":    {8, func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 6, 0.4, 8 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

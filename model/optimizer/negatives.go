@@ -79,18 +79,17 @@ func positions(entities, among []int32) []int32 {
 	return kept
 }
 
-// candidates sets entities to the answer of an example and its negatives, given or drawn: a share of them among some entities.
-func (s *Sampler) candidates(e Example, share float64, among []int32, seed uint64, entities []int32) error {
-	entities[0] = e.Answer
+// Negatives sets negatives to those of an example, given or drawn: a share of them among some entities.
+func (s *Sampler) Negatives(e Example, share float64, among []int32, seed uint64, negatives []int32) error {
 	if e.Negatives != nil {
-		copy(entities[1:], e.Negatives)
+		copy(negatives, e.Negatives)
 		return nil
 	}
-	if err := s.Draw(seed, e.Key, e.Answer, e.Known, entities[1:]); err != nil || share == 0 {
+	if err := s.Draw(seed, e.Key, e.Answer, e.Known, negatives); err != nil || share == 0 {
 		return err
 	}
-	n := int(math.Round(share * float64(len(entities)-1)))
-	return s.DrawAmong(among, seed, e.Key, e.Answer, e.Known, entities[1:1+n])
+	n := int(math.Round(share * float64(len(negatives))))
+	return s.DrawAmong(among, seed, e.Key, e.Answer, e.Known, negatives[:n])
 }
 
 // exclude sets excluded to the known answers and the answer, ascending, without duplicates.

@@ -195,7 +195,8 @@ func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
 	for _, e := range examples { // each query draws the same ones again
 		err := Check(e, t.graph, t.configuration.Negatives)
 		if err == nil {
-			err = first.sampler.candidates(e, 0, nil, seed, first.entities)
+			first.entities[0] = e.Answer
+			err = first.sampler.Negatives(e, 0, nil, seed, first.entities[1:])
 		}
 		if err != nil {
 			return Failed(e, err)

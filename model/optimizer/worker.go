@@ -51,7 +51,8 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	if c.ReachNegatives > 0 {
 		among = w.propagator.Inside(e.Source, removal, e.Part)
 	}
-	if err := w.sampler.candidates(e, c.ReachNegatives, among, seed, w.entities); err != nil {
+	w.entities[0] = e.Answer
+	if err := w.sampler.Negatives(e, c.ReachNegatives, among, seed, w.entities[1:]); err != nil {
 		return outcome{err: err}
 	}
 	w.query = propagation.Query{

@@ -72,15 +72,23 @@ func (f *Finder) missed() int {
 	return 0
 }
 
-// Find sets into to the part of a source in the graph without a removal, whose source it is. Its arrays are reused.
-func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
+// Entities returns the entities of the part of a source in the graph without a removal, whose source it is, ascending. It appends them to
+// into, without what that has.
+func (f *Finder) Entities(source int32, removal graph.Removal, into []int32) []int32 {
+	into = into[:0]
 	if covers, _ := f.cover(source, removal); covers {
-		into.Entities = append(into.Entities[:0], f.found.entities...)
+		into = append(into, f.found.entities...)
 	} else {
 		f.pushTo(source, removal)
-		into.Entities = f.choose(into.Entities[:0])
+		into = f.choose(into)
 	}
-	slices.Sort(into.Entities)
+	slices.Sort(into)
+	return into
+}
+
+// Find sets into to the part of a source in the graph without a removal, whose source it is. Its arrays are reused.
+func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
+	into.Entities = f.Entities(source, removal, into.Entities)
 	f.induce(f.graph, 0, into.Entities, into)
 	if into.begin(source, removal) {
 		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(source, removal))

@@ -9,6 +9,7 @@ type Query struct {
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
 	Embedding, Table                  int32 // the row of its relation's embedding, and which tables it reads, where these depend on the query
+	Members                           int32 // entities that it propagates through, where there is a reach
 	Seed                              uint64
 }
 

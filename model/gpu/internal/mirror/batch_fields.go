@@ -22,12 +22,15 @@ type Batch struct {
 	Queries                         []Query // [B]
 	CandidateEntities, Multiplicity []int32 // [B, candidate_stride]; the answer first
 
+	Members []int32 // [B, reach]: the entities that a query propagates through, where there is a reach
+
 	Parameters      []float32
 	Gradients       []float32 // as parameters
 	QueryEmbeddings []float32 // of relations of queries: parameters or, where relations come from their graph, states of it
 
 	Reached              []uint8  // [B, V]: distances from the sources
-	Distances            []uint8  // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
+	Distances            []uint8  // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full, but UNREACHED for all but members
+	Outside              []uint8  // [B, V]: 0 for members, UNREACHED for others, where there is a reach
 	Frontier, Found      []uint32 // [ceil(B / 32), V], a bit a query
 	Seen                 []uint32
 	Active               []uint8 // [T + 1, B, V]: whether a layer updates an entity
@@ -88,6 +91,7 @@ type Batch struct {
 	Sent []int64 // [T, B] messages
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount int
+	Reach                                                                  int // the most members of a query, or 0: all entities are
 	Pieces, CandidateStride, Reduction                                     int
 	Width, Columns                                                         int // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
 	Degrees, StripStride, SpanStride                                       int

@@ -1,5 +1,24 @@
 package mirror
 
+// ConfineStart makes no entity a member.
+func (p *Batch) ConfineStart() {
+	for i := range p.Batch * p.Entities {
+		p.Outside[i] = unreached
+	}
+}
+
+// Confine makes the entities that each query propagates through its members.
+func (p *Batch) Confine() {
+	for b, q := range p.Queries[:p.Batch] {
+		for _, v := range p.Members[b*p.Reach:][:q.Members] {
+			p.Outside[b*p.Entities+int(v)] = 0
+		}
+	}
+}
+
+// member reports whether a query propagates through an entity.
+func (p *Batch) member(b, v int) bool { return p.Reach == 0 || p.Outside[b*p.Entities+v] == 0 }
+
 // SearchStart sets the sources' distances to 0 and all others to unreached.
 func (p *Batch) SearchStart() {
 	for b, q := range p.Queries[:p.Batch] {
@@ -16,24 +35,25 @@ func (p *Batch) SearchFirst() {
 		from, to := p.inEdges(q.Source)
 		for e := from; e < to; e++ {
 			u := p.Senders[e] // every edge has its inverse: the source's senders are its receivers
-			if u != q.Source && !q.removes(q.Source, p.inverse(p.Relations[e]), u) {
+			if u != q.Source && !q.removes(q.Source, p.inverse(p.Relations[e]), u) && p.member(b, int(u)) {
 				p.Reached[b*p.Entities+int(u)] = 1
 			}
 		}
 	}
 }
 
-// SearchPack sets the first frontier, and what has been seen, as bits: bit b%32 of word b/32 is query b.
+// SearchPack sets the first frontier, and what has been seen or is no member, as bits: bit b%32 of word b/32 is query b.
 func (p *Batch) SearchPack() {
 	for group := range blocks(p.Batch, 32) {
 		for v := range p.Entities {
 			var first, seen uint32
 			for b := 32 * group; b < min(32*group+32, p.Batch); b++ {
-				switch p.Reached[b*p.Entities+v] {
-				case 0:
+				distance := p.Reached[b*p.Entities+v]
+				if distance == 1 {
+					first |= 1 << (b % 32)
+				}
+				if distance <= 1 || !p.member(b, v) {
 					seen |= 1 << (b % 32)
-				case 1:
-					first, seen = first|1<<(b%32), seen|1<<(b%32)
 				}
 			}
 			p.Frontier[group*p.Entities+v], p.Seen[group*p.Entities+v] = first, seen
