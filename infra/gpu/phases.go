@@ -13,7 +13,7 @@ var phases = []struct {
 	name    string
 	kernels []string
 }{
-	{"search", []string{"search_start", "search_first", "search_pack", "search_next"}},
+	{"search", []string{"confine_start", "confine", "search_start", "search_first", "search_pack", "search_next"}},
 	{"rows", []string{"activate_candidates", "activate_senders", "activate_all", "rows_count", "rows_start", "rows_write", "strips_count", "strips_start", "strips_write", "draw_masks", "count_sent"}},
 	{"embeddings", []string{"embed", "arrange", "mlp_arrange", "start_states"}},
 	{"relation tables", []string{"project", "project_backward", "project_states", "project_weights", "project_sum"}},

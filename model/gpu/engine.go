@@ -62,6 +62,9 @@ func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 	if err := Supports(c); err != nil {
 		return nil, err
 	}
+	if g.IsOutline() {
+		return nil, remedy.Errorf("use --device cpu", "a device needs the edges of the graph, and only parts of it are held")
+	}
 	if err := fits(g, "entities"); err != nil {
 		return nil, err
 	}

@@ -2,9 +2,12 @@ package gpu
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"tagnet/model/configuration"
+	"tagnet/model/device/interpreter"
+	"tagnet/model/graph"
 )
 
 // TestUnknownChoicesAreRefused gives devices choices that only a processor computes, or might compute.
@@ -24,5 +27,16 @@ func TestUnknownChoicesAreRefused(t *testing.T) {
 	}
 	if err := Supports(configuration.Default()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOutlinesAreRefused gives a device a graph whose edges are not held.
+func TestOutlinesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, func(c *configuration.Configuration) { c.Reach = 4 })
+	outline := graph.Outline(s.graph.Entities, s.graph.BaseRelations, s.graph.Edges(), s.graph.MeanLogDegree, nil)
+	_, err := NewScorer(interpreter.New(), outline, nil, s.configuration, s.parameters())
+	if err == nil || !strings.Contains(err.Error(), "only parts of it are held; use --device cpu") {
+		t.Errorf("error %v", err)
 	}
 }
