@@ -103,7 +103,8 @@ type Configuration struct {
 	Negatives int `json:"negatives"`
 	// StrictNegatives never draws a known answer as a negative.
 	StrictNegatives bool `json:"strict_negatives"`
-	// ReachNegatives is the share of the negatives that are drawn among the entities of a query's Reach.
+	// ReachNegatives is the share of the negatives that are drawn among the entities of a query's Reach. Unless it is 0, training leaves out
+	// queries whose answer is not among them.
 	ReachNegatives float64 `json:"reach_negatives,omitzero"`
 	// AdversarialTemperature weights negatives of high score more, the lower it is; 0 weights all
 	// equally.

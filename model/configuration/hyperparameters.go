@@ -64,7 +64,7 @@ var hyperparameters = []Field{
 	{"remove", Training, RemoveTriple, oneOf(RemoveTriple, RemoveOneHop, RemoveNone), no, "what leaves the graph of a training query", func(c *Configuration) any { return &c.Remove }},
 	{"negatives", Training, 128, between(1, 1<<20), no, "negatives per training query", func(c *Configuration) any { return &c.Negatives }},
 	{"strict_negatives", Training, true, values{}, no, "never draw a known answer as a negative", func(c *Configuration) any { return &c.StrictNegatives }},
-	{"reach_negatives", Training, 0., between(0, 1), no, "share of the negatives that are drawn among the entities of a query's --reach; of a graph's many more, hardly any is reached, and those teach little", func(c *Configuration) any { return &c.ReachNegatives }},
+	{"reach_negatives", Training, 0., between(0, 1), no, "share of the negatives that are drawn among the entities of a query's --reach; of a graph's many more, hardly any is reached, and those teach little. Queries whose answer is out of reach are then left out", func(c *Configuration) any { return &c.ReachNegatives }},
 	{"adversarial_temperature", Training, .5, atLeast(0), no, "weights hard negatives more; 0 weights all alike", func(c *Configuration) any { return &c.AdversarialTemperature }},
 }
 

@@ -31,6 +31,14 @@ type Gradients[F parameters.Float] struct {
 	Query []F
 }
 
+// Zero makes g the gradients of a query without any. Those of its embedding are the propagation's, too.
+func (g *Gradients[F]) Zero() {
+	for _, tensor := range g.Tensors {
+		clear(tensor)
+	}
+	clear(g.Query)
+}
+
 // New builds the graph for queries with count candidates: one answer and at least one negative. It
 // shares the weights of the parameter set.
 func New[F parameters.Float](c configuration.Configuration, count int, p *parameters.Set[F], propagation Propagation[F], products Products[F]) (*Head[F], error) {

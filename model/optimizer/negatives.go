@@ -79,6 +79,14 @@ func positions(entities, among []int32) []int32 {
 	return kept
 }
 
+// LeftOut reports whether a step leaves an example out, where negatives are drawn among the entities that its query propagates through: where
+// its answer is none of them. It would teach nothing about these, and in large graphs, where such examples are many and negatives out of
+// reach fewer than without a share, that entities out of reach are answers rather than those within.
+func LeftOut(e Example, among []int32) bool {
+	_, inside := slices.BinarySearch(among, e.Answer)
+	return !inside
+}
+
 // Negatives sets negatives to those of an example, given or drawn: a share of them among some entities.
 func (s *Sampler) Negatives(e Example, share float64, among []int32, seed uint64, negatives []int32) error {
 	if e.Negatives != nil {

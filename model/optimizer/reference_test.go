@@ -75,11 +75,15 @@ func TestStepAgreesWithReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, gradients := 0.0, parameters.NewSet[float64](layout)
-			w := trainer.workers[0]
+			w, left := trainer.workers[0], 0
 			for _, e := range batch {
 				q := reference.Query{Source: e.Source, Relation: e.Relation, Removal: Removal(e, g, c), Training: true}
 				q.Inside = reference.Inside(g, c, q.Source, q.Removal)
 				err := w.sampler.Draw(5, e.Key, e.Answer, e.Known, w.entities[1:])
+				if c.ReachNegatives > 0 && !q.Inside[e.Answer] {
+					left++
+					continue
+				}
 				if c.ReachNegatives > 0 && err == nil {
 					among := []int32{}
 					for o, inside := range q.Inside {
@@ -99,6 +103,9 @@ func TestStepAgreesWithReference(t *testing.T) {
 					gradient[o] /= float64(len(batch))
 				}
 				pass.Backward(gradient, gradients)
+			}
+			if c.ReachNegatives > 0 && (left == 0 || left == len(batch)) {
+				t.Errorf("%d of %d queries are left out, want some", left, len(batch))
 			}
 			if err := golden.Compare("loss", []float64{result.Loss}, []float64{want}, golden.Tolerance32); err != nil {
 				t.Error(err)

@@ -50,6 +50,11 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	var among []int32
 	if c.ReachNegatives > 0 {
 		among = w.propagator.Inside(e.Source, removal, e.Part)
+		if LeftOut(e, among) {
+			p.Zero()
+			h.Zero()
+			return outcome{}
+		}
 	}
 	w.entities[0] = e.Answer
 	if err := w.sampler.Negatives(e, c.ReachNegatives, among, seed, w.entities[1:]); err != nil {

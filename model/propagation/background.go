@@ -57,7 +57,7 @@ func (b *Background) Add(query *Propagator) {
 
 // Backward sets into to the gradient of the background's part in a batch, all of whose queries Add has added.
 func (b *Background) Backward(into *Gradients) {
-	into.zero()
+	into.Zero()
 	b.full.backwardLayers(into)
 }
 

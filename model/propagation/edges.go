@@ -38,7 +38,7 @@ func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient [
 	if !p.query.Training || !is {
 		return nil, errors.New("propagating gradients to edges: the last query was not for training, or the policy has priorities")
 	}
-	into.zero()
+	into.Zero()
 	p.edges = &edgeRecorder{keep: keep, layers: p.edgeLayers(), heard: x.heard}
 	defer func() { p.edges = nil }()
 	if err := x.edgeGradients(ctx, entity, gradient, into); err != nil {

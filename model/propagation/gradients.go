@@ -53,8 +53,8 @@ func NewGradients(c configuration.Configuration, relationCount int) *Gradients {
 	return g
 }
 
-// zero clears g for another query.
-func (g *Gradients) zero() {
+// Zero makes g the gradients of a query without any, as they are before another one.
+func (g *Gradients) Zero() {
 	g.Clear()
 	for t := range g.layers {
 		layer := &g.layers[t]

@@ -190,7 +190,7 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 	if !p.query.Training {
 		return fmt.Errorf("propagating backward: the last query was not for training")
 	}
-	into.zero()
+	into.Zero()
 	p.policy.backward(entities, gradient, into)
 	return nil
 }

@@ -15,7 +15,8 @@ type within struct {
 	given      *subgraph.Subgraph // the part, where the query gave it
 	source     int32              // of the query that the part was found for
 	removal    graph.Removal
-	found      bool
+	found      bool    // its entities are known,
+	complete   bool    // and its edges, which the runner's graph has
 	candidates []int32 // of the query that are in the part
 	entities   []int32 // by row of the layout
 	listed     bool    // entities belong to the last query
@@ -30,6 +31,7 @@ func (p *Propagator) enter(q Query) Query {
 	x := p.reach
 	x.listed = false
 	p.find(q.Source, q.Removal, q.Part)
+	p.complete()
 	q.Source, q.Removal = x.part.Source, x.part.Removal
 	if q.Candidates != nil {
 		x.candidates = buffer.Resize(x.candidates, len(q.Candidates))[:0]
@@ -43,7 +45,7 @@ func (p *Propagator) enter(q Query) Query {
 	return q
 }
 
-// find finds the part of a query, unless it is given or the last one's.
+// find finds the entities of the part of a query, unless it is given or the last one's.
 func (p *Propagator) find(source int32, removal graph.Removal, given *subgraph.Subgraph) {
 	x := p.reach
 	if x.found && source == x.source && removal == x.removal && given == x.given {
@@ -56,9 +58,23 @@ func (p *Propagator) find(source int32, removal graph.Removal, given *subgraph.S
 	if given != nil {
 		x.part = *given
 	} else {
-		x.finder.Find(source, removal, &x.part)
+		x.part.Entities = x.finder.Entities(source, removal, x.part.Entities)
 	}
-	x.source, x.removal, x.given, x.found = source, removal, given, true
+	x.source, x.removal, x.given, x.found, x.complete = source, removal, given, true, false
+	p.since(begin, layoutPhase)
+}
+
+// complete makes the part the graph of the runner.
+func (p *Propagator) complete() {
+	x := p.reach
+	if x.complete {
+		return
+	}
+	begin := p.clock()
+	if x.given == nil {
+		x.finder.Complete(x.source, x.removal, &x.part)
+	}
+	x.complete = true
 	p.graph, p.done, p.distances = x.part.Of(p.whole), false, distances{}
 	p.layout.Reset(p.graph)
 	p.since(begin, layoutPhase)

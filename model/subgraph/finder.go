@@ -89,6 +89,11 @@ func (f *Finder) Entities(source int32, removal graph.Removal, into []int32) []i
 // Find sets into to the part of a source in the graph without a removal, whose source it is. Its arrays are reused.
 func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
 	into.Entities = f.Entities(source, removal, into.Entities)
+	f.Complete(source, removal, into)
+}
+
+// Complete is the second half of Find, for a part whose entities are what Entities returned.
+func (f *Finder) Complete(source int32, removal graph.Removal, into *Subgraph) {
 	f.induce(f.graph, 0, into.Entities, into)
 	if into.begin(source, removal) {
 		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(source, removal))
