@@ -175,6 +175,8 @@ func scenarios(t testing.TB) []scenario {
 		c.Reach, c.ReachNegatives, c.DegreeMessages, c.Remove = 30, 0.5, true, "one_hop"
 	})
 	s.examples[0].Source, s.examples[1].Source, s.again = 0, 67, true
+	s = add("reach, answers out of it", sparse(t, random, 30, 3, 60), 6, func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 9, 0.5, 8 })
+	s.examples[3].Source, s.examples[3].Answer = 1, 29 // no path reaches it
 	add("reach, full, transe, maximum", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) {
 		c.Reach, c.Policy, c.Message, c.Aggregate, c.Dim = 9, "full", "transe", "max", 16
 	})

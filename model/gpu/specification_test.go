@@ -67,6 +67,9 @@ func (s scenario) differentiate(t *testing.T, seed uint64) (loss float64, gradie
 				among = append(among, int32(o))
 			}
 		}
+		if s.configuration.ReachNegatives > 0 && !inside[e.Answer] {
+			continue
+		}
 		if err := sampler.Negatives(e, s.configuration.ReachNegatives, among, seed, negatives); err != nil {
 			t.Fatal(err)
 		}

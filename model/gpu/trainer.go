@@ -248,6 +248,9 @@ func (t *Trainer) prepare(worker, i int, e optimizer.Example, seed uint64, q *en
 	removal := optimizer.Removal(e, t.graph, c)
 	*q = t.encode(e.Source, e.Relation, removal)
 	among := t.members.find(worker, i, removal, e.Part, q)
+	if c.ReachNegatives > 0 && optimizer.LeftOut(e, among) {
+		return nil // without candidates nothing of it is computed, and its loss is 0
+	}
 	if err := w.sampler.Negatives(e, c.ReachNegatives, among, seed, w.negatives); err != nil {
 		return err
 	}
