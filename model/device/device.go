@@ -15,6 +15,9 @@ type Kernel uint64
 // where a method says otherwise it may return before the work is done, and an error of earlier work may be returned by
 // any later call. A device is for one goroutine at a time.
 //
+// That order is a stream's, of which there are two: work belongs to stream 0, or to the one that Use named last. Work of one does not
+// wait for that of the other, unless by Wait, or because the host has waited for it before.
+//
 // Errors are those of this package, wrapped; after ErrLost nothing but Close works.
 type Device interface {
 	// Properties describes the device.
@@ -24,20 +27,24 @@ type Device interface {
 	Load(ptx string, names ...string) ([]Kernel, error)
 	// Allocate returns uninitialized memory, aligned to 256 bytes. The error wraps ErrMemory where not enough is left.
 	Allocate(bytes int64) (Pointer, error)
-	// Free returns memory that Allocate gave.
+	// Free waits for the work of all streams and returns memory that Allocate gave.
 	Free(p Pointer) error
-	// CopyIn copies bytes to the device. They may be changed once it returns. It may wait for all earlier work.
+	// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be changed once it returns.
 	CopyIn(to Pointer, from []byte) error
-	// CopyOut waits for all earlier work and copies bytes from the device.
+	// CopyOut waits for all earlier work of the stream and copies bytes from the device.
 	CopyOut(to []byte, from Pointer) error
 	// Clear sets bytes to 0.
 	Clear(at Pointer, bytes int64) error
 	// Launch starts a kernel with a number of blocks of a number of threads each. Arguments are int32, uint32, uint64,
 	// float32 or Pointer, as the kernel declares them.
 	Launch(k Kernel, blocks, threads int, arguments ...any) error
-	// Synchronize waits for all earlier work.
+	// Synchronize waits for all earlier work of the stream.
 	Synchronize() error
-	// Mark returns a mark in the order of work. Elapsed waits for both marks and returns the milliseconds of device time
+	// Use makes a stream, 0 or 1, the one that work belongs to from now on.
+	Use(stream int) error
+	// Wait makes later work of the stream wait for a mark of another.
+	Wait(m Mark) error
+	// Mark returns a mark in the order of the stream's work. Elapsed waits for both marks and returns the milliseconds of device time
 	// from the first to the second.
 	Mark() (Mark, error)
 	Elapsed(from, to Mark) (milliseconds float64, err error)
@@ -45,7 +52,7 @@ type Device interface {
 	Close() error
 }
 
-// Mark is a place in the order of a device's work.
+// Mark is a place in the order of a stream's work.
 type Mark uint64
 
 // Properties describe a device.

@@ -28,7 +28,7 @@ type driver struct {
 	allocate, free, memoryInfo                        uintptr
 	copyIn, copyOut, clear, launch                    uintptr
 	eventCreate, eventDestroy, eventRecord            uintptr
-	eventSynchronize, eventElapsed                    uintptr
+	eventSynchronize, eventElapsed, streamWait        uintptr
 }
 
 // openDriver opens a library of the driver and looks its functions up. The library stays open: CUDA's cannot be
@@ -74,6 +74,7 @@ func openDriver(library string) (*driver, error) {
 		{"cuEventRecord", &d.eventRecord},
 		{"cuEventSynchronize", &d.eventSynchronize},
 		{"cuEventElapsedTime", &d.eventElapsed},
+		{"cuStreamWaitEvent", &d.streamWait},
 	} {
 		if *symbol.at, err = purego.Dlsym(handle, symbol.name); err != nil {
 			return nil, remedy.Errorf(update, "%w: it has no function %s", device.ErrOldDriver, symbol.name)

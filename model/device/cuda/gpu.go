@@ -24,14 +24,15 @@ const (
 // nonBlocking makes a stream that does not wait for the default stream.
 const nonBlocking = 1
 
-// gpu is an NVIDIA GPU with one stream. Its methods may be called from any goroutine, one at a time.
+// gpu is an NVIDIA GPU with two streams. Its methods may be called from any goroutine, one at a time.
 type gpu struct {
 	driver        *driver
 	driverVersion int32
 	properties    device.Properties
 	id            int32
 	context       []uintptr // the context, or empty; a slice, so that calls need not allocate one
-	stream        uintptr
+	streams       [2]uintptr
+	stream        uintptr // the current one
 	// page is the memory of parameters, which the driver reads: outside Go's heap, so it never moves.
 	page       []byte
 	parameters *parameters
@@ -101,9 +102,12 @@ func (g *gpu) start(ordinal int) error {
 		return refused(r)
 	}
 	g.context = []uintptr{context}
-	if r := g.call(d.streamCreate, uintptr(unsafe.Pointer(&g.stream)), nonBlocking); r != success {
-		g.stream = 0
-		return refused(r)
+	for i := range g.streams {
+		var stream uintptr
+		if r := g.call(d.streamCreate, uintptr(unsafe.Pointer(&stream)), nonBlocking); r != success {
+			return refused(r)
+		}
+		g.streams[i] = stream
 	}
 	var err error
 	if g.page, err = syscall.Mmap(-1, 0, int(unsafe.Sizeof(parameters{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE); err != nil {
@@ -111,6 +115,7 @@ func (g *gpu) start(ordinal int) error {
 	}
 	g.parameters = (*parameters)(unsafe.Pointer(&g.page[0]))
 	g.parameters.initialize()
+	g.stream = g.streams[0]
 	g.launch = [11]uintptr{gridY: 1, gridZ: 1, blockY: 1, blockZ: 1, launchStream: g.stream, launchParameters: uintptr(unsafe.Pointer(&g.parameters.addresses))}
 	g.properties = g.readProperties(ordinal)
 	return nil
@@ -181,7 +186,20 @@ func (g *gpu) Properties() device.Properties {
 	return p
 }
 
-// Synchronize waits for all earlier work.
+// Use makes a stream the current one.
+func (g *gpu) Use(stream int) error {
+	if err := g.usable(); err != nil {
+		return err
+	}
+	if stream < 0 || stream >= len(g.streams) {
+		return fmt.Errorf("CUDA device %d has no stream %d", g.properties.Ordinal, stream)
+	}
+	g.stream = g.streams[stream]
+	g.launch[launchStream] = g.stream
+	return nil
+}
+
+// Synchronize waits for all earlier work of the stream.
 func (g *gpu) Synchronize() error {
 	if err := g.usable(); err != nil {
 		return err
@@ -189,6 +207,7 @@ func (g *gpu) Synchronize() error {
 	return g.wait("waiting for")
 }
 
+// wait waits for the current stream.
 func (g *gpu) wait(action string) error {
 	if r := g.call(g.driver.streamSynchronize, g.stream); r != success {
 		return g.fail(action, r)
@@ -196,15 +215,25 @@ func (g *gpu) wait(action string) error {
 	return nil
 }
 
+// waitAll waits for all streams.
+func (g *gpu) waitAll(action string) error {
+	for _, stream := range g.streams {
+		if r := g.call(g.driver.streamSynchronize, stream); r != success {
+			return g.fail(action, r)
+		}
+	}
+	return nil
+}
+
 // Close waits for all earlier work, returns its error if it has one, and gives back memory, kernels, marks, the
-// stream and the context. Closing a closed device does nothing, and closing a lost one returns no error.
+// streams and the context. Closing a closed device does nothing, and closing a lost one returns no error.
 func (g *gpu) Close() error {
 	if g.closed {
 		return nil
 	}
 	var err error
 	if g.lost == nil {
-		err = g.wait("closing")
+		err = g.waitAll("closing")
 	}
 	if e := g.release(); err == nil {
 		err = e
@@ -233,8 +262,10 @@ func (g *gpu) release() error {
 		for _, m := range g.modules {
 			check(g.call(d.moduleUnload, m))
 		}
-		if g.stream != 0 {
-			check(g.call(d.streamDestroy, g.stream))
+		for _, stream := range g.streams {
+			if stream != 0 {
+				check(g.call(d.streamDestroy, stream))
+			}
 		}
 	}
 	if g.context != nil {
@@ -247,6 +278,6 @@ func (g *gpu) release() error {
 			first = err
 		}
 	}
-	g.memory, g.events, g.modules, g.loaded, g.kernels, g.stream, g.context, g.page, g.parameters = nil, nil, nil, nil, nil, 0, nil, nil, nil
+	g.memory, g.events, g.modules, g.loaded, g.kernels, g.streams, g.context, g.page, g.parameters = nil, nil, nil, nil, nil, [2]uintptr{}, nil, nil, nil
 	return first
 }

@@ -388,8 +388,8 @@ func TestLoadErrors(t *testing.T) {
 	f.fail("cuModuleLoadDataEx", 1, outOfMemory)
 	_, err = g.Load(source, "scale")
 	wantError(t, err, device.ErrMemory, "loading kernels on CUDA device 0: out of device memory: 1.0 MiB free; end other processes on the GPU or use --device cpu")
-	if n := f.control("held"); n != 2 {
-		t.Errorf("%d things are held, want the context and the stream", n)
+	if n := f.control("held"); n != 3 {
+		t.Errorf("%d things are held, want the context and the streams", n)
 	}
 
 	f = newFake(t)
@@ -542,6 +542,58 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// TestStreams holds that work of a stream waits for that of the other where Wait says so, and that Free and Close wait for both: the fake driver
+// does work as late as it may.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	g := f.open(t)
+	k := load(t, g, "scale")[0]
+	p, q := allocate(t, g, 4), allocate(t, g, 4)
+	value := func(want float32) {
+		t.Helper()
+		got := make([]float32, 1)
+		if must(t, g.CopyOut(device.Bytes(got), p)); got[0] != want {
+			t.Errorf("value %v, want %v", got[0], want)
+		}
+	}
+	// doubled returns a mark behind the work of stream 1 that makes a value of 5 one of 10.
+	doubled := func() device.Mark {
+		t.Helper()
+		must(t, g.CopyIn(p, device.Bytes([]float32{5})))
+		must(t, g.Use(1))
+		must(t, g.Launch(k, 1, 1, p, int32(1), float32(2)))
+		m, err := g.Mark()
+		must(t, err)
+		must(t, g.Use(0))
+		return m
+	}
+	m := doubled()
+	value(5)
+	must(t, g.Synchronize())
+	value(5)
+	must(t, g.Wait(m))
+	value(10)
+	doubled()
+	must(t, g.Use(1))
+	value(10)
+	must(t, g.Use(0))
+	doubled()
+	must(t, g.Free(q))
+	value(10)
+	for _, stream := range []int{-1, 2} {
+		wantError(t, g.Use(stream), nil, fmt.Sprintf("CUDA device 0 has no stream %d", stream))
+	}
+	wantError(t, g.Wait(m+3), nil, fmt.Sprintf("ordering the work of CUDA device 0: mark %d is not one of the last 4096", m+3))
+	f.fail("cuStreamWaitEvent", 1, 1)
+	wantError(t, g.Wait(m), nil, "ordering the work of CUDA device 0: the driver returned CUDA_ERROR_INVALID_VALUE (1)")
+	before := f.calls("cuStreamSynchronize")
+	must(t, g.Close())
+	if waits := f.calls("cuStreamSynchronize") - before; waits != 2 {
+		t.Errorf("Close waited for %d streams, want 2", waits)
+	}
+}
+
 func TestMarkWithoutAnEvent(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -563,6 +615,8 @@ func every(g *gpu) map[string]func() error {
 		"Launch":      func() error { return g.Launch(1, 1, 1) },
 		"Launch of 0": func() error { return g.Launch(1, 0, 1) },
 		"Synchronize": g.Synchronize,
+		"Use":         func() error { return g.Use(1) },
+		"Wait":        func() error { return g.Wait(1) },
 		"Mark":        func() error { _, err := g.Mark(); return err },
 		"Elapsed":     func() error { _, err := g.Elapsed(1, 1); return err },
 	}
@@ -599,12 +653,12 @@ func TestLostAnywhere(t *testing.T) {
 	for function, name := range map[string]string{
 		"cuModuleLoadDataEx": "Load", "cuModuleGetFunction": "Load", "cuMemAlloc_v2": "Allocate", "cuMemcpyHtoDAsync_v2": "CopyIn",
 		"cuMemcpyDtoHAsync_v2": "CopyOut", "cuMemsetD8Async": "Clear", "cuLaunchKernel": "Launch", "cuStreamSynchronize": "Synchronize",
-		"cuEventCreate": "Mark", "cuEventRecord": "Mark", "cuEventSynchronize": "Elapsed", "cuEventElapsedTime": "Elapsed", "cuCtxSetCurrent": "Clear",
+		"cuEventCreate": "Mark", "cuEventRecord": "Mark", "cuEventSynchronize": "Elapsed", "cuEventElapsedTime": "Elapsed", "cuStreamWaitEvent": "Wait", "cuCtxSetCurrent": "Clear",
 	} {
 		f := newFake(t)
 		g := f.open(t)
 		load(t, g, "bare")
-		if name == "Elapsed" {
+		if name == "Elapsed" || name == "Wait" {
 			_, err := g.Mark()
 			must(t, err)
 		}

@@ -33,7 +33,7 @@ func (g *gpu) Allocate(bytes int64) (device.Pointer, error) {
 	return device.Pointer(p), nil
 }
 
-// Free waits for all earlier work, which may use the memory, and gives the memory back.
+// Free waits for the work of all streams, which may use the memory, and gives the memory back.
 func (g *gpu) Free(p device.Pointer) error {
 	if err := g.usable(); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (g *gpu) Free(p device.Pointer) error {
 	if _, found := g.memory[p]; !found {
 		return fmt.Errorf("freeing memory of CUDA device %d: %#x is not an allocation", g.properties.Ordinal, uint64(p))
 	}
-	if err := g.wait("freeing memory of"); err != nil {
+	if err := g.waitAll("freeing memory of"); err != nil {
 		return err
 	}
 	delete(g.memory, p)
@@ -51,7 +51,7 @@ func (g *gpu) Free(p device.Pointer) error {
 	return nil
 }
 
-// CopyIn waits for all earlier work and copies bytes to the device. They may be changed once it returns: CUDA does not promise that
+// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be changed once it returns: CUDA does not promise that
 // the driver has read pageable memory, which Go's is, when an asynchronous copy of it returns.
 func (g *gpu) CopyIn(to device.Pointer, from []byte) error {
 	if err := g.usable(); err != nil || len(from) == 0 {
@@ -65,7 +65,7 @@ func (g *gpu) CopyIn(to device.Pointer, from []byte) error {
 	return err
 }
 
-// CopyOut waits for all earlier work and copies bytes from the device.
+// CopyOut waits for all earlier work of the stream and copies bytes from the device.
 func (g *gpu) CopyOut(to []byte, from device.Pointer) error {
 	if err := g.usable(); err != nil {
 		return err

@@ -239,6 +239,9 @@ func (w *warp) touchGlobal(lane int, how use, at uint64, bytes int) []byte {
 		}
 		w.last, w.lastN, w.cells = b, n, b.cells(w.run.kernel.narrow)
 	}
+	if wrong := b.users.note(w.run.operation, how); wrong != "" {
+		w.fail(lane, "buffer %d %s", n, wrong)
+	}
 	if i+bytes > len(b.data) {
 		w.fail(lane, "%d bytes at %d of buffer %d, which has %d", bytes, i, n, len(b.data))
 	}

@@ -8,7 +8,8 @@
 //   - a race of threads in shared memory: accesses without a barrier between them, one of which writes;
 //   - two blocks that access the same bytes in one launch, one of which writes; several blocks may change a word if all
 //     of them use atomic instructions;
-//   - a barrier, vote or shuffle that not all of its threads reach.
+//   - a barrier, vote or shuffle that not all of its threads reach;
+//   - an access to a buffer that another stream uses, without a wait between them, where one of them writes. Copies are checked, too.
 //
 // Blocks run on all processors, in a random order that a seed decides, since no kernel may rely on an order.
 //

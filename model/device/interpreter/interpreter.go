@@ -16,7 +16,14 @@ type Device struct {
 	kernels  []*kernel
 	launches uint64
 	steps    int64
-	marks    []time.Time
+	marks    []mark
+	schedule schedule
+}
+
+// mark is a time of the host, and what comes before it.
+type mark struct {
+	time   time.Time
+	before past
 }
 
 var _ device.Device = (*Device)(nil)
@@ -79,10 +86,11 @@ func (d *Device) CopyIn(to device.Pointer, from []byte) error {
 	if len(from) == 0 {
 		return nil
 	}
-	b, i, err := d.memory.find(uint64(to), len(from))
+	b, i, err := d.use(to, len(from), writes)
 	if err != nil {
 		return err
 	}
+	d.schedule.wait()
 	copy(b.data[i:], from)
 	b.mark(i, len(from))
 	return nil
@@ -91,12 +99,13 @@ func (d *Device) CopyIn(to device.Pointer, from []byte) error {
 // CopyOut copies bytes from the device. Those that nothing wrote are an error.
 func (d *Device) CopyOut(to []byte, from device.Pointer) error {
 	if len(to) == 0 {
-		return nil
+		return d.Synchronize()
 	}
-	b, i, err := d.memory.find(uint64(from), len(to))
+	b, i, err := d.use(from, len(to), reads)
 	if err != nil {
 		return err
 	}
+	d.schedule.wait()
 	for j, written := range b.written[i : i+len(to)] {
 		if written == 0 {
 			return fmt.Errorf("copying from %#x: nothing wrote byte %d of %d", uint64(from), j, len(to))
@@ -106,12 +115,24 @@ func (d *Device) CopyOut(to []byte, from device.Pointer) error {
 	return nil
 }
 
+// use returns the buffer that holds a range of bytes, and their offset in it, for an operation that is no launch.
+func (d *Device) use(p device.Pointer, bytes int, how use) (*buffer, int, error) {
+	b, i, err := d.memory.find(uint64(p), bytes)
+	if err != nil {
+		return nil, 0, err
+	}
+	if wrong := b.users.note(d.schedule.next(), how); wrong != "" {
+		return nil, 0, fmt.Errorf("%d bytes at %#x: buffer %d %s", bytes, uint64(p), p>>spacing, wrong)
+	}
+	return b, i, nil
+}
+
 // Clear sets bytes to 0.
 func (d *Device) Clear(at device.Pointer, bytes int64) error {
 	if bytes == 0 {
 		return nil
 	}
-	b, i, err := d.memory.find(uint64(at), int(bytes))
+	b, i, err := d.use(at, int(bytes), writes)
 	if err != nil {
 		return err
 	}
@@ -123,13 +144,34 @@ func (d *Device) Clear(at device.Pointer, bytes int64) error {
 // Steps returns how many instructions the warps of the last launch executed.
 func (d *Device) Steps() int64 { return d.steps }
 
-// Synchronize returns at once: Launch has waited.
-func (d *Device) Synchronize() error { return nil }
+// Synchronize notes that the host waits for the stream; Launch has waited.
+func (d *Device) Synchronize() error {
+	d.schedule.wait()
+	return nil
+}
+
+// Use makes a stream, 0 or 1, the current one.
+func (d *Device) Use(stream int) error {
+	if stream < 0 || stream >= streams {
+		return fmt.Errorf("no stream %d", stream)
+	}
+	d.schedule.stream = stream
+	return nil
+}
 
 // Mark returns the current time of the host.
 func (d *Device) Mark() (device.Mark, error) {
-	d.marks = append(d.marks, time.Now())
+	d.marks = append(d.marks, mark{time.Now(), d.schedule.known[d.schedule.stream]})
 	return device.Mark(len(d.marks)), nil
+}
+
+// Wait makes later work of the stream come after a mark.
+func (d *Device) Wait(m device.Mark) error {
+	if m == 0 || m > device.Mark(len(d.marks)) {
+		return fmt.Errorf("no mark %d", m)
+	}
+	d.schedule.known[d.schedule.stream].join(d.marks[m-1].before)
+	return nil
 }
 
 // Elapsed returns the milliseconds between two marks on the host.
@@ -139,7 +181,7 @@ func (d *Device) Elapsed(from, to device.Mark) (float64, error) {
 			return 0, fmt.Errorf("no mark %d", m)
 		}
 	}
-	return float64(d.marks[to-1].Sub(d.marks[from-1]).Nanoseconds()) / 1e6, nil
+	return float64(d.marks[to-1].time.Sub(d.marks[from-1].time).Nanoseconds()) / 1e6, nil
 }
 
 // Close drops all memory and kernels.

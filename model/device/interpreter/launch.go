@@ -20,6 +20,7 @@ type run struct {
 	blocks    int
 	threads   int
 	stamp     uint64 // of cells
+	operation operation
 }
 
 // Launch runs a kernel. An error of the kernel is a *Fault, that of the first block in the order that the seed gives.
@@ -32,7 +33,7 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 		return fmt.Errorf("%s: launch of %d blocks of %d threads: it takes at most %d threads, and at least 1 of each", k.name, blocks, threads, limit)
 	}
 	d.launches++
-	r := &run{kernel: k, memory: d.memory, blocks: blocks, threads: threads, stamp: d.launches << launchBit}
+	r := &run{kernel: k, memory: d.memory, blocks: blocks, threads: threads, stamp: d.launches << launchBit, operation: d.schedule.next()}
 	var err error
 	if r.arguments, err = k.bind(arguments); err != nil {
 		return err

@@ -29,6 +29,7 @@ type buffer struct {
 	words   atomic.Pointer[[]cell]
 	bytes   atomic.Pointer[[]cell]
 	lock    sync.Mutex // for atomic instructions, and for making cells
+	users   users
 }
 
 func (m *memory) allocate(bytes int64) (uint64, error) {

@@ -72,7 +72,7 @@ func (a *access) storeShared(w *warp) {
 
 // loadGlobal loads 4, 8 or 16 bytes of global memory in each lane. Whatever is not plainly right is left to lane.
 func (a *access) loadGlobal(w *warp) {
-	n, ok := a.buffer(w)
+	n, ok := a.buffer(w, reads)
 	switch {
 	case !ok:
 		a.do(w)
@@ -124,7 +124,7 @@ func (a *access) loadWide(w *warp, n uint64) {
 
 // storeGlobal stores 4, 8 or 16 bytes of global memory in each lane. Whatever is not plainly right is left to lane.
 func (a *access) storeGlobal(w *warp) {
-	n, ok := a.buffer(w)
+	n, ok := a.buffer(w, writes)
 	if !ok {
 		a.do(w)
 		return
@@ -151,11 +151,14 @@ func (a *access) storeGlobal(w *warp) {
 	}
 }
 
-// buffer returns the number of the buffer that the first lane accesses. It is false if there is none, or if the kernel
-// needs a record of every byte.
-func (a *access) buffer(w *warp) (n uint64, ok bool) {
+// buffer returns the number of the buffer that the first lane uses. It is false if there is none, if another stream uses it, or if the
+// kernel needs a record of every byte.
+func (a *access) buffer(w *warp, how use) (n uint64, ok bool) {
 	n = (w.r[a.address][bits.TrailingZeros32(w.mask)&31] + a.offset) >> spacing
-	return n, !w.run.kernel.narrow && n != 0 && n <= uint64(len(w.run.memory.buffers))
+	if w.run.kernel.narrow || n == 0 || n > uint64(len(w.run.memory.buffers)) {
+		return n, false
+	}
+	return n, w.run.memory.buffers[n-1].users.note(w.run.operation, how) == ""
 }
 
 // readBefore reports whether all bytes were written and a read by a block changes nothing in their cells, and is no

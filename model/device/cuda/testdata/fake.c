@@ -48,11 +48,11 @@ u64 fake_calls(const char *name) { // of one function, or of all for ""
 
 #define ENTER() do { int rc = due(__func__); if (rc) return rc; } while (0)
 #define CONTEXT ((void *)0x1234)
-#define STREAM ((void *)0x5678)
+#define STREAM(i) ((void *)(0x5678 + (u64)(i)))
 #define IN_CONTEXT() do { ENTER(); if (!retained || current != CONTEXT) return INVALID_CONTEXT; } while (0)
-#define ON(s) do { if (!streams || (s) != STREAM) return INVALID_HANDLE; } while (0)
+#define ON(s) do { if ((s) < STREAM(0) || (s) >= STREAM(made) || !streams) return INVALID_HANDLE; } while (0)
 
-static int retained, streams, modules, events;
+static int retained, streams, made, modules, events;
 static __thread void *current;
 
 // ---- memory ----
@@ -86,17 +86,23 @@ u64 fake_value(int i) { return last.value[i]; }
 
 // ---- the queue ----
 
-struct work { enum { IN, OUT, CLEAR, LAUNCH, RECORD } kind; u64 at; void *host; size_t size; struct event *event; u64 value[3]; u32 threads; };
-struct event { int live, done; float when; };
+struct work { enum { DONE, IN, OUT, CLEAR, LAUNCH, RECORD, WAIT } kind; void *stream; u64 at; void *host; size_t size; struct event *event; u64 value[3]; u32 threads; };
+struct event { int live, done; float when; void *stream; };
 static struct work queue[8192];
 static int queued;
 static float now;
 
-static int drain(void) {
+static int drain(void *stream) { // the work of one stream, and of others what it waits for
+	int left = 0;
 	for (int i = 0; i < queued; i++) {
-		struct work *w = &queue[i];
-		now += w->kind == RECORD ? 0 : 0.5f; // milliseconds
+		struct work *w = &queue[i], todo = *w;
+		if (w->kind == DONE || w->stream != stream) continue;
+		w->kind = DONE;
+		now += todo.kind == RECORD || todo.kind == WAIT ? 0 : 0.5f; // milliseconds
+		w = &todo;
 		switch (w->kind) {
+		case DONE: break;
+		case WAIT: if (!w->event->done && w->event->stream != stream) drain(w->event->stream); break;
 		case IN: memcpy((void *)w->at, w->host, w->size); break;
 		case OUT: memcpy(w->host, (void *)w->at, w->size); break;
 		case CLEAR: memset((void *)w->at, 0, w->size); break;
@@ -107,11 +113,14 @@ static int drain(void) {
 				((float *)w->value[0])[j] *= by;
 		} }
 	}
-	queued = 0;
+	for (int i = 0; i < queued; i++)
+		if (queue[i].kind != DONE) left = i + 1;
+	queued = left;
 	return 0;
 }
-static int push(struct work w) {
-	if (queued == 8192) drain();
+static int push(void *stream, struct work w) {
+	if (queued == 8192) for (int i = 0; i < made; i++) drain(STREAM(i));
+	w.stream = stream;
 	queue[queued++] = w;
 	return 0;
 }
@@ -154,9 +163,9 @@ int cuDevicePrimaryCtxRelease_v2(int d) {
 	return 0;
 }
 int cuCtxSetCurrent(void *c) { ENTER(); if (c != CONTEXT) return INVALID_CONTEXT; current = c; return 0; }
-int cuStreamCreate(void **s, u32 flags) { IN_CONTEXT(); streams++; *s = STREAM; return flags == 1 ? 0 : INVALID_VALUE; }
+int cuStreamCreate(void **s, u32 flags) { IN_CONTEXT(); streams++; *s = STREAM(made++); return flags == 1 ? 0 : INVALID_VALUE; }
 int cuStreamDestroy_v2(void *s) { IN_CONTEXT(); ON(s); streams--; return 0; }
-int cuStreamSynchronize(void *s) { IN_CONTEXT(); ON(s); return drain(); }
+int cuStreamSynchronize(void *s) { IN_CONTEXT(); ON(s); return drain(s); }
 
 int cuMemAlloc_v2(u64 *p, size_t n) {
 	IN_CONTEXT();
@@ -188,15 +197,15 @@ int cuMemGetInfo_v2(size_t *free, size_t *total) { IN_CONTEXT(); *free = limit -
 int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t n, void *s) {
 	IN_CONTEXT(); ON(s);
 	if (!inside(to, n)) return INVALID_VALUE;
-	return push((struct work){.kind = IN, .at = to, .host = (void *)from, .size = n}); // not staged: CUDA does not promise it
+	return push(s, (struct work){.kind = IN, .at = to, .host = (void *)from, .size = n}); // not staged: CUDA does not promise it
 }
 int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s) {
 	IN_CONTEXT(); ON(s);
-	return inside(from, n) ? push((struct work){.kind = OUT, .at = from, .host = to, .size = n}) : INVALID_VALUE;
+	return inside(from, n) ? push(s, (struct work){.kind = OUT, .at = from, .host = to, .size = n}) : INVALID_VALUE;
 }
 int cuMemsetD8Async(u64 at, unsigned char v, size_t n, void *s) {
 	IN_CONTEXT(); ON(s);
-	return inside(at, n) && !v ? push((struct work){.kind = CLEAR, .at = at, .size = n}) : INVALID_VALUE;
+	return inside(at, n) && !v ? push(s, (struct work){.kind = CLEAR, .at = at, .size = n}) : INVALID_VALUE;
 }
 
 int cuModuleLoadDataEx(void **m, const char *image, u32 n, const int *options, void **values) {
@@ -243,13 +252,14 @@ int cuLaunchKernel(function *f, u32 gx, u32 gy, u32 gz, u32 bx, u32 by, u32 bz, 
 		memcpy(&last.value[i], values[i], f->size[i]);
 	if (strcmp(f->name, "scale")) return 0;
 	if (!inside(last.value[0], 4 * (u32)last.value[1])) return 700;
-	return push((struct work){.kind = LAUNCH, .value = {last.value[0], last.value[1], last.value[2]}, .threads = gx * bx});
+	return push(s, (struct work){.kind = LAUNCH, .value = {last.value[0], last.value[1], last.value[2]}, .threads = gx * bx});
 }
 
 int cuEventCreate(struct event **e, u32 flags) { IN_CONTEXT(); *e = calloc(1, sizeof **e); (*e)->live = 1; events++; return flags ? INVALID_VALUE : 0; }
 int cuEventDestroy_v2(struct event *e) { IN_CONTEXT(); if (!e->live) return INVALID_HANDLE; e->live = 0; events--; return 0; }
-int cuEventRecord(struct event *e, void *s) { IN_CONTEXT(); ON(s); e->done = 0; return push((struct work){.kind = RECORD, .event = e}); }
-int cuEventSynchronize(struct event *e) { IN_CONTEXT(); return e->live ? drain() : INVALID_HANDLE; }
+int cuEventRecord(struct event *e, void *s) { IN_CONTEXT(); ON(s); e->done = 0; e->stream = s; return push(s, (struct work){.kind = RECORD, .event = e}); }
+int cuStreamWaitEvent(void *s, struct event *e, u32 flags) { IN_CONTEXT(); ON(s); return e->live && !flags ? push(s, (struct work){.kind = WAIT, .event = e}) : INVALID_HANDLE; }
+int cuEventSynchronize(struct event *e) { IN_CONTEXT(); return e->live ? drain(e->stream) : INVALID_HANDLE; }
 #ifndef NO_ELAPSED
 int cuEventElapsedTime(float *ms, struct event *a, struct event *b) { IN_CONTEXT(); if (!a->done || !b->done) return NOT_READY; *ms = b->when - a->when; return 0; }
 #endif
