@@ -186,18 +186,17 @@ func (b *between) send(accumulate int32) {
 
 // forward computes the states and tables of the fresh base relations, for the batch of the entities.
 func (b *between) forward(e *engine) {
-	n := len(b.fresh)
+	n := b.current
 	if n == 0 {
 		return
 	}
-	b.findRows(n)
 	_ = b.propagate(context.Background(), n) // slots are computed whole
 	e.launch("project", turns(n*b.layers*b.chunks(), 1), 256, int32(n), b.states(n), b.freshSlots, b.embeddings, b.projected)
 }
 
 // backward computes the gradients of the parameters that the chunk's embeddings and tables depend on.
 func (b *between) backward(e *engine) {
-	n := len(b.fresh)
+	n := b.current
 	pieces := blocks(n*b.relations, projectPiece)
 	e.launch("project_backward", turns(n*b.layers*b.chunks(), 1), 256, int32(n), b.projected, b.byTable, b.byHidden)
 	e.launch("project_states", turns(n*b.chunks(), 1), 256, int32(n), b.byHidden, b.batch.FinalGradients)
@@ -209,7 +208,7 @@ func (b *between) backward(e *engine) {
 
 // work returns the work for the fresh base relations: every layer updates all relations, along all edges.
 func (b *between) work() *Work {
-	n := len(b.fresh)
+	n := b.current
 	w := &Work{Queries: n, Relations: b.relations, Edges: int(b.graph.Edges())}
 	for range b.configuration.Layers {
 		w.Rows, w.Messages = append(w.Rows, int64(n*w.Relations)), append(w.Messages, int64(n*w.Edges))

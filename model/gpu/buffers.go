@@ -128,14 +128,18 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	}
 	e.capacity = int(min(int64(wanted), max(1, queriesIn(chunk-once, each, eachBase, bases)), indexed))
 	together := min(int64(e.capacity), bases)
-	if needed, free := each*int64(e.capacity)+eachBase*together+once, e.free(); needed > free {
+	needed, free := each*int64(e.capacity)+eachBase*together+once, e.free()
+	if needed > free {
 		return remedy.Errorf("end other processes on the GPU, train with a smaller --batch_size or use --device cpu", "%w: %d of the queries that are computed together take %d MiB beside the graph and the weights, of %d MiB free",
 			device.ErrMemory, e.capacity, needed>>20, free>>20)
 	}
+	e.twice = e.training && needed+e.setBytes(stride, e.capacity, int(together)) <= free
 	e.allocate(stride, e.capacity)
 	if e.between != nil {
 		e.between.placeBuffers(&e.batch, int(together), int(max(together, slots)))
 	}
+	e.makeOther(stride)
+	e.memory.synchronize() // the stream that prepares does not wait for what was placed
 	return e.memory.err
 }
 

@@ -35,6 +35,7 @@ type machine struct {
 	memory   memory
 	held     []*part // of graphs
 	training bool
+	twice    bool     // whether two sets of queries are held
 	profile  *profile // nil unless launches are measured
 }
 
@@ -44,11 +45,10 @@ type engine struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
 	kernels       map[string]device.Kernel
-	batch         batch          // what does not depend on the queries
-	capacity      int            // queries of a chunk
-	current       int            // queries of the last chunk
-	at            device.Pointer // of the input: a batch, and behind it its queries and their candidates
-	input         []byte         // the last one
+	set                  // of the queries that are computed
+	other         set    // while training: of the next queries
+	capacity      int    // queries of a chunk
+	input         []byte // the last one
 	inverse       inverse
 	between       *between // nil unless relations come from their graph
 }

@@ -87,6 +87,9 @@ func (e *engine) findRows(n int) {
 	e.launch("strips_count", blocks(layers*v, 256), 256)
 	e.launch("strips_start", layers, 1024)
 	e.launch("strips_write", blocks(layers*v, 256), 256)
+	if b := e.between; b != nil && b.current > 0 {
+		b.findRows(b.current)
+	}
 	if e.training && e.batch.Threshold > 0 {
 		words := e.dim / 32
 		pairs := 0

@@ -42,6 +42,35 @@ func (m *memory) clear(at device.Pointer, bytes int64) {
 	}
 }
 
+// use makes a stream that of later work, after an error too: the device may have other users.
+func (m *memory) use(stream int) {
+	if err := m.device.Use(stream); m.err == nil {
+		m.err = err
+	}
+}
+
+// mark returns a mark behind the stream's work so far.
+func (m *memory) mark() (at device.Mark) {
+	if m.err == nil {
+		at, m.err = m.device.Mark()
+	}
+	return at
+}
+
+// wait makes the stream's later work wait for a mark.
+func (m *memory) wait(behind device.Mark) {
+	if m.err == nil {
+		m.err = m.device.Wait(behind)
+	}
+}
+
+// synchronize waits for the stream's work.
+func (m *memory) synchronize() {
+	if m.err == nil {
+		m.err = m.device.Synchronize()
+	}
+}
+
 // place allocates memory with the given content.
 func place[T any](m *memory, values []T) device.Pointer {
 	content := device.Bytes(values)

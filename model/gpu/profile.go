@@ -69,8 +69,8 @@ func (e *engine) measure(kernel string, from device.Mark) {
 
 // mark returns a mark, while a profile is taken.
 func (e *engine) mark() (m device.Mark) {
-	if e.profile != nil && e.memory.err == nil {
-		m, e.memory.err = e.device.Mark()
+	if e.profile != nil {
+		m = e.memory.mark()
 	}
 	return m
 }

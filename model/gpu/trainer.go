@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -34,6 +35,10 @@ type Trainer struct {
 	candidates, multiplicity []int32
 	failures                 []error
 	out                      []byte // what is read of a chunk: whether gradients are not finite, messages, losses
+
+	announced func() ([]optimizer.Example, uint64) // the next step's examples and seed, or nil
+	ahead     ahead
+	ready     device.Mark // behind the queries of the other set
 }
 
 // worker prepares one query at a time on the CPU.
@@ -95,17 +100,21 @@ func (t *Trainer) Load() error {
 // Step is optimizer.Trainer.Step on the device: the same negatives and dropout masks, and the same error where a loss or a gradient
 // is not finite.
 func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
-	if err := t.prepareQueries(examples, seed); err != nil {
+	next := t.announced
+	t.announced = nil
+	if err := t.begin(examples, seed); err != nil {
 		return optimizer.Result{}, err
 	}
-	stride := 1 + t.configuration.Negatives
 	var result optimizer.Result
 	t.memory.clear(t.batch.Bad, badSize)
 	for from := 0; from < len(examples); from += t.capacity {
 		n := min(t.capacity, len(examples)-from)
-		t.differentiate(from, n, stride, 1/float32(len(examples)))
-		if from+n == len(examples) {
+		t.differentiate(n, from > 0)
+		if from+n < len(examples) {
+			t.prepareChunk(from+n, len(examples))
+		} else {
 			t.apply() // before the device is waited for: it does nothing where a loss is not finite
+			t.prepareNext(next)
 		}
 		bad, err := t.read(examples[from:from+n], &result)
 		if err != nil {
@@ -140,21 +149,71 @@ func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (
 	return binary.NativeEndian.Uint32(out) != 0, nil
 }
 
-// differentiate queues the forward and backward pass of n of the step's queries.
-func (t *Trainer) differentiate(from, n, stride int, share float32) {
-	lists := func(all []int32) []int32 { return all[from*stride : (from+n)*stride] }
-	t.start(t.queries[from:from+n], t.members.of(from, n), lists(t.candidates), lists(t.multiplicity), func(b *batch) { b.Share, b.Accumulate = share, flag(from > 0) })
-	if from == 0 {
-		t.arrange()
+// Announce tells what the step after the next one is of: next is called, at most once, while the device computes the next one, and the step
+// that it returns is prepared meanwhile. It may return no examples. If the step is made, it begins with what is prepared; another one is
+// prepared again. Where the device's memory does not hold what is prepared twice, next is not called.
+func (t *Trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.announced = next }
+
+// begin prepares the first chunk of a step, unless that was done ahead.
+func (t *Trainer) begin(examples []optimizer.Example, seed uint64) error {
+	done := t.ahead.of(examples, seed)
+	t.ahead.examples = t.ahead.examples[:0]
+	if done {
+		return cmp.Or(t.memory.err, t.ahead.err)
 	}
+	if err := t.prepareQueries(examples, seed); err != nil {
+		return err
+	}
+	t.prepareChunk(0, len(examples))
+	return t.memory.err
+}
+
+// prepareNext prepares the first chunk of the step that was announced, if one was.
+func (t *Trainer) prepareNext(announced func() ([]optimizer.Example, uint64)) {
+	if announced == nil || !t.twice || t.memory.err != nil {
+		return
+	}
+	examples, seed := announced()
+	if len(examples) == 0 {
+		return
+	}
+	t.ahead.examples, t.ahead.seed = append(t.ahead.examples, examples...), seed
+	if t.ahead.err = t.prepareQueries(examples, seed); t.ahead.err == nil {
+		t.prepareChunk(0, len(examples))
+	}
+}
+
+// prepareChunk queues what does not depend on the weights, of as many as possible of a step's queries from one on: it fills the other set.
+// What was computed from that before is complete, since its losses were read. A device with one set computes that first.
+func (t *Trainer) prepareChunk(from, queries int) {
+	n, stride := min(t.capacity, queries-from), 1+t.configuration.Negatives
+	lists := func(all []int32) []int32 { return all[from*stride : (from+n)*stride] }
+	if t.twice {
+		t.memory.use(preparing)
+	}
+	t.swap()
+	t.start(t.queries[from:from+n], t.members.of(from, n), lists(t.candidates), lists(t.multiplicity), func(b *batch) { b.Share, b.Accumulate = 1/float32(queries), flag(from > 0) })
 	t.search(n)
 	t.findRows(n)
+	t.ready = t.memory.mark()
+	t.swap()
+	t.memory.use(computing)
+}
+
+// differentiate queues the forward and backward pass of the n queries that are prepared. further says that they are not a step's first.
+func (t *Trainer) differentiate(n int, further bool) {
+	stride := 1 + t.configuration.Negatives
+	t.swap()
+	t.memory.wait(t.ready)
+	if !further {
+		t.arrange()
+	}
 	t.embed(n)
 	_ = t.propagate(context.Background(), n) // a step is made whole
 	t.score(n, stride)
 	t.launch("loss", n, 256)
 	t.countSent(n)
-	t.backward(n, stride, from > 0)
+	t.backward(n, stride, further)
 }
 
 // apply queues Adam's step with the gradients on the device. Where a loss or a gradient is not finite, the device makes none.

@@ -319,36 +319,6 @@ func TestGroupsAreCanonical(t *testing.T) {
 	}
 }
 
-// waiting is a device that counts the copies for which a card would be waited for.
-type waiting struct {
-	device.Device
-	in, out int
-}
-
-func (w *waiting) CopyIn(to device.Pointer, from []byte) error {
-	w.in++
-	return w.Device.CopyIn(to, from)
-}
-
-func (w *waiting) CopyOut(to []byte, from device.Pointer) error {
-	w.out++
-	return w.Device.CopyOut(to, from)
-}
-
-// TestStepWaitsTwice checks that a step waits for the device once before its launches, when it has nothing to do, and once behind them.
-func TestStepWaitsTwice(t *testing.T) {
-	t.Parallel()
-	s, d := smallScenario(t, nil), &waiting{Device: interpreter.New()}
-	trainer, err := NewTrainer(d, s.graph, nil, s.configuration, s.parameters(), s.solver())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.in, d.out = 0, 0
-	if _, err := trainer.Step(s.examples, 1); err != nil || d.in != 1 || d.out != 1 {
-		t.Errorf("%d copies to the device and %d from it, %v, want one each", d.in, d.out, err)
-	}
-}
-
 // TestInfiniteLoss checks that a loss that is infinite, with finite gradients, is an error that leaves the weights as they are.
 func TestInfiniteLoss(t *testing.T) {
 	t.Parallel()
