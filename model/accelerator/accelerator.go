@@ -44,6 +44,13 @@ type Trainer interface {
 	Close() error
 }
 
+// Announcer is a Trainer that prepares a step while it makes the one before, as gpu.Trainer does.
+type Announcer interface {
+	// Announce tells what the step after the next one is of: next is called, at most once, while the next one is made. The results of the
+	// announced step, or of another one in its place, are the same as without.
+	Announce(next func() (examples []optimizer.Example, seed uint64))
+}
+
 // Scorer scores all entities for queries and keeps what is of interest, as gpu.Scorer does.
 type Scorer interface {
 	// Score answers any number of queries, in their order, each with its best candidates, highest score first.

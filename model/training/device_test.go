@@ -59,11 +59,14 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 					t.Errorf("history %+v, %v, want 4 epochs of the device", history, err)
 				}
 				stored := true
-				trainers, scorers := 0, 0
-				for _, operation := range devices.Operations {
+				trainers, scorers, alone := 0, 0, 0
+				for i, operation := range devices.Operations {
 					switch operation {
 					case "step":
 						stored = false
+						if devices.Operations[i-1] != "announced" {
+							alone++
+						}
 					case "store":
 						stored = true
 					case "trainer":
@@ -80,6 +83,9 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 					if trainers+scorers > 1 {
 						t.Errorf("%d trainers and %d scorers are open at the same time", trainers, scorers)
 					}
+				}
+				if alone != 4 {
+					t.Errorf("%d steps were not announced, want the first of each epoch", alone)
 				}
 				if trainers != 0 || scorers != 0 {
 					t.Errorf("%d trainers and %d scorers are left open", trainers, scorers)

@@ -111,6 +111,7 @@ type learner struct {
 	trials     []Trial
 	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
 	examples   []optimizer.Example // of the current step
+	upcoming   upcoming
 	history    []history.Epoch
 	finished   []checkpoint.Record // of the epochs
 	report     func(Progress)
@@ -362,7 +363,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := l.trainBatch(l.partial.Step); err != nil {
+		if err := l.trainBatch(l.partial.Step, l.partial.Step+1); err != nil {
 			return err
 		}
 		l.report(l.progress(0))
@@ -375,8 +376,8 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// trainBatch makes a step of the epoch, and adds it to partial.
-func (l *learner) trainBatch(index int) error {
+// trainBatch makes a step of the epoch, and adds it to partial. next is the one to make after it, or the number of steps.
+func (l *learner) trainBatch(index, next int) error {
 	batch, err := l.course.at(index)
 	if err != nil {
 		return err
@@ -385,10 +386,11 @@ func (l *learner) trainBatch(index int) error {
 	if err := l.makeTrainer(); err != nil {
 		return err
 	}
-	if l.examples, err = batch.examples(l.examples); err != nil {
+	if err := l.readExamples(batch, index); err != nil {
 		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, err)
 	}
-	result, err := l.step(l.examples, optimizer.StepSeed(uint64(l.Seed), l.epoch, index))
+	l.announceStep(next)
+	result, err := l.step(l.examples, l.stepSeed(index))
 	if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 		err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
 	}

@@ -108,12 +108,16 @@ func (l *learner) makeSteps(ctx context.Context, indices []int, trained func(que
 	l.partial = checkpoint.Partial{}
 	l.solver.LearningRate = l.learningRate()
 	l.steps, l.queries = l.course.begin(l.epoch)
-	for _, index := range indices {
+	for i, index := range indices {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		before := l.partial
-		if err := l.trainBatch(index); err != nil {
+		next := l.steps
+		if i+1 < len(indices) {
+			next = indices[i+1]
+		}
+		if err := l.trainBatch(index, next); err != nil {
 			return err
 		}
 		trained(l.partial.Queries-before.Queries, l.partial.Loss-before.Loss)

@@ -103,6 +103,48 @@ func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Res
 	return result, err
 }
 
+// upcoming are the examples of a step that a trainer prepares.
+type upcoming struct {
+	epoch, index int
+	examples     []optimizer.Example
+}
+
+func (l *learner) stepSeed(index int) uint64 {
+	return optimizer.StepSeed(uint64(l.Seed), l.epoch, index)
+}
+
+// readExamples sets examples to those of a step, unless they are upcoming.
+func (l *learner) readExamples(of batch, index int) (err error) {
+	if u := &l.upcoming; u.epoch == l.epoch && u.index == index {
+		l.examples, u.examples, u.epoch = u.examples, l.examples, 0
+		return nil
+	}
+	l.examples, err = of.examples(l.examples)
+	return err
+}
+
+// announceStep lets the trainer prepare a step of the epoch while it makes the one before, unless the steps of several graphs take turns. Where the
+// examples cannot be read, that step returns the error.
+func (l *learner) announceStep(index int) {
+	trainer, prepares := l.material.trainer.(accelerator.Announcer)
+	if !prepares || index >= l.steps || l.course.graphs() > 0 {
+		return
+	}
+	trainer.Announce(func() ([]optimizer.Example, uint64) {
+		u := &l.upcoming
+		u.epoch = 0
+		of, err := l.course.at(index)
+		if err == nil {
+			u.examples, err = of.examples(u.examples)
+		}
+		if err != nil {
+			return nil, 0
+		}
+		u.epoch, u.index = l.epoch, index
+		return u.examples, l.stepSeed(index)
+	})
+}
+
 // computedBy returns the kernel variant or the kind of device that makes the steps, for training.jsonl.
 func (l *learner) computedBy() string {
 	if a := l.device.Accelerator(); a != nil {

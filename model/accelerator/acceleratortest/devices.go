@@ -3,6 +3,8 @@ package acceleratortest
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"tagnet/formats/reach"
 	"tagnet/model/accelerator"
@@ -28,7 +30,8 @@ type Devices struct {
 	Unsupported error
 	// Fail, if not nil, is called before each operation, and its error is that of the operation.
 	Fail func(operation string) error
-	// Operations are those that succeeded: open, trainer, step, store, load, scorer, score, and close, close trainer and close scorer.
+	// Operations are those that succeeded: open, trainer, step, store, load, scorer, score, and close, close trainer and close scorer. A step that
+	// was announced follows "announced".
 	Operations []string
 }
 
@@ -71,6 +74,9 @@ type trainer struct {
 	devices          *Devices
 	parameters, copy *parameters.Set[float32]
 	solver, own      *optimizer.Adam
+	next             func() ([]optimizer.Example, uint64)
+	announced        []optimizer.Example
+	seed             uint64 // of announced
 }
 
 func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (accelerator.Trainer, error) {
@@ -98,11 +104,20 @@ func copySet(to, from *parameters.Set[float32]) {
 	}
 }
 
+func (t *trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.next = next }
+
 func (t *trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+	if seed == t.seed && reflect.DeepEqual(examples, t.announced) {
+		t.devices.Operations = append(t.devices.Operations, "announced")
+	}
 	if err := t.devices.do("step"); err != nil {
 		return optimizer.Result{}, err
 	}
 	t.own.LearningRate, t.own.WeightDecay = t.solver.LearningRate, t.solver.WeightDecay
+	if t.announced = nil; t.next != nil {
+		t.announced, t.seed = t.next()
+		t.announced, t.next = slices.Clone(t.announced), nil
+	}
 	return t.Trainer.Step(examples, seed)
 }
 
