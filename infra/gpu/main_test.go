@@ -153,13 +153,16 @@ func TestMeasured(t *testing.T) {
 func checkMeasured(t *testing.T, preset string) {
 	t.Helper()
 	out := t.TempDir()
-	running(t, "--preset", preset, "--batch_size", "1", "--skip_training", "--steps", "1", "--out", out)
+	running(t, "--preset", preset, "--batch_size", "1", "--skip_training", "--steps", "2", "--out", out)
 	var m measured
 	if err := json.Unmarshal([]byte(files(t, out)["measured.json"]), &m); err != nil {
 		t.Fatal(err)
 	}
 	if m.Training == nil || m.Scoring == nil {
 		t.Fatalf("%+v", m)
+	}
+	if !(m.Training.Ahead > 0) {
+		t.Errorf("steps that are prepared ahead are not measured: %+v", m.Training)
 	}
 	for _, timing := range []*timing{m.Training, m.Scoring} {
 		if !(timing.Microseconds > 0 && timing.Messages > 20 && timing.Rows > 20 && timing.Launches > 0) {

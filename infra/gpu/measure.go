@@ -18,8 +18,10 @@ import (
 
 // timing holds mean times and counts of a training step or of a scored query.
 type timing struct {
-	// Microseconds is the time that passes, Device that of the kernels, and Host the rest: what the device waits for.
+	// Microseconds is the time that passes, Device that of the kernels, and Host the rest: what the device waits for. Ahead is the time that
+	// passes where steps are announced, and prepared while the device computes those before.
 	Microseconds float64 `json:"microseconds"`
+	Ahead        float64 `json:"ahead_microseconds,omitempty"`
 	Device       float64 `json:"device_microseconds"`
 	Host         float64 `json:"host_microseconds"`
 	// Preparing is the time for examples, part of Host.
@@ -58,7 +60,7 @@ func (k *kit) measure(ctx context.Context) error {
 	}
 	k.measured.Training = t
 	k.printTiming("a training step", t)
-	k.print("an epoch of %d steps: %.1fs by this", k.stepsOfEpoch(), t.EpochSeconds)
+	k.print("a training step that is prepared ahead, as in training: %.1f us; an epoch of %d steps: %.1fs by this", t.Ahead, k.stepsOfEpoch(), t.EpochSeconds)
 	scorer, err := gpu.NewScorer(k.device, k.data.Graph, nil, k.configuration, weights)
 	if err != nil {
 		return err
@@ -88,54 +90,89 @@ type steps struct {
 	trainer   *gpu.Trainer
 	batches   [][]optimizer.Draw
 	examples  []optimizer.Example
+	following []optimizer.Example // of the step that is announced
 	next      int
+	loss      float64
 	preparing time.Duration
 	queries   int
 	messages  int64
 }
 
-func (s *steps) run(ctx context.Context, n int) error {
-	s.preparing, s.queries, s.messages = 0, 0, 0
-	for range n {
+// run makes n steps, which it announces with ahead.
+func (s *steps) run(ctx context.Context, n int, ahead bool) error {
+	s.preparing, s.queries, s.messages, s.loss = 0, 0, 0, 0
+	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		begun := time.Now()
-		batch := s.batches[s.next%len(s.batches)]
 		var err error
-		if s.examples, err = s.data.Train.Examples(batch, uint64(s.seed), 1, s.examples); err != nil {
+		if i > 0 && ahead {
+			s.examples, s.following = s.following, s.examples
+		} else if s.examples, err = s.read(s.next, s.examples); err != nil {
 			return err
 		}
-		s.preparing += time.Since(begun)
-		r, err := s.trainer.Step(s.examples, optimizer.StepSeed(uint64(s.seed), 1, s.next))
-		if err != nil {
+		var failed error // of the next step's examples
+		if i+1 < n && ahead {
+			s.trainer.Announce(func() ([]optimizer.Example, uint64) {
+				s.following, failed = s.read(s.next+1, s.following)
+				return s.following, s.stepSeed(s.next + 1)
+			})
+		}
+		r, err := s.trainer.Step(s.examples, s.stepSeed(s.next))
+		if err := errors.Join(err, failed); err != nil {
 			return err
 		}
 		s.next++
+		s.loss += r.Loss
 		s.queries += len(s.examples)
 		s.messages += r.Messages
 	}
 	return nil
 }
 
+// read returns the examples of a step.
+func (s *steps) read(step int, into []optimizer.Example) ([]optimizer.Example, error) {
+	begun := time.Now()
+	examples, err := s.data.Train.Examples(s.batches[step%len(s.batches)], uint64(s.seed), 1, into)
+	s.preparing += time.Since(begun)
+	return examples, err
+}
+
+func (s *steps) stepSeed(step int) uint64 { return optimizer.StepSeed(uint64(s.seed), 1, step) }
+
+// time makes the first n steps of an epoch from the initial weights, and returns the microseconds of one.
+func (s *steps) time(ctx context.Context, n int, ahead bool) (float64, error) {
+	if err := s.trainer.Load(); err != nil {
+		return 0, err
+	}
+	s.next = 0
+	begun := time.Now()
+	err := s.run(ctx, n, ahead)
+	return microseconds(time.Since(begun), n), err
+}
+
 func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timing, error) {
 	s := &steps{kit: k, trainer: trainer, batches: optimizer.Schedule(k.data.Train.Keys(k.configuration), k.configuration, uint64(k.seed), 1)}
-	if err := s.run(ctx, min(warming, k.steps)); err != nil {
+	if err := s.run(ctx, min(warming, k.steps), true); err != nil {
 		return nil, err
 	}
-	begun := time.Now()
-	if err := s.run(ctx, k.steps); err != nil {
+	alone, err := s.time(ctx, k.steps, false)
+	if err != nil {
 		return nil, err
 	}
-	t := &timing{
-		Microseconds: microseconds(time.Since(begun), k.steps), Preparing: microseconds(s.preparing, k.steps),
-		Messages: float64(s.messages) / float64(s.queries),
+	loss := s.loss
+	t := &timing{Microseconds: alone, Preparing: microseconds(s.preparing, k.steps), Messages: float64(s.messages) / float64(s.queries)}
+	if t.Ahead, err = s.time(ctx, k.steps, true); err != nil {
+		return nil, err
 	}
-	t.EpochSeconds = t.Microseconds * float64(k.stepsOfEpoch()) / 1e6
+	if s.loss != loss {
+		return nil, fmt.Errorf("the losses of the same %d steps add up to %v if each is prepared ahead, and to %v if it is not", k.steps, s.loss, loss)
+	}
+	t.EpochSeconds = t.Ahead * float64(k.stepsOfEpoch()) / 1e6
 	trainer.Profile()
 	done, profiled := work{costs: costs{}}, min(profiledSteps, k.steps)
 	for range profiled {
-		if err := s.run(ctx, 1); err != nil {
+		if err := s.run(ctx, 1, false); err != nil {
 			return nil, err
 		}
 		w, err := trainer.LastWork()
