@@ -23,8 +23,12 @@ type set struct {
 // prepared returns the buffers that preparing queries writes and computing them reads.
 func (e *engine) prepared() []*device.Pointer {
 	b := &e.batch
-	return []*device.Pointer{&e.at, &b.Reached, &b.Active, &b.Counts, &b.Starts, &b.RowBegin, &b.HeavyEnd, &b.Rows, &b.RowDegree, &b.RowNumbers,
+	all := []*device.Pointer{&e.at, &b.Reached, &b.Active, &b.Counts, &b.Starts, &b.RowBegin, &b.HeavyEnd, &b.Rows, &b.RowDegree, &b.RowNumbers,
 		&b.StripBegin, &b.Strips, &b.Spans, &b.SpanCounts, &b.Masks}
+	if e.reach() > 0 && !e.configuration.Windowed() {
+		all = append(all, &b.Distances) // which depend on the query
+	}
+	return all
 }
 
 // doubled returns the buffers of prepared queries.
@@ -52,9 +56,7 @@ func (e *engine) makeOther(stride int) {
 		for _, b := range e.doubled(stride, e.capacity) {
 			*b.at = e.memory.allocate(b.bytes*int64(e.capacity) + b.once)
 		}
-		if e.configuration.Windowed() {
-			e.batch.Distances = e.batch.Reached
-		}
+		e.shareDistances()
 	}
 	if e.between != nil {
 		e.between.makeOther(e.between.relations)

@@ -157,18 +157,25 @@ func (e *engine) allocate(stride, capacity int) {
 	for _, buffer := range e.buffers(stride, capacity) {
 		*buffer.at = e.memory.allocate(buffer.bytes*int64(capacity) + buffer.once)
 	}
-	switch {
-	case e.configuration.Windowed():
-		e.batch.Distances = e.batch.Reached
-	case e.reach() > 0:
-		e.batch.Outside = e.batch.Distances // 0 for members, unreached for others
-	default:
+	e.shareDistances()
+	if !e.configuration.Windowed() && e.reach() == 0 {
 		e.memory.clear(e.batch.Distances, int64(e.capacity)*int64(e.graph.Entities))
 	}
 	e.batch.Reach = int32(e.reach())
 	e.batch.CandidateStride = int32(stride)
 	e.batch.Parts = int32(e.parts(e.capacity))
 	e.batch.StripStride, e.batch.SpanStride = int32(e.strips(e.capacity)), int32(e.spans(e.capacity))
+}
+
+// shareDistances makes the distances that decide what is updated those that the search finds or, with policy full and a reach, what marks the
+// members: 0 for these, unreached for others.
+func (e *engine) shareDistances() {
+	switch {
+	case e.configuration.Windowed():
+		e.batch.Distances = e.batch.Reached
+	case e.reach() > 0:
+		e.batch.Outside = e.batch.Distances
+	}
 }
 
 // indexed returns the number of queries whose values the kernels count and index with 32 bits: rows with their masks, states, relation
