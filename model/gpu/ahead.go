@@ -81,7 +81,7 @@ type ahead struct {
 // of reports whether it is the step with these examples.
 func (a ahead) of(examples []optimizer.Example, seed uint64) bool {
 	return len(a.examples) > 0 && a.seed == seed && slices.EqualFunc(a.examples, examples, func(a, b optimizer.Example) bool {
-		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key &&
+		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key && a.Part == b.Part &&
 			(a.Negatives == nil) == (b.Negatives == nil) && slices.Equal(a.Negatives, b.Negatives) && slices.Equal(a.Known, b.Known)
 	})
 }
