@@ -51,9 +51,16 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 		s.local(t, arguments...)
 		s.flink(t, arguments, nil)
 	}
-	parts := []string{"bundle", "--reach=300", "--layers=4"}
+	near := []string{"--reach=300", "--layers=4"}
+	parts, valid := append([]string{"bundle", "--split=train"}, near...), append([]string{"bundle", "--split=valid"}, near...)
 	s.local(t, parts...)
 	s.flink(t, parts, func() { s.kill(t, s.busy(t)) })
+	s.local(t, valid...)
+	s.flink(t, valid, nil)
+	// The parts give workers that hold no graph the weights of a training that holds it.
+	within := append([]string{"train", "--preset=wn-v1", "--run=near", "--epochs=1"}, near...)
+	s.local(t, within...)
+	s.flink(t, append(within, "--bundles"), nil)
 	s.local(t, loopback...)
 	s.run(t, "flink", s.there, slices.Concat(loopback, s.flags()[:3], []string{"--environment_type=LOOPBACK"}), nil)
 	s.local(t, train...)
