@@ -68,7 +68,7 @@ func (o *origin) open(ctx context.Context, fields []*field) error {
 // transfers reports whether --from names weights of which none belongs to a relation.
 func (o *origin) transfers() bool { return o.file != nil && o.file.Start().Transfers() }
 
-// fits returns an error unless a configuration is one of the weights of --from. The policy may be window: it has
+// fits returns an error unless a configuration is one of the weights of --from. The policy may be window, and there may be a reach: these have
 // the same weights.
 func (o *origin) fits(c configuration.Configuration) error {
 	if o.file == nil {
@@ -78,6 +78,7 @@ func (o *origin) fits(c configuration.Configuration) error {
 	if err != nil {
 		return err
 	}
+	want.Reach, want.ReachNegatives = c.Reach, c.ReachNegatives
 	why := ""
 	switch {
 	case c.Policy != configuration.PolicyWindow:

@@ -234,6 +234,15 @@ func TestTrainULTRAByWorkers(t *testing.T) {
 	}
 }
 
+// TestTrainULTRAWithAReach trains the weights further on parts of the graph: a reach has no weights.
+func TestTrainULTRAWithAReach(t *testing.T) {
+	w, weights := ring(t, 40), ultraWeights(t)
+	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--reach", "10", "--reach_negatives", ".5", "--epochs", "1")...)
+	if !strings.Contains(out, "best: epoch 1, validation MRR") {
+		t.Errorf("output:\n%s", out)
+	}
+}
+
 func TestTrainULTRAIsRefused(t *testing.T) {
 	w, weights := finished(t), ultraWeights(t)
 	folder := filepath.Join(w, "runs", "main", "checkpoints")
