@@ -71,9 +71,15 @@ func (h Header) Draws(c configuration.Configuration, seed int64) error {
 	if *d == want && c.Epochs <= d.Epochs {
 		return nil
 	}
-	want.Epochs = c.Epochs
-	again := fmt.Sprintf("run bundle --split train --reach %d --layers %d --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d --force", h.Reach, h.Layers, want.QueriesPerEpoch, want.Epochs, seed, want.Batching, want.BatchSize)
-	return remedy.Errorf(again, "the parts are for the queries of %v, and the training draws those of %v", *d, want)
+	again, all := fmt.Sprintf("run bundle --split train --reach %d --layers %d", h.Reach, h.Layers), "all"
+	if h.Remove != configuration.RemoveTriple {
+		again += " --remove " + h.Remove
+	}
+	if want.Epochs = c.Epochs; want.QueriesPerEpoch > 0 {
+		again += fmt.Sprintf(" --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d", want.QueriesPerEpoch, want.Epochs, seed, want.Batching, want.BatchSize)
+		all = fmt.Sprintf("those of %v", want)
+	}
+	return remedy.Errorf(again+" --force", "the parts are for the queries of %v, and the training draws %s", *d, all)
 }
 
 // String says which queries are drawn.

@@ -169,6 +169,35 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 	}
 }
 
+// TestOtherDrawsAreRefused names the command that finds the parts of what a training draws.
+func TestOtherDrawsAreRefused(t *testing.T) {
+	t.Parallel()
+	random := parts.Drawn{Batching: configuration.BatchingRandom, BatchSize: 16, QueriesPerEpoch: 50, Epochs: 4, Seed: 3}
+	h := parts.Header{Reach: 20, Layers: 3, Remove: configuration.RemoveTriple, Drawn: &random}
+	const again = "run bundle --split train --reach 20 --layers 3"
+	for name, c := range map[string]struct {
+		change func(h *parts.Header, c *configuration.Configuration)
+		text   string
+	}{
+		"the same":      {func(*parts.Header, *configuration.Configuration) {}, ""},
+		"fewer epochs":  {func(_ *parts.Header, c *configuration.Configuration) { c.Epochs = 2 }, ""},
+		"all are there": {func(h *parts.Header, _ *configuration.Configuration) { h.Drawn = nil }, ""},
+		"more epochs": {func(_ *parts.Header, c *configuration.Configuration) { c.Epochs = 5 },
+			again + " --queries_per_epoch 50 --epochs 5 --seed 3 --batching random --batch_size 16 --force"},
+		"all are drawn": {func(_ *parts.Header, c *configuration.Configuration) { c.QueriesPerEpoch = 0 }, "draws all; " + again + " --force"},
+		"another removal": {func(h *parts.Header, c *configuration.Configuration) { h.Remove, c.Epochs = configuration.RemoveNone, 5 },
+			again + " --remove none --queries_per_epoch 50"},
+	} {
+		h, d := h, random.Configuration()
+		d.Epochs = random.Epochs
+		c.change(&h, &d)
+		err := h.Draws(d, random.Seed)
+		if (err != nil) != (c.text != "") || err != nil && !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
 func lowerReach(t *testing.T, ctx context.Context, folder string) {
 	t.Helper()
 	url := storage.Join(folder, parts.HeaderFile())
