@@ -117,6 +117,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--reach", "-1"}, "--reach"},
 		{[]string{"--reach", "10", "--split", "test", "--remove", "none"}, "leave it out with --split test"},
 		{[]string{"--reach", "10", "--epochs", "2"}, "--queries_per_epoch"},
+		{[]string{"--reach", "10", "--epochs", "2", "--remove", "none"}, "--epochs decides which queries"},
 		{[]string{"--reach", "10", "--memory", "1"}, "--memory 1 is too small"},
 	} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: "--", Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.flags...)...)

@@ -67,17 +67,17 @@ func (f *flags) check(e *command.Environment) error {
 	if f.configuration.Reach == 0 {
 		return command.Usage("--reach is 0, and then a query propagates through the whole graph: give --reach, as to train")
 	}
-	given := ""
+	var err error
 	e.Flags.Visit(func(g *flag.Flag) {
-		if slices.Contains(hyperparameters[2:], g.Name) {
-			given = g.Name
+		switch {
+		case f.split != parts.Train && slices.Contains(hyperparameters[2:], g.Name):
+			err = command.Usage("--%s is about training queries: leave it out with --split %s", g.Name, f.split)
+		case f.configuration.QueriesPerEpoch == 0 && slices.Contains(hyperparameters[4:], g.Name):
+			err = command.Usage("--%s decides which queries a training draws with --queries_per_epoch: leave it out, or give that too", g.Name)
 		}
 	})
-	switch {
-	case f.split != parts.Train && given != "":
-		return command.Usage("--%s is about training queries: leave it out with --split %s", given, f.split)
-	case f.configuration.QueriesPerEpoch == 0 && slices.Contains(hyperparameters[4:], given):
-		return command.Usage("--%s decides which queries a training draws with --queries_per_epoch: leave it out, or give that too", given)
+	if err != nil {
+		return err
 	}
 	return command.CheckMemory(f.memory)
 }
