@@ -73,6 +73,9 @@ func (e *evidence) outOfReach(v evaluation) string {
 	if e.checkpoint != nil {
 		within = " within " + plural(int64(e.checkpoint.Configuration.Layers), "layer", "layers")
 	}
+	if v.of.Reach > 0 {
+		within += " and the " + plural(int64(v.of.Reach), "entity", "entities") + " of a query's reach"
+	}
 	unreached := v.ByDistance[reach.Key]
 	hits := (v.Pessimistic.Hits10*float64(v.Queries) - unreached.Pessimistic.Hits10*float64(unreached.Queries)) / float64(v.Queries-v.Unreached)
 	return fmt.Sprintf("%s of the answers (%s of %s) cannot be found, since no message reaches them%s; of the others %s are among the first ten.",

@@ -159,6 +159,22 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestUnreachedAnswersOfReach checks that the page names the reach of an evaluation, which leaves answers out that layers do not.
+func TestUnreachedAnswersOfReach(t *testing.T) {
+	t.Parallel()
+	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {
+		if i%9 == 0 {
+			r.Distance, r.RankPessimistic, r.RankOptimistic = -1, 900, 700
+		}
+	}))
+	v.of.Reach = 80
+	e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
+	e.checkpoint.Configuration.Layers, e.checkpoint.Configuration.Policy = 3, "window"
+	if got := strings.Join(e.findings(), " "); !strings.Contains(got, "no message reaches them within 3 layers and the 80 entities of a query's reach; of the others ") {
+		t.Error(got)
+	}
+}
+
 // TestUnreachedAnswersOfFull checks that the page does not call unreached answers impossible to find, or tied, with the policy
 // full, which gives them scores of their own.
 func TestUnreachedAnswersOfFull(t *testing.T) {

@@ -41,6 +41,8 @@ type Evaluated struct {
 	From *checkpoint.Origin
 	// Radius is the value of --radius, 0 for the exact one.
 	Radius int
+	// Reach is how many entities a query propagated through at most, 0 for all.
+	Reach int
 	// Relations, Sources and Candidates are what --relation, --sources and --candidates chose: names, and types or numbers of names;
 	// empty for all, and Relations for --queries.
 	Relations           string `json:"relation"`
