@@ -36,6 +36,9 @@ func (f *flags) checkBundles() error {
 			return command.Usage("--bundles with --%s: parts of the graph answer the queries of a split by a trained model; leave one of the two out", other.flag)
 		}
 	}
+	if f.split == parts.Train { // whose parts are numbered by fact, one for each query
+		return command.Usage("--bundles with --split %s: the parts for training are found without the fact of each query, which scoring has; leave one of the two out", f.split)
+	}
 	return nil
 }
 

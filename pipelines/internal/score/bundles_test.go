@@ -55,6 +55,7 @@ func TestBundles(t *testing.T) {
 // TestBundlesAreRefused names the remedy of what parts of the graph cannot do, and of parts that are missing.
 func TestBundlesAreRefused(t *testing.T) {
 	w := within(t)
+	pipelinetest.Bundles(t, w, 9, 3, "train")
 	for _, c := range []struct {
 		flags []string
 		code  int
@@ -68,6 +69,7 @@ func TestBundlesAreRefused(t *testing.T) {
 		{[]string{"--facts", "all"}, 2, "--bundles with --facts"},
 		{[]string{"--model", "zero"}, 2, "--bundles with --model"},
 		{[]string{"--protocol", "grail"}, 2, "--bundles with --protocol"},
+		{[]string{"--split", "train"}, 2, "--bundles with --split train"},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append(c.flags, "--workspace", w, "--bundles")...)
 		if code != c.code || !strings.Contains(stderr, c.text) {
