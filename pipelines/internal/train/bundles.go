@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tagnet/model/configuration"
+	"tagnet/model/kg"
 	"tagnet/model/parts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
@@ -41,8 +42,14 @@ func (t *trainer) openBundles(ctx context.Context) error {
 	if !t.bundles {
 		return nil
 	}
-	if n := t.loaded.Train.Graph.Entities; t.configuration.Reach >= n {
-		return command.Usage("--bundles with --reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", t.configuration.Reach, n)
+	graphs := []*kg.View{t.loaded.Train}
+	if t.valid > 0 {
+		graphs = append(graphs, t.loaded.Of("valid"))
+	}
+	for _, on := range graphs {
+		if n := on.Graph.Entities; t.configuration.Reach >= n {
+			return command.Usage("--bundles with --reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", t.configuration.Reach, n)
+		}
 	}
 	data, err := t.params("").ReadData(ctx)
 	if err != nil {

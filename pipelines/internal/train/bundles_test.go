@@ -75,4 +75,11 @@ func TestBundlesAreRefused(t *testing.T) {
 	if files := pipelinetest.Files(t, filepath.Join(w, "runs")); len(files) > 0 {
 		t.Errorf("files of %d trainings", len(files))
 	}
+	smaller := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", smaller, "--validate_on", "inference",
+		"--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 60)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 30)))
+	pipelinetest.Bundles(t, smaller, 40, 3, "train")
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(smaller, "--reach", "40", "--bundles")...); code != 2 || !strings.Contains(stderr, "leave --bundles out") {
+		t.Errorf("a reach of more than the inference graph: exit code %d, %s", code, stderr)
+	}
 }
