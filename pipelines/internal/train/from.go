@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"tagnet/formats/storage"
@@ -113,7 +114,11 @@ func (t *trainer) compare(best checkpoint.Record) {
 	if !best.Valid.Better(best.Start) {
 		text += "; no epoch is better than the weights of --from: use these"
 		if best.Origin.Model != "" {
-			text += ", with " + t.e.Workspace.Command("score", "--model", best.Origin.Model).String()
+			with := t.e.Workspace.Command("score", "--model", best.Origin.Model)
+			if r := best.Configuration.Reach; r > 0 { // the model has none of its own
+				with = with.With("--reach", strconv.Itoa(r))
+			}
+			text += ", with " + with.String()
 		}
 	}
 	t.e.Say("%s", text)

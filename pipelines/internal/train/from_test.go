@@ -38,6 +38,9 @@ func TestTrainFromIsCompared(t *testing.T) {
 	if n := strings.Count(shown, "before the training: validation MRR 0."); n != 1 || !strings.Contains(out, none+w+" --model zero\n") {
 		t.Errorf("it is shown %d times:\n%s%s", n, shown, out)
 	}
+	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--learning_rate", "1e-12", "--reach", "12", "--run", "within")...); !strings.Contains(out, none+w+" --run within --model zero --reach 12\n") {
+		t.Errorf("with a reach:\n%s", out)
+	}
 	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "zero", "--split", "valid", "--run", "zero", "--calibrate=false")
 	want, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(w, "runs/zero/evaluation/valid/metrics.json"))
 	if err != nil {
