@@ -70,12 +70,7 @@ func (w *NamesWriter) Write(name []byte) error {
 
 // CountNames returns the number of names of a file. It reads the frame of the file only.
 func CountNames(ctx context.Context, url, schema string) (int64, error) {
-	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, namesSchema(schema)) })
-	if err != nil {
-		return 0, err
-	}
-	defer r.close()
-	return r.frame.rows, nil
+	return countRows(ctx, url, namesSchema(schema))
 }
 
 // EachName calls each for the names of a file, in the order of their ids, and verifies that order. The bytes are a view that

@@ -96,6 +96,11 @@ func WriteQueries(ctx context.Context, url string, queries []Query) error {
 	return w.Commit()
 }
 
+// CountQueries returns the number of queries of a file. It reads the frame of the file only.
+func CountQueries(ctx context.Context, url string) (int64, error) {
+	return countRows(ctx, url, queriesSchema)
+}
+
 // EachQuery calls each for the queries of a file, in order. It holds one batch.
 func EachQuery(ctx context.Context, url string, each func(q Query) error) error {
 	var queries []Query

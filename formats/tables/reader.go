@@ -65,6 +65,16 @@ func readTable(ctx context.Context, url string, schema *arrow.Schema, start func
 	return eachBatch(ctx, url, func(got *arrow.Schema) error { return sameTable(got, schema) }, start, each)
 }
 
+// countRows returns the number of rows of a table. It reads the frame of the file only.
+func countRows(ctx context.Context, url string, schema *arrow.Schema) (int64, error) {
+	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, schema) })
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	return r.frame.rows, nil
+}
+
 // eachBatch is readTable for a file whose schema passes a check.
 func eachBatch(ctx context.Context, url string, check func(*arrow.Schema) error, start func(rows int64), each func(rows arrow.Record) error) error {
 	r, err := openTable(ctx, url, check)

@@ -289,20 +289,29 @@ func SearchBytes(s Sizes, c configuration.Configuration) int64 {
 	return perEntity*part.Entities + perEdge*part.Edges
 }
 
-// Parts estimates finding the parts of queries by rounds, so many in a file. inRunner is the bytes of elements that Beam's local runner holds
-// at a time, or 0.
-func Parts(s Sizes, c configuration.Configuration, inRunner, perFile int64) Estimate {
+// Parts estimates finding the parts of so many of a split's queries by rounds, so many in a file. inRunner is the bytes of elements that
+// Beam's local runner holds at a time, or 0.
+func Parts(s Sizes, c configuration.Configuration, queries, inRunner, perFile int64) Estimate {
 	const (
-		perQuery = 64 // read, with its number, and cut into files
+		perQuery = 64 // with its number, cut into files, and encoded
+		perDraw  = 4  // of all, where some are drawn: a mark, and the order of the facts
+		perKey   = 8  // what facts are grouped by
 		perEdge  = 20 // of a block; arrays grow by a quarter, and a batch is read
 	)
+	bytes := perQuery * queries
+	if c.QueriesPerEpoch > 0 {
+		bytes += perDraw * s.Queries
+	}
+	if c.QueriesPerEpoch > 0 && c.Batching != configuration.BatchingRandom {
+		bytes += perKey * s.Queries
+	}
 	part, searched := within(s, c)
 	files := max(1, s.EdgeFiles)
 	block := perEdge*s.Edges/files + 8*s.Entities/files + 8*part.Edges
 	file := perFile*SearchBytes(s, c) + 16*part.Edges
 	return Estimate{
 		Task:   "finding parts of the graph",
-		Rows:   []Row{{"queries", perQuery * s.Queries}, {"searches", runnerCopies * inRunner}},
+		Rows:   []Row{{"queries", bytes}, {"searches", runnerCopies * inRunner}},
 		Thread: max(block, file, searched) + 16*MiB,
 	}
 }

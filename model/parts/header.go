@@ -43,6 +43,8 @@ type Header struct {
 	Graph      string `json:"graph"`
 	// Drawn are the epochs whose queries the folder has; nil where it has all of the split.
 	Drawn *Drawn `json:"drawn,omitempty"`
+	// Limit is how many queries of the split, spread evenly over all as workload.Takes says, the folder has; 0 where it has all.
+	Limit int64 `json:"limit,omitempty"`
 	// Firsts has for each file the number of its first query.
 	Firsts []int64 `json:"firsts"`
 }
@@ -131,6 +133,9 @@ func (h Header) Check() error {
 		if err := check.First(check.Between("drawn.batch_size", d.BatchSize, 1, 1<<30), check.Count("drawn.queries_per_epoch", d.QueriesPerEpoch), check.Between("drawn.epochs", d.Epochs, 1, 1<<30)); err != nil {
 			return err
 		}
+	}
+	if h.Limit != 0 && (h.Split == Train || h.Limit < 0 || h.Limit >= h.Queries) {
+		return fmt.Errorf("limit is %d, in parts for %d queries of the split %s", h.Limit, h.Queries, h.Split)
 	}
 	for i, first := range h.Firsts {
 		if first < 0 || first >= h.Queries || i > 0 && first <= h.Firsts[i-1] {

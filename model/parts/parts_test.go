@@ -185,7 +185,9 @@ func TestOtherDrawsAreRefused(t *testing.T) {
 		"more epochs": {func(_ *parts.Header, c *configuration.Configuration) { c.Epochs = 5 },
 			again + " --queries_per_epoch 50 --epochs 5 --seed 3 --batching random --batch_size 16 --force"},
 		"all are drawn": {func(_ *parts.Header, c *configuration.Configuration) { c.QueriesPerEpoch = 0 }, "draws all; " + again + " --force"},
-		"another removal": {func(h *parts.Header, c *configuration.Configuration) { h.Remove, c.Epochs = configuration.RemoveNone, 5 },
+		"another removal": {func(h *parts.Header, c *configuration.Configuration) {
+			h.Remove, c.Epochs = configuration.RemoveNone, 5
+		},
 			again + " --remove none --queries_per_epoch 50"},
 	} {
 		h, d := h, random.Configuration()

@@ -24,6 +24,8 @@ type Want struct {
 	Reach, Layers int
 	// Remove is that of the configuration, for the training split.
 	Remove string
+	// Limit is the number of queries, spread evenly over the split, that are read; 0 for all. A folder may have more.
+	Limit int64
 	// Graph is the checksum of the manifest of the graph's folder.
 	Graph string
 }
@@ -68,6 +70,9 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	if w.Split == Train && w.Remove != configuration.RemoveTriple {
 		again += " --remove " + w.Remove
 	}
+	if w.Limit > 0 {
+		again += fmt.Sprintf(" --limit %d", w.Limit)
+	}
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, remedy.Errorf(again, "%s has no complete parts of the graph: %w", url, err)
@@ -80,7 +85,10 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 		return nil, remedy.Errorf(again+" --force", "%w", err)
 	}
 	if err := f.Header.fits(w); err != nil {
-		return nil, remedy.Errorf(again+" --force", "%s: %w", url, err)
+		if again += " --force"; f.Header.Limit > 0 {
+			again += fmt.Sprintf(", or give score --limit %d or train --valid_limit %d", f.Header.Limit, f.Header.Limit)
+		}
+		return nil, remedy.Errorf(again, "%s: %w", url, err)
 	}
 	f.files, f.open = len(f.Header.Firsts), map[int]*file{}
 	listed := map[string]bool{}
@@ -123,6 +131,8 @@ func (h Header) fits(w Want) error {
 		return fmt.Errorf("the parts have at most %d entities within %d hops, not %d within %d", h.Reach, h.Layers, w.Reach, w.Layers)
 	case h.Remove != remove:
 		return fmt.Errorf("the parts are for queries whose graph is without %q, not %q", h.Remove, remove)
+	case h.Limit > 0 && h.Limit != w.Limit:
+		return fmt.Errorf("the parts are for a sample of %d of the %d queries", h.Limit, h.Queries)
 	}
 	return nil
 }

@@ -16,10 +16,11 @@ import (
 // Place returns where the parts for the queries of a split are, of a graph whose manifest has a checksum.
 func (p Params) Place(split, checksum string) parts.Place {
 	c := p.Run.Configuration
-	return parts.Place{
-		URL:  storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)),
-		Want: parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum},
+	want := parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum}
+	if split != parts.Train {
+		want.Limit = p.Run.Validation.Limit
 	}
+	return parts.Place{URL: storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)), Want: want}
 }
 
 // readParts is readTraining from parts of the graph. Of the facts it reads what batches are made by.

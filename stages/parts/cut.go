@@ -1,10 +1,13 @@
 package parts
 
 import (
+	"context"
+	"fmt"
+
 	"tagnet/formats/tables"
-	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/parts"
+	"tagnet/model/workload"
 )
 
 // entitiesPerFile is how many entities the parts of a file may have together: some megabytes.
@@ -13,66 +16,84 @@ const entitiesPerFile = 1 << 16
 // mostParts is the most parts of a file.
 const mostParts = 1 << 10
 
-// query is a query with its number in the split.
-type query struct {
-	number int64
-	tables.Query
+// Cut cuts the queries of a header, which the table of its split at a URL has, into files. It depends on nothing else. It holds the queries
+// that it takes, not the table.
+func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
+	takes, err := taken(ctx, h, url)
+	if err != nil {
+		return nil, err
+	}
+	c := cutter{perFile: max(1, min(mostParts, entitiesPerFile/h.Reach)), own: h.Split == parts.Train}
+	number := int64(0)
+	add := func(q tables.Query) {
+		if number < h.Queries && takes(number) {
+			c.add(number, q)
+		}
+		number++
+	}
+	err = tables.EachQuery(ctx, url, func(q tables.Query) error {
+		switch {
+		case h.Split != parts.Train:
+			add(q)
+		case !q.Inverse: // the two queries of a fact
+			add(q)
+			add(tables.Query{Source: q.Answer, Relation: q.Relation + int32(h.BaseRelations), Answer: q.Source, Inverse: true})
+		}
+		return nil
+	})
+	if err == nil && number != h.Queries {
+		err = fmt.Errorf("%s has %d queries, not %d", url, number, h.Queries)
+	}
+	return c.done(), err
 }
 
-// Cut cuts the queries of a header, which the table of its split has, into files. It depends on nothing else.
-func Cut(h parts.Header, table []tables.Query) []File {
-	queries := make([]query, 0, len(table))
-	if h.Split == parts.Train {
-		queries = trainingQueries(h, table, queries)
-	} else {
-		for i, q := range table {
-			queries = append(queries, query{int64(i), q})
-		}
+// taken returns which queries, by their numbers, are taken: those that the epochs of a header draw, its sample, or all.
+func taken(ctx context.Context, h parts.Header, url string) (func(number int64) bool, error) {
+	d := h.Drawn
+	if d == nil {
+		return func(number int64) bool { return workload.Takes(h.Limit, int(number), int(h.Queries)) }, nil
 	}
-	perFile := max(1, min(mostParts, entitiesPerFile/h.Reach))
-	var files []File
-	for from := 0; from < len(queries); {
-		f := File{Number: len(files)}
-		for ; from < len(queries); from++ {
-			q := queries[from]
-			if h.Split == parts.Train || len(f.Sources) == 0 || q.Source != f.Sources[len(f.Sources)-1] {
-				if f.Parts == perFile {
-					break
-				}
-				f.Parts++
-			}
-			f.Numbers, f.Sources = append(f.Numbers, q.number), append(f.Sources, q.Source)
-			f.Relations, f.Answers = append(f.Relations, q.Relation), append(f.Answers, q.Answer)
-		}
-		files = append(files, f)
+	keys, err := optimizer.ReadKeys(ctx, url, int(h.Queries/2), d.Configuration())
+	if err != nil {
+		return nil, err
 	}
-	for i := range files {
-		files[i].Of = len(files)
-	}
-	return files
-}
-
-// trainingQueries appends the training queries that the epochs of a header draw, or both of every fact.
-func trainingQueries(h parts.Header, table []tables.Query, to []query) []query {
-	facts := kg.Facts(table)
-	drawn := make([]bool, 2*len(facts))
-	if d := h.Drawn; d != nil {
-		keys := optimizer.KeysOf(facts, d.Configuration())
-		for epoch := 1; epoch <= d.Epochs; epoch++ {
-			for _, batch := range optimizer.Schedule(keys, d.Configuration(), uint64(d.Seed), epoch) {
-				for _, draw := range batch {
-					drawn[draw.Number()] = true
-				}
+	drawn := make([]bool, h.Queries)
+	for epoch := 1; epoch <= d.Epochs; epoch++ {
+		for _, batch := range optimizer.Schedule(keys, d.Configuration(), uint64(d.Seed), epoch) {
+			for _, draw := range batch {
+				drawn[draw.Number()] = true
 			}
 		}
 	}
-	for number := range drawn {
-		if h.Drawn != nil && !drawn[number] {
-			continue
+	return func(number int64) bool { return drawn[number] }, nil
+}
+
+// cutter fills files with queries.
+type cutter struct {
+	perFile int
+	own     bool // each query has a part of its own, instead of one with all of its source
+	files   []File
+}
+
+// add adds the next query.
+func (c *cutter) add(number int64, q tables.Query) {
+	last := len(c.files) - 1
+	if c.own || last < 0 || q.Source != c.files[last].Sources[len(c.files[last].Sources)-1] {
+		if last < 0 || c.files[last].Parts == c.perFile {
+			last++
+			c.files = append(c.files, File{Number: last})
 		}
-		draw := optimizer.Draw{Fact: int32(number / 2), Inverse: number%2 == 1}
-		e := draw.Example(facts, int32(h.BaseRelations), 0, 0)
-		to = append(to, query{int64(number), tables.Query{Source: e.Source, Relation: e.Relation, Answer: e.Answer, Inverse: draw.Inverse}})
+		c.files[last].Parts++
 	}
-	return to
+	f := &c.files[last]
+	f.Numbers, f.Sources = append(f.Numbers, number), append(f.Sources, q.Source)
+	f.Relations, f.Answers = append(f.Relations, q.Relation), append(f.Answers, q.Answer)
+}
+
+// done returns the files.
+func (c *cutter) done() []File {
+	for i := range c.files {
+		c.files[i].Of = len(c.files)
+	}
+	return c.files
 }

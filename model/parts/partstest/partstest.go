@@ -60,8 +60,13 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 	}
 	finder := subgraph.NewFinder(view.Graph, h.Reach, h.Layers)
 	var all []Found
+	source := int32(-1)
 	for i, q := range queries {
-		if i == 0 || q.Source != queries[i-1].Source {
+		if h.Limit > 0 && int64(i)*h.Limit%int64(len(queries)) >= h.Limit {
+			continue
+		}
+		if q.Source != source {
+			source = q.Source
 			all = append(all, Found{})
 			finder.Find(q.Source, graph.Removal{}, &all[len(all)-1].Part)
 		}

@@ -47,6 +47,7 @@ type settings struct {
 	Layers int               `json:"layers"`
 	Remove string            `json:"remove"`
 	Drawn  *modelparts.Drawn `json:"drawn,omitempty"`
+	Limit  int64             `json:"limit,omitempty"`
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -72,7 +73,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	h := found.params.Header
 	stage := &workspace.Stage{
 		Workspace: w, Name: "bundle", Folder: workspace.BundlesFolder(modelparts.Name(h.Split, h.Reach, h.Layers)),
-		Configuration: settings{h.Split, h.Reach, h.Layers, h.Remove, h.Drawn}, Inputs: inputs, Vocabulary: m.Vocabulary,
+		Configuration: settings{h.Split, h.Reach, h.Layers, h.Remove, h.Drawn, h.Limit}, Inputs: inputs, Vocabulary: m.Vocabulary,
 		Command: e.Again(), Outputs: []string{modelparts.HeaderFile()},
 	}
 	stage.Ready = f.ready(e, found)
@@ -82,7 +83,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same configuration; --force overwrites it", found.params.Folder)
-		return f.finish(e, found, false)
+		return f.finish(ctx, e, found, false)
 	}
 	found.params.Lock = stage.Lock()
 	if err := found.find(ctx, e); err != nil {
@@ -92,39 +93,24 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := stage.Publish(ctx, map[string]int64{"parts": count(found.files)}); err != nil {
 		return err
 	}
-	return f.finish(e, found, true)
+	return f.finish(ctx, e, found, true)
 }
 
 // open reads the queries and decides how they are worked on.
 func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Manifest) (*work, error) {
-	w, c := e.Workspace, f.configuration
-	entities := kg.EntitiesOf(m, f.split)
-	if c.Reach >= entities {
-		return nil, command.Usage("--reach is %d, and the graph has %d entities: each part would be the graph; give less", c.Reach, entities)
-	}
-	relations, err := tables.CountNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
+	w := e.Workspace
+	h, err := f.header(ctx, e, m)
 	if err != nil {
 		return nil, err
 	}
-	table, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
+	files, err := parts.Cut(ctx, h, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
 	if err != nil {
 		return nil, err
-	}
-	if len(table) == 0 {
-		return nil, command.NoQueries(f.split, "choose another --split")
-	}
-	h := modelparts.Header{
-		FormatVersion: modelparts.FormatVersion, Split: f.split, Queries: int64(len(table)), Reach: c.Reach, Layers: c.Layers,
-		Remove: configuration.RemoveNone, Entities: entities, BaseRelations: int(relations), Vocabulary: m.Vocabulary, Graph: m.Checksum, Drawn: f.drawn(e.Seed),
-	}
-	if f.split == modelparts.Train {
-		h.Remove = c.Remove
 	}
 	found := &work{params: parts.Params{
 		Graph: w.Graph(), Answers: kg.AnswersFileOf(m, f.split), Header: h, Memory: f.memory * budget.MiB,
 		Folder: w.Path(workspace.BundlesFolder(modelparts.Name(h.Split, h.Reach, h.Layers))),
-	}, files: parts.Cut(h, table)}
-	found.left = found.files
+	}, files: files, left: files}
 	for _, file := range kg.EdgeFiles(m, f.split) {
 		found.params.Edges = append(found.params.Edges, file.Name)
 	}
@@ -135,11 +121,45 @@ func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Man
 	return found, f.plan(e, found, sizes)
 }
 
+// header returns the header of the folder, without what is known when it is made.
+func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.Manifest) (modelparts.Header, error) {
+	c, entities := f.configuration, kg.EntitiesOf(m, f.split)
+	h := modelparts.Header{
+		FormatVersion: modelparts.FormatVersion, Split: f.split, Reach: c.Reach, Layers: c.Layers, Remove: configuration.RemoveNone,
+		Entities: entities, Vocabulary: m.Vocabulary, Graph: m.Checksum, Drawn: f.drawn(e.Seed),
+	}
+	if c.Reach >= entities {
+		return h, command.Usage("--reach is %d, and the graph has %d entities: each part would be the graph; give less", c.Reach, entities)
+	}
+	relations, err := tables.CountNames(ctx, storage.Join(e.Workspace.Graph(), kg.RelationsFile), tables.Relations)
+	if err != nil {
+		return h, err
+	}
+	h.BaseRelations = int(relations)
+	if h.Queries, err = tables.CountQueries(ctx, storage.Join(e.Workspace.Graph(), kg.QueriesFile(f.split))); err != nil {
+		return h, err
+	}
+	if h.Queries == 0 {
+		return h, command.NoQueries(f.split, "choose another --split")
+	}
+	if f.split == modelparts.Train {
+		h.Remove = c.Remove
+	}
+	if f.limit < h.Queries {
+		h.Limit = f.limit
+	}
+	return h, nil
+}
+
 // plan chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has what its searches send.
 func (f *flags) plan(e *command.Environment, found *work, sizes budget.Sizes) error {
 	perFile, bytes := int64(found.files[0].Parts), budget.SearchBytes(sizes, f.configuration)
+	queries := int64(0)
+	for _, file := range found.files {
+		queries += int64(len(file.Numbers))
+	}
 	estimate := func(files int, bytes int64) budget.Estimate {
-		return budget.Parts(sizes, f.configuration, int64(files)*perFile*bytes, perFile)
+		return budget.Parts(sizes, f.configuration, queries, int64(files)*perFile*bytes, perFile)
 	}
 	found.perWave = max(1, int(wave/perFile))
 	fewest := 0

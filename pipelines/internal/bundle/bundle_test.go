@@ -50,7 +50,7 @@ func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header.Firsts = f.Header.Firsts
+	header.Firsts, header.Limit = f.Header.Firsts, w.Limit
 	if diff := cmp.Diff(header, f.Header); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
@@ -92,6 +92,7 @@ func TestPartsAreThoseOfTheGraph(t *testing.T) {
 			{modelparts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, []string{"--queries_per_epoch", "40", "--epochs", "1", "--batching", "grouped", "--batch_size", "8"}},
 			{modelparts.Want{Split: "valid", Reach: 20, Layers: 3}, nil},
 			{modelparts.Want{Split: "test", Reach: 40, Layers: 5}, nil},
+			{modelparts.Want{Split: "test", Reach: 15, Layers: 5, Limit: 29}, []string{"--limit", "29"}},
 		} {
 			t.Run(fmt.Sprint(inductive, i), func(t *testing.T) {
 				arguments := append([]string{"--workspace", workspace, "--split", test.Split, "--reach", fmt.Sprint(test.Reach), "--layers", fmt.Sprint(test.Layers)}, test.flags...)
@@ -118,6 +119,8 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--reach", "10", "--split", "test", "--remove", "none"}, "leave it out with --split test"},
 		{[]string{"--reach", "10", "--epochs", "2"}, "--queries_per_epoch"},
 		{[]string{"--reach", "10", "--epochs", "2", "--remove", "none"}, "--epochs decides which queries"},
+		{[]string{"--reach", "10", "--limit", "5"}, "--limit is a sample"},
+		{[]string{"--reach", "10", "--split", "test", "--limit", "-1"}, "--limit is -1"},
 		{[]string{"--reach", "10", "--memory", "1"}, "--memory 1 is too small"},
 	} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: "--", Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.flags...)...)
@@ -143,6 +146,24 @@ func TestSecondRun(t *testing.T) {
 func TestPlan(t *testing.T) {
 	workspace := prepared(t, 4, false)
 	pipelinetest.Plan(t, Pipeline(), workspace, "parts.Find", "--reach", "10")
+}
+
+// TestNext follows the lines that name the next command, from the first parts to a training that reads them.
+func TestNext(t *testing.T) {
+	workspace := prepared(t, 6, false)
+	for _, step := range []struct{ flags, next string }{
+		{"--split valid --limit 9 --reach 20 --layers 3", "bundle --workspace W --layers 3 --reach 20"},
+		{"--layers 3 --reach 20 --queries_per_epoch 30 --epochs 2", "train --workspace W --bundles --epochs 2 --layers 3 --queries_per_epoch 30 --reach 20"},
+		{"--split valid --limit 9 --reach 20 --layers 3", "train --workspace W --bundles --layers 3 --reach 20 --valid_limit 9"},
+		{"--split test --limit 9 --reach 20 --layers 3", "score --workspace W --bundles --limit 9"},
+		{"--reach 21", "bundle --workspace W --split valid --reach 21"},
+		{"--split test --limit 999999 --reach 20 --layers 3 --force", "score --workspace W --bundles"},
+	} {
+		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", workspace}, strings.Fields(step.flags)...)...)
+		if want := "next: go run ./pipelines/" + strings.ReplaceAll(step.next, "W", workspace) + "\n"; !strings.HasSuffix(out, want) {
+			t.Errorf("%s: %s does not end with %s", step.flags, out, want)
+		}
+	}
 }
 
 // TestTakenOver holds that a run that lost its folder to another one writes nothing there.

@@ -2,6 +2,9 @@ package bundle
 
 import (
 	"context"
+	"flag"
+	"slices"
+	"strconv"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -10,6 +13,7 @@ import (
 	"tagnet/model/subgraph"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/parts"
 )
 
@@ -61,11 +65,45 @@ func (found *work) estimate(ctx context.Context, e *command.Environment, w *comm
 }
 
 // finish prints the output folder and the next command. made reports whether this run wrote it.
-func (f *flags) finish(e *command.Environment, found *work, made bool) error {
+func (f *flags) finish(ctx context.Context, e *command.Environment, found *work, made bool) error {
 	h := found.params.Header
 	e.Say("")
 	e.Say("%s: %s parts of at most %s entities within %d hops", h.Split, progress.Count(count(found.files)), progress.Count(int64(h.Reach)), h.Layers)
 	e.Say("")
 	e.Outputs(made, found.params.Folder, storage.Join(found.params.Folder, modelparts.HeaderFile()))
+	e.Next(f.next(ctx, e, h))
 	return nil
+}
+
+// next returns the command that reads the parts, or the one that makes the others that it reads.
+func (f *flags) next(ctx context.Context, e *command.Environment, h modelparts.Header) workspace.Command {
+	w := e.Workspace
+	missing := func(split string) bool {
+		return w.HasQueries(ctx, split) && !w.Complete(ctx, workspace.BundlesFolder(modelparts.Name(split, h.Reach, h.Layers)))
+	}
+	limit := func(flag string) (flags []string) {
+		if h.Limit > 0 {
+			flags = []string{flag, strconv.FormatInt(h.Limit, 10)}
+		}
+		return flags
+	}
+	switch part := given(e, hyperparameters[:2]); {
+	case h.Split == "test":
+		return w.Command("score", "--bundles").With(limit("--limit")...)
+	case h.Split == "valid" && missing(modelparts.Train):
+		return w.Command("bundle").With(part...)
+	case h.Split == modelparts.Train && missing("valid"):
+		return w.Command("bundle", "--split", "valid").With(part...)
+	}
+	return w.Command("train", "--bundles").With(given(e, append(hyperparameters, "seed"))...).With(limit("--valid_limit")...)
+}
+
+// given returns those of some flags that this run was given.
+func given(e *command.Environment, names []string) (flags []string) {
+	e.Flags.Visit(func(g *flag.Flag) {
+		if slices.Contains(names, g.Name) {
+			flags = append(flags, "--"+g.Name, g.Value.String())
+		}
+	})
+	return flags
 }

@@ -15,7 +15,7 @@ import (
 type flags struct {
 	split         string
 	configuration configuration.Configuration
-	memory        int64
+	limit, memory int64
 }
 
 // hyperparameters are those that decide which parts are found. The latter of them decide which queries a training draws.
@@ -30,6 +30,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			f.configuration = configuration.Default()
 			command.Choice(set, &f.split, "split", parts.Train, kg.Splits, "the split whose queries get parts")
+			set.Int64Var(&f.limit, "limit", 0, "with --split valid or test: most queries that get parts, spread evenly over all, those of score --limit and train --valid_limit; 0 or more, 0 takes all")
 			for _, field := range configuration.Fields() {
 				if slices.Contains(hyperparameters, field.Name) {
 					set.Var(&hyperparameter{field, f}, field.Name, field.Usage())
@@ -66,6 +67,12 @@ func (f *flags) check(e *command.Environment) error {
 	}
 	if f.configuration.Reach == 0 {
 		return command.Usage("--reach is 0, and then a query propagates through the whole graph: give --reach, as to train")
+	}
+	switch {
+	case f.limit < 0:
+		return command.FlagError("limit", f.limit, "0 or more")
+	case f.limit > 0 && f.split == parts.Train:
+		return command.Usage("--limit is a sample of the queries of valid or test: with --split train give --queries_per_epoch, as to train")
 	}
 	var err error
 	e.Flags.Visit(func(g *flag.Flag) {

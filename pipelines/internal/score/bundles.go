@@ -60,7 +60,7 @@ func (a *opened) openBundles(ctx context.Context) error {
 	}
 	a.parts = parts.Place{
 		URL:  a.e.Workspace.Path(workspace.BundlesFolder(parts.Name(a.split, c.Reach, c.Layers))),
-		Want: parts.Want{Split: a.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: a.loaded.Manifest.Checksum},
+		Want: parts.Want{Split: a.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Limit: a.limit, Graph: a.loaded.Manifest.Checksum},
 	}
 	folder, err := a.parts.Open(ctx)
 	if err != nil {

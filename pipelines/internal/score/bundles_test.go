@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
@@ -49,6 +50,23 @@ func TestBundles(t *testing.T) {
 	}
 	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--limit", "11", "--bundles"); code != 0 || !strings.Contains(out, "is complete with the same configuration") {
 		t.Errorf("an evaluation that is there: exit code %d, %s", code, out)
+	}
+}
+
+// TestBundlesOfASample scores from parts of some queries, byte by byte as from the graph, and refuses others.
+func TestBundlesOfASample(t *testing.T) {
+	w := within(t)
+	pipelinetest.Succeed(t, bundle.Pipeline(), "--workspace", w, "--split", "test", "--reach", "9", "--layers", "3", "--limit", "11")
+	flags := []string{"--workspace", w, "--limit", "11", "--force"}
+	pipelinetest.Succeed(t, Pipeline(), append(flags, "--bundles")...)
+	got := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation"))
+	pipelinetest.Succeed(t, Pipeline(), flags...)
+	pipelinetest.Same(t, got, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation")))
+	for limit, remedy := range map[string]string{"0": "--layers 3 --force", "12": "--layers 3 --limit 12 --force"} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--bundles", "--force", "--limit", limit)
+		if code != 1 || !strings.Contains(stderr, "a sample of 11 of the ") || !strings.Contains(stderr, "run bundle --split test --reach 9 "+remedy) {
+			t.Errorf("--limit %s: exit code %d, %s", limit, code, stderr)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )
@@ -47,6 +48,26 @@ func TestBundles(t *testing.T) {
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--run", "further", "--from", weights, "--bundles"); code != 2 || !strings.Contains(stderr, "--bundles with --from") {
 		t.Errorf("--bundles with --from: exit code %d, %s", code, stderr)
 	}
+}
+
+// TestBundlesOfASample compares trainings that are validated on some queries, whose parts alone are there.
+func TestBundlesOfASample(t *testing.T) {
+	w := chain(t)
+	of := []string{"--workspace", w, "--reach", "12", "--layers", "3"}
+	pipelinetest.Succeed(t, bundle.Pipeline(), append(of, "--queries_per_epoch", "20", "--epochs", "2", "--batch_size", "4")...)
+	pipelinetest.Succeed(t, bundle.Pipeline(), append(of, "--split", "valid", "--limit", "5")...)
+	flags := small(w, "--reach", "12", "--epochs", "2", "--queries_per_epoch", "20", "--batch_size", "4")
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--bundles")...); code != 1 || !strings.Contains(stderr, "--force, or give score --limit 5 or train --valid_limit 5") {
+		t.Errorf("all validation queries: exit code %d, %s", code, stderr)
+	}
+	flags = append(flags, "--valid_limit", "5")
+	pipelinetest.Succeed(t, Pipeline(), append(flags, "--run", "parts", "--bundles")...)
+	pipelinetest.Succeed(t, Pipeline(), append(flags, "--run", "graph")...)
+	got, want := pipelinetest.Files(t, filepath.Join(w, "runs/parts/checkpoints")), pipelinetest.Files(t, filepath.Join(w, "runs/graph/checkpoints"))
+	if len(want) < 8 {
+		t.Fatalf("%d files", len(want))
+	}
+	pipelinetest.Same(t, got, want)
 }
 
 // TestBundlesAreRefused names the remedy of what parts of the graph cannot do, and of parts that are missing.
