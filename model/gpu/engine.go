@@ -68,6 +68,7 @@ func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 	if err := fits(g, "entities"); err != nil {
 		return nil, err
 	}
+	c = c.Within(g.Entities)
 	if !c.Windowed() { // a window in which all distances are 0
 		c.Delta = c.Layers
 	}
@@ -192,7 +193,7 @@ func (e *engine) describe(layout []parameters.Shape, part string) {
 }
 
 // reach is the most entities that a query propagates through, 0 for all.
-func (e *engine) reach() int64 { return int64(min(e.configuration.Reach, e.graph.Entities)) }
+func (e *engine) reach() int64 { return int64(e.configuration.Reach) }
 
 func flag(b bool) int32 {
 	if b {

@@ -18,7 +18,7 @@ type members struct {
 
 // newMembers returns what finds at most so many entities for a query, or nothing for a reach of 0.
 func newMembers(g *graph.Graph, reach, hops int) *members {
-	m := &members{stride: min(reach, g.Entities)}
+	m := &members{stride: reach}
 	if reach > 0 {
 		for range runtime.GOMAXPROCS(0) {
 			m.finders = append(m.finders, subgraph.NewFinder(g, reach, hops))

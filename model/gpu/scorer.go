@@ -66,7 +66,7 @@ func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 	}
 	e.start(nil, nil, nil, nil, nil)
 	e.arrange()
-	return &Scorer{e, newMembers(g, c.Reach, c.Layers)}, nil
+	return &Scorer{e, newMembers(g, e.configuration.Reach, c.Layers)}, nil
 }
 
 // Score answers queries, and finds for each the given number of best candidates. A score that is NaN or infinite is an error,

@@ -94,6 +94,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 		"specific":    func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "shared", 8 },
 		"reach":       func(c *configuration.Configuration) { c.Reach, c.Dim = 6, 8 },
 		"reach, full": func(c *configuration.Configuration) { c.Reach, c.Policy, c.Dim = 6, "full", 8 },
+		"all, full":   func(c *configuration.Configuration) { c.Reach, c.Policy, c.Dim = 1000, "full", 8 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c con
 		_ = e.close() // the first error says more
 		return nil, err
 	}
-	t.members = newMembers(g, c.Reach, c.Layers)
+	t.members = newMembers(g, e.configuration.Reach, c.Layers)
 	for range runtime.GOMAXPROCS(0) {
 		t.workers = append(t.workers, worker{optimizer.NewSampler(g.Entities, c.StrictNegatives), make([]int32, c.Negatives)})
 	}
