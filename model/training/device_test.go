@@ -36,6 +36,19 @@ func onCPU(t *testing.T) map[string]string {
 	return contents(t, run.Checkpoints)
 }
 
+// TestAReachOfAllEntitiesTakesADevice checks that auto takes a device for a reach that leaves nothing out, and the CPU for a smaller one.
+func TestAReachOfAllEntitiesTakesADevice(t *testing.T) {
+	t.Parallel()
+	for _, fewer := range []int{0, 1} {
+		run, data, devices := onDevice(t, fmt.Sprint("reach", fewer), device.Auto)
+		run.Configuration.Reach = data.Graph.Entities - fewer
+		train(t, run, data)
+		if got := slices.Contains(devices.Operations, "open"); got != (fewer == 0) {
+			t.Errorf("a reach of all but %d entities: on a device: %t", fewer, got)
+		}
+	}
+}
+
 // TestDeviceStoresBeforeEachCheckpoint checks that checkpoints and validations of a training on a device contain its
 // last step: the test's device computes the same bits in copies of its own.
 func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {

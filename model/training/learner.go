@@ -231,7 +231,11 @@ func (l *learner) initialize() error {
 	if l.kernel, err = kernel.Named(l.Kernel); err != nil {
 		return err
 	}
-	if l.device, err = accelerator.Select(l.Devices, l.Device, l.Configuration); err != nil {
+	computed := l.Configuration
+	if l.Mixture == nil {
+		computed = computed.Within(l.Graph.Entities)
+	}
+	if l.device, err = accelerator.Select(l.Devices, l.Device, computed); err != nil {
 		return err
 	}
 	if l.Replicas <= 0 {

@@ -166,7 +166,7 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 	if with.Kernel, err = kernel.Named(p.Kernel); err != nil {
 		return nil, err
 	}
-	selected, err := accelerator.Select(accelerator.Process, p.Device, record.Configuration)
+	selected, err := accelerator.Select(accelerator.Process, p.Device, record.Configuration.Within(loaded.Of(p.Split).Graph.Entities))
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func (a *opened) usesDevice() bool {
 	if a.device.Mode == device.CPU || !command.Local() {
 		return a.device.Mode != device.CPU
 	}
-	selected, err := accelerator.Select(accelerator.Process, a.device, a.model.Record.Configuration)
+	selected, err := accelerator.Select(accelerator.Process, a.device, a.model.Record.Configuration.Within(a.loaded.Of(a.split).Graph.Entities))
 	return err == nil && selected.Accelerator() != nil
 }
 
