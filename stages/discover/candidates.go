@@ -126,8 +126,12 @@ func (f *candidatesFn) write(ctx context.Context, shard bundle.Shard, scored *ra
 	return writeSections(ctx, url, rows, loaded.Of(f.Params.Queries.Split).Graph.Entities, emit)
 }
 
-// writeSections writes sorted rows to a spill file, cut by ranges of heads.
+// writeSections writes sorted rows to a spill file, cut by ranges of heads. Without rows it writes none.
 func writeSections(ctx context.Context, url string, rows []externalsort.Wide, entities int, emit func(Section)) error {
+	if len(rows) == 0 {
+		emit(Section{}) // so that there is an index even without candidates
+		return nil
+	}
 	w, err := externalsort.CreateWide(ctx, url)
 	if err != nil {
 		return err
@@ -146,7 +150,6 @@ func writeSections(ctx context.Context, url string, rows []externalsort.Wide, en
 	if err := w.Commit(); err != nil {
 		return err
 	}
-	emit(Section{Spill: externalsort.Spill{URL: url}}) // so that there is an index even without candidates
 	for _, s := range sections {
 		emit(s)
 	}

@@ -154,6 +154,19 @@ func TestFactsOfNoProbability(t *testing.T) {
 	}
 }
 
+// TestFactsWithoutCandidates checks that a list of nothing leaves no file of candidates behind.
+func TestFactsWithoutCandidates(t *testing.T) {
+	w := trained(t, "plain")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--facts", "all", "--reach", "1")
+	if got := factRows(t, w, "facts-all"); len(got) > 0 {
+		t.Errorf("%d facts within a reach of the source alone", len(got))
+	}
+	files, err := filepath.Glob(filepath.Join(w, "runs/main/evaluation/facts-all/candidates*"))
+	if len(files) > 0 || err != nil {
+		t.Error(files, err)
+	}
+}
+
 // TestUnreachedFacts checks that facts between entities that no path connects are listed on demand.
 func TestUnreachedFacts(t *testing.T) {
 	w := trained(t, "chain")
