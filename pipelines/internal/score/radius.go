@@ -27,7 +27,12 @@ func (f *radiusFlag) register(set *flag.FlagSet) {
 
 // checkRadius returns an error for a radius that does not fit the model.
 func (a *opened) checkRadius() error {
-	switch c := a.model.Record.Configuration; {
+	c := a.model.Record.Configuration
+	whole := c
+	whole.Reach = 0
+	switch {
+	case a.radius > 0 && c.Reach > 0 && whole.HasGround():
+		return command.Usage("--radius with a reach of %d: both bound the messages of a query; leave one of the two out, a reach of training by --reach 0", c.Reach)
 	case a.radius > 0 && !c.HasGround():
 		return command.Usage("--radius is for ULTRA's weights, and those of train --relations graph --policy full --aggregate sum; messages of %s are bounded as in its training, by --policy %s and --delta %d: leave it out",
 			cmp.Or(a.weightsFlags.model, a.model.Record.Name()), c.Policy, c.Delta)

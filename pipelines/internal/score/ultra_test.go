@@ -228,6 +228,7 @@ func TestULTRARefused(t *testing.T) {
 		"not NBFNet's":        {2, "--weights: " + weights + " holds weights of ULTRA: use --model " + weights, []string{"--weights", weights}},
 		"far radius":          {2, "--radius is 7: want 0 to 6", []string{"--model", weights, "--radius", "7"}},
 		"radius of another":   {2, "--radius is for ULTRA's weights", []string{"--model", "wn18rr", "--radius", "2"}},
+		"radius and reach":    {2, "--radius with a reach of 5", []string{"--model", weights, "--radius", "2", "--reach", "5"}},
 		"a device":            {1, "no CUDA driver", []string{"--model", weights, "--device", "cuda"}},
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
