@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tagnet/formats/counts"
@@ -116,7 +117,11 @@ func (a *opened) isZero() bool { return strings.EqualFold(a.weightsFlags.model, 
 func (a *opened) next() {
 	commands := []workspace.Command{a.e.Workspace.Command("report")}
 	if a.isZero() {
-		commands = append(commands, a.e.Workspace.Command("train", "--from", zoo.Zero))
+		further := a.e.Workspace.Command("train", "--from", zoo.Zero)
+		if r := a.model.Record.Configuration.Reach; r > 0 { // zero has none of its own
+			further = further.With("--reach", strconv.Itoa(r))
+		}
+		commands = append(commands, further)
 	}
 	a.e.Next(commands...)
 }

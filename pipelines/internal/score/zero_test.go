@@ -53,6 +53,9 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--calibrate=false", "--output", "scores")...); strings.Contains(out, "probability") || !strings.Contains(out, "no probabilities: --calibrate=false") {
 		t.Errorf("without a calibration:\n%s", out)
 	}
+	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--reach", "9", "--output", "near")...); !strings.Contains(out, "--from zero --reach 9\n") {
+		t.Errorf("with a reach:\n%s", out)
+	}
 	trained := pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--from", "zero", "--negatives", "8")
 	if !strings.Contains(trained, "model zero: of any graph") || !strings.Contains(trained, "best: epoch 1") {
 		t.Errorf("training further:\n%s", trained)
