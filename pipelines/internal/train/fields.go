@@ -54,7 +54,7 @@ func configure(c configuration.Configuration, fields []*field) (configuration.Co
 		return c, command.Usage("--relations decides what --dependent does: leave --dependent out")
 	}
 	if c.ReachNegatives > 0 && c.Reach == 0 {
-		return c, command.Usage("--reach_negatives draws among the entities of a reach: add --reach, or leave it out")
+		return c, command.Usage("--reach_negatives draws among the entities of a reach: add --reach, or give --reach_negatives 0")
 	}
 	c = c.Upgraded()
 	if err := c.Validate(); err != nil {

@@ -358,6 +358,7 @@ func TestMistakes(t *testing.T) {
 		"preset":                {[]string{"--preset", "wn-v9"}, 2, []string{"--preset", "wn-v9", "wn-v1"}},
 		"an empty preset":       {[]string{"--preset", ""}, 2, []string{`--preset is ""`, "wn-v1"}},
 		"delta and layers":      {[]string{"--delta", "-1", "--layers", "0"}, 2, []string{"--delta is -1", "--layers is 0"}},
+		"negatives, no reach":   {[]string{"--reach_negatives", ".5"}, 2, []string{"add --reach, or give --reach_negatives 0"}},
 		"no number":             {[]string{"--dropout", "much"}, 2, []string{"--dropout", "a number"}},
 		"not finite":            {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
 		"attention":             {[]string{"--delta_mode", "specific"}, 2, []string{"--attention is"}},
