@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -37,20 +38,39 @@ func TestOrigin(t *testing.T) {
 // title.
 func TestGivenModel(t *testing.T) {
 	t.Parallel()
-	of := func(radius int) *evidence {
-		given := workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}, Radius: radius}
+	of := func(radius, reach int) *evidence {
+		given := workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}, Radius: radius, Reach: reach}
 		return &evidence{workspace: workspace.New("w"), evaluations: []evaluation{{of: given}}}
 	}
-	e, near := of(0), of(3)
-	e.runs = []*evidence{e, near}
+	e := of(0, 0)
+	e.runs = []*evidence{e, of(3, 0), of(0, 9)}
 	var got []string
 	for _, row := range e.composeRuns().Tables[0].Rows {
 		got = append(got, row[1].Text)
 	}
-	if diff := cmp.Diff([]string{"--model ultra_3g.pth", "--model ultra_3g.pth --radius 3"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"--model ultra_3g.pth", "--model ultra_3g.pth --radius 3", "--model ultra_3g.pth --reach 9"}, got); diff != "" {
 		t.Errorf("configurations (-want +got):\n%s", diff)
 	}
 	if title := e.compose().Title; title != "Pretrained model" {
 		t.Errorf("title %q, want Pretrained model", title)
+	}
+}
+
+// TestAnotherReach checks that the page says of a run that its metrics are those of another reach than its model was trained with.
+func TestAnotherReach(t *testing.T) {
+	t.Parallel()
+	var e evidence
+	for _, reach := range []int{20, 5, 0} {
+		run := evidence{workspace: workspace.New("w"), checkpoint: &checkpoint.Record{Configuration: configuration.Configuration{Reach: 20}}}
+		run.evaluations = []evaluation{{of: workspace.Evaluated{Checkpoint: "epoch-001", Reach: reach}}}
+		e.runs = append(e.runs, &run)
+	}
+	e.workspace, e.evaluations = e.runs[0].workspace, e.runs[0].evaluations
+	var got []string
+	for _, row := range e.composeRuns().Tables[0].Rows {
+		got = append(got, row[1].Text)
+	}
+	if diff := cmp.Diff([]string{"–", "scored with --reach 5", "scored with --reach 0"}, got); diff != "" {
+		t.Errorf("configurations (-want +got):\n%s", diff)
 	}
 }

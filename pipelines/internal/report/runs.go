@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tagnet/formats/counts"
 	"tagnet/model/checkpoint"
@@ -85,8 +86,10 @@ func (e *evidence) composeRuns() section {
 	differing := differences(e.runs)
 	var better, worse []string
 	for i, r := range e.runs {
-		row := []string{r.workspace.Run(), cmp.Or(differing[i], r.flags(), "–"), "–", "–", "–", "–", "–", "–", "–"}
-		if v := r.ofSplit(split); v != nil {
+		v := r.ofSplit(split)
+		of := slices.DeleteFunc([]string{cmp.Or(differing[i], r.flags()), r.rescored(v)}, func(text string) bool { return text == "" })
+		row := []string{r.workspace.Run(), cmp.Or(strings.Join(of, ", "), "–"), "–", "–", "–", "–", "–", "–", "–"}
+		if v != nil {
 			m := v.Pessimistic
 			row[2], row[4], row[5] = metric(m.MRR), metric(m.Hits1), metric(m.Hits10)
 			if v.Sample != nil {
@@ -139,13 +142,25 @@ func (e *evidence) given() *workspace.Evaluated {
 // flags returns the flags of score that name the model of a run that has no checkpoint, or "".
 func (e *evidence) flags() string {
 	of := e.given()
-	switch {
-	case of == nil:
+	if of == nil {
 		return ""
-	case of.Radius > 0:
-		return fmt.Sprintf("%s --radius %d", of.Model(), of.Radius)
 	}
-	return of.Model()
+	flags := of.Model()
+	if of.Radius > 0 {
+		flags += fmt.Sprintf(" --radius %d", of.Radius)
+	}
+	if of.Reach > 0 {
+		flags += fmt.Sprintf(" --reach %d", of.Reach)
+	}
+	return flags
+}
+
+// rescored says with which reach an evaluation scored, if that is not the one of the run's training, or returns "".
+func (e *evidence) rescored(v *evaluation) string {
+	if v == nil || v.of.Given != nil || e.checkpoint == nil || v.of.Reach == e.checkpoint.Configuration.Reach {
+		return ""
+	}
+	return fmt.Sprintf("scored with --reach %d", v.of.Reach)
 }
 
 // differences returns for each run the fields of its configuration, and the seed, that are not the same in all runs.
