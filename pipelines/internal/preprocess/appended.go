@@ -68,7 +68,7 @@ func (a *appending) finish(ctx context.Context) error {
 	if err := a.sayModels(ctx); err != nil {
 		return err
 	}
-	a.e.Say("distances, messages, analyses and evaluations are those of the earlier graph: their commands make them again with --force")
+	a.e.Say("distances, bundles, messages, analyses and evaluations are those of the earlier graph: their commands make them again with --force")
 	a.e.Outputs(true, w.Graph(), storage.Join(w.Graph(), counts.SummaryFile))
 	return nil
 }
