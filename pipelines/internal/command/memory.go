@@ -52,3 +52,12 @@ func (e *Environment) TooSmall(memory int64, small *budget.TooSmall) error {
 	}
 	return &UsageError{Text: fmt.Sprintf("--memory %d is too small: %v; %s", memory, small, remedy), Reason: small}
 }
+
+// OrBundles adds to the error of a --memory that is too small, if err is one, that --bundles needs less.
+func OrBundles(err error) error {
+	var usage *UsageError
+	if errors.As(err, &usage) && errors.As(usage.Reason, new(*budget.TooSmall)) {
+		return &UsageError{Text: usage.Text + ", or find the parts of the graph with bundle and add --bundles, which holds no graph", Reason: usage.Reason}
+	}
+	return err
+}

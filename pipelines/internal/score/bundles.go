@@ -47,16 +47,9 @@ func (a *opened) openBundles(ctx context.Context) error {
 	if !a.bundles {
 		return nil
 	}
-	c, n := a.model.Record.Configuration, a.loaded.Of(a.split).Graph.Entities
-	switch {
-	case c.Source() == configuration.RelationsGraph:
-		return command.Usage("--bundles with relations from their graph: that is made from all edges; leave --bundles out")
-	case c.Reach == 0:
-		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or leave --bundles out")
-	case c.Reach >= n:
-		return command.Usage("--bundles with reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", c.Reach, n)
-	case a.prior != nil:
-		return command.Usage("--bundles with the prior of %s: it counts over all facts; add --prior=false, or leave --bundles out", a.model.Record.Name())
+	c := a.model.Record.Configuration
+	if err := a.refuseBundles(); err != nil {
+		return err
 	}
 	a.parts = parts.Place{
 		URL:  a.e.Workspace.Path(workspace.BundlesFolder(parts.Name(a.split, c.Reach, c.Layers))),
@@ -67,4 +60,26 @@ func (a *opened) openBundles(ctx context.Context) error {
 		return err
 	}
 	return folder.Close()
+}
+
+// canBundle reports whether --bundles may be added.
+func (a *opened) canBundle() bool {
+	added := *a.flags
+	added.bundles = true
+	return !a.bundles && added.checkBundles() == nil && a.refuseBundles() == nil
+}
+
+// refuseBundles returns an error if the model needs the graph.
+func (a *opened) refuseBundles() error {
+	switch c, n := a.model.Record.Configuration, a.loaded.Of(a.split).Graph.Entities; {
+	case c.Source() == configuration.RelationsGraph:
+		return command.Usage("--bundles with relations from their graph: that is made from all edges; leave --bundles out")
+	case c.Reach == 0:
+		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or leave --bundles out")
+	case c.Reach >= n:
+		return command.Usage("--bundles with reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", c.Reach, n)
+	case a.prior != nil:
+		return command.Usage("--bundles with the prior of %s: it counts over all facts; add --prior=false, or leave --bundles out", a.model.Record.Name())
+	}
+	return nil
 }

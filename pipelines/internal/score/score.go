@@ -347,6 +347,9 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 		estimate = t.estimate(sizes)
 	}
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
+		if a.canBundle() {
+			err = command.OrBundles(err)
+		}
 		return err
 	}
 	if err := a.divideCalibrating(ctx); err != nil {

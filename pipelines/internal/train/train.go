@@ -263,6 +263,9 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	estimates := f.estimate(sizes)
 	if f.memoryPlan, err = e.Plan(estimates.train, f.memory, f.replicas); err != nil {
+		if f.canBundle() {
+			err = command.OrBundles(err)
+		}
 		return nil, err
 	}
 	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.replicas); err != nil {
