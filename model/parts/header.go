@@ -78,10 +78,15 @@ func (h Header) Draws(c configuration.Configuration, seed int64) error {
 		again += " --remove " + h.Remove
 	}
 	if want.Epochs = c.Epochs; want.QueriesPerEpoch > 0 {
-		again += fmt.Sprintf(" --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d", want.QueriesPerEpoch, want.Epochs, seed, want.Batching, want.BatchSize)
+		again += want.flags()
 		all = fmt.Sprintf("those of %v", want)
 	}
 	return remedy.Errorf(again+" --force", "the parts are for the queries of %v, and the training draws %s", *d, all)
+}
+
+// flags returns those by which bundle finds the parts of these queries alone.
+func (d Drawn) flags() string {
+	return fmt.Sprintf(" --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d", d.QueriesPerEpoch, d.Epochs, d.Seed, d.Batching, d.BatchSize)
 }
 
 // String says which queries are drawn.

@@ -26,6 +26,8 @@ type Want struct {
 	Remove string
 	// Limit is the number of queries, spread evenly over the split, that are read; 0 for all. A folder may have more.
 	Limit int64
+	// Drawn is what a training draws, where that is a part of its queries: an error names the command for these.
+	Drawn Drawn
 	// Graph is the checksum of the manifest of the graph's folder.
 	Graph string
 }
@@ -69,6 +71,9 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	again := fmt.Sprintf("run bundle --split %s --reach %d --layers %d", w.Split, w.Reach, w.Layers)
 	if w.Split == Train && w.Remove != configuration.RemoveTriple {
 		again += " --remove " + w.Remove
+	}
+	if w.Drawn.QueriesPerEpoch > 0 {
+		again += w.Drawn.flags()
 	}
 	if w.Limit > 0 {
 		again += fmt.Sprintf(" --limit %d", w.Limit)

@@ -17,7 +17,9 @@ import (
 func (p Params) Place(split, checksum string) parts.Place {
 	c := p.Run.Configuration
 	want := parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum}
-	if split != parts.Train {
+	if split == parts.Train {
+		want.Drawn = parts.Drawn{Batching: c.Batching, BatchSize: c.BatchSize, QueriesPerEpoch: c.QueriesPerEpoch, Epochs: c.Epochs, Seed: p.Run.Seed}
+	} else {
 		want.Limit = p.Run.Validation.Limit
 	}
 	return parts.Place{URL: storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)), Want: want}
