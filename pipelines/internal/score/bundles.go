@@ -5,6 +5,7 @@ import (
 	"flag"
 
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/parts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
@@ -50,6 +51,9 @@ func (a *opened) openBundles(ctx context.Context) error {
 	c := a.model.Record.Configuration
 	if err := a.refuseBundles(); err != nil {
 		return err
+	}
+	if a.device.Mode == device.Auto {
+		a.device = device.Choice{} // the CPU: a device needs the edges of the graph
 	}
 	a.parts = parts.Place{
 		URL:  a.e.Workspace.Path(workspace.BundlesFolder(parts.Name(a.split, c.Reach, c.Layers))),

@@ -30,7 +30,9 @@ func TestBundles(t *testing.T) {
 	for _, flags := range [][]string{{}, {"--split", "valid", "--top_k", "3"}, {"--reach", "5", "--top_k", "0"}, {"--limit", "11"}} {
 		flags = append(flags, "--workspace", w, "--force")
 		worker.Forget("graph")
-		pipelinetest.Succeed(t, Pipeline(), append(flags, "--bundles")...)
+		if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--bundles")...); code != 0 || strings.Contains(stderr, "--device cuda") {
+			t.Fatalf("%v: exit code %d, %s", flags, code, stderr)
+		}
 		if pipelinetest.HoldsGraph(t, w) {
 			t.Errorf("%v: scoring from parts loads the graph", flags)
 		}

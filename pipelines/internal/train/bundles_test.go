@@ -28,7 +28,9 @@ func TestBundles(t *testing.T) {
 		"two": byTwo(w, "--reach", "12", "--epochs", "2"),
 	}
 	for name, flags := range trainings {
-		pipelinetest.Succeed(t, Pipeline(), append(flags, "--run", name+"-parts", "--bundles")...)
+		if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--run", name+"-parts", "--bundles")...); code != 0 || strings.Contains(stderr, "--device cuda") {
+			t.Fatalf("%s: exit code %d, %s", name, code, stderr)
+		}
 	}
 	if pipelinetest.HoldsGraph(t, w) {
 		t.Error("a training from parts loads the graph")

@@ -32,10 +32,10 @@ func BuildRounds(p learn.Params, tasks []training.Task) *beam.Pipeline {
 	return pipeline
 }
 
-// openDevices selects what to compute on, and returns an error if the user's choice cannot be used. For several workers auto is the
+// openDevices selects what to compute on, and returns an error if the user's choice cannot be used. With --bundles, and for several workers, auto is the
 // CPU: otherwise what a shard computes on, and the weights with it, would depend on the machine that takes it.
 func (f *flags) openDevices() error {
-	if f.rounds.Workers > 1 && f.device.Mode == device.Auto {
+	if (f.rounds.Workers > 1 || f.bundles) && f.device.Mode == device.Auto { // a device needs the edges of the graph
 		f.device = device.Choice{}
 	}
 	f.together, f.computing = 1, "computing on the CPU"
