@@ -111,7 +111,7 @@ func (e *evidence) composeEvaluation() section {
 		s.Figures = append(s.Figures, v.directionTable().figure())
 	}
 	if len(v.ByDistance) > 0 {
-		s.Figures = append(s.Figures, v.distanceFigure(e.unreachedDiffer()))
+		s.Figures = append(s.Figures, v.distanceFigure(e.unreachedDiffer(v)))
 	}
 	if v.ranks != nil {
 		s.Figures = append(s.Figures, v.rankFigure())

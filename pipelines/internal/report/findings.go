@@ -23,7 +23,7 @@ func (e *evidence) findings() []string {
 	var said []string
 	if len(e.evaluations) > 0 && e.evaluations[0].Queries > 0 {
 		v := e.evaluations[0]
-		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(e.unreachedDiffer()), v.worst())
+		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(e.unreachedDiffer(v)), v.worst())
 	}
 	if s, ok := e.saved(); ok && !math.IsNaN(s.notEmpty) {
 		said = append(said, fmt.Sprintf("Truncation leaves out %s of the messages that propagation along every edge in every layer sends, and %s of those that are not empty.", percent(s.all), percent(s.notEmpty)))
@@ -49,9 +49,12 @@ func (v evaluation) directionGap() string {
 		strings.ToUpper(names[0][:1])+names[0][1:], names[1], metric(better), metric(worse), metric(better-worse), metric(d.Low), metric(d.High))
 }
 
-// unreachedDiffer reports whether entities that no message from the source reaches have scores of their own: with the policy
-// full they are updated as all others, and so they are with the weights of a file, which are scored with that policy.
-func (e *evidence) unreachedDiffer() bool {
+// unreachedDiffer reports whether, in an evaluation, entities that no message from the source reaches have scores of their own: without a
+// window, where no reach leaves them out.
+func (e *evidence) unreachedDiffer(v evaluation) bool { return v.of.Reach == 0 && e.windowless() }
+
+// windowless reports whether each layer updates all entities: with the policy full, and with the weights of a file, which are scored with it.
+func (e *evidence) windowless() bool {
 	if of := e.given(); of != nil {
 		return of.Given.Model == ""
 	}
@@ -66,7 +69,7 @@ func (e *evidence) unreachedDiffer() bool {
 // outOfReach returns a sentence with the share of the answers that the model cannot find, and how well it finds the others.
 func (e *evidence) outOfReach(v evaluation) string {
 	share := float64(v.Unreached) / float64(v.Queries)
-	if e.unreachedDiffer() || v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {
+	if e.unreachedDiffer(v) || v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {
 		return ""
 	}
 	within := ""

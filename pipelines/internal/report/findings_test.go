@@ -184,13 +184,18 @@ func TestUnreachedAnswersOfFull(t *testing.T) {
 			r.Distance = -1
 		}
 	}))
-	for policy, says := range map[string]bool{"window": true, "full": false} {
+	for policy, says := range map[string]bool{"window": true, "full": false, "full within a reach": true} {
+		policy, within := strings.CutSuffix(policy, " within a reach")
+		v.of.Reach = 0
+		if within {
+			v.of.Reach = 80
+		}
 		e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
 		e.checkpoint.Configuration.Policy = policy
 		if got := strings.Join(e.findings(), " "); strings.Contains(got, "cannot be found") != says {
 			t.Errorf("%s: %q", policy, got)
 		}
-		if got := v.distanceFigure(e.unreachedDiffer()).Caption; strings.Contains(got, "share one score") != says {
+		if got := v.distanceFigure(e.unreachedDiffer(v)).Caption; strings.Contains(got, "share one score") != says {
 			t.Errorf("%s: %q", policy, got)
 		}
 	}
@@ -219,7 +224,7 @@ func TestUnreachedAnswersOfWeights(t *testing.T) {
 		if got := strings.Join(e.findings(), " "); strings.Contains(got, "cannot be found") != c.says {
 			t.Errorf("%s: %q", name, got)
 		}
-		if got := v.distanceFigure(e.unreachedDiffer()).Caption; strings.Contains(got, "share one score") != c.says {
+		if got := v.distanceFigure(e.unreachedDiffer(v)).Caption; strings.Contains(got, "share one score") != c.says {
 			t.Errorf("%s: %q", name, got)
 		}
 		if _, saved := e.saved(); saved != c.says {

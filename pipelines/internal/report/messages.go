@@ -29,7 +29,7 @@ func (e *evidence) composeMessages() section {
 	if m.Reach > 0 {
 		s.Lead = append(s.Lead, fmt.Sprintf("A query propagates through at most %s (--reach): edges with an end at another one count as empty.", plural(int64(m.Reach), "entity", "entities")))
 	}
-	if e.unreachedDiffer() {
+	if e.windowless() {
 		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every entity in every layer."}, s.Lead...)
 	}
 	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m counts.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
@@ -215,7 +215,7 @@ func (e *evidence) saved() (saving, bool) {
 	switch {
 	case m.AStar != nil:
 		return saving{m.AStar.Decrease, math.NaN(), fmt.Sprintf("%d layers, policy %s", m.AStar.Layers, m.AStar.Policy)}, true
-	case len(m.Configurations) == 0, e.checkpoint != nil && e.checkpoint.Configuration.Policy != configuration.PolicyWindow, e.unreachedDiffer():
+	case len(m.Configurations) == 0, e.checkpoint != nil && e.checkpoint.Configuration.Policy != configuration.PolicyWindow, e.windowless():
 		return saving{}, false
 	}
 	c := e.chosen(m)
