@@ -28,8 +28,12 @@ func TestBundles(t *testing.T) {
 		"two": byTwo(w, "--reach", "12", "--epochs", "2"),
 	}
 	for name, flags := range trainings {
-		if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--run", name+"-parts", "--bundles")...); code != 0 || strings.Contains(stderr, "--device cuda") {
+		code, out, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--run", name+"-parts", "--bundles")...)
+		if code != 0 || strings.Contains(stderr, "--device cuda") {
 			t.Fatalf("%s: exit code %d, %s", name, code, stderr)
+		}
+		if next := "--run " + name + "-parts --bundles\n"; !strings.HasSuffix(out, next) || !strings.Contains(out, "/score --workspace ") {
+			t.Errorf("the next command is not score with %s: %s", next, out)
 		}
 	}
 	if pipelinetest.HoldsGraph(t, w) {

@@ -672,10 +672,18 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 		e.Next(workspace.New("WORKSPACE").Command("score", "--checkpoint", outputs[0])) // of any graph
 		return nil
 	}
+	scoring := w.Command("score")
+	if t.bundles {
+		scoring = scoring.With("--bundles")
+	}
 	if of, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && (t.trained || of.Weights != best.Weights.SHA256) {
-		e.Next(w.Command("score", "--force")) // the evaluation lacks probabilities, or is of another checkpoint
+		e.Next(scoring.With("--force")) // the evaluation lacks probabilities, or is of another checkpoint
 		return nil
 	}
-	e.NextSteps(ctx)
+	if w.HasQueries(ctx, "test") {
+		e.NextSteps(ctx, command.Step{Command: scoring, Folder: w.EvaluationFolder("test")})
+	} else {
+		e.NextSteps(ctx)
+	}
 	return nil
 }
