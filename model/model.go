@@ -56,6 +56,7 @@ type options struct {
 	run, checkpoint, kernel string
 	workers                 int
 	baseRate                float64 // 0 is that of the calibration
+	reach                   int     // of WithReach, or -1
 	anyFacts                bool    // the graph is of facts that a caller gives, whatever the checkpoint was trained on
 }
 
@@ -80,11 +81,15 @@ func WithKernel(name string) Option { return func(o *options) { o.kernel = name 
 // calibration.
 func WithBaseRate(share float64) Option { return func(o *options) { o.baseRate = share } }
 
+// WithReach sets the most entities that a query propagates through, those of the largest personalized PageRank from its source, or all
+// for 0. Without it that is the number of the training. It is an error for a model whose policy is astar.
+func WithReach(entities int) Option { return func(o *options) { o.reach = entities } }
+
 // bestCheckpoint is the checkpoint that Open takes unless it is told otherwise.
 const bestCheckpoint = "best"
 
 func newOptions(list []Option) (options, error) {
-	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, workers: runtime.GOMAXPROCS(0)}
+	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, workers: runtime.GOMAXPROCS(0), reach: -1}
 	for _, option := range list {
 		option(&o)
 	}
@@ -215,6 +220,12 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if err != nil {
 		return nil, err
 	}
+	if o.reach >= 0 {
+		record.Configuration.Reach = o.reach
+	}
+	if c := record.Configuration; c.Reach > 0 && c.Prioritized() {
+		return nil, fmt.Errorf("a reach of %d is not for policy %s", c.Reach, c.Policy)
+	}
 	m := &Model{graph: graph, view: graph.Inference, record: record, weights: weights, kernel: k, threads: o.workers}
 	if m.known, err = m.view.Answers(ctx); err != nil {
 		return nil, err
@@ -240,7 +251,7 @@ func (m *Model) Entities() []string { return m.view.Entities }
 // Relations returns the names of the relations, which callers must not change.
 func (m *Model) Relations() []string { return m.graph.Relations }
 
-// Configuration returns the hyperparameters that the model was trained with.
+// Configuration returns the hyperparameters that the model was trained with, and the reach of WithReach.
 func (m *Model) Configuration() configuration.Configuration { return m.record.Configuration }
 
 // BaseRate returns the share of true candidates that probabilities presume. calibrated is false if the checkpoint has no

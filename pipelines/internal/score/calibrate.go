@@ -54,11 +54,21 @@ func (a *opened) openCalibrating(ctx context.Context) error {
 	if len(valid) == 0 {
 		return command.Usage("--calibrate: there are no validation queries to fit probabilities to: leave it out, or preprocess again with facts in the dataset's valid.txt, or one file with --split 90,5,5")
 	}
-	a.fitting.queries = min(int64(len(valid)), calibrate.MostRows)
+	a.fitting.queries = min(int64(len(valid)), cmp.Or(a.mostFitted(), calibrate.MostRows))
 	if a.loaded.Of("valid") != a.loaded.Of(a.split) {
 		a.fitting.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, "valid", a.memory)
 	}
 	return err
+}
+
+// mostFitted returns the most validation queries that --calibrate reads: with --limit as many as that, and enough for probabilities. 0 is
+// the usual number.
+func (a *opened) mostFitted() int64 {
+	const enough = 2000
+	if a.limit == 0 {
+		return 0
+	}
+	return min(calibrate.MostRows, max(a.limit, enough))
 }
 
 // divideCalibrating plans the memory of --calibrate, and adds to the cost.
@@ -113,7 +123,7 @@ func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
 		Graph: a.e.Workspace.Graph(), RelationGraph: a.relationsFitted().URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach, Prior: a.prior.Sum(),
 		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
-	}, 0, workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
+	}, a.mostFitted(), workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
 }
 
 // fit fits probabilities to the weights that the folder's lock protects, with --calibrate.

@@ -46,7 +46,7 @@ type flags struct {
 	protocolFlag
 	weightsFlags
 	radiusFlag
-	reachFlag
+	reach int
 	bundlesFlag
 	explanationFlags
 	factsFlags
@@ -65,7 +65,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
 			f.radiusFlag.register(set)
-			f.reachFlag.register(set)
+			command.ReachFlag(set, &f.reach)
 			f.bundlesFlag.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
@@ -251,7 +251,7 @@ func (a *opened) open(ctx context.Context) error {
 	if err := a.checkPrior(); err != nil {
 		return err
 	}
-	if err := a.setReach(); err != nil {
+	if err := command.SetReach(&a.model.Record.Configuration, a.reach); err != nil {
 		return err
 	}
 	if err := a.openBundles(ctx); err != nil {

@@ -123,3 +123,13 @@ func TestZeroIsNamedWhereATrainingWasInterrupted(t *testing.T) {
 	pipelinetest.Write(t, filepath.Join(checkpoints, "step-00000010.json"), "{}")
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"add --resume", "--model zero"}}, "--workspace", w)
 }
+
+// TestFittedOfASample holds how many validation queries probabilities of a sample are fitted to.
+func TestFittedOfASample(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int64]int64{0: 0, 300: 2000, 3000: 3000, 60_000: 50_000} {
+		if got := (&opened{flags: &flags{limit: limit}}).mostFitted(); got != want {
+			t.Errorf("--limit %d: %d, want %d", limit, got, want)
+		}
+	}
+}

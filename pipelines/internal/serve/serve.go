@@ -31,6 +31,7 @@ type flags struct {
 	listen, kernel    string
 	checkpoint, model string
 	threads, queue    int
+	reach             int
 	memory            int64
 	timeout           time.Duration
 
@@ -52,6 +53,7 @@ func On(listener net.Listener, ready func(url string)) command.Pipeline {
 			ListenFlag(set, &f.listen)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
+			command.ReachFlag(set, &f.reach)
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
@@ -175,6 +177,9 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if found.Warning != "" {
 		e.Say("%s", found.Warning)
 	}
+	if err := command.SetReach(&found.Record.Configuration, f.reach); err != nil {
+		return settings{}, err
+	}
 	sizes, err := loaded.Sizes(ctx, "test")
 	if err != nil {
 		return settings{}, err
@@ -199,6 +204,9 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		return settings{}, err
 	}
 	options := []model.Option{model.WithCheckpoint(found.Record.Name()), model.WithWorkers(plan.Threads), model.WithKernel(f.kernel)}
+	if f.reach >= 0 {
+		options = append(options, model.WithReach(f.reach))
+	}
 	var m *model.Model
 	if given != nil {
 		m, err = model.OpenWeights(ctx, loaded, given, options...)
@@ -238,11 +246,14 @@ func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.
 	if err != nil || len(valid) == 0 {
 		return err
 	}
-	if err := m.Calibrate(ctx, mostCalibrated); err != nil {
+	sizes, err := loaded.Sizes(ctx, "valid")
+	if err != nil {
 		return err
 	}
-	e.Say("probabilities are fitted to %s validation queries", progress.Count(int64(min(len(valid), mostCalibrated))))
-	return nil
+	n := int64(min(len(valid), mostCalibrated))
+	seconds, _ := e.Workspace.ScoreSeconds(ctx, sizes, m.Configuration(), "valid", n)
+	e.Say("fitting probabilities to %s validation queries: at most about %s of one core", progress.Count(n), progress.Duration(time.Duration(seconds*float64(time.Second))))
+	return m.Calibrate(ctx, mostCalibrated)
 }
 
 // find returns the checkpoint of --checkpoint, or that of --model, which is also given.

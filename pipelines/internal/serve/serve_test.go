@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -293,17 +294,25 @@ func TestModel(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, dataset))
 	queries := filepath.Join(t.TempDir(), "queries.tsv")
 	pipelinetest.Write(t, queries, "e003\t_hypernym\n")
-	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", workspace, "--model", "wn18rr_v1", "--queries", queries)
-	p := launch(t, workspace, "--model", "wn18rr_v1")
-	got := read[result](t, send(t, "GET", p.url+ask("e003", "_hypernym"), ""))
-	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, workspace, "runs/main/evaluation/queries/answers.tsv")), "\n")[1:]
-	if len(lines) != 10 || len(got.Answers) != 10 {
-		t.Fatalf("%d lines, %d answers", len(lines), len(got.Answers))
-	}
-	for i, a := range got.Answers {
-		if want := fmt.Sprintf("\t%d\t%s\t%.6g\t", i+1, a.Entity, a.Score); !strings.Contains(lines[i], want) {
-			t.Errorf("score answers %q, serve %q", lines[i], want)
+	answers := map[string]string{}
+	for _, reach := range []string{"-1", "5"} {
+		of := []string{"--model", "wn18rr_v1", "--reach", reach}
+		pipelinetest.Succeed(t, score.Pipeline(), append(of, "--workspace", workspace, "--queries", queries, "--force")...)
+		p := launch(t, workspace, of...)
+		got := read[result](t, send(t, "GET", p.url+ask("e003", "_hypernym"), ""))
+		answers[reach] = pipelinetest.Read(t, workspace, "runs/main/evaluation/queries/answers.tsv")
+		lines := strings.Split(strings.TrimSpace(answers[reach]), "\n")[1:]
+		if len(lines) != 10 || len(got.Answers) != 10 {
+			t.Fatalf("%d lines, %d answers", len(lines), len(got.Answers))
 		}
+		for i, a := range got.Answers {
+			if want := fmt.Sprintf("\t%d\t%s\t%.6g\t", i+1, a.Entity, a.Score); !strings.Contains(lines[i], want) {
+				t.Errorf("--reach %s: score answers %q, serve %q", reach, lines[i], want)
+			}
+		}
+	}
+	if answers["5"] == answers["-1"] {
+		t.Error("a reach of 5 changes no answer")
 	}
 }
 
@@ -439,6 +448,23 @@ func (w *whenListening) Write(text []byte) (int, error) {
 		w.cancel()
 	}
 	return w.Buffer.Write(text)
+}
+
+// TestStartTellsOfProbabilities has a server without a training: it says what it does before it listens.
+func TestStartTellsOfProbabilities(t *testing.T) {
+	workspace := trained(t)
+	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, stderr := &whenListening{cancel: cancel}, &bytes.Buffer{}
+	if code := command.Run(ctx, Pipeline(), []string{"--workspace", workspace, "--listen", "127.0.0.1:0"}, out, stderr); code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if want := regexp.MustCompile(`(?m)^fitting probabilities to \d+ validation queries: at most about .+ of one core$`); !want.Match(out.Bytes()) {
+		t.Errorf("no %s in %s", want, out)
+	}
 }
 
 // TestStartTellsWhatMatters has a server that other machines reach, with the model of a training that is not complete.
