@@ -81,7 +81,7 @@ func (h Header) Draws(c configuration.Configuration, seed int64) error {
 		again += want.flags()
 		all = fmt.Sprintf("those of %v", want)
 	}
-	return remedy.Errorf(again+" --force", "the parts are for the queries of %v, and the training draws %s", *d, all)
+	return remedy.Errorf(again+" --force, or give train the flags of these parts", "the parts are for the queries of %v, and the training draws %s", *d, all)
 }
 
 // flags returns those by which bundle finds the parts of these queries alone.

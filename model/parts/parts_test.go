@@ -153,7 +153,7 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 		"another split":   {func(_ string, w *parts.Want) { w.Split = "valid" }, "split train, not valid"},
 		"another reach":   {func(_ string, w *parts.Want) { w.Reach = 30 }, "at most 20 entities within 3 hops, not 30 within 3"},
 		"other layers":    {func(_ string, w *parts.Want) { w.Layers = 4 }, "not 20 within 4"},
-		"another removal": {func(_ string, w *parts.Want) { w.Remove = configuration.RemoveNone }, `without "triple", not "none"`},
+		"another removal": {func(_ string, w *parts.Want) { w.Remove = configuration.RemoveNone }, `without "triple", not "none"; run bundle --split train --reach 20 --layers 3 --remove none --force, or give train --remove triple`},
 	} {
 		folder := "mem://" + t.Name() + "/" + strings.ReplaceAll(name, " ", "-")
 		if err := partstest.Write(ctx, folder, k, "train", hyperparameters(configuration.RemoveTriple), nil, 2); err != nil {

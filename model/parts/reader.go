@@ -90,8 +90,12 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 		return nil, remedy.Errorf(again+" --force", "%w", err)
 	}
 	if err := f.Header.fits(w); err != nil {
-		if again += " --force"; f.Header.Limit > 0 {
-			again += fmt.Sprintf(", or give score --limit %d or train --valid_limit %d", f.Header.Limit, f.Header.Limit)
+		again += " --force"
+		switch h := f.Header; { // that, which may take long, replaces what is there
+		case h.Limit > 0 && h.Limit != w.Limit:
+			again += fmt.Sprintf(", or give score --limit %d or train --valid_limit %d", h.Limit, h.Limit)
+		case w.Split == Train && h.Remove != w.Remove:
+			again += ", or give train --remove " + h.Remove
 		}
 		return nil, remedy.Errorf(again, "%s: %w", url, err)
 	}

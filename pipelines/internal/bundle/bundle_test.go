@@ -152,12 +152,14 @@ func TestPlan(t *testing.T) {
 func TestNext(t *testing.T) {
 	workspace := prepared(t, 6, false)
 	for _, step := range []struct{ flags, next string }{
-		{"--split valid --limit 9 --reach 20 --layers 3", "bundle --workspace W --layers 3 --reach 20"},
-		{"--layers 3 --reach 20 --queries_per_epoch 30 --epochs 2", "train --workspace W --bundles --epochs 2 --layers 3 --queries_per_epoch 30 --reach 20"},
-		{"--split valid --limit 9 --reach 20 --layers 3", "train --workspace W --bundles --layers 3 --reach 20 --valid_limit 9"},
+		{"--split valid --limit 9 --reach 20 --layers 3", "bundle --workspace W --reach 20 --layers 3 --queries_per_epoch N"},
+		{"--layers 3 --reach 20 --queries_per_epoch 30 --epochs 2 --seed 4 --remove none", "train --workspace W --bundles --reach 20 --layers 3 --remove none --queries_per_epoch 30 --epochs 2 --seed 4 --valid_limit 9"},
+		{"--split valid --limit 9 --reach 20 --layers 3", "train --workspace W --bundles --reach 20 --layers 3 --remove none --queries_per_epoch 30 --epochs 2 --seed 4 --valid_limit 9"},
 		{"--split test --limit 9 --reach 20 --layers 3", "score --workspace W --bundles --limit 9"},
-		{"--reach 21", "bundle --workspace W --split valid --reach 21"},
 		{"--split test --limit 999999 --reach 20 --layers 3 --force", "score --workspace W --bundles"},
+		{"--reach 21", "bundle --workspace W --split valid --reach 21"},
+		{"--reach 22 --queries_per_epoch 20 --epochs 1 --batching relation --batch_size 8", "bundle --workspace W --split valid --reach 22 --limit 2000"},
+		{"--reach 22 --split valid", "train --workspace W --bundles --reach 22 --queries_per_epoch 20 --epochs 1 --batch_size 8 --batching relation"},
 	} {
 		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", workspace}, strings.Fields(step.flags)...)...)
 		if want := "next: go run ./pipelines/" + strings.ReplaceAll(step.next, "W", workspace) + "\n"; !strings.HasSuffix(out, want) {

@@ -2,13 +2,12 @@ package bundle
 
 import (
 	"context"
-	"flag"
-	"slices"
 	"strconv"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
+	"tagnet/model/configuration"
 	modelparts "tagnet/model/parts"
 	"tagnet/model/subgraph"
 	"tagnet/pipelines/internal/command"
@@ -75,35 +74,66 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, found *work,
 	return nil
 }
 
+// sampled is how many queries of a split --limit is advised for, where training has parts for some of its queries only.
+const sampled = 2000
+
 // next returns the command that reads the parts, or the one that makes the others that it reads.
 func (f *flags) next(ctx context.Context, e *command.Environment, h modelparts.Header) workspace.Command {
-	w := e.Workspace
-	missing := func(split string) bool {
-		return w.HasQueries(ctx, split) && !w.Complete(ctx, workspace.BundlesFolder(modelparts.Name(split, h.Reach, h.Layers)))
-	}
-	limit := func(flag string) (flags []string) {
-		if h.Limit > 0 {
-			flags = []string{flag, strconv.FormatInt(h.Limit, 10)}
+	w, folder := e.Workspace, func(split string) string { return workspace.BundlesFolder(modelparts.Name(split, h.Reach, h.Layers)) }
+	read := func(split string) (other modelparts.Header, there bool) {
+		if w.Complete(ctx, folder(split)) {
+			other, err := storage.ReadJSON[modelparts.Header](ctx, storage.Join(w.Path(folder(split)), modelparts.HeaderFile()))
+			return other, err == nil
 		}
-		return flags
+		return other, false
 	}
-	switch part := given(e, hyperparameters[:2]); {
+	part := []string{"--reach", strconv.Itoa(h.Reach)}
+	if h.Layers != configuration.Default().Layers {
+		part = append(part, "--layers", strconv.Itoa(h.Layers))
+	}
+	training, trains := read(modelparts.Train)
+	valid, validates := read("valid")
+	switch {
 	case h.Split == "test":
-		return w.Command("score", "--bundles").With(limit("--limit")...)
-	case h.Split == "valid" && missing(modelparts.Train):
-		return w.Command("bundle").With(part...)
-	case h.Split == modelparts.Train && missing("valid"):
+		return w.Command("score", "--bundles").With(limited("--limit", h.Limit)...)
+	case !trains:
+		return w.Command("bundle").With(part...).With("--queries_per_epoch", "N")
+	case !validates && w.HasQueries(ctx, "valid"):
+		if training.Drawn != nil {
+			part = append(part, limited("--limit", sampled)...)
+		}
 		return w.Command("bundle", "--split", "valid").With(part...)
 	}
-	return w.Command("train", "--bundles").With(given(e, append(hyperparameters, "seed"))...).With(limit("--valid_limit")...)
+	return w.Command("train", "--bundles").With(part...).With(drawn(training)...).With(limited("--valid_limit", valid.Limit)...)
 }
 
-// given returns those of some flags that this run was given.
-func given(e *command.Environment, names []string) (flags []string) {
-	e.Flags.Visit(func(g *flag.Flag) {
-		if slices.Contains(names, g.Name) {
-			flags = append(flags, "--"+g.Name, g.Value.String())
-		}
-	})
+// drawn returns the flags of a training that draws the queries that parts are for.
+func drawn(h modelparts.Header) (flags []string) {
+	usual := configuration.Default()
+	if h.Remove != usual.Remove {
+		flags = append(flags, "--remove", h.Remove)
+	}
+	d := h.Drawn
+	if d == nil {
+		return flags
+	}
+	flags = append(flags, "--queries_per_epoch", strconv.Itoa(d.QueriesPerEpoch), "--epochs", strconv.Itoa(d.Epochs))
+	if d.BatchSize != usual.BatchSize {
+		flags = append(flags, "--batch_size", strconv.Itoa(d.BatchSize))
+	}
+	if d.Batching != usual.Batching {
+		flags = append(flags, "--batching", d.Batching)
+	}
+	if d.Seed != 0 {
+		flags = append(flags, "--seed", strconv.FormatInt(d.Seed, 10))
+	}
 	return flags
+}
+
+// limited returns a flag with a number of queries, unless that is 0.
+func limited(flag string, queries int64) []string {
+	if queries == 0 {
+		return nil
+	}
+	return []string{flag, strconv.FormatInt(queries, 10)}
 }

@@ -77,7 +77,7 @@ func (a *opened) canBundle() bool {
 func (a *opened) refuseBundles() error {
 	switch c, n := a.model.Record.Configuration, a.loaded.Of(a.split).Graph.Entities; {
 	case c.Source() == configuration.RelationsGraph:
-		return command.Usage("--bundles with relations from their graph: that is made from all edges; leave --bundles out")
+		return command.Usage("--bundles with a model of --relations graph: the graph of relations is made from all edges; leave --bundles out")
 	case c.Reach == 0:
 		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or leave --bundles out")
 	case c.Reach >= n:

@@ -19,10 +19,10 @@ func (f *flags) checkBundles() error {
 		return command.Usage("--bundles with --graphs: a training on several graphs holds them; leave one of the two out")
 	case c.Reach == 0:
 		return command.Usage("--bundles reads the parts of the graph that queries propagate through with --reach, and that is 0: add --reach, or leave --bundles out")
-	case c.Source() == configuration.RelationsGraph:
-		return command.Usage("--bundles with relations from their graph: that is made from all edges; leave --bundles out")
 	case f.origin.from != "":
 		return command.Usage("--bundles with --from: a training from parts of the graph begins with initial weights; leave one of the two out")
+	case c.Source() == configuration.RelationsGraph:
+		return command.Usage("--bundles with --relations graph: the graph of relations is made from all edges; leave one of the two out")
 	case f.prior:
 		return command.Usage("--bundles with --prior: counts over the training facts need all of them; leave one of the two out")
 	}
