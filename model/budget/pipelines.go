@@ -45,7 +45,7 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 	return Estimate{
 		Task: "scoring this graph",
 		Rows: []Row{
-			{"graph", s.graph() + Shards*PartsAtOnce*part(s, c)},
+			{s.held(), s.graph() + Shards*PartsAtOnce*part(s, c)},
 			{"queries", s.queries() + s.answers()},
 			{"parameters", 8*parameterCount(s, c) + weights(s, c) + shared},
 			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
@@ -122,7 +122,7 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 	e := Estimate{
 		Task: "training on this graph",
 		Rows: []Row{
-			{"graph", s.graph() + max(PartsAtOnce, int64(c.BatchSize))*part(s, c)},
+			{s.held(), s.graph() + max(PartsAtOnce, int64(c.BatchSize))*part(s, c)},
 			{"queries", s.facts(c) + s.queries() + 2*s.answers()}, // answers of training alone, and of all splits
 			{"parameters", 4*copies*parameterCount(s, c) + weights(s, c)},
 		},
@@ -323,6 +323,14 @@ const runnerCopies = 6
 // tableBatch bounds the bytes of the batch of rows that a table of distances is written in, and of
 // its compressed copy.
 func tableBatch(s Sizes) int64 { return max(4*MiB, 2*s.Entities) }
+
+// held names what is held of the graph.
+func (s Sizes) held() string {
+	if s.Outlined {
+		return "parts of the graph"
+	}
+	return "graph"
+}
 
 // graph bounds the bytes of the loaded graphs with names.
 func (s Sizes) graph() int64 {
