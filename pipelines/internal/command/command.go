@@ -16,6 +16,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
 	"tagnet/model/checkpoint"
@@ -118,7 +119,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 		fmt.Fprintf(stderr, "%s: interrupted; %s\n", p.Name, kept)
 		return ExitInterrupted
 	}
-	fmt.Fprintln(stderr, OneLine(err))
+	fmt.Fprintln(stderr, e.line(err))
 	var usage *UsageError
 	switch {
 	case errors.As(err, &usage):
@@ -260,6 +261,22 @@ func (e *Environment) Next(commands ...workspace.Command) {
 	for _, c := range commands {
 		e.Say("next: %s", c)
 	}
+}
+
+// line returns an error's text as OneLine does, with the command of its remedy as a shell takes it: packages that know no commands name
+// pipelines.
+func (e *Environment) line(err error) string {
+	line := OneLine(err)
+	helps, ok := errors.AsType[*remedy.Error](err)
+	if !ok || e.Workspace.Root() == "" {
+		return line
+	}
+	for _, pipeline := range []string{"bundle", "preprocess"} {
+		if named := "run " + pipeline + " "; strings.HasPrefix(helps.Remedy, named) {
+			line = strings.Replace(line, "; "+named, "; run "+e.Workspace.Command(pipeline).String()+" ", 1)
+		}
+	}
+	return line
 }
 
 // OneLine returns an error's text as one line: without what Beam wraps around the error of a DoFn,

@@ -66,7 +66,7 @@ func TestBundlesOfASample(t *testing.T) {
 	pipelinetest.Same(t, got, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation")))
 	for limit, remedy := range map[string]string{"0": "--layers 3 --force", "12": "--layers 3 --limit 12 --force"} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--bundles", "--force", "--limit", limit)
-		if code != 1 || !strings.Contains(stderr, "a sample of 11 of the ") || !strings.Contains(stderr, "run bundle --split test --reach 9 "+remedy) {
+		if code != 1 || !strings.Contains(stderr, "a sample of 11 of the ") || !strings.Contains(stderr, "run go run ./pipelines/bundle --workspace "+w+" --split test --reach 9 "+remedy) {
 			t.Errorf("--limit %s: exit code %d, %s", limit, code, stderr)
 		}
 	}
@@ -81,8 +81,8 @@ func TestBundlesAreRefused(t *testing.T) {
 		code  int
 		text  string
 	}{
-		{[]string{}, 1, "run bundle --split test --reach 9 --layers 3"},
-		{[]string{"--reach", "7"}, 1, "run bundle --split test --reach 7 --layers 3"},
+		{[]string{}, 1, "run go run ./pipelines/bundle --workspace W --split test --reach 9 --layers 3"},
+		{[]string{"--reach", "7"}, 1, "run go run ./pipelines/bundle --workspace W --split test --reach 7 --layers 3"},
 		{[]string{"--reach", "0"}, 2, "give --reach"},
 		{[]string{"--reach", "100"}, 2, "the graph has 79 entities"},
 		{[]string{"--relation", "all"}, 2, "--bundles with --relation"},
@@ -92,7 +92,7 @@ func TestBundlesAreRefused(t *testing.T) {
 		{[]string{"--split", "train"}, 2, "--bundles with --split train"},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append(c.flags, "--workspace", w, "--bundles")...)
-		if code != c.code || !strings.Contains(stderr, c.text) {
+		if code != c.code || !strings.Contains(stderr, strings.Replace(c.text, "W", w, 1)) {
 			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
 		}
 	}

@@ -90,13 +90,13 @@ func TestBundlesAreRefused(t *testing.T) {
 		{[]string{"--reach", "12", "--prior"}, 2, "--bundles with --prior"},
 		{[]string{"--reach", "12", "--relations", "graph"}, 2, "made from all edges"},
 		{[]string{"--reach", "12", "--device", "cuda"}, 1, "use --device cpu"},
-		{[]string{"--reach", "12"}, 1, "run bundle --split valid --reach 12 --layers 3"},
-		{[]string{"--reach", "11"}, 1, "run bundle --split train --reach 11 --layers 3"},
-		{[]string{"--reach", "11", "--queries_per_epoch", "40"}, 1, "run bundle --split train --reach 11 --layers 3 --queries_per_epoch 40 --epochs 4 --seed 0 --batching random --batch_size 16"},
-		{[]string{"--reach", "12", "--remove", "one_hop"}, 1, "run bundle --split train --reach 12 --layers 3 --remove one_hop --force"},
+		{[]string{"--reach", "12"}, 1, "run go run ./pipelines/bundle --workspace W --split valid --reach 12 --layers 3"},
+		{[]string{"--reach", "11"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3"},
+		{[]string{"--reach", "11", "--queries_per_epoch", "40"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3 --queries_per_epoch 40 --epochs 4 --seed 0 --batching random --batch_size 16"},
+		{[]string{"--reach", "12", "--remove", "one_hop"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 12 --layers 3 --remove one_hop --force"},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(c.flags, "--bundles")...)...)
-		if code != c.code || !strings.Contains(stderr, c.text) {
+		if code != c.code || !strings.Contains(stderr, strings.Replace(c.text, "W", w, 1)) {
 			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
 		}
 	}
