@@ -55,9 +55,35 @@ func (e *Environment) TooSmall(memory int64, small *budget.TooSmall) error {
 
 // OrBundles adds to the error of a --memory that is too small, if err is one, that --bundles needs less.
 func OrBundles(err error) error {
+	return or(err, func(*budget.TooSmall) string {
+		return "find the parts of the graph with bundle and add --bundles, which holds no graph"
+	})
+}
+
+// SuggestedReach is the --reach that a graph is advised to which the memory is too small for.
+const SuggestedReach = 2000
+
+// OrReach adds to the error of a --memory that is too small, if err is one, that SuggestedReach, with which one thread takes so many bytes,
+// needs less, if that is at most half.
+func OrReach(err error, least int64) error {
+	return or(err, func(small *budget.TooSmall) string {
+		if 2*least > small.Least {
+			return ""
+		}
+		return fmt.Sprintf("add --reach %d, with which a query propagates through a part of the graph, and --memory %d", SuggestedReach, least/budget.MiB)
+	})
+}
+
+// or adds a remedy, unless it is "".
+func or(err error, remedy func(small *budget.TooSmall) string) error {
 	var usage *UsageError
-	if errors.As(err, &usage) && errors.As(usage.Reason, new(*budget.TooSmall)) {
-		return &UsageError{Text: usage.Text + ", or find the parts of the graph with bundle and add --bundles, which holds no graph", Reason: usage.Reason}
+	var small *budget.TooSmall
+	if !errors.As(err, &usage) || !errors.As(usage.Reason, &small) {
+		return err
 	}
-	return err
+	text := remedy(small)
+	if text == "" {
+		return err
+	}
+	return &UsageError{Text: usage.Text + ", or " + text, Reason: usage.Reason}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -36,6 +37,24 @@ func TestPlanTellsOfFewerThreads(t *testing.T) {
 	least := 160 + 9*(100+3*200+24)/8 + 1
 	if !errors.As(err, &usage) || !strings.HasPrefix(usage.Text, fmt.Sprintf("--memory 800 is too small: scoring with 3 threads takes at least %d MiB (Go and Beam 160, graph 100, ", least)) {
 		t.Errorf("%v, want at least %d", err, least)
+	}
+}
+
+// TestRemediesOfLittleMemory holds what is added to the error of a --memory that is too small, and to no other.
+func TestRemediesOfLittleMemory(t *testing.T) {
+	estimate := budget.Estimate{Task: "training", Rows: []budget.Row{{Name: "graph", Bytes: 4000 * budget.MiB}}}
+	_, small := (&Environment{Out: io.Discard}).Plan(estimate, 800, 1)
+	for end, got := range map[string]error{
+		"add --bundles, which holds no graph": OrBundles(small),
+		"or add --reach 2000, with which a query propagates through a part of the graph, and --memory 1500": OrReach(small, 1500*budget.MiB),
+		small.Error(): OrReach(small, 3000*budget.MiB), // hardly less
+	} {
+		if !strings.HasPrefix(got.Error(), small.Error()) || !strings.HasSuffix(got.Error(), end) || !errors.As(got, new(*UsageError)) {
+			t.Errorf("%v does not end with %s", got, end)
+		}
+	}
+	if got := OrBundles(OrReach(io.EOF, 0)); got != io.EOF {
+		t.Errorf("another error becomes %v", got)
 	}
 }
 

@@ -264,7 +264,12 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	estimates := f.estimate(sizes)
 	if f.memoryPlan, err = e.Plan(estimates.train, f.memory, f.replicas); err != nil {
 		if f.canBundle() {
-			err = command.OrBundles(err)
+			return nil, command.OrBundles(err)
+		}
+		if c := f.configuration; c.Reach == 0 && !c.Prioritized() {
+			within := *f
+			within.configuration.Reach = command.SuggestedReach
+			err = command.OrReach(err, within.estimate(sizes).train.Least(1))
 		}
 		return nil, err
 	}
