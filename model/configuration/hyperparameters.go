@@ -47,7 +47,7 @@ var hyperparameters = []Field{
 	{"evaluation_degree_ratio", Model, 0., atLeast(0), no, "A*Net: degree_ratio when nothing is trained; 0 keeps it", func(c *Configuration) any { return &c.EvaluationDegreeRatio }},
 	{"aggregate", Model, AggregatePNA, oneOf(AggregatePNA, AggregateSum, AggregateMean, AggregateMax), no, "how messages are reduced", func(c *Configuration) any { return &c.Aggregate }},
 	{"message", Model, MessageDistMult, oneOf(MessageDistMult, MessageTransE, MessageRotatE), no, "how a state and a relation make a message", func(c *Configuration) any { return &c.Message }},
-	{"dependent", Model, true, values{}, no, "relation embeddings depend on the query", func(c *Configuration) any { return &c.Dependent }},
+	{"dependent", Model, true, values{}.where(Configuration.dependentGiven), no, "relation embeddings depend on the query", func(c *Configuration) any { return &c.Dependent }},
 	{"bias", Model, true, values{}, no, "bias in the node update, and a normalization that is affine", func(c *Configuration) any { return &c.Bias }},
 	{"degree_messages", Model, false, values{}, no, "a learned message stands in for each that the window leaves out", func(c *Configuration) any { return &c.DegreeMessages }},
 	{"reach", Model, 0, between(0, 1<<30), no, "most entities that a query propagates through, those of the largest personalized PageRank from its source; memory and time follow it instead of the graph, and other entities count as not reached; for --policy window and full; 0 is all", func(c *Configuration) any { return &c.Reach }},
@@ -160,6 +160,17 @@ func (f Field) Kind() reflect.Kind { return reflect.TypeOf(f.Default).Kind() }
 // Of returns the value of the hyperparameter in a configuration.
 func (f Field) Of(c Configuration) any { return f.field(&c).Interface() }
 
+// Choices returns the values of a hyperparameter of which all are listed, as texts that Set accepts, or nil for a number.
+func (f Field) Choices() []string {
+	if f.Kind() == reflect.Bool {
+		return []string{"false", "true"}
+	}
+	return slices.Clone(f.values.choices)
+}
+
+// Used reports whether a configuration uses the hyperparameter.
+func (f Field) Used(c Configuration) bool { return f.values.only == nil || f.values.only(c) }
+
 // Usage explains the flag, as package flag wants it: the kind of value in backquotes, then its purpose and the range of a number.
 func (f Field) Usage() string {
 	switch {
@@ -183,7 +194,7 @@ func (f Field) wants(c Configuration) string {
 	switch {
 	case x-x != 0: // NaN or infinite
 		return "a finite number"
-	case v.only != nil && !v.only(c):
+	case !f.Used(c):
 		return ""
 	case v.choices != nil && !slices.Contains(v.choices, value.String()):
 		return "one of " + strings.Join(v.choices, ", ")

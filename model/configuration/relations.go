@@ -57,6 +57,9 @@ func (c Configuration) RelationTensors() (layer []RelationTensor, query bool) {
 // relationsGiven reports whether Relations names the source, rather than Dependent.
 func (c Configuration) relationsGiven() bool { return c.Relations != "" }
 
+// dependentGiven reports whether Dependent does.
+func (c Configuration) dependentGiven() bool { return c.Relations == "" }
+
 // Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it needs the
 // graph of the relations.
 func (c Configuration) Transfers() bool { return relationSources[c.Source()].transfers }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/model/configuration"
+	"tagnet/model/configuration/configurationtest"
 	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/internal/reference"
@@ -130,43 +131,32 @@ func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 	return golden.RandomGraph(t, rng, entities, relations, 1+rng.IntN(2*entities))
 }
 
-// randomConfiguration covers every option of the propagation.
-func randomConfiguration(rng *rand.Rand) configuration.Configuration {
-	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
-	for {
-		c := configuration.Default()
+// newDraws returns random configurations, which cover every choice.
+func newDraws() *configurationtest.Draws {
+	return &configurationtest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
 		c.Layers, c.Delta, c.Dim = 1+rng.IntN(5), rng.IntN(4), []int{6, 16}[rng.IntN(2)]
-		c.Policy = pick(configuration.PolicyWindow, configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar)
-		c.DeltaMode = pick(configuration.DeltaFixed, configuration.DeltaSpecific)
-		if c.Specific() {
-			c.Attention = pick(configuration.AttentionShared, configuration.AttentionOwn)
-			c.AttentionTemperature = 0.7
-		}
-		c.Aggregate = pick(configuration.AggregatePNA, configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax)
-		c.Message = pick(configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE)
-		c.Dependent, c.Bias, c.DegreeMessages = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
+		c.AttentionTemperature = 0.7
 		c.NodeRatio, c.DegreeRatio, c.EvaluationNodeRatio = 0.1, 0.5, 0.4+0.5*rng.Float64()
 		c.Dropout = []float64{0, 0.3}[rng.IntN(2)]
-		if rng.IntN(4) == 0 {
-			c.Relations, c.RelationLayers, c.Incidences = configuration.RelationsGraph, 1+rng.IntN(3), rng.IntN(2) == 0
+		c.RelationLayers, c.Reach = 0, 0
+		if c.Transfers() {
+			c.RelationLayers = 1 + rng.IntN(3)
 		}
 		if rng.IntN(3) == 0 {
 			c.Reach = 1 + rng.IntN(12)
 		}
-		if c.Validate() == nil {
-			return c
-		}
-	}
+	}}
 }
 
 // TestMatchesReference compares the values of all edges with the float64 specification, for every option, and removed
 // edges.
 func TestMatchesReference(t *testing.T) {
 	t.Parallel()
-	compared := 0
+	compared, draws := 0, newDraws()
 	for seed := range uint64(260) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		g, c := randomGraph(t, rng), randomConfiguration(rng)
+		g, c := randomGraph(t, rng), draws.Draw(rng)
+		draws.Take(c)
 		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
 		m, err := reference.New(g, c, set)
 		if err != nil {
@@ -205,6 +195,7 @@ func TestMatchesReference(t *testing.T) {
 	if compared < 10000 {
 		t.Errorf("only %d edges were compared", compared)
 	}
+	draws.Check(t)
 }
 
 // checkNeighbors checks that the edges of a receiver are neighbors, and among these those of a sender.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/configuration"
+	"tagnet/model/configuration/configurationtest"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/gpu/kernels"
@@ -227,45 +228,47 @@ func (s scenario) newTrainer(d device.Device, p *parameters.Set[float32], solver
 // ordered has options of an interpreter that is the same in each run.
 var ordered = []interpreter.Option{interpreter.Seed(7), interpreter.Workers(1)}
 
-// anyScenario returns a random graph with a random configuration.
-func anyScenario(t testing.TB, seed uint64) scenario {
+// anyScenarios returns random graphs with random configurations, which cover every choice that a device computes.
+func anyScenarios(t testing.TB, seed uint64) (all []scenario) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 0))
-	c, chance := small(), func() bool { return random.IntN(2) == 0 }
-	choose := func(names ...string) string { return names[random.IntN(len(names))] }
+	draws := configurationtest.Draws{Numbers: randomNumbers, Refuses: func(c configuration.Configuration) string {
+		if refused, is := errors.AsType[*UnsupportedError](Supports(c)); is {
+			return refused.Field
+		}
+		return ""
+	}}
+	for end := seed + 60; seed < end; seed++ {
+		random := rand.New(rand.NewPCG(seed, 0))
+		c := draws.Draw(random)
+		if !draws.Take(c) {
+			continue // a step takes long
+		}
+		entities := 4 + random.IntN(30)
+		g := sparse(t, random, entities, 2+random.IntN(3), random.IntN(4*entities))
+		all = append(all, scenario{name: fmt.Sprintf("random %d", seed), graph: g, configuration: c, examples: draw(random, g, c.BatchSize)})
+	}
+	draws.Check(t)
+	return all
+}
+
+// randomNumbers sets numbers with which the interpreter computes a step fast.
+func randomNumbers(random *rand.Rand, c *configuration.Configuration) {
 	c.Dim, c.Layers, c.Delta = 1+random.IntN(32), 1+random.IntN(4), random.IntN(4)
 	if random.IntN(4) == 0 {
 		c.Dim = 33 + random.IntN(32)
 	}
-	if c.Message = choose("distmult", "transe", "rotate"); c.Message == "rotate" {
-		c.Dim += c.Dim % 2
-	}
-	c.Aggregate, c.Remove = choose("pna", "pna", "sum", "mean", "max"), choose("triple", "one_hop", "none")
-	c.Bias, c.Dependent, c.DegreeMessages, c.Dropout = chance(), chance(), chance(), float64(random.IntN(3))/4
+	c.Dropout, c.AttentionTemperature = float64(random.IntN(3))/4, 0.5+random.Float64()
 	c.Negatives, c.BatchSize, c.AdversarialTemperature = 1+random.IntN(20), 1+random.IntN(4), float64(random.IntN(2))
-	if random.IntN(3) == 0 {
-		c.Policy = "full"
-	} else if chance() {
-		c.DeltaMode, c.Attention, c.AttentionTemperature = "specific", choose("own", "shared"), 0.5+random.Float64()
+	c.RelationLayers = 0
+	if c.Transfers() {
+		c.RelationLayers = 1 + random.IntN(3)
 	}
-	if chance() {
-		c.Relations, c.RelationLayers, c.Bias, c.DegreeMessages = "graph", 1+random.IntN(3), true, false
-		if c.Specific() {
-			c.Attention = "shared"
-		}
-	}
-	entities := 4 + random.IntN(30)
-	g := sparse(t, random, entities, 2+random.IntN(3), random.IntN(4*entities))
-	return scenario{name: fmt.Sprintf("random %d", seed), graph: g, configuration: c, examples: draw(random, g, c.BatchSize)}
 }
 
 // TestLaunches compares every launch of a training step and of scoring with package reference, bit for bit.
 func TestLaunches(t *testing.T) {
 	t.Parallel()
-	all := scenarios(t)
-	for seed := range uint64(5) {
-		all = append(all, anyScenario(t, seed))
-	}
+	all := append(scenarios(t), anyScenarios(t, 0)...)
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/model/configuration"
+	"tagnet/model/configuration/configurationtest"
 	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/internal/reference"
@@ -42,35 +43,30 @@ func withIsolated(t testing.TB, g *graph.Graph, more int) *graph.Graph {
 	return larger
 }
 
-// randomConfiguration covers every option of the propagation.
-func randomConfiguration(rng *rand.Rand) configuration.Configuration {
-	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
-	for {
-		c := configuration.Default()
+// newDraws returns random configurations, which cover every choice.
+func newDraws() *configurationtest.Draws {
+	return &configurationtest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
 		c.Layers, c.Delta = 1+rng.IntN(6), rng.IntN(5)
 		c.Dim = []int{6, 10, 32, 40}[rng.IntN(4)]
-		c.Policy = pick(configuration.PolicyWindow, configuration.PolicyWindow, configuration.PolicyWindow,
-			configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar)
-		c.DeltaMode = pick(configuration.DeltaFixed, configuration.DeltaSpecific)
-		if c.Specific() {
-			c.Attention = configuration.AttentionShared
-		}
-		c.Aggregate = pick(configuration.AggregatePNA, configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax)
-		c.Message = pick(configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE)
-		c.Dependent, c.Bias, c.DegreeMessages = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
-		c.Remove = pick(configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone)
 		c.NodeRatio, c.DegreeRatio = 0.1+0.9*rng.Float64(), 0.5+rng.Float64()
 		c.Dropout = []float64{0, 0.3}[rng.IntN(2)]
-		if rng.IntN(3) == 0 {
-			c.Relations, c.RelationLayers = configuration.RelationsGraph, 1+rng.IntN(4)
+		c.RelationLayers, c.Reach = 0, 0
+		if c.Transfers() {
+			c.RelationLayers = 1 + rng.IntN(4)
 		}
 		if rng.IntN(3) == 0 {
 			c.Reach = 1 + rng.IntN(25)
 		}
-		if c.Validate() == nil {
-			return c
-		}
+	}}
+}
+
+// randomConfiguration draws a configuration. A*Net is rare: where priorities are nearly equal, rounding decides what it selects.
+func randomConfiguration(rng *rand.Rand, draws *configurationtest.Draws) configuration.Configuration {
+	c := draws.Draw(rng)
+	for c.Prioritized() && rng.IntN(4) > 0 {
+		c = draws.Draw(rng)
 	}
+	return c
 }
 
 func randomRemoval(g *graph.Graph, c configuration.Configuration, source int32) graph.Removal {
@@ -95,9 +91,13 @@ const rounding = 5e-3
 // depend on is laid out, where that is possible.
 func TestMatchesReference(t *testing.T) {
 	t.Parallel()
+	draws := newDraws()
 	narrowed := matchReference(t, 150, kernel.Available(), func(rng *rand.Rand) (*graph.Graph, configuration.Configuration) {
-		return randomGraph(t, rng), randomConfiguration(rng)
+		g, c := randomGraph(t, rng), randomConfiguration(rng, draws)
+		draws.Take(c)
+		return g, c
 	})
+	draws.Check(t)
 	if narrowed < 5*len(kernel.Available()) {
 		t.Errorf("only %d layouts have left out reached entities", narrowed)
 	}
@@ -110,8 +110,9 @@ func TestMatchesReferenceInDepth(t *testing.T) {
 	if testing.Short() {
 		seeds = 8
 	}
+	draws := newDraws()
 	matchReference(t, seeds, all[len(all)-1:], func(rng *rand.Rand) (*graph.Graph, configuration.Configuration) {
-		g, c := graphWithHubs(t, rng), randomConfiguration(rng)
+		g, c := graphWithHubs(t, rng), randomConfiguration(rng, draws)
 		c.Layers, c.Delta = 7+rng.IntN(8), rng.IntN(16)
 		return g, c
 	})
@@ -207,7 +208,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	c := p.configuration
 	if few {
 		q.Candidates = entities
-		q.ShareStates = p.policy.propagatesTwo() && c.Dropout == 0 && rng.IntN(2) == 0
+		q.ShareStates = p.policy.propagatesTwo() && c.ShareStates
 	}
 	if err := p.Forward(t.Context(), weights, q); err != nil {
 		t.Fatal(err)

@@ -54,10 +54,10 @@ func (r result) equals(o result) bool {
 // messages, of training with dropout and removals, and of scoring. Entities that are not reached are left out of the part.
 func TestReachThatCovers(t *testing.T) {
 	t.Parallel()
-	smaller := 0
+	smaller, draws := 0, newDraws()
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 21))
-		g, c := randomGraph(t, rng), randomConfiguration(rng)
+		g, c := randomGraph(t, rng), randomConfiguration(rng, draws)
 		if c.Policy != configuration.PolicyWindow {
 			continue
 		}
