@@ -16,6 +16,7 @@ type reloader struct {
 	load func(beside *settings) (settings, error)
 
 	reloading sync.Mutex // held by the reload under way
+	waiting   sync.Mutex // held by the hangup that waits for its end
 	mu        sync.RWMutex
 	current   *server
 	inUse     *sync.WaitGroup // requests of current
@@ -35,14 +36,36 @@ func (l *reloader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // errReloading is the failure of a reload during another one.
 var errReloading = &failure{status: http.StatusConflict, retry: 1, Text: "a reload is under way; try again when it has ended"}
 
-// reload opens the graph and the model again, and makes them those of the requests that come from then on. It says how that went. After an
-// error those that are open answer as before. It holds two of each at a time, no third one: it waits for requests that the one before the
-// current has not answered yet.
-func (l *reloader) reload() (*server, error) {
+// reload reloads for a request that came to a server. It returns errReloading during another reload, and if one has put another server in the
+// place of this one since: it began before the request or beside it, and the next one would wait for the requests of the server that it replaced,
+// of which this is one.
+func (l *reloader) reload(from *server) (*server, error) {
 	if !l.reloading.TryLock() {
 		return nil, errReloading
 	}
 	defer l.reloading.Unlock()
+	if l.current != from {
+		return nil, errReloading
+	}
+	return l.replace()
+}
+
+// hangup reloads for a signal, after the reload under way if there is one, which may have opened what was there before the signal. Of several signals
+// meanwhile one reloads.
+func (l *reloader) hangup() {
+	if !l.waiting.TryLock() {
+		return
+	}
+	l.reloading.Lock()
+	defer l.reloading.Unlock()
+	l.waiting.Unlock()
+	_, _ = l.replace() // which says how it went
+}
+
+// replace opens the graph and the model again, and makes them those of the requests that come from then on. It says how that went. After an
+// error those that are open answer as before. It holds two of each at a time, no third one: it waits for requests that the one before the
+// current has not answered yet. The caller holds reloading.
+func (l *reloader) replace() (*server, error) {
 	if l.earlier != nil {
 		l.earlier.Wait()
 	}
@@ -93,7 +116,7 @@ func (s *server) answerReload(w http.ResponseWriter, r *http.Request) error {
 	if !s.local || s.reload == nil {
 		return &failure{status: http.StatusForbidden, Text: "only a server that listens on this machine alone takes POST /reload; send its process SIGHUP instead"}
 	}
-	next, err := s.reload()
+	next, err := s.reload(s)
 	if err == errReloading {
 		return errReloading
 	}

@@ -129,6 +129,85 @@ func TestReloadLosesNoRequest(t *testing.T) {
 	}
 }
 
+// serving serves on this machine until stop, which returns how long the end took.
+func serving(t *testing.T, l *reloader, hangups *hangups) (address string, stop func() time.Duration) {
+	t.Helper()
+	listener, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- (&flags{timeout: 20 * time.Second}).serve(ctx, l.e, listener, l, hangups) }()
+	return "http://" + listener.Addr().String(), func() time.Duration {
+		begun := time.Now()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		return time.Since(begun)
+	}
+}
+
+// TestReloadsAtTheSameTime sends reloads from 48 clients until 500 have put the other graph in the place of the one that is served. None waits for
+// itself: all are answered, one more reloads, and the server ends at once.
+func TestReloadsAtTheSameTime(t *testing.T) {
+	l, _, _ := reloading(t)
+	address, stop := serving(t, l, &hangups{})
+	var reloaded atomic.Int64
+	var clients sync.WaitGroup
+	for range 48 {
+		clients.Go(func() {
+			for reloaded.Load() < 500 {
+				switch got := send(t, "POST", address+"/reload", ""); got.status {
+				case 200:
+					reloaded.Add(1)
+				case 409:
+				default:
+					t.Errorf("status %d: %s", got.status, got.text)
+				}
+			}
+		})
+	}
+	answered := make(chan struct{})
+	go func() { clients.Wait(); close(answered) }()
+	select {
+	case <-answered:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%d reloads, and then none is answered", reloaded.Load())
+	}
+	if got := send(t, "POST", address+"/reload", ""); got.status != 200 {
+		t.Errorf("one more: status %d: %s", got.status, got.text)
+	}
+	http.DefaultClient.CloseIdleConnections() // the server would wait for the first request of one
+	if took := stop(); took > time.Second {
+		t.Errorf("the server ended after %v", took)
+	}
+}
+
+// TestHangupDuringReload sends SIGHUP within a reload, which may have opened the graph before: one more reload follows.
+func TestHangupDuringReload(t *testing.T) {
+	l, _, _ := reloading(t)
+	load, begun, blocked := l.load, make(chan struct{}), make(chan struct{})
+	l.load = func(beside *settings) (settings, error) {
+		begun <- struct{}{}
+		<-blocked
+		return load(beside)
+	}
+	signals := &hangups{received: make(chan os.Signal)}
+	_, stop := serving(t, l, signals)
+	signals.received <- syscall.SIGHUP
+	<-begun
+	signals.received <- syscall.SIGHUP
+	close(blocked)
+	select {
+	case <-begun:
+	case <-time.After(10 * time.Second):
+		t.Error("the later signal is lost")
+	}
+	stop()
+}
+
 // TestReloadRefuses covers a failed reload, one beside another, other methods, and a server that others reach.
 func TestReloadRefuses(t *testing.T) {
 	l, address, fails := reloading(t)
@@ -170,14 +249,14 @@ func TestReloadRefuses(t *testing.T) {
 // TestReloadWaitsForTheGraphBefore holds a request of the first graph open: a second reload waits for it, since three graphs would not fit.
 func TestReloadWaitsForTheGraphBefore(t *testing.T) {
 	l, _, _ := reloading(t)
-	first := l.inUse
+	before, first := l.current, l.inUse
 	first.Add(1)
-	if _, err := l.reload(); err != nil {
+	if _, err := l.reload(l.current); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := l.reload()
+		_, err := l.reload(l.current)
 		ended <- err
 	}()
 	select {
@@ -188,6 +267,9 @@ func TestReloadWaitsForTheGraphBefore(t *testing.T) {
 	first.Done()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+	if _, err := l.reload(before); err != errReloading {
+		t.Errorf("a request that came to an earlier server: %v", err)
 	}
 }
 

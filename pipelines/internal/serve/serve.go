@@ -300,7 +300,7 @@ func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.
 			stopped = true
 		case <-hangups.received:
 			if stopped = hangups.closed(); !stopped {
-				go l.reload() // which says how it went
+				go l.hangup()
 			}
 		}
 	}

@@ -38,8 +38,8 @@ type settings struct {
 	log   io.Writer // a line per request, if not nil
 	// failures receives the stack of a panic.
 	failures io.Writer
-	// reload puts a new graph and model in the place of these. Nil if there is no way to.
-	reload func() (*server, error)
+	// reload puts a new graph and model in the place of these, for a request that came to their server. Nil if there is no way to.
+	reload func(from *server) (*server, error)
 }
 
 // server answers the requests about one graph. Its zero value is not usable.
