@@ -1,6 +1,10 @@
 package metrics
 
 import (
+	"math"
+	"os"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,6 +43,59 @@ func TestBetter(t *testing.T) {
 	}{{valid(0.3), nil, true}, {nil, nil, false}, {nil, valid(0.1), false}, {valid(0.3), valid(0.2), true}, {valid(0.2), valid(0.2), false}} {
 		if got := c.v.Better(c.other); got != c.want {
 			t.Errorf("%+v is better than %+v: %v", c.v, c.other, got)
+		}
+	}
+}
+
+// TestEveryMetric sets each field of Metrics alone: Plus adds it, Check names it, and the documentation of metrics.json has its key. Each
+// metric but the mean rank, which has no upper bound, has an interval under the same key, which Check names, too.
+func TestEveryMetric(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := regexp.MustCompile("(?m)^- `pessimistic`, .*").FindString(string(page))
+	sampled := regexp.MustCompile("(?m)^- `sample`, .*").FindString(string(page))
+	of, intervals := reflect.TypeFor[Metrics](), reflect.TypeFor[Intervals]()
+	for i := range of.NumField() {
+		name, key := of.Field(i).Name, of.Field(i).Tag.Get("json")
+		t.Run(name, func(t *testing.T) {
+			var m Metrics
+			reflect.ValueOf(&m).Elem().Field(i).SetFloat(2)
+			if sum := reflect.ValueOf(m.Plus(m, .25)).Field(i).Float(); sum != 2.5 {
+				t.Errorf("Plus gives %g, want 2.5", sum)
+			}
+			reflect.ValueOf(&m).Elem().Field(i).SetFloat(math.NaN())
+			if err := m.Check(); err == nil || !strings.HasPrefix(err.Error(), key+" is NaN") {
+				t.Errorf("Check does not name %s: %v", key, err)
+			}
+			if !strings.Contains(documented, "`"+key+"`") {
+				t.Errorf("formats/README.md does not have the key %q", key)
+			}
+			interval, has := intervals.FieldByName(name)
+			if has == (name == "MeanRank") {
+				t.Fatalf("has an interval: %v", has)
+			}
+			if !has {
+				return
+			}
+			if got := interval.Tag.Get("json"); got != key {
+				t.Errorf("the key of the interval is %q, want %q", got, key)
+			}
+			sample := Sample{Intervals: &Intervals{}}
+			reflect.ValueOf(sample.Intervals).Elem().FieldByIndex(interval.Index).Set(reflect.ValueOf(Interval{Low: 2}))
+			if err := sample.Check(); err == nil || !strings.HasPrefix(err.Error(), key+".low is 2") {
+				t.Errorf("Check does not name the interval of %s: %v", key, err)
+			}
+			if !strings.Contains(sampled, "`"+key+"`") {
+				t.Errorf("formats/README.md does not have the key %q of the intervals", key)
+			}
+		})
+	}
+	for i := range intervals.NumField() {
+		if _, has := of.FieldByName(intervals.Field(i).Name); !has {
+			t.Errorf("%s has an interval, and is no metric", intervals.Field(i).Name)
 		}
 	}
 }

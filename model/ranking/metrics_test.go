@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"tagnet/formats/metrics"
@@ -106,5 +107,41 @@ func TestManyRanks(t *testing.T) {
 	}
 	if m := sum.Metrics(); m.MRR != 1./3 || sum.Ranks != 1<<30 || m.Hits3 != 1 || m.Hits1 != 0 || m.MeanRank != 3 {
 		t.Errorf("%d ranks of 3: %+v", sum.Ranks, m)
+	}
+}
+
+// TestEveryMetric holds of each field of Metrics that ranks set it, whether they are counted in one tally or in several, and of each
+// interval that it is around the metric.
+func TestEveryMetric(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	var whole, first Tally
+	var parts [2]Tally
+	var bootstrap Bootstrap
+	var weights Weights
+	first.add(2)
+	for i := range int64(400) {
+		rank := 1 + random.Int64N(20)
+		whole.add(2 * rank)
+		parts[i%2].add(2 * rank)
+		weights.Draw(9, i)
+		bootstrap.Add(&weights, rank)
+	}
+	parts[0].Merge(parts[1])
+	best, got, merged := reflect.ValueOf(first.Metrics()), reflect.ValueOf(whole.Metrics()), reflect.ValueOf(parts[0].Metrics())
+	for i := range got.NumField() {
+		name, value := got.Type().Field(i).Name, got.Field(i).Float()
+		if value == 0 || value == best.Field(i).Float() {
+			t.Errorf("%s is %g for ranks up to 20 as for ranks of 1, or 0", name, value)
+		}
+		if other := merged.Field(i).Float(); other != value {
+			t.Errorf("%s of merged tallies is %g, want %g", name, other, value)
+		}
+	}
+	intervals := reflect.ValueOf(*bootstrap.Sample(400).Intervals)
+	for i := range intervals.NumField() {
+		name, interval := intervals.Type().Field(i).Name, intervals.Field(i).Interface().(metrics.Interval)
+		if value := got.FieldByName(name).Float(); interval.Excludes(value) || interval.Low == interval.High {
+			t.Errorf("the interval of %s is %v, which is not around %g", name, interval, value)
+		}
 	}
 }

@@ -1,0 +1,43 @@
+package score
+
+import (
+	"bytes"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tagnet/formats/metrics"
+	"tagnet/pipelines/internal/command"
+)
+
+// TestPrintsEveryMetric prints metrics and intervals of which each has a value of its own.
+func TestPrintsEveryMetric(t *testing.T) {
+	t.Parallel()
+	m := metrics.Evaluation{Sample: &metrics.Sample{Intervals: &metrics.Intervals{}}, Calibration: &metrics.Calibration{}}
+	value, names := 100., map[string]string{}
+	next := func(name string) float64 {
+		value++
+		names[name] = strconv.FormatFloat(value, 'f', 1, 64)
+		return value
+	}
+	for kind, of := range map[string]*metrics.Metrics{"pessimistic": &m.Pessimistic, "mean": &m.Mean, "optimistic": &m.Optimistic} {
+		fields := reflect.ValueOf(of).Elem()
+		for i := range fields.NumField() {
+			fields.Field(i).SetFloat(next(kind + " " + fields.Type().Field(i).Name))
+		}
+	}
+	intervals := reflect.ValueOf(m.Sample.Intervals).Elem()
+	for i := range intervals.NumField() {
+		name := intervals.Type().Field(i).Name
+		intervals.Field(i).Set(reflect.ValueOf(metrics.Interval{Low: next("low " + name), High: next("high " + name)}))
+	}
+	var out bytes.Buffer
+	a := &scoring{opened: &opened{flags: &flags{}, e: &command.Environment{Out: &out}}}
+	a.print(t.Context(), m)
+	for name, text := range names {
+		if !strings.Contains(out.String(), " "+text) {
+			t.Errorf("%s, %s, is not printed:\n%s", name, text, out.String())
+		}
+	}
+}
