@@ -22,6 +22,7 @@ type Dataset struct {
 	Facts      int64   `json:"facts"`
 	Edges      int64   `json:"edges"`
 	MeanDegree float64 `json:"mean_degree"`
+	Degrees    Degrees `json:"degrees"`
 	// Background counts the facts of the graph that no query is about, those of facts.txt.
 	Background int64 `json:"background,omitempty"`
 	// Queries has the number of queries of each split, two for each of its facts, and Distinct the
@@ -95,8 +96,18 @@ type Graph struct {
 	Facts      int64   `json:"facts"`
 	Edges      int64   `json:"edges"`
 	MeanDegree float64 `json:"mean_degree"`
+	Degrees    Degrees `json:"degrees"`
 	// Types counts the types of entities, if the dataset gives any.
 	Types *Types `json:"types,omitempty"`
+}
+
+// Degrees says how unevenly the facts of a graph are spread over its entities.
+type Degrees struct {
+	// Median is the median number of facts of an entity, as head or tail.
+	Median int64 `json:"median"`
+	// MostIn and MostOut are the largest numbers of facts with one tail, and with one head.
+	MostIn  int64 `json:"most_in"`
+	MostOut int64 `json:"most_out"`
 }
 
 // Types counts the rows of the types of entities.
@@ -139,7 +150,7 @@ type Pair struct {
 
 // Graph returns the size of the training graph.
 func (d Dataset) Graph() Graph {
-	return Graph{Entities: d.Entities, Facts: d.Facts, Edges: d.Edges, MeanDegree: d.MeanDegree, Types: d.Types}
+	return Graph{Entities: d.Entities, Facts: d.Facts, Edges: d.Edges, MeanDegree: d.MeanDegree, Degrees: d.Degrees, Types: d.Types}
 }
 
 // Check returns an error for numbers that no graph has.
@@ -171,7 +182,12 @@ func (g Graph) Check() error {
 		}
 	}
 	return check.First(check.Between("entities", g.Entities, 1, math.MaxInt32), check.Between("facts", g.Facts, 1, math.MaxInt64/2),
-		check.Between("edges", g.Edges, 2*g.Facts, 2*g.Facts), check.AtLeastZero("mean_degree", g.MeanDegree))
+		check.Between("edges", g.Edges, 2*g.Facts, 2*g.Facts), check.AtLeastZero("mean_degree", g.MeanDegree), check.Value("degrees", g.Degrees))
+}
+
+// Check returns an error for numbers that no graph has.
+func (d Degrees) Check() error {
+	return check.First(check.Count("median", d.Median), check.Count("most_in", d.MostIn), check.Count("most_out", d.MostOut))
 }
 
 // Check returns an error for negative numbers.

@@ -40,9 +40,14 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 			inference.Entities = w.Names
 		}
 	}
-	var c TableCounts
-	for tables(&c) {
+	var training, inferred Degrees
+	for c := (TableCounts{}); tables(&c); {
 		edgesRepeated += add(c, &summary, &inference)
+		if kg.IsInferenceEdges(c.File) {
+			inferred.merge(c.Degrees)
+		} else {
+			training.merge(c.Degrees)
+		}
 	}
 	summary.Facts, inference.Facts = summary.Edges/2, inference.Edges/2
 	if summary.Facts == 0 {
@@ -56,12 +61,14 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 		summary.KnownShare[split] = float64(known) / float64(max(1, summary.Queries[split]/2))
 	}
 	summary.MeanDegree = float64(summary.Facts) / float64(summary.Entities)
+	summary.Degrees = training.summary(summary.Entities)
 	if f.Params.InferenceDataset != "" {
 		if inference.Facts == 0 {
 			return fmt.Errorf("the train.txt of the inference graph has no facts (%d lines were rejected)", summary.Rejected)
 		}
 		summary.Repeated["inference"] /= 2
 		inference.MeanDegree = float64(inference.Facts) / float64(inference.Entities)
+		inference.Degrees = inferred.summary(inference.Entities)
 		summary.InferenceGraph = &inference
 	}
 	if err := storage.RemoveAll(ctx, f.Params.Spill); err != nil {

@@ -111,10 +111,23 @@ func (t *tableWriter) edges(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
-	err = t.mergeDistinct(ctx, func(r, _ externalsort.Row) error { return w.Write(r[0], r[2], r[1]) })
+	in, out := int64(0), int64(0) // of the entity whose edges are written
+	err = t.mergeDistinct(ctx, func(r, previous externalsort.Row) error {
+		if r[0] != previous[0] {
+			t.counts.Degrees.add(in, out)
+			in, out = 0, 0
+		}
+		if r[2] < t.baseRelations {
+			in++
+		} else {
+			out++
+		}
+		return w.Write(r[0], r[2], r[1])
+	})
 	if err != nil {
 		return err
 	}
+	t.counts.Degrees.add(in, out)
 	return w.Commit()
 }
 

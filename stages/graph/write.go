@@ -79,6 +79,8 @@ type TableCounts struct {
 	Rows, Repeated, Distinct int64
 	// KnownValid and KnownTest count answers of these splits that are also training facts.
 	KnownValid, KnownTest int64
+	// Degrees are those of the entities that the edges of a table enter: all edges that enter one are in one table.
+	Degrees Degrees
 	// RejectedLines counts the lines of rejects.tsv.
 	RejectedLines int64
 }
