@@ -78,8 +78,3 @@ func (c MessageCount) Check() error {
 	return check.First(check.Count("queries", c.Queries), check.Count("layers", c.Layers), check.Count("layer", c.Layer), check.Count("delta", c.Delta), check.Count("edges", c.Edges),
 		check.Count("kept", c.Kept), check.Count("kept_empty", c.KeptEmpty), check.Count("pruned_empty", c.PrunedEmpty), check.Count("pruned_redundant", c.PrunedRedundant), check.Count("astar", c.AStar))
 }
-
-// Check returns an error for numbers that no part of a whole has.
-func (s Share) Check() error {
-	return check.First(check.Count("count", s.Count), check.Share("share", s.Share))
-}

@@ -79,14 +79,6 @@ func sampleCounts(n int) []MessageCount {
 	return rows
 }
 
-func sampleShares(n int) []Share {
-	rows := make([]Share, n)
-	for i := range rows {
-		rows[i] = Share{[]string{"training", "inference"}[i%2], "test", "message", "kept_empty", 6, int32(i % 7), int32(i%3) - 1, 1<<50 + int64(i), 1 / float64(i+3)}
-	}
-	return rows
-}
-
 // suite runs every test on one type of row.
 func suite[R Row](t *testing.T, sample func(n int) []R) {
 	ctx := t.Context()
@@ -156,7 +148,6 @@ func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
 func TestExplanations(t *testing.T)  { suite(t, sampleExplanations) }
 func TestTriples(t *testing.T)       { suite(t, sampleTriples) }
 func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
-func TestShares(t *testing.T)        { suite(t, sampleShares) }
 
 func TestMoreRowsThanAGroup(t *testing.T) {
 	want := sampleCounts(rowsPerGroup + 1)
@@ -275,7 +266,6 @@ func FuzzRead(f *testing.F) {
 	seed(f, sampleExplanations(3))
 	seed(f, sampleTriples(3))
 	seed(f, sampleCounts(3))
-	seed(f, sampleShares(3))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := footerStart(data); err != nil {
 			return
@@ -285,7 +275,6 @@ func FuzzRead(f *testing.F) {
 		decode[Prediction](data)
 		decode[Explanation](data)
 		decode[MessageCount](data)
-		decode[Share](data)
 	})
 }
 

@@ -109,30 +109,10 @@ type MessageCount struct {
 	AStar int64
 }
 
-// Share is a part of a whole that the analysis of a dataset counts: a row of
-// analysis.parquet. The parts of one whole do not overlap; their shares add up to 1.
-type Share struct {
-	// Graph is "training" or "inference". Split is the split of the queries, "" if the graph itself
-	// is counted.
-	Graph, Split string
-	// What names what is counted: "degree" counts entities, "distance" queries, "message" messages.
-	What string
-	// Part names the part. Of degrees: "0", "1", "2-3", "4-7" and so on, in edges of both
-	// directions. Of distances: "0", "1" and so on, and "unreached". Of messages: "sent",
-	// "kept_empty", "pruned_empty", "pruned_redundant".
-	Part string
-	// Layers, Layer and Delta select messages; Layer 0 is the sum of all layers. They are -1 for other
-	// counts.
-	Layers, Layer, Delta int32
-	// Count is the size of the part, Share its fraction of the whole.
-	Count int64
-	Share float64
-}
-
 // Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
-	Ranking | Prediction | Explanation | Fact | Triple | MessageCount | Share
+	Ranking | Prediction | Explanation | Fact | Triple | MessageCount
 	check.Checked
 	// table returns the name of the table and the version of its columns.
 	table() (name, version string)
@@ -144,14 +124,13 @@ func (Explanation) table() (name, version string)  { return "explanations", "1" 
 func (Fact) table() (name, version string)         { return "facts", "1" }
 func (Triple) table() (name, version string)       { return "triples", TriplesVersion }
 func (MessageCount) table() (name, version string) { return "messages", "1" }
-func (Share) table() (name, version string)        { return "shares", "1" }
 
 // Table is a table that this package writes: its name, and the version of its columns.
 type Table struct{ Name, Version string }
 
 // Tables lists the tables that this package writes, in the order of their names.
 func Tables() []Table {
-	return []Table{of[Explanation](), of[Fact](), of[MessageCount](), of[Prediction](), of[Ranking](), of[Share](), of[Triple]()}
+	return []Table{of[Explanation](), of[Fact](), of[MessageCount](), of[Prediction](), of[Ranking](), of[Triple]()}
 }
 
 func of[T Row]() Table {

@@ -30,7 +30,7 @@ import (
 const enabled = "TAGNET_FLINK"
 
 // commands are those that the test runs.
-var commands = []string{"preprocess", "distances", "messages", "analyze", "bundle", "train", "score"}
+var commands = []string{"preprocess", "distances", "messages", "bundle", "train", "score"}
 
 // TestFlinkGivesTheLocalBytes runs the commands on the local runner, in a local workspace, and on a cluster of two
 // TaskManagers with workers as processes, in a workspace on Google Cloud Storage. A TaskManager and workers are killed
@@ -46,7 +46,6 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 		{"preprocess", "--dataset=" + s.dataset},
 		{"distances", "--split=test"},
 		{"messages", "--split=test"},
-		{"analyze", "--splits=test"},
 	} {
 		s.local(t, arguments...)
 		s.flink(t, arguments, nil)

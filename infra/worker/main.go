@@ -24,7 +24,6 @@ import (
 	_ "tagnet/stages/parts"
 	_ "tagnet/stages/relationgraph"
 	_ "tagnet/stages/score"
-	_ "tagnet/stages/statistics"
 	_ "tagnet/stages/vocabulary"
 )
 

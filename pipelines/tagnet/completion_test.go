@@ -54,7 +54,7 @@ var completed = []struct {
 	want  []string
 }{
 	{[]string{"tr"}, []string{"train"}},
-	{[]string{"help", "an"}, []string{"analyze"}},
+	{[]string{"help", "di"}, []string{"distances"}},
 	{[]string{"score", "--exp"}, []string{"--explain"}},
 	{[]string{"score", "--explain", "--cand"}, []string{"--candidates"}},
 	{[]string{"distances", "--split", ""}, []string{"test", "train", "valid"}},

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"tagnet/infra/experiments/runs"
-	"tagnet/pipelines/internal/analyze"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
@@ -36,7 +35,6 @@ var tagnet = command.Together{
 		{Pipeline: score.Pipeline(), Does: "ranks the answers of a split, or answers your own queries"},
 		{Pipeline: serve.Pipeline(), Does: "answers queries over HTTP, with a page to ask them"},
 		{Pipeline: messages.Pipeline(), Does: "counts the messages of propagation, without a model"},
-		{Pipeline: analyze.Pipeline(), Does: "summarizes a dataset: degrees, distances, messages"},
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},
 	},
 	Others: []command.Other{

@@ -14,9 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/analysis"
+	"tagnet/formats/counts"
 	"tagnet/formats/names"
 	"tagnet/formats/results"
+	"tagnet/formats/storage"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/model/comparison"
 	"tagnet/model/configuration"
@@ -36,7 +37,7 @@ type evidence struct {
 	notes  map[string]string
 	trials []string
 	// counts are the message counts and distances of datasets.
-	counts map[string]analysis.Analysis
+	counts map[string]counted
 	// transfer has the models of any graph, nil without their list.
 	transfer *transfer
 	// parts has models whose queries propagate through a part of the graph, nil without their list.
@@ -60,7 +61,7 @@ type cell struct {
 
 // read reads everything below the folder.
 func read(ctx context.Context, folder string) (*evidence, error) {
-	e := &evidence{folder: filepath.ToSlash(folder), cells: map[string]*cell{}, counts: map[string]analysis.Analysis{}, figures: map[string][]byte{}}
+	e := &evidence{folder: filepath.ToSlash(folder), cells: map[string]*cell{}, counts: map[string]counted{}, figures: map[string][]byte{}}
 	var err error
 	if e.published, err = readPublished(); err != nil {
 		return nil, err
@@ -87,20 +88,14 @@ func read(ctx context.Context, folder string) (*evidence, error) {
 			c.stale = c.stale || c.file != "" && made != c.configuration
 		}
 	}
-	counted, err := filepath.Glob(filepath.Join(folder, "counts", "*.json"))
+	datasets, err := filepath.Glob(filepath.Join(folder, countsFolder, "*"))
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range counted {
-		var a analysis.Analysis
-		text, err := os.ReadFile(file)
-		if err == nil {
-			err = json.Unmarshal(text, &a)
+	for _, dataset := range datasets {
+		if e.counts[filepath.Base(dataset)], err = readCounts(ctx, dataset); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		e.counts[strings.TrimSuffix(filepath.Base(file), ".json")] = a
 	}
 	if e.transfer, err = readTransfer(ctx, folder); err != nil {
 		return nil, err
@@ -112,6 +107,33 @@ func read(ctx context.Context, folder string) (*evidence, error) {
 		return nil, err
 	}
 	return e, e.readNotes()
+}
+
+// counted is what commands count of a dataset without a model.
+type counted struct {
+	graph     counts.Dataset            // by preprocess
+	distances counts.Distribution       // of the test queries
+	messages  map[string]counts.Summary // by split
+}
+
+// countsFolder has a folder of counts for each dataset.
+const countsFolder = "counts"
+
+// readCounts reads the counts of a dataset.
+func readCounts(ctx context.Context, folder string) (c counted, err error) {
+	if c.graph, err = storage.ReadJSON[counts.Dataset](ctx, filepath.Join(folder, "graph.json")); err != nil {
+		return c, err
+	}
+	if c.distances, err = storage.ReadJSON[counts.Distribution](ctx, filepath.Join(folder, "distances.json")); err != nil {
+		return c, err
+	}
+	c.messages = map[string]counts.Summary{}
+	for _, split := range []string{"train", "test"} {
+		if c.messages[split], err = storage.ReadJSON[counts.Summary](ctx, filepath.Join(folder, "messages-"+split+".json")); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
 }
 
 // readPlans reads the experiments files of the folder. Other JSON files there lack the key experiments.

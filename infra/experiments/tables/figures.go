@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/formats/results"
@@ -101,10 +100,10 @@ func (e *evidence) curves(t *text) {
 const layers = 6
 
 // configurationOf returns the counts of a split with the paper's layers and a delta.
-func configurationOf(a analysis.Analysis, split string, delta int) (counts.Configuration, bool) {
-	for _, m := range a.Splits[split].Messages {
-		if m.Layers == layers && m.Delta == delta {
-			return m.Configuration, true
+func configurationOf(c counted, split string, delta int) (counts.Configuration, bool) {
+	for _, one := range c.messages[split].Configurations {
+		if one.Layers == layers && one.Delta == delta {
+			return one, true
 		}
 	}
 	return counts.Configuration{}, false
@@ -113,7 +112,7 @@ func configurationOf(a analysis.Analysis, split string, delta int) (counts.Confi
 // messages adds the counts and distances, which need no training.
 func (e *evidence) messages(t *text) {
 	t.say("## Messages and distances")
-	t.say("Counted exactly, without a model. `go run ./pipelines/analyze --workspace W --dataset NAME --layers %d --splits train,test` (with `--inference NAME_ind` for the inductive splits) writes W/analysis/analysis.json, which is `counts/NAME.json` here.", layers)
+	t.say("Counted exactly, without a model: [`counts/NAME`](counts) has `summary.json` of `preprocess --dataset NAME` (with `--inference NAME_ind` for the inductive splits), `distribution.json` of `distances --split test`, and `summary.json` of `messages --layers %d --split train` and of `--split test`.", layers)
 	t.say("The share of messages that are not sent in training, by delta. The first line of a dataset counts every message that the window admits as sent, as the paper does. The second line counts empty messages, which come from entities that are not yet reached, as not sent: tagnet does not send them.")
 	var rows [][]string
 	c := chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: wholePercent, Zero: true, Most: 1}}
@@ -212,29 +211,31 @@ func (e *evidence) distances(t *text) {
 	}
 	var rows [][]string
 	for _, dataset := range transductive {
-		a, ok := e.counts[dataset]
+		c, ok := e.counts[dataset]
 		if !ok {
 			continue
 		}
-		test := a.Splits["test"]
+		share := func(distance string) float64 {
+			return float64(c.distances.ByDistance[distance]) / float64(max(1, c.distances.Queries))
+		}
 		bars.Series = append(bars.Series, chart.Key{Name: dataset, Color: len(bars.Series)})
 		row := []string{dataset}
 		for i, name := range names {
-			share := test.ByDistance[name].Share
+			part := share(name)
 			if i == last {
-				share = test.ByDistance["6"].Share + test.ByDistance[reach.Key].Share
+				part = share("6") + share(reach.Key)
 			}
-			bars.Rows[i].Bars = append(bars.Rows[i].Bars, chart.Bar{Value: share})
-			cell := percent(share)
-			if share > 0 && share < 0.0005 {
-				cell = fmt.Sprintf("%.3f%%", 100*share)
+			bars.Rows[i].Bars = append(bars.Rows[i].Bars, chart.Bar{Value: part})
+			cell := percent(part)
+			if part > 0 && part < 0.0005 {
+				cell = fmt.Sprintf("%.3f%%", 100*part)
 			}
 			if i > 0 { // the paper leaves 0 out
 				cell += fmt.Sprintf(" (%s)", trimPercent(e.published.Distances[dataset][i-1]))
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%.1f (%.1f)", a.MeanDegree, e.published.MeanDegree[dataset])))
+		rows = append(rows, append(row, fmt.Sprintf("%.1f (%.1f)", c.graph.MeanDegree, e.published.MeanDegree[dataset])))
 	}
 	t.say("%s", e.figure("distances", "Distances of the answers of test queries", bars))
 	t.table(slices.Concat([]string{""}, names, []string{"facts per entity"}), rows)

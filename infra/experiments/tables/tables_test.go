@@ -81,11 +81,9 @@ func folder(t *testing.T) string {
 			}
 		}
 	}
-	counts, err := os.ReadFile(filepath.Join(committed, "counts", "WN18RR.json"))
-	if err != nil {
+	if err := os.CopyFS(filepath.Join(root, countsFolder, "WN18RR"), os.DirFS(filepath.Join(committed, countsFolder, "WN18RR"))); err != nil {
 		t.Fatal(err)
 	}
-	write("counts/WN18RR.json", string(counts))
 	return root
 }
 

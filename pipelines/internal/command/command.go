@@ -62,8 +62,6 @@ type Pipeline struct {
 	Serves bool
 	// Several is set where Run runs other pipelines, of which each reads what those before it wrote.
 	Several bool
-	// Plan prints the plans of those pipelines, each with Embed; nil where only they themselves print them.
-	Plan func(ctx context.Context, e *Environment) error
 	// Temporary is set where Run, without --workspace, works in a temporary folder, which is removed at its end.
 	Temporary bool
 }
@@ -190,11 +188,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 		if err != nil {
 			return err
 		}
-		if p.Plan == nil {
-			e.Say("--plan of those commands says more")
-		} else if err := p.Plan(ctx, e); err != nil {
-			return err
-		}
+		e.Say("--plan of those commands says more")
 		return e.showPlan(ctx, checks, Work{})
 	}
 	return p.Run(ctx, e)

@@ -14,14 +14,6 @@ import (
 	"tagnet/stages/graph"
 )
 
-// Plan returns the error of a run with this --memory, a UsageError that wraps a *budget.TooSmall, if the budget is too small to search a
-// split from so many sources. m is the manifest of graph/.
-func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, split string, hops int, memory int64, sources int) error {
-	f := flags{split: split, sources: ofQueries, hops: hops, memory: memory}
-	_, err := f.params(ctx, e, m, sources)
-	return err
-}
-
 // params returns the parameters of a search within --memory.
 func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (distances.SearchParams, error) {
 	p := distances.SearchParams{

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/counts"
-	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
@@ -17,12 +16,11 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
 
-// MostDelta is the largest delta of --deltas. A delta above the number of layers changes nothing.
-const MostDelta = 100
+// mostDelta is the largest delta of --deltas. A delta above the number of layers changes nothing.
+const mostDelta = 100
 
 type flags struct {
 	split, layers, deltas, remove, checkpoint, kernel string
@@ -84,7 +82,7 @@ func (f *flags) check() error {
 	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {
 		return err
 	}
-	if f.deltaList, err = command.Numbers("deltas", f.deltas, 0, MostDelta); err != nil {
+	if f.deltaList, err = command.Numbers("deltas", f.deltas, 0, mostDelta); err != nil {
 		return err
 	}
 	return command.CheckMemory(f.memory)
@@ -167,19 +165,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	return f.finish(ctx, e, true)
-}
-
-// Plan returns the error of a run without a model and with this --memory, a UsageError that wraps a
-// *budget.TooSmall, if the budget is too small to count the messages of a split with so many sources. m is
-// the manifest of graph/.
-func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, split string, layers, deltas []int, memory int64, sources int) error {
-	f := flags{split: split, layerList: layers, deltaList: deltas, memory: memory}
-	f.chooseRemoval()
-	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), m, f.split)
-	if err == nil {
-		_, err = f.params(e, sizes, nil, sources)
-	}
-	return err
 }
 
 // params returns the parameters of a count within --memory: it chooses the number of threads, and

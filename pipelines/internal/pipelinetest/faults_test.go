@@ -16,7 +16,6 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
-	"tagnet/pipelines/internal/analyze"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
@@ -60,7 +59,6 @@ func steps(t *testing.T) []step {
 		{train.Pipeline, []string{"--dim", "4", "--layers", "2", "--negatives", "4", "--batch_size", "32", "--epochs", "2"}},
 		{score.Pipeline, nil},
 		{messages.Pipeline, []string{"--layers", "2", "--deltas", "0,1"}},
-		{analyze.Pipeline, []string{"--layers", "2", "--deltas", "0,1", "--splits", "test"}},
 		{report.Pipeline, nil},
 		{bundle.Pipeline, []string{"--split", "test", "--reach", "8", "--layers", "2"}},
 	}
@@ -179,7 +177,7 @@ func TestOutage(t *testing.T) {
 // TestMissingBucket checks that a command names a bucket that does not exist, whether it reads or writes.
 func TestMissingBucket(t *testing.T) {
 	gcstest.Bucket(t)
-	for _, p := range []command.Pipeline{preprocess.Pipeline(), distances.Pipeline(), train.Pipeline(), score.Pipeline(), messages.Pipeline(), analyze.Pipeline(), report.Pipeline(), bundle.Pipeline()} {
+	for _, p := range []command.Pipeline{preprocess.Pipeline(), distances.Pipeline(), train.Pipeline(), score.Pipeline(), messages.Pipeline(), report.Pipeline(), bundle.Pipeline()} {
 		want := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the bucket gs://missing does not exist", "gcloud storage buckets create gs://missing"}}
 		pipelinetest.Fail(t, p, want, "--workspace", "gs://missing/workspace")
 	}

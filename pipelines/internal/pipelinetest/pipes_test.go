@@ -19,7 +19,7 @@ import (
 func TestPipesInAWorkspace(t *testing.T) {
 	all := steps(t)
 	workspace := complete(t, all)
-	const preprocess, distances, train, score, messages, analyze, report, bundle = 0, 1, 2, 3, 4, 5, 6, 7
+	const preprocess, distances, train, score, messages, report, bundle = 0, 1, 2, 3, 4, 5, 6
 	for _, c := range []struct {
 		step  int
 		name  string
@@ -31,7 +31,6 @@ func TestPipesInAWorkspace(t *testing.T) {
 		{train, "runs/main/checkpoints/.lock", true}, {train, "runs/main/checkpoints/manifest.json", false}, {train, "runs/main/training.jsonl", true}, {train, "graph/relations.arrow", true},
 		{score, "runs/main/evaluation/test/.lock", true}, {score, "runs/main/evaluation/test/manifest.json", false}, {score, "runs/main/checkpoints/best", true},
 		{messages, "runs/main/messages/test/.lock", true}, {messages, "runs/main/messages/test/summary.json", false},
-		{analyze, "analysis/.lock", true}, {analyze, "analysis/analysis.json", false},
 		{report, "report/index.html", false},
 		{bundle, "bundles/test-k8-t2/.lock", true}, {bundle, "bundles/test-k8-t2/manifest.json", false}, {bundle, "graph/edges-00000-of-00001.arrow", true},
 	} {

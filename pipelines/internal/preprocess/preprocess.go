@@ -196,17 +196,6 @@ func (f *flags) configuration(source dataset) configuration {
 	return c
 }
 
-// Unchanged reports whether the workspace has the complete graph of the texts that these flags name.
-func Unchanged(ctx context.Context, e *command.Environment, dataset, inference, onBadLine string) (bool, error) {
-	f := flags{dataset: dataset, inference: inference, onBadLine: onBadLine, header: auto, seed: e.Seed}
-	source, err := f.find(ctx, e)
-	if err != nil {
-		return false, err
-	}
-	stage := f.stage(e, source)
-	return stage.Complete(ctx)
-}
-
 // find locates and hashes the dataset's files. Without --dataset it takes the sample.
 func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, error) {
 	if f.dataset == "" {

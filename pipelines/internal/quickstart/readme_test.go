@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/pipelines/internal/analyze"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -32,7 +31,7 @@ var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less)
 func TestReferenceListsEveryFlag(t *testing.T) {
 	shared := command.Pipeline{Name: "shared"}
 	pages := []page{{"README.md", shared.Name, table(shared.OwnFlags(), nil)}}
-	list := []command.Pipeline{analyze.Pipeline(), bundle.Pipeline(), playground.Pipeline(), serve.Pipeline()}
+	list := []command.Pipeline{bundle.Pipeline(), playground.Pipeline(), serve.Pipeline()}
 	for _, s := range quickstart.Steps() {
 		list = append(list, s.Pipeline)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/analysis"
 	"tagnet/formats/check"
 	"tagnet/formats/counts"
 	"tagnet/formats/history"
@@ -41,7 +40,6 @@ type evidence struct {
 	search      *search
 	messages    []counts.Summary
 	runs        []*evidence // of the workspace, this one included, if there are several
-	analysis    *analysis.Analysis
 	gaps        map[string][]gap // by section
 }
 
@@ -71,7 +69,7 @@ const (
 // the present one, have a gap instead. It returns an error if a file is damaged or ctx is canceled.
 func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence, error) {
 	e := newReader(w, seed)
-	preprocess, analyze := w.Command("preprocess"), w.Command("analyze")
+	preprocess := w.Command("preprocess")
 	if g, err := read[counts.Dataset](ctx, e, workspace.GraphFolder, "summary.json", preprocess); err != nil {
 		e.missing(dataSection, "The graph has no summary", preprocess, err)
 	} else {
@@ -89,18 +87,10 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 		})
 	}
 	e.readRuns(ctx)
-	there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName))
-	e.check(err)
-	if err == nil && there {
-		if a, err := read[analysis.Analysis](ctx, e, workspace.AnalysisFolder, analysis.File, analyze); err != nil {
-			e.missing(dataSection, "The degrees of the graph cannot be shown", analyze, err)
-		} else {
-			e.analysis = &a
-		}
-	}
 	if err := cmp.Or(ctx.Err(), e.failure); err != nil {
 		return nil, err
 	}
+	var err error
 	e.search, err = newSearch(ctx, e.searched, searchBytes)
 	return e.evidence, err
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/formats/analysis"
 	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/model/chart"
@@ -32,9 +31,6 @@ func (e *evidence) composeData() section {
 		if t := splitTable(g); len(t.Rows) > 0 {
 			s.Figures = append(s.Figures, t.figure())
 		}
-	}
-	if e.analysis != nil {
-		s.Figures = append(s.Figures, degreeFigure(*e.analysis))
 	}
 	if len(e.distances) > 0 {
 		s.Figures = append(s.Figures, distanceFigure(e.distances))
@@ -161,35 +157,6 @@ func splitColor(split string) int {
 		return 4
 	}
 	return 3
-}
-
-// degreeFigure draws the distribution of in-degrees.
-func degreeFigure(a analysis.Analysis) figure {
-	c := chart.Bars{Label: "edges", X: chart.Axis{Label: "entities", Format: wholePercent, Most: 1}, Format: percent,
-		Series: []chart.Key{{Name: analysis.Training + " graph"}}}
-	graphs, caption := []analysis.Graph{a.Graph}, ""
-	if a.InferenceGraph != nil {
-		graphs = append(graphs, *a.InferenceGraph)
-		c.Series = append(c.Series, chart.Key{Name: analysis.Inference + " graph", Color: 1})
-		caption = fmt.Sprintf(" in the training graph and %s in the inference graph", count(a.InferenceGraph.MostEdges))
-	}
-	longest := slices.MaxFunc(graphs, func(x, y analysis.Graph) int { return len(x.Degrees) - len(y.Degrees) })
-	for i, d := range longest.Degrees {
-		row, entities := chart.Row{Name: d.Name()}, int64(0)
-		for _, g := range graphs {
-			var of analysis.Degree
-			if i < len(g.Degrees) {
-				of = g.Degrees[i]
-			}
-			entities += of.Entities
-			row.Bars = append(row.Bars, chart.Bar{Value: of.Share, Note: "(" + plural(of.Entities, "entity", "entities") + ")"})
-		}
-		if i > 0 || entities > 0 {
-			c.Rows = append(c.Rows, row)
-		}
-	}
-	return newFigure("degrees", "In-degrees", fmt.Sprintf("In powers of two. A fact is two edges, its own and the inverse; the largest in-degree is %s%s.",
-		count(a.MostEdges), caption), c)
 }
 
 // shortDistance returns a label for a distance in a figure.

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tagnet/formats/analysis"
 	"tagnet/formats/checksum"
 	"tagnet/formats/counts"
 	"tagnet/formats/history"
@@ -96,7 +95,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 	for _, protocol := range metrics.Protocols[1:] {
 		folders = append(folders, w.EvaluationFolder(protocol))
 	}
-	folders = append(folders, workspace.AnalysisFolder, w.CheckpointsFolder())
+	folders = append(folders, w.CheckpointsFolder())
 	var inputs map[string]string
 	for i, folder := range folders {
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
@@ -124,24 +123,17 @@ func (f fixture) all() {
 	f.evaluation("test")
 	f.tables("test")
 	f.messages()
-	f.analysis()
+	f.splits()
 }
 
-// analysis writes what analyze adds: other splits' distances and messages, the layers of the
-// test split's, and degrees.
-func (f fixture) analysis() {
+// splits writes the distances and messages of the other splits.
+func (f fixture) splits() {
 	for split, queries := range map[string]int64{"valid": 35070, "train": 544230} {
 		f.write("distances/"+split+"/distribution.json", counts.Distribution{Split: split, Queries: queries,
 			ByDistance: map[string]int64{"1": queries / 4, "2": queries - queries/4, "unreached": 0}})
 		f.write("runs/main/messages/"+split+"/summary.json", counts.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []counts.Configuration{
 			{Layers: 6, Delta: 2, Totals: counts.Totals{NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15}, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
 	}
-	a := analysis.Analysis{Dataset: "fb15k-237", Graph: analysis.Graph{Entities: 14541, MostEdges: 8642}}
-	for _, d := range []analysis.Degree{{To: 0, Entities: 36}, {From: 1, To: 1, Entities: 1000}, {From: 2, To: 3, Entities: 5000}, {From: 4096, To: 8191, Entities: 2}} {
-		d.Share = float64(d.Entities) / 14541
-		a.Degrees = append(a.Degrees, d)
-	}
-	f.write("analysis/analysis.json", a)
 }
 
 func (f fixture) graph() {

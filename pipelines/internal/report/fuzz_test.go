@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"tagnet/formats/analysis"
 	"tagnet/formats/check"
 	"tagnet/formats/counts"
 	"tagnet/formats/metrics"
@@ -35,7 +34,6 @@ var summaries = []struct {
 		}
 		return err
 	}},
-	{"analysis/analysis.json", func(e *evidence, url string) error { return set[analysis.Analysis](url, &e.analysis) }},
 	{"runs/main/checkpoints/epoch-012.json", func(e *evidence, url string) error { return set[checkpoint.Record](url, &e.checkpoint) }},
 	{"runs/main/evaluation/test/metrics.json", func(e *evidence, url string) error {
 		var m *metrics.Evaluation

@@ -156,8 +156,7 @@ func TestGaps(t *testing.T) {
 		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
 		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
-		{"several splits", func(f fixture) { f.messages(); f.analysis() }, []string{"of each split", "dotted: of those that are not empty", "in numbers", "A training query"}, nil},
-		{"degrees without a manifest of their graph", func(f fixture) { f.writeText("analysis/analysis.json", `{"degrees": [`) }, []string{"degrees of the graph cannot be shown", "./pipelines/analyze"}, []string{"In-degrees"}},
+		{"several splits", func(f fixture) { f.messages(); f.splits() }, []string{"of each split", "dotted: of those that are not empty", "in numbers", "A training query"}, nil},
 		{"damaged metrics", func(f fixture) { f.writeText("runs/main/evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
 		{"damaged log", func(f fixture) {
 			f.training()

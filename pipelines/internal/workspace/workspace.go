@@ -54,17 +54,11 @@ func (w Workspace) Evaluation(split string) string { return w.Path(w.EvaluationF
 // Messages returns the folder of a split's message counts.
 func (w Workspace) Messages(split string) string { return w.Path(w.MessagesFolder(split)) }
 
-// Analysis returns the folder of the analysis of the dataset.
-func (w Workspace) Analysis() string { return w.Path(AnalysisFolder) }
-
 // Report returns the folder of the page.
 func (w Workspace) Report() string { return w.Path("report") }
 
 // GraphFolder is the graph's folder below the workspace, the key of Manifest.Inputs.
 const GraphFolder = kg.Folder
-
-// AnalysisFolder is the analysis of the dataset below the workspace.
-const AnalysisFolder = "analysis"
 
 // DistancesFolder returns a split's search tables below the workspace.
 func DistancesFolder(split string) string { return "distances/" + split }
