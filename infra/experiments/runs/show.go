@@ -8,7 +8,7 @@ import (
 
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/engine"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 )
 
 // printPlan prints how far each run is.

@@ -6,7 +6,7 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/formats/results"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 )
 
 // distanceColumns are the distances of answers, as results name them: those of 6 layers, all of them, and the answers beyond.

@@ -19,7 +19,7 @@ import (
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
 	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 	"tagnet/model/configuration"
 )
 

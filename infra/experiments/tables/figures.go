@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/formats/results"
 	"tagnet/model/chart"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 )
 
 // figure draws a file and returns the markup that shows it.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/results"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 )
 
 // text builds the page.

@@ -8,7 +8,7 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/results"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 )
 
 // protocols adds the tables that are comparable with other papers.

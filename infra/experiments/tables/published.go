@@ -4,7 +4,7 @@ import (
 	_ "embed"
 
 	"tagnet/formats/strict"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 )
 
 //go:embed published.json

@@ -8,7 +8,7 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/results"
-	"tagnet/model/comparison"
+	"tagnet/infra/experiments/internal/comparison"
 )
 
 // verdict compares a measured number with a published one.

@@ -35,9 +35,6 @@ type evidence struct {
 	toGo        int // configured epochs of a training that is not finished, else 0
 	evaluations []evaluation
 	protocols   []evaluation // by other protocols than the usual one
-	own         []ownAnswers
-	notShown    []string // folders of answers beyond ownFolders
-	search      *search
 	messages    []counts.Summary
 	runs        []*evidence // of the workspace, this one included, if there are several
 	gaps        map[string][]gap // by section
@@ -46,8 +43,7 @@ type evidence struct {
 // reader reads a workspace into the evidence.
 type reader struct {
 	*evidence
-	searched []*searchTable
-	failure  error // of the first file that is damaged, or whose storage failed
+	failure error // of the first file that is damaged, or whose storage failed
 }
 
 func newReader(w workspace.Workspace, seed int64) *reader {
@@ -60,7 +56,6 @@ const (
 	trainingSection      = "learning"
 	evaluationSection    = "answers"
 	messagesSection      = "messages"
-	queriesSection       = "queries"
 	configurationSection = "configuration"
 	runsSection          = "runs"
 )
@@ -79,7 +74,6 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 	e.readTraining(ctx)
 	e.readEvaluations(ctx)
 	e.readProtocols(ctx)
-	e.readOwnQueries(ctx)
 	e.messages = readSplits[counts.Summary](ctx, e, w.InRun("messages"), "summary.json", "messages", content{messagesSection, "message counts"})
 	for _, m := range e.messages {
 		slices.SortStableFunc(m.Configurations, func(a, b counts.Configuration) int {
@@ -90,9 +84,7 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 	if err := cmp.Or(ctx.Err(), e.failure); err != nil {
 		return nil, err
 	}
-	var err error
-	e.search, err = newSearch(ctx, e.searched, searchBytes)
-	return e.evidence, err
+	return e.evidence, nil
 }
 
 // require returns an error unless a folder is complete, undamaged and made from the present inputs.
@@ -231,7 +223,7 @@ func (e *reader) readTraining(ctx context.Context) {
 }
 
 // splitsIn returns the folders of splits below a folder of the workspace: test first, then valid and
-// train. The answers to a user's own queries are in other folders there.
+// train. Other folders have the answers to a user's own queries.
 func (e *reader) splitsIn(ctx context.Context, folder string) []string {
 	w := e.workspace
 	urls, err := storage.List(ctx, w.Path(folder))

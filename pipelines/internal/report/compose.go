@@ -1,15 +1,10 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
-	"strings"
 
-	"tagnet/model/checkpoint"
-	"tagnet/model/comparison"
+	"tagnet/model/configuration"
 	"tagnet/model/ranking"
 )
 
@@ -29,12 +24,8 @@ func (e *evidence) compose() page {
 	default:
 		title += ": " + e.graph.Dataset
 	}
-	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles(), FiguresBeside: true}
-	for _, s := range slices.Concat(
-		[]section{e.composeRuns(), e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages()},
-		e.composeOwnQueries(),
-		[]section{e.composePredictions(), e.composeSearch(), e.composeConfiguration()},
-	) {
+	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles()}
+	for _, s := range []section{e.composeRuns(), e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(), e.composeConfiguration()} {
 		s.Gaps = e.gaps[s.ID]
 		if s.Title != "" {
 			p.Sections = append(p.Sections, s)
@@ -102,26 +93,26 @@ func (e *evidence) composeConfiguration() section {
 	}
 	s.Lead = []string{fmt.Sprintf("The best checkpoint is %s, after %s of the optimizer; seed %d. The same configuration, data and seed reproduce the checkpoint byte for byte.",
 		e.best, plural(e.checkpoint.Step, "step", "steps"), e.checkpoint.Seed)}
-	fields := fieldsOf(*e.checkpoint)
-	delete(fields, "seed")
 	if from := e.checkpoint.Origin; from != nil {
 		s.Lead = append(s.Lead, "The training began with the weights of "+from.File+", which decide the architecture.")
 	}
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
-	for _, name := range comparison.SortedFields(fields) {
-		if value := strings.Trim(string(fields[name]), `"`); value != "" {
-			t.add("--"+name, value)
+	for _, s := range settingsOf(e.checkpoint.Configuration) {
+		if s.value != "" {
+			t.add("--"+s.name, s.value)
 		}
 	}
 	s.Tables = []table{t}
 	return s
 }
 
-// fieldsOf returns the fields of a checkpoint's configuration, and its seed.
-func fieldsOf(r checkpoint.Record) map[string]json.RawMessage {
-	fields := comparison.Fields(r.Configuration)
-	if fields != nil {
-		fields["seed"] = json.RawMessage(strconv.FormatInt(int64(r.Seed), 10))
+// setting is a hyperparameter, or the seed, with its value.
+type setting struct{ name, value string }
+
+// settingsOf returns the hyperparameters of a configuration, in the order of a command's help.
+func settingsOf(c configuration.Configuration) (all []setting) {
+	for _, field := range configuration.Fields() {
+		all = append(all, setting{field.Name, fmt.Sprint(field.Of(c))})
 	}
-	return fields
+	return all
 }

@@ -22,18 +22,18 @@ type evaluation struct {
 	metrics.Evaluation
 	of    workspace.Evaluated
 	ranks *ranks
-	cards []card
 }
 
-// readEvaluations reads the evaluations that used the weights of the best checkpoint, and of the first one the tables.
+// readEvaluations reads the evaluations that used the weights of the best checkpoint, and of the first one the ranks.
 func (e *reader) readEvaluations(ctx context.Context) {
-	e.readMetrics(ctx, content{evaluationSection, "metrics and predictions"})
+	e.readMetrics(ctx, content{evaluationSection, "metrics"})
 	if len(e.evaluations) == 0 {
 		return
 	}
 	v := &e.evaluations[0]
-	if err := e.readTables(ctx, v); err != nil {
-		e.missingSplit(v.Split, e.workspace.Command("score", "--split", v.Split), err, content{queriesSection, "predictions"})
+	var err error
+	if v.ranks, err = e.readRanks(ctx, v.Split, v.worstRelations()); err != nil {
+		e.missingSplit(v.Split, e.workspace.Command("score", "--split", v.Split), err, content{evaluationSection, "ranks"})
 	}
 }
 
@@ -71,8 +71,7 @@ func (e *reader) readProtocols(ctx context.Context) {
 	}
 }
 
-// checkBest returns the model of an evaluation, or of answers to a user's own queries. It returns an error if its weights
-// are not those of the best checkpoint.
+// checkBest returns the model of an evaluation. It returns an error if its weights are not those of the best checkpoint.
 func (e *reader) checkBest(ctx context.Context, name string, command workspace.Command) (workspace.Evaluated, error) {
 	of, err := e.workspace.EvaluatedCheckpoint(ctx, name)
 	if err != nil || e.checkpoint == nil || of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {

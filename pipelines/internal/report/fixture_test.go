@@ -121,7 +121,7 @@ func (f fixture) all() {
 	f.graph()
 	f.training()
 	f.evaluation("test")
-	f.tables("test")
+	f.ranks("test")
 	f.messages()
 	f.splits()
 }
@@ -206,44 +206,25 @@ func (f fixture) messages() {
 	f.write("runs/main/messages/test/summary.json", m)
 }
 
-// tables writes the ranks of all queries, and five candidates of each, in parts.
-func (f fixture) tables(split string) {
+// ranks writes the ranks of all queries, in parts.
+func (f fixture) ranks(split string) {
 	f.t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	const parts = 3
 	var rankings [parts][]parquet.Ranking
-	var predictions [parts][]parquet.Prediction
-	seen := map[query]bool{}
 	for i := range f.queries {
-		direction := []string{"tail", "head"}[i%2]
 		rank := int64(1)
 		for random.Float64() < 0.55 && rank < 7000 {
 			rank = 2*rank + random.Int64N(3)
 		}
-		r := parquet.Ranking{Query: int64(i), Direction: direction, Source: fmt.Sprintf("Entity %d", i%5000), Relation: f.relation(i % f.relations),
+		r := parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Source: fmt.Sprintf("Entity %d", i%5000), Relation: f.relation(i % f.relations),
 			Answer: fmt.Sprintf("Answer %d", i), RankPessimistic: rank, RankMean: float64(rank), RankOptimistic: max(1, rank*9/10), Candidates: 14541, Distance: int32(i%5) - 1}
 		part := i % 5000 % parts // that of the source
 		rankings[part] = append(rankings[part], r)
-		if q := (query{r.Source, r.Relation, direction}); !seen[q] {
-			seen[q] = true
-			for i := range int32(5) {
-				p := parquet.Prediction{Query: r.Query, Source: r.Source, Relation: r.Relation, Direction: direction, Position: i + 1, Entity: fmt.Sprintf("Candidate Böhm %d", i),
-					Score: 4 - float32(i*i), Known: i%3 == 1, Hops: 2}
-				probability := 0.98 / float64(i*i+1)
-				p.Probability = &probability
-				if int64(i+1) == rank {
-					p.Entity = r.Answer
-				}
-				predictions[part] = append(predictions[part], p)
-			}
-		}
 	}
-	folder := f.workspace.Evaluation(split)
+	folder := f.workspace.Evaluation(split) + "/rankings"
 	for i := range parts {
-		if err := parquet.Write(context.Background(), parquet.PartFile(folder+"/rankings", i, parts), rankings[i]); err != nil {
-			f.t.Fatal(err)
-		}
-		if err := parquet.Write(context.Background(), parquet.PartFile(folder+"/predictions", i, parts), predictions[i]); err != nil {
+		if err := parquet.Write(context.Background(), parquet.PartFile(folder, i, parts), rankings[i]); err != nil {
 			f.t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -72,5 +75,24 @@ func TestAnotherReach(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"–", "scored with --reach 5", "scored with --reach 0"}, got); diff != "" {
 		t.Errorf("configurations (-want +got):\n%s", diff)
+	}
+}
+
+// TestRunThatWasOnlyScored checks that a run with metrics of a model from elsewhere is not said to lack a model.
+func TestRunThatWasOnlyScored(t *testing.T) {
+	root := t.TempDir()
+	w := workspace.New(root)
+	fixture{t, w, 3, 8}.graph()
+	if _, output := run(t, root); !strings.Contains(output, "There is no trained model: ") || strings.Contains(output, "checkpoint") {
+		t.Errorf("without metrics: %s", output)
+	}
+	recorded := map[string]any{"checkpoint": "epoch-016", "given": map[string]string{"model": "wn18rr_v1"}}
+	stage := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder("test"), Configuration: recorded}
+	if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	code, output, problems := pipelinetest.Run(t, Pipeline(), "--workspace", root)
+	if code != command.ExitOK || !strings.Contains(output, "The model is --model wn18rr_v1, which was not trained in this run: ") || strings.Contains(output, "There is no trained model") {
+		t.Errorf("with those of a model from elsewhere: exit code %d, %s%s", code, output, problems)
 	}
 }

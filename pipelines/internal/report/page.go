@@ -51,10 +51,6 @@ type page struct {
 	Style    template.CSS
 	Tiles    []tile
 	Sections []section
-	// FiguresBeside says that each figure is also a file.
-	FiguresBeside bool
-	// Policy is the page's content policy: it loads nothing, and runs nothing but its own script.
-	Policy string
 }
 
 // tile is a number at the top of the page.
@@ -68,8 +64,6 @@ type section struct {
 	Gaps      []gap
 	Figures   []figure
 	Tables    []table
-	Cards     []card
-	Search    *search
 }
 
 // gap is something that the page lacks, and the command that makes it.
@@ -123,39 +117,8 @@ func bar(share float64) template.CSS {
 	return template.CSS(fmt.Sprintf("--share:%.3f", max(0, min(1, share))))
 }
 
-// card is a query with the model's answers.
-type card struct {
-	Source, Relation string
-	// Inverse is set if the answer is the head of a fact.
-	Inverse bool
-	Verdict string
-	Good    bool
-	Answers []answer
-}
-
-// answer is one of the answers of a card.
-type answer struct {
-	Rank, Entity string
-	// Value is the calibrated probability, or the score where there is no calibration.
-	Value string
-	Mark  string // "expected", "known" or ""
-	Bar   template.CSS
-	// Paths are the best paths to the answer, as text and drawn, if they were computed.
-	Paths   []string
-	Drawing template.HTML
-}
-
-// pagePolicy is the content policy of a page without a script.
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'"
-
 // html returns the whole page, self-contained.
 func (p page) html() ([]byte, error) {
-	p.Policy = pagePolicy
-	for _, s := range p.Sections {
-		if s.Search != nil {
-			p.Policy = s.Search.Policy
-		}
-	}
 	p.Style = template.CSS(chart.Style + "\n" + pageStyle)
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, p); err != nil {

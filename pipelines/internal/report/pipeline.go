@@ -15,27 +15,18 @@ import (
 // Pipeline is `go run ./pipelines/report`.
 func Pipeline() command.Pipeline {
 	var open bool
-	var compared comparisonFlags
 	return command.Pipeline{
 		Name: "report", WithoutJobs: true,
-		Summary: "Writes an HTML page about a workspace: data, training, evaluation, messages, predictions; or one that compares result files of experiments.",
+		Summary: "Writes an HTML page about a workspace: data, training, evaluation, messages, configuration.",
 		Flags: func(flags *flag.FlagSet) {
 			flags.BoolVar(&open, "open", false, "open the page in the browser")
-			flags.StringVar(&compared.results, "results", "", "`list` of folders or files with results of experiments, to compare these instead of showing a workspace")
-			flags.StringVar(&compared.page, "page", defaultPage, "`file` that --results writes")
 		},
 		Run: func(ctx context.Context, e *command.Environment) error {
-			index, err := compared.write(ctx, e)
-			if err == nil && index == "" {
-				index, err = write(ctx, e)
-			}
-			if err != nil {
+			index, err := write(ctx, e)
+			if err != nil || !open {
 				return err
 			}
-			if open {
-				return show(ctx, e, index)
-			}
-			return nil
+			return show(ctx, e, index)
 		},
 	}
 }
@@ -85,9 +76,6 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	}
 	e.Wrote(index)
 	printGaps(e, p)
-	if text := found.leftOut(); text != "" {
-		e.Say("not shown: %s", text)
-	}
 	return index, nil
 }
 

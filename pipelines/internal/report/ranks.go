@@ -57,11 +57,15 @@ func (r *ranks) ofDirection(direction string) *ranking.Bootstrap {
 	return new(ranking.Bootstrap)
 }
 
-// readRanks reads the ranks of a split.
-func (e *reader) readRanks(ctx context.Context, split string) (*ranks, error) {
-	r := newRanks(e.seed, nil)
-	return r, parquet.EachPart(ctx, storage.Join(e.workspace.Evaluation(split), evaluate.RankingsTable), func(rows []parquet.Ranking) error {
+// readRanks reads the ranks of a split, with bootstraps of some relations. One part of the table is in memory at a time.
+func (e *reader) readRanks(ctx context.Context, split string, relations []string) (*ranks, error) {
+	r := newRanks(e.seed, relations)
+	err := parquet.EachPart(ctx, storage.Join(e.workspace.Evaluation(split), evaluate.RankingsTable), func(rows []parquet.Ranking) error {
 		r.add(rows)
 		return ctx.Err()
 	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }

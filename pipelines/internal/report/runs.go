@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"tagnet/formats/counts"
 	"tagnet/model/checkpoint"
-	"tagnet/model/comparison"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
 )
@@ -31,10 +29,9 @@ func (e *reader) readRuns(ctx context.Context) {
 		other.readTraining(ctx)
 		other.readMetrics(ctx)
 		if v := other.ofSplit(e.comparedSplit()); v != nil {
-			ranks, err := other.readRanks(ctx, v.Split)
-			if other.check(err); err == nil {
-				v.ranks = ranks
-			}
+			var err error
+			v.ranks, err = other.readRanks(ctx, v.Split, nil)
+			other.check(err)
 		} else if e.comparedSplit() != "" {
 			e.missing(runsSection, fmt.Sprintf("The run %s has no metrics of its best checkpoint on the %s split", name, e.comparedSplit()),
 				other.workspace.Command("score", "--split", e.comparedSplit()), nil)
@@ -165,11 +162,29 @@ func (e *evidence) rescored(v *evaluation) string {
 
 // differences returns for each run the fields of its configuration, and the seed, that are not the same in all runs.
 func differences(runs []*evidence) []string {
-	fields := make([]map[string]json.RawMessage, len(runs))
+	settings := make([][]setting, len(runs))
+	values := map[string]map[string]bool{} // of each setting
 	for i, r := range runs {
-		if r.checkpoint != nil {
-			fields[i] = fieldsOf(*r.checkpoint)
+		if r.checkpoint == nil {
+			continue
+		}
+		settings[i] = append(settingsOf(r.checkpoint.Configuration), setting{"seed", fmt.Sprint(r.checkpoint.Seed)})
+		for _, s := range settings[i] {
+			if values[s.name] == nil {
+				values[s.name] = map[string]bool{}
+			}
+			values[s.name][s.value] = true
 		}
 	}
-	return comparison.Differing(fields)
+	texts := make([]string, len(runs))
+	for i := range runs {
+		var found []string
+		for _, s := range settings[i] {
+			if len(values[s.name]) > 1 {
+				found = append(found, s.name+" "+cmp.Or(s.value, "none"))
+			}
+		}
+		texts[i] = strings.Join(found, ", ")
+	}
+	return texts
 }

@@ -32,9 +32,6 @@ func addRun(t *testing.T, w workspace.Workspace, change func(*configuration.Conf
 		if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("test")+"/rankings", 0, 1), rows); err != nil {
 			t.Fatal(err)
 		}
-		if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("test")+"/predictions", 0, 1), []parquet.Prediction{}); err != nil {
-			t.Fatal(err)
-		}
 		folders = append(folders, w.EvaluationFolder("test"))
 	}
 	inputs, err := w.Inputs(t.Context(), "graph")

@@ -43,7 +43,7 @@ func TestGraphAlone(t *testing.T) {
 		pipelinetest.Fail(t, c.pipeline, pipelinetest.Failure{Code: command.ExitFailure, Begin: c.want}, append(in, "--split", "test")...)
 	}
 	out = pipelinetest.Succeed(t, report.Pipeline(), in...)
-	says(out, "There are no metrics and predictions: ")
+	says(out, "There are no metrics: ")
 	says(out, "score --workspace "+w+" --split train\n")
 
 	says(pipelinetest.Succeed(t, Pipeline(), append(in, "--queries", file(t, "queries.tsv", "e001\tnext\n"))...), "e001  next  ?")

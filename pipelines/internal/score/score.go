@@ -510,6 +510,6 @@ func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable)); err != nil {
 		return err
 	}
-	a.next()
+	a.next(a.e.Workspace.Command("report"))
 	return nil
 }

@@ -108,7 +108,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable)); err != nil {
 		return err
 	}
-	a.next() // the page has them by name
+	a.next()
 	return nil
 }
 

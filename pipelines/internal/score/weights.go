@@ -113,9 +113,8 @@ func (a *opened) chooseZero(ctx context.Context) error {
 // isZero reports whether the model of any graph that tagnet comes with answers.
 func (a *opened) isZero() bool { return strings.EqualFold(a.weightsFlags.model, zoo.Zero) }
 
-// next prints the commands that can follow: for the model of any graph one that makes a better one.
-func (a *opened) next() {
-	commands := []workspace.Command{a.e.Workspace.Command("report")}
+// next prints commands that can follow, and for the model of any graph one that makes a better one.
+func (a *opened) next(commands ...workspace.Command) {
 	if a.isZero() {
 		further := a.e.Workspace.Command("train", "--from", zoo.Zero)
 		if r := a.model.Record.Configuration.Reach; r > 0 { // zero has none of its own

@@ -9,9 +9,9 @@ import (
 	"tagnet/formats/storage"
 )
 
-// reportPolicy lets a browser show the workspace's report: with its own style and script, without anything from elsewhere, and in a sandbox, in
-// which a page cannot send requests to this server. The policy in the page itself names its script by checksum.
-const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
+// reportPolicy lets a browser show the workspace's report: with its own style, without anything from elsewhere, and in a sandbox, in which
+// nothing runs.
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
 // showReport shows the report as it is in the workspace now.
 func (s *server) showReport(w http.ResponseWriter, r *http.Request) error {

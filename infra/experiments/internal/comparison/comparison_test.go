@@ -1,13 +1,15 @@
 package comparison
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/results"
@@ -44,7 +46,7 @@ func TestGroups(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s (%s) %d", g.Key(), g.Name(), len(g.Results)))
 	}
 	want := []string{"a/full (full) 1", "b/fixed (fixed) 2", "b/fixed-delta-9 (fixed, delta 9) 1", "b/fixed-delta-10 (fixed, delta 10) 1"}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if seed := groups[1].Results[0].Seed; seed != 1 {
@@ -99,40 +101,21 @@ func near(t *testing.T, got, want chart.Point) {
 	}
 }
 
-func TestSweeps(t *testing.T) {
+func TestFiguresOfLines(t *testing.T) {
 	t.Parallel()
-	both := func(delta, layers string) map[string]string {
-		return map[string]string{"delta": delta, "layers": layers}
+	lines := []Line{{"fixed", Groups([]results.Result{
+		trained("a", "fixed", deltaIs("0"), 1, 0, 0.1), trained("a", "fixed", nil, 1, 3, 0.3), trained("a", "fixed", deltaIs("5"), 1, 5, 0.5),
+	})}}
+	points := func(c chart.Lines) []chart.Point {
+		slices.SortFunc(c.Series[0].Points, func(a, b chart.Point) int { return cmp.Compare(a.X, b.X) })
+		return c.Series[0].Points
 	}
-	slow := trained("a", "slow", nil, 1, 3, 0.3)
-	slow.Configuration = json.RawMessage(`{"delta":3,"policy":"window","learning_rate_decay":0.6}`)
-	flags, lines := Sweeps(Groups([]results.Result{
-		slow, trained("a", "slow", deltaIs("1"), 1, 1, 0.1), trained("a", "slow", deltaIs("2"), 1, 2, 0.1),
-		trained("a", "fixed", deltaIs("0"), 1, 0, 0.1), trained("a", "fixed", deltaIs("5"), 1, 5, 0.5), trained("a", "fixed", nil, 1, 3, 0.3), trained("a", "full", nil, 1, 3, 0.3),
-		trained("a", "grid", both("1", "6"), 1, 1, 0.1), trained("a", "grid", both("2", "6"), 1, 2, 0.2), trained("a", "grid", both("2", "8"), 1, 2, 0.2),
-		trained("a", "policies", map[string]string{"policy": "full"}, 1, 1, 0.1), trained("a", "policies", map[string]string{"policy": "window"}, 1, 1, 0.1),
-	}))
-	got := map[string]string{}
-	for _, flag := range flags {
-		for _, line := range lines[flag] {
-			var values []string
-			for _, g := range line.Groups {
-				v, _ := g.Number(flag)
-				values = append(values, fmt.Sprint(v))
-			}
-			got[flag+": "+line.Name] = strings.Join(values, " ")
-		}
-	}
-	want := map[string]string{"delta: fixed": "0 3 5", "delta: slow": "1 2", "delta: grid, layers 6": "1 2", "layers: grid, delta 2": "6 8"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	byValue := ByValue("delta", results.TestProtocol, MRR, lines["delta"])
+	byValue := ByValue("delta", results.TestProtocol, MRR, lines)
 	if !byValue.X.Whole || len(byValue.Series[0].Points) != 3 {
 		t.Fatalf("by value: %+v", byValue)
 	}
-	near(t, byValue.Series[0].Points[1], chart.Point{X: 3, Y: 0.3})
-	near(t, AgainstMessages(results.TestProtocol, MRR, lines["delta"]).Series[0].Points[2], chart.Point{X: 0.6, Y: 0.5})
+	near(t, points(byValue)[1], chart.Point{X: 3, Y: 0.3})
+	near(t, points(AgainstMessages(results.TestProtocol, MRR, lines))[2], chart.Point{X: 0.6, Y: 0.5})
 }
 
 func TestByExperiment(t *testing.T) {
@@ -153,30 +136,7 @@ func TestByExperiment(t *testing.T) {
 		"fixed: a/fixed-delta-0", "fixed: a/fixed", "fixed: a/fixed-delta-5",
 		"fixed, epochs 5: a/fixed-delta-0-epochs-5", "fixed, epochs 5: a/fixed-epochs-5", "full: a/full",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestProtocols(t *testing.T) {
-	t.Parallel()
-	r := trained("a", "fixed", nil, 1, 3, 0.2)
-	r.Evaluation["50-negatives"] = results.Evaluation{}
-	if diff := cmp.Diff([]string{"test", "50-negatives"}, Protocols(Groups([]results.Result{r}))); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestDiffering(t *testing.T) {
-	t.Parallel()
-	fields := func(text string) (fields map[string]json.RawMessage) {
-		if err := json.Unmarshal([]byte(text), &fields); err != nil {
-			t.Fatal(err)
-		}
-		return fields
-	}
-	got := Differing([]map[string]json.RawMessage{fields(`{"dim":32,"delta":1,"attention":"own","bias":true}`), nil, fields(`{"dim":32,"delta":2,"attention":"","bias":false}`)})
-	if diff := cmp.Diff([]string{"delta 1, attention own, bias true", "", "delta 2, attention none, bias false"}, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -78,26 +78,13 @@ func (g Group) Name() string {
 	return strings.Join(words, ", ")
 }
 
-// Fields returns the configuration of the group's first result, as ResultFields does.
-func (g Group) Fields() map[string]json.RawMessage {
-	if len(g.Results) == 0 {
-		return nil
-	}
-	return ResultFields(g.Results[0])
-}
-
-// ResultFields returns the configuration of a result, by the names of the flags, nil if it cannot be read. A hyperparameter that was added
-// after the training has its zero value.
-func ResultFields(r results.Result) map[string]json.RawMessage {
+// Fields returns the configuration of the group's first result, by the names of the flags, nil if it cannot be read. A hyperparameter that
+// was added after the training has its zero value.
+func (g Group) Fields() (fields map[string]json.RawMessage) {
 	var c configuration.Configuration
-	if r.Configure(&c) != nil {
+	if len(g.Results) == 0 || g.Results[0].Configure(&c) != nil {
 		return nil
 	}
-	return Fields(c)
-}
-
-// Fields returns the values of a configuration, by the names of the flags.
-func Fields(c configuration.Configuration) (fields map[string]json.RawMessage) {
 	text, err := json.Marshal(c)
 	if err != nil || json.Unmarshal(text, &fields) != nil {
 		return nil
@@ -126,23 +113,14 @@ func Best(groups []Group) (best Group, ok bool) {
 	return best, ok
 }
 
-// Protocols returns the names of the protocols by which some result of the groups was evaluated, TestProtocol first.
-func Protocols(groups []Group) []string {
-	names := map[string]bool{}
-	for _, g := range groups {
-		for _, r := range g.Results {
-			for name := range r.Evaluation {
-				names[name] = true
-			}
+// SortedFields returns the names of a configuration's fields, first of those that determine the architecture.
+func SortedFields(fields map[string]json.RawMessage) []string {
+	first := []string{"relations", "relation_layers", "policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message"}
+	weight := func(name string) int {
+		if i := slices.Index(first, name); i >= 0 {
+			return i
 		}
+		return len(first)
 	}
-	return slices.SortedFunc(maps.Keys(names), func(a, b string) int {
-		if (a == results.TestProtocol) != (b == results.TestProtocol) {
-			if a == results.TestProtocol {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
+	return slices.SortedFunc(maps.Keys(fields), func(a, b string) int { return cmp.Or(weight(a)-weight(b), strings.Compare(a, b)) })
 }

@@ -1,9 +1,7 @@
 package comparison
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -130,49 +128,4 @@ func join(lines []Line, name string, g Group) []Line {
 // percent writes a share with as many digits as a tick of a logarithmic axis needs.
 func percent(share float64) string {
 	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"
-}
-
-// Sweeps returns the flags that are varied, sorted by name, each with its lines: groups that differ in no other varied flag, sorted by the
-// flag's value, which is a number. A group that varies nothing is on the line of its experiment too, at the value of its configuration,
-// unless it differs from the line in other flags, which were set together with the varied one.
-func Sweeps(groups []Group) (flags []string, lines map[string][]Line) {
-	lines = map[string][]Line{}
-	for _, g := range groups {
-		for flag := range g.Varied {
-			if _, ok := g.Number(flag); ok {
-				others := maps.Clone(g.Varied)
-				delete(others, flag)
-				lines[flag] = join(lines[flag], Group{Experiment: g.Experiment, Varied: others}.Name(), g)
-			}
-		}
-	}
-	for flag, list := range lines {
-		for i := range list {
-			for _, g := range groups {
-				if _, ok := g.Number(flag); ok && len(g.Varied) == 0 && g.Name() == list[i].Name && g.equalBut(flag, list[i].Groups[0]) {
-					list[i].Groups = append(list[i].Groups, g)
-				}
-			}
-			slices.SortStableFunc(list[i].Groups, func(a, b Group) int { return byNumber(flag, a, b) })
-		}
-		lines[flag] = slices.DeleteFunc(list, func(l Line) bool { return len(l.Groups) < 2 })
-		if len(lines[flag]) == 0 {
-			delete(lines, flag)
-		}
-	}
-	return slices.Sorted(maps.Keys(lines)), lines
-}
-
-// equalBut reports whether two groups have the same configuration but for a flag.
-func (g Group) equalBut(flag string, other Group) bool {
-	a, b := g.Fields(), other.Fields()
-	delete(a, flag)
-	delete(b, flag)
-	return maps.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
-}
-
-func byNumber(flag string, a, b Group) int {
-	x, _ := a.Number(flag)
-	y, _ := b.Number(flag)
-	return cmp.Compare(x, y)
 }

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/metrics"
+	"tagnet/pipelines/internal/browsertest"
+	"tagnet/pipelines/internal/workspace"
+)
+
+// TestInBrowser checks that all figures of a page are drawn, that its links lead somewhere, and that nothing is wider than a telephone.
+// REPORT_PICTURES names a folder that gets pictures of the page.
+func TestInBrowser(t *testing.T) {
+	root := t.TempDir()
+	f := fixture{t, workspace.New(root), 40, 900}
+	f.all()
+	run(t, root)
+	p := browsertest.Open(t, "file://"+filepath.Join(root, "report", "index.html"), 1280, 900)
+	if n := browsertest.Evaluate[int](p, `[...document.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height > 100).length`); n != 10 {
+		t.Errorf("%d figures are drawn, want 10", n)
+	}
+	if dead := browsertest.Evaluate[[]string](p, `[...document.querySelectorAll("a")].map(a => a.getAttribute("href")).filter(to => !document.querySelector(to))`); len(dead) > 0 {
+		t.Errorf("links lead nowhere: %q", dead)
+	}
+	if n := browsertest.Evaluate[int](p, `document.scripts.length`); n != 0 {
+		t.Errorf("%d scripts: a name became one", n)
+	}
+	browsertest.Evaluate[bool](p, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
+	for _, width := range []int{1280, 900, 420} {
+		p.Resize(width, 900)
+		if n := p.Overflow(); n > 0 {
+			t.Errorf("at %d the page is %d pixels too wide", width, n)
+		}
+	}
+	// Tables between figures fit; wider ones scroll in a box of their own.
+	p.Resize(900, 900)
+	if clipped := browsertest.Evaluate[[]string](p, `[...document.querySelectorAll("figure .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); len(clipped) > 0 {
+		t.Errorf("clipped at 900: %q", clipped)
+	}
+	if said := p.Said(); len(said) > 0 {
+		t.Errorf("the console says %q", said)
+	}
+	if folder := os.Getenv("REPORT_PICTURES"); folder != "" {
+		for _, width := range []int{1280, 900, 420} {
+			for _, dark := range []bool{false, true} {
+				p.Resize(width, 900)
+				p.Dark(dark)
+				p.Picture(filepath.Join(folder, fmt.Sprintf("report-%d-%v.png", width, dark)), "")
+			}
+		}
+	}
+}
+
+// TestLongNames checks that names of half a megabyte neither swell the page nor lose their ends.
+func TestLongNames(t *testing.T) {
+	root := t.TempDir()
+	f := fixture{t, workspace.New(root), 3, 12}
+	f.all()
+	long := strings.Repeat("long ", 100_000) + "\x1b[31m end"
+	m := metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Summary: summaryOf(12, 0.5), ByRelation: map[string]metrics.Summary{}}
+	for i := range 20 {
+		m.ByRelation[fmt.Sprint(i, long)] = summaryOf(40, 0.1)
+	}
+	f.write("runs/main/evaluation/test/metrics.json", m)
+	page, _ := run(t, root)
+	if len(page) > 400_000 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	if strings.Contains(page, "\x1b") || !strings.Contains(page, `long \x1b[31m end`) {
+		t.Error("the escape sequence is not shown as such")
+	}
+}
