@@ -47,8 +47,6 @@ type SearchParams struct {
 // WrittenTable describes a table that was written, and counts the queries of its sources.
 type WrittenTable struct {
 	File string
-	// Rows is how many sources the table has.
-	Rows int64
 	// ByDistance counts the split's queries by the distance from their source to their answer,
 	// 0 to Hops, and last those whose answer is unreached.
 	ByDistance []int64
@@ -90,7 +88,7 @@ func (f *searchFn) Setup(ctx context.Context) error {
 // ProcessElement searches from the sources of a shard and writes their table.
 func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(WrittenTable)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	written := WrittenTable{File: shard.File(), Rows: int64(len(shard.Sources)), ByDistance: make([]int64, f.Params.Hops+2)}
+	written := WrittenTable{File: shard.File(), ByDistance: make([]int64, f.Params.Hops+2)}
 	w, err := tables.CreateDistances(ctx, storage.Join(f.Params.Folder, shard.File()), f.view.Graph.Entities, f.Params.Hops)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"tagnet/formats/results"
-	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/comparison"
+	"tagnet/infra/experiments/internal/engine"
 )
 
 // printPlan prints how far each run is.

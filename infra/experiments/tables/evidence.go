@@ -18,8 +18,8 @@ import (
 	"tagnet/formats/names"
 	"tagnet/formats/results"
 	"tagnet/formats/storage"
-	"tagnet/infra/experiments/internal/plan"
 	"tagnet/infra/experiments/internal/comparison"
+	"tagnet/infra/experiments/internal/plan"
 	"tagnet/model/configuration"
 )
 

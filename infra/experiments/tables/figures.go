@@ -10,8 +10,8 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/formats/results"
-	"tagnet/model/chart"
 	"tagnet/infra/experiments/internal/comparison"
+	"tagnet/model/chart"
 )
 
 // figure draws a file and returns the markup that shows it.

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -104,8 +105,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	perTable := distances.SourcesPerShard(kg.EntitiesOf(m, f.split), kg.EdgesOf(m, f.split))
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		p, err := Build(sources, perTable, params)
-		return []*beam.Pipeline{p}, err
+		return []*beam.Pipeline{Build(sources, perTable, params)}, nil
 	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: loads(m, f.split, int64(len(sources)), int64(perTable))})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -132,6 +132,26 @@ func everyEntity(entities int) []int32 {
 		sources[i] = int32(i)
 	}
 	return sources
+}
+
+// search searches from sources, in increasing order, with perTable of them in each table.
+func (f *flags) search(ctx context.Context, e *command.Environment, sources []int32, perTable int, params distances.SearchParams) error {
+	defer budget.Limit(f.memory * budget.MiB)()
+	bar := e.Progress.Begin("distances", int64(len(sources)), "sources")
+	defer bar.End()
+	defer bar.Follow(ctx, "sources_searched")()
+	if _, err := e.RunBeam(ctx, Build(sources, perTable, params)); err != nil {
+		return err
+	}
+	bar.Set(int64(len(sources)))
+	return nil
+}
+
+// Build returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in each table.
+func Build(sources []int32, perTable int, p distances.SearchParams) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	distances.Search(s, beam.CreateList(s, distances.Shards(sources, perTable)), p)
+	return pipeline
 }
 
 // finish prints the distribution, the output files and the next command. made reports whether this run

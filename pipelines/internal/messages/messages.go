@@ -71,7 +71,12 @@ func (f *flags) check() error {
 	if f.reach > 0 && f.checkpoint != "" {
 		return command.Usage("--reach is not for A*Net, whose choices --checkpoint counts: leave one of them out")
 	}
-	f.chooseRemoval()
+	if f.remove == "" {
+		f.remove = configuration.RemoveNone
+		if f.split == "train" {
+			f.remove = configuration.RemoveTriple
+		}
+	}
 	if f.remove != configuration.RemoveNone && f.split != "train" {
 		return command.FlagError("remove", f.remove, "none, unless --split is train: nothing is removed at evaluation")
 	}
@@ -86,17 +91,6 @@ func (f *flags) check() error {
 		return err
 	}
 	return command.CheckMemory(f.memory)
-}
-
-// chooseRemoval sets the default of --remove.
-func (f *flags) chooseRemoval() {
-	switch {
-	case f.remove != "":
-	case f.split == "train":
-		f.remove = configuration.RemoveTriple
-	default:
-		f.remove = configuration.RemoveNone
-	}
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {

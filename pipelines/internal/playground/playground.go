@@ -143,7 +143,7 @@ func quiet(e *command.Environment, step string) *command.Environment {
 }
 
 func tellGraph(ctx context.Context, e *command.Environment) error {
-	d, err := storage.ReadJSON[counts.Dataset](ctx, storage.Join(e.Workspace.Graph(), "summary.json"))
+	d, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ type evidence struct {
 	evaluations []evaluation
 	protocols   []evaluation // by other protocols than the usual one
 	messages    []counts.Summary
-	runs        []*evidence // of the workspace, this one included, if there are several
+	runs        []*evidence      // of the workspace, this one included, if there are several
 	gaps        map[string][]gap // by section
 }
 
@@ -65,16 +65,16 @@ const (
 func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence, error) {
 	e := newReader(w, seed)
 	preprocess := w.Command("preprocess")
-	if g, err := read[counts.Dataset](ctx, e, workspace.GraphFolder, "summary.json", preprocess); err != nil {
+	if g, err := read[counts.Dataset](ctx, e, workspace.GraphFolder, counts.SummaryFile, preprocess); err != nil {
 		e.missing(dataSection, "The graph has no summary", preprocess, err)
 	} else {
 		e.graph = &g
 	}
-	e.distances = readSplits[counts.Distribution](ctx, e, "distances", "distribution.json", "distances", content{dataSection, "distances"})
+	e.distances = readSplits[counts.Distribution](ctx, e, "distances", counts.DistributionFile, "distances", content{dataSection, "distances"})
 	e.readTraining(ctx)
 	e.readEvaluations(ctx)
 	e.readProtocols(ctx)
-	e.messages = readSplits[counts.Summary](ctx, e, w.InRun("messages"), "summary.json", "messages", content{messagesSection, "message counts"})
+	e.readMessages(ctx)
 	for _, m := range e.messages {
 		slices.SortStableFunc(m.Configurations, func(a, b counts.Configuration) int {
 			return cmp.Or(a.Layers-b.Layers, a.Delta-b.Delta)
@@ -85,6 +85,11 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 		return nil, err
 	}
 	return e.evidence, nil
+}
+
+// readMessages reads the counts of each split's messages.
+func (e *reader) readMessages(ctx context.Context) {
+	e.messages = readSplits[counts.Summary](ctx, e, e.workspace.InRun("messages"), counts.SummaryFile, "messages", content{messagesSection, "message counts"})
 }
 
 // require returns an error unless a folder is complete, undamaged and made from the present inputs.
@@ -113,23 +118,21 @@ func read[T check.Checked](ctx context.Context, e *reader, folder, file string, 
 // content is what a section shows of a split.
 type content struct{ section, what string }
 
-// readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap in each of the
-// sections, as does a stage without any split.
-func readSplits[T check.Checked](ctx context.Context, e *reader, folder, file, pipeline string, shown ...content) (all []T) {
+// readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap, as does a stage
+// without any split.
+func readSplits[T check.Checked](ctx context.Context, e *reader, folder, file, pipeline string, shown content) (all []T) {
 	splits := e.splitsIn(ctx, folder)
 	for _, split := range splits {
 		command := e.workspace.Command(pipeline, "--split", split)
 		one, err := read[T](ctx, e, folder+"/"+split, file, command)
 		if err != nil {
-			e.missingSplit(split, command, err, shown...)
+			e.missingSplit(split, command, err, shown)
 			continue
 		}
 		all = append(all, one)
 	}
 	if len(splits) == 0 && pipeline != "distances" { // which nothing needs
-		for _, s := range shown {
-			e.missing(s.section, "There are no "+s.what, e.workspace.Command(pipeline, "--split", e.usualSplit()), nil)
-		}
+		e.missing(shown.section, "There are no "+shown.what, e.workspace.Command(pipeline, "--split", e.usualSplit()), nil)
 	}
 	return all
 }
@@ -164,11 +167,9 @@ func (e *reader) missing(section, what string, command workspace.Command, err er
 	e.gaps[section] = append(e.gaps[section], g)
 }
 
-// missingSplit notes the gaps that an unreadable split leaves.
-func (e *reader) missingSplit(split string, command workspace.Command, err error, shown ...content) {
-	for _, s := range shown {
-		e.missing(s.section, fmt.Sprintf("The %s of the %s split cannot be shown", s.what, split), command, err)
-	}
+// missingSplit notes the gap that an unreadable split leaves.
+func (e *reader) missingSplit(split string, command workspace.Command, err error, shown content) {
+	e.missing(shown.section, fmt.Sprintf("The %s of the %s split cannot be shown", shown.what, split), command, err)
 }
 
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.

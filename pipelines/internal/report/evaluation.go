@@ -26,7 +26,7 @@ type evaluation struct {
 
 // readEvaluations reads the evaluations that used the weights of the best checkpoint, and of the first one the ranks.
 func (e *reader) readEvaluations(ctx context.Context) {
-	e.readMetrics(ctx, content{evaluationSection, "metrics"})
+	e.readMetrics(ctx)
 	if len(e.evaluations) == 0 {
 		return
 	}
@@ -38,12 +38,13 @@ func (e *reader) readEvaluations(ctx context.Context) {
 }
 
 // readMetrics reads the metrics of each split that were made with the weights of the best checkpoint.
-func (e *reader) readMetrics(ctx context.Context, shown ...content) {
-	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), "metrics.json", "score", shown...) {
+func (e *reader) readMetrics(ctx context.Context) {
+	shown := content{evaluationSection, "metrics"}
+	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), metrics.File, "score", shown) {
 		command := e.workspace.Command("score", "--split", v.Split)
 		var err error
 		if v.of, err = e.checkBest(ctx, v.Split, command); err != nil {
-			e.missingSplit(v.Split, command, err, shown...)
+			e.missingSplit(v.Split, command, err, shown)
 			continue
 		}
 		e.evaluations = append(e.evaluations, v)

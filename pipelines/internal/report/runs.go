@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/counts"
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
@@ -36,7 +35,7 @@ func (e *reader) readRuns(ctx context.Context) {
 			e.missing(runsSection, fmt.Sprintf("The run %s has no metrics of its best checkpoint on the %s split", name, e.comparedSplit()),
 				other.workspace.Command("score", "--split", e.comparedSplit()), nil)
 		}
-		other.messages = readSplits[counts.Summary](ctx, other, other.workspace.InRun("messages"), counts.SummaryFile, "messages")
+		other.readMessages(ctx)
 		e.failure = cmp.Or(e.failure, other.failure)
 		e.runs = append(e.runs, other.evidence)
 	}

@@ -25,16 +25,10 @@ func (w Workspace) Complete(ctx context.Context, folder string) bool {
 	return true
 }
 
-// Evaluated is the model that an evaluation, or answers to a user's own queries, came from.
+// Evaluated is the model that an evaluation came from.
 type Evaluated struct {
 	// Checkpoint is the name of the checkpoint, Weights the SHA-256 of its weights.
 	Checkpoint, Weights string
-	// Calibration is the checksum of the checkpoint's calibration, or empty without one.
-	Calibration string
-	// Prior is the checksum of the checkpoint's prior, or empty where scores have none.
-	Prior string
-	// BaseRate is the value of --base_rate, or 0.
-	BaseRate float64 `json:"base_rate"`
 	// Given is the origin of the weights of --weights or --model, or nil. Weights of --model in a file have no relations.
 	Given *checkpoint.Origin
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, or nil.
@@ -43,16 +37,6 @@ type Evaluated struct {
 	Radius int
 	// Reach is how many entities a query propagated through at most, 0 for all.
 	Reach int
-	// Relations, Sources and Candidates are what --relation, --sources and --candidates chose: names, and types or numbers of names;
-	// empty for all, and Relations for --queries.
-	Relations           string `json:"relation"`
-	Sources, Candidates string
-	// Facts names the relations of --facts, or is empty.
-	Facts string
-	// TopK is the value of --top_k, 0 for triples, which have no list of answers.
-	TopK int `json:"top_k"`
-	// OnlyNew is the value of --only_new.
-	OnlyNew bool `json:"only_new"`
 }
 
 // Model returns the model's name for a message.
