@@ -183,7 +183,7 @@ func files(t testing.TB, folder string) map[string][32]byte {
 }
 
 // TestManyRequests sends some hundreds of requests, a tenth of them malformed, kills the server in between, and
-// compares the answers of the next one. infra/bench/serve does the same with thousands.
+// compares the answers of the next one.
 func TestManyRequests(t *testing.T) {
 	workspace := trained(t)
 	before := files(t, workspace)

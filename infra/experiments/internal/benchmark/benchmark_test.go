@@ -50,9 +50,9 @@ func runner(t *testing.T) (*Runner, *[]string) {
 // TestMeasure measures two entries with a common preparation, and reads the result back.
 func TestMeasure(t *testing.T) {
 	r, built := runner(t)
-	prepare := []string{"tagnet preprocess --dataset $TAGNET_DATA/g", "go build -o bin/ ./pipelines/serve"}
+	prepare := []string{"tagnet preprocess --dataset $TAGNET_DATA/g"}
 	one := Entry{Name: "one", Prepare: prepare, Measure: "tagnet score", Count: 1500, Unit: "queries"}
-	two := Entry{Name: "two", Prepare: prepare, Measure: "go run ./infra/bench/serve --clients 2", Count: 1500, Unit: "queries", Prints: true}
+	two := Entry{Name: "two", Prepare: prepare, Measure: "go run ./infra/bench --threads 2", Count: 1500, Unit: "queries", Prints: true}
 	for _, e := range []Entry{one, two} {
 		m, err := r.Measure(t.Context(), e)
 		if err != nil {
@@ -66,10 +66,10 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("read %+v, error %v", read, err)
 		}
 	}
-	if got := strings.Join(*built, ", "); got != "./pipelines/tagnet pipelines-tagnet, ./pipelines/serve serve, ./infra/bench/serve infra-bench-serve" {
+	if got := strings.Join(*built, ", "); got != "./pipelines/tagnet pipelines-tagnet, ./infra/bench infra-bench" {
 		t.Errorf("built %s", got)
 	}
-	for log, want := range map[string]string{"one": "work preprocess --dataset /some/data/g", "two-measured": "work --clients 2"} {
+	for log, want := range map[string]string{"one": "work preprocess --dataset /some/data/g", "two-measured": "work --threads 2"} {
 		if text, err := os.ReadFile(filepath.Join(r.State, "logs", log+".log")); err != nil || strings.Count(string(text), want+"\n") != 1 {
 			t.Errorf("log %s: %s, error %v", log, text, err)
 		}

@@ -26,8 +26,8 @@ type List struct {
 	Elsewhere []Elsewhere `json:"elsewhere"`
 }
 
-// Entry is a command to be measured. A command is words that spaces separate: tagnet with its arguments, go run ./PACKAGE with arguments, or
-// go build -o bin/ ./PACKAGE. In arguments, $TAGNET_DATA is the folder of the data.
+// Entry is a command to be measured. A command is words that spaces separate: tagnet with its arguments, or go run ./PACKAGE with
+// arguments. In arguments, $TAGNET_DATA is the folder of the data.
 type Entry struct {
 	Name string `json:"name"`
 	// What describes the work for readers.
@@ -102,11 +102,10 @@ func (l List) check(i int) error {
 	return nil
 }
 
-// command is a command that is parsed: the package of its program, and the arguments, or that the program is only built.
+// command is a command that is parsed: the package of its program, and the arguments.
 type command struct {
 	program   string
 	arguments []string
-	builds    bool
 }
 
 func parse(text string) (command, error) {
@@ -116,8 +115,6 @@ func parse(text string) (command, error) {
 		return command{program: "./pipelines/tagnet", arguments: words[1:]}, nil
 	case len(words) > 2 && words[0] == "go" && words[1] == "run" && strings.HasPrefix(words[2], "./"):
 		return command{program: words[2], arguments: words[3:]}, nil
-	case len(words) == 5 && strings.HasPrefix(text, "go build -o bin/ ./"):
-		return command{program: words[4], builds: true}, nil
 	}
-	return command{}, fmt.Errorf("%q is no command: begin with tagnet, or go run ./PACKAGE; or it is go build -o bin/ ./PACKAGE", text)
+	return command{}, fmt.Errorf("%q is no command: begin with tagnet, or go run ./PACKAGE", text)
 }

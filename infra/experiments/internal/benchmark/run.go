@@ -92,23 +92,18 @@ func (r *Runner) run(ctx context.Context, log, text string) (p engine.Program, t
 		return p, took, err
 	}
 	p, built := r.programs[c.program]
-	if !built || c.builds {
+	if !built {
 		// Two packages may have one base name, and one may be a folder of another.
 		path := filepath.Join(r.State, "bin", strings.ReplaceAll(strings.TrimPrefix(c.program, "./"), "/", "-"))
-		if c.builds {
-			path = filepath.Join(r.Processes.Folder, "bin", filepath.Base(c.program))
-		}
 		if p, err = r.Build(ctx, c.program, path); err != nil {
 			return p, took, err
 		}
 		r.programs[c.program] = p
 	}
-	if !c.builds {
-		for i, argument := range c.arguments {
-			c.arguments[i] = strings.ReplaceAll(argument, "$"+datasets.DataVariable, os.Getenv(datasets.DataVariable))
-		}
-		took, err = r.Processes.Run(log, p.Path, c.arguments...)
+	for i, argument := range c.arguments {
+		c.arguments[i] = strings.ReplaceAll(argument, "$"+datasets.DataVariable, os.Getenv(datasets.DataVariable))
 	}
+	took, err = r.Processes.Run(log, p.Path, c.arguments...)
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
