@@ -193,8 +193,6 @@ func (b *bench) result(workers []*worker, total time.Duration) result {
 	for _, w := range workers {
 		r.Messages += float64(w.messages) / n
 		r.Updates += float64(w.updates) / n
-		r.copiedUpdates += float64(w.phases.Copied) / n
-		r.copiedMessages += float64(w.phases.Spared) / n
 		r.SearchMS += perQuery(w.phases.Layout)
 		r.MessagesMS += perQuery(w.phases.Messages)
 		r.DenseMS += perQuery(w.phases.Dense)

@@ -34,7 +34,6 @@ type options struct {
 	negatives          int
 	seed               uint64
 	profile            string
-	roofline           bool
 }
 
 // result is the line that is printed. Times are milliseconds per query: those of the phases are summed
@@ -51,8 +50,6 @@ type result struct {
 	TotalMS    float64 `json:"total_ms"`
 	Kernel     string  `json:"kernel"`
 	Threads    int     `json:"threads,omitzero"`
-
-	copiedUpdates, copiedMessages float64 // those of states that are copied from a representative
 }
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
@@ -70,9 +67,6 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	r, err := b.profiled(ctx)
 	if err != nil {
 		return err
-	}
-	if b.roofline {
-		b.compare(r, diagnostics)
 	}
 	return json.NewEncoder(out).Encode(r.rounded())
 }
@@ -105,7 +99,6 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
 	set.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of the timed part to this `file`, for go tool pprof")
 	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the default of 128")
-	set.BoolVar(&o.roofline, "roofline", false, "also print how close each phase comes to the peaks of this machine, measured in the same run")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the weights and queries")
 	if err := program.Parse(set, "Times the propagation on a workspace's graph: the search, the messages and the dense layers of a query.", arguments, diagnostics); err != nil {
 		return o, err
@@ -113,8 +106,6 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	o.given = map[string]bool{}
 	set.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
 	switch {
-	case o.roofline && o.device.Mode != device.CPU:
-		return o, program.Usage("--roofline needs --device cpu: a device has no phases")
 	case o.negatives < 0:
 		return o, program.Usage("--negatives is %d, and must be 0 or more", o.negatives)
 	case o.queries < 1 || o.perSource < 1 || o.threads < 1:

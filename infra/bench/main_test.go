@@ -145,24 +145,6 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-func TestRoofline(t *testing.T) {
-	workspace, err := sample()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for last, arguments := range map[string][]string{"rest": {}, "loss, backward, rest": {"--train"}} {
-		var table bytes.Buffer
-		if err := run(t.Context(), append(arguments, "--workspace", workspace, "--queries", "4", "--roofline"), io.Discard, &table); err != nil {
-			t.Fatal(err)
-		}
-		for _, word := range []string{"GFLOP/s", "messages", "dense", "search", "  " + last + "  "} {
-			if !strings.Contains(table.String(), word) {
-				t.Errorf("no %s in %s", word, table.String())
-			}
-		}
-	}
-}
-
 func TestProfile(t *testing.T) {
 	workspace, err := sample()
 	if err != nil {
@@ -203,7 +185,6 @@ func TestErrors(t *testing.T) {
 		{[]string{"--kernel", "sse9"}, true, "sse9"},
 		{[]string{"--device", "gpu"}, true, "want auto, cpu"},
 		{[]string{"--device", "cuda:999"}, false, "--device cuda:999"},
-		{[]string{"--device", "auto", "--roofline"}, true, "--device cpu"},
 		{[]string{"--layers", "0"}, true, "layers"},
 		{[]string{"--preset", "wn18r"}, true, "wn18rr"},
 		{[]string{"--policy", "partial"}, true, "policy"},
