@@ -170,14 +170,6 @@ outdated: ## list the direct dependencies that have newer versions
 	@$(GO) list -m -f '{{if not (or .Main .Indirect .Replace)}}{{.Path}}{{end}}' all | xargs $(GO) list -e -m -u -f '{{with .Update}}{{$$.Path}} {{$$.Version}} -> {{.Version}}{{end}}'
 	@echo "instead of github.com/apache/arrow/go/v15: $$($(GO) list -m github.com/apache/arrow-go/v18@latest)"
 
-.PHONY: module
-module: ## give the module another path, in all files: make module MODULE=host/owner/name
-	$(GO) run ./infra/module $(MODULE)
-
-.PHONY: test-module
-test-module: ## rename a copy of the tree and vet it
-	TAGNET_RENAMED=1 $(GO) test -count 1 -v ./infra/module
-
 .PHONY: bench
 bench: ## Go's benchmarks of the model (PACKAGES=./model/kernel for one package)
 	$(GO) test -run '^$$' -bench . -benchmem $(if $(filter ./...,$(PACKAGES)),./model/...,$(PACKAGES))
