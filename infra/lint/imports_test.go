@@ -16,12 +16,10 @@ func forbidden(importer, imported string) string {
 	switch {
 	case importer == "infra/datasets" && to != "formats" && to != "infra":
 		return "datasets depends on formats only"
-	case importer == "infra/experiments/runs" && to != "model" && to != "formats" && to != "infra":
-		return "the command experiments, which pipelines import, depends on model and formats only"
 	case from == "infra":
 		return ""
-	case to == "infra" && (from != "pipelines" || !slices.Contains([]string{"infra/datasets", "infra/experiments/runs"}, imported)):
-		return "only pipelines import infra, and of it only infra/datasets and infra/experiments/runs"
+	case to == "infra" && (from != "pipelines" || imported != "infra/datasets"):
+		return "only pipelines import infra, and of it only infra/datasets"
 	case to == "infra":
 		return ""
 	case slices.Index(layers, from) < slices.Index(layers, to):
@@ -61,10 +59,7 @@ func TestForbidden(t *testing.T) {
 		{"formats/tables", "formats/storage", false},
 		{"pipelines/preprocess", "infra/datasets", false},
 		{"pipelines/preprocess", "infra/bench", true},
-		{"pipelines/tagnet", "infra/experiments/runs", false},
 		{"pipelines/tagnet", "infra/experiments", true},
-		{"infra/experiments/runs", "stages/score", true},
-		{"infra/experiments/runs", "infra/experiments/internal/plan", false},
 		{"stages/graph", "infra/datasets", true},
 		{"infra/datasets", "model/graph", true},
 		{"infra/datasets", "formats/storage", false},

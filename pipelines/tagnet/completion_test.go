@@ -61,7 +61,6 @@ var completed = []struct {
 	{[]string{"train", "--message", "r"}, []string{"rotate"}},
 	{[]string{"train", "--kernel", "av"}, []string{"avx2", "avx512"}},
 	{[]string{"score", "--model", "z"}, []string{"zero"}},
-	{[]string{"experiments", "--batch_s"}, []string{"--batch_size"}},
 	{[]string{"completion", ""}, []string{"bash", "fish", "zsh"}},
 	{[]string{"train", "--dim", ""}, nil},
 	{[]string{"no-command", ""}, nil},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"tagnet/infra/experiments/runs"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
@@ -38,19 +37,8 @@ var tagnet = command.Together{
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},
 	},
 	Others: []command.Other{
-		{Name: "experiments", Does: "trains and compares many models: a list, a sweep, or a search of hyperparameters", Argument: "FILE", Flags: runs.Flags, Main: experiments},
 		{Name: "version", Does: "prints the version, what this machine computes with, and the formats of files", Flags: version.Flags, Main: showVersion},
 	},
-}
-
-// experiments makes the runs of experiments by processes of this program.
-func experiments(words string, arguments []string) int {
-	self, err := os.Executable()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "experiments: finding this program, which trains: %v\n", err)
-		return command.ExitFailure
-	}
-	return runs.Program{Words: words, Tagnet: self}.Main(arguments)
 }
 
 // showVersion says what this program is.

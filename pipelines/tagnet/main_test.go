@@ -73,7 +73,6 @@ func TestCommandLines(t *testing.T) {
 		"-h":           {[]string{"-h"}, 0, []string{"\n  score        ranks"}},
 		"help":         {[]string{"help"}, 0, []string{"\n  score        ranks"}},
 		"of a command": {[]string{"help", "train"}, 0, []string{"usage: go run ./pipelines/tagnet train [flags]", "--learning_rate float"}},
-		"a starter":    {[]string{"help", "experiments"}, 0, []string{"tagnet experiments [FILE] [flags]"}},
 		"--version":    {[]string{"--version"}, 0, []string{"tagnet ", "\n  kernel ", "\n  formats   manifest 1"}},
 		"misspelled":   {[]string{"preproces"}, 2, []string{`"preproces" is not a command of tagnet: did you mean preprocess? tagnet -h lists them` + "\n"}},
 		"unlike any":   {[]string{"\x1b[31m"}, 2, []string{`"\x1b[31m" is not a command of tagnet: tagnet -h lists them` + "\n"}},

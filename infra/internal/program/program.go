@@ -46,18 +46,13 @@ func exitCode(name, interrupted string, err error, diagnostics io.Writer) int {
 // Parse parses the flags of a program that takes nothing but flags. With -h it prints what the program does and its
 // flags, and returns flag.ErrHelp; other errors are UsageErrors, which Run prints.
 func Parse(set *flag.FlagSet, does string, arguments []string, diagnostics io.Writer) error {
-	return ParseAs("go run ./infra/"+set.Name(), set, does, arguments, diagnostics)
-}
-
-// ParseAs is Parse of a program that is started by other words.
-func ParseAs(words string, set *flag.FlagSet, does string, arguments []string, diagnostics io.Writer) error {
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	err := set.Parse(arguments)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		set.SetOutput(diagnostics)
-		fmt.Fprintf(diagnostics, "%s\n\nusage: %s [flags]\n\nflags:\n", does, words)
+		fmt.Fprintf(diagnostics, "%s\n\nusage: go run ./infra/%s [flags]\n\nflags:\n", does, set.Name())
 		set.PrintDefaults()
 		return err
 	case err != nil:

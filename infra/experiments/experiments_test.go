@@ -1,4 +1,4 @@
-package runs
+package main
 
 import (
 	stdcmp "cmp"
@@ -25,9 +25,6 @@ import (
 	"tagnet/infra/internal/program"
 )
 
-// inRepository is the command that builds tagnet.
-var inRepository = Program{Words: "go run ./infra/experiments"}
-
 // tiny are hyperparameters with which a training of the sample takes half a second.
 const tiny = "--dim 4 --layers 2 --negatives 4 --batch_size 128 --epochs 2 --device cpu"
 
@@ -46,7 +43,7 @@ func build(t *testing.T) bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat("../../../.git"); err == nil && len(built.Commit) != 40 {
+	if _, err := os.Stat("../../.git"); err == nil && len(built.Commit) != 40 {
 		t.Errorf("the program is of commit %q", built.Commit)
 	}
 	if err := datasets.Sample(t.Context(), b.dataset, 1); err != nil {
@@ -59,7 +56,7 @@ func build(t *testing.T) bench {
 func (b bench) call(ctx context.Context, state, arguments string) (string, error) {
 	var printed strings.Builder
 	all := append(strings.Fields(arguments), "--state", state, "--tagnet", b.tagnet)
-	err := inRepository.run(ctx, all, &printed, &printed)
+	err := run(ctx, all, &printed, &printed)
 	return printed.String(), err
 }
 
@@ -423,7 +420,7 @@ func TestFlags(t *testing.T) {
 		"--dataset umsl --state mem://nowhere/":        `umsl/sweep: dataset "umsl" is neither`,
 		"--dataset experiments_test.go --inference no/folder --plan --state mem://nowhere/": "dataset no/folder is neither a folder nor a file",
 	} {
-		err := inRepository.run(t.Context(), strings.Fields(arguments), io.Discard, io.Discard)
+		err := run(t.Context(), strings.Fields(arguments), io.Discard, io.Discard)
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%s: error %v", arguments, err)
@@ -431,11 +428,11 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s: error %v, want a UsageError with %q", arguments, err, want)
 		}
 	}
-	if err := inRepository.run(t.Context(), []string{"none.json"}, io.Discard, io.Discard); !errors.Is(err, os.ErrNotExist) {
+	if err := run(t.Context(), []string{"none.json"}, io.Discard, io.Discard); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that does not exist: error %v", err)
 	}
 	var help strings.Builder
-	if err := inRepository.run(t.Context(), []string{"-h"}, &help, &help); err == nil || !strings.Contains(help.String(), "-vary delta=0..5") || strings.Contains(help.String(), "-learning_rate") {
+	if err := run(t.Context(), []string{"-h"}, &help, &help); err == nil || !strings.Contains(help.String(), "-vary delta=0..5") || strings.Contains(help.String(), "-learning_rate") {
 		t.Errorf("-h: error %v, printed %s", err, help.String())
 	}
 }

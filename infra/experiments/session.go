@@ -1,4 +1,4 @@
-package runs
+package main
 
 import (
 	"context"
@@ -126,13 +126,9 @@ func (s *session) make(ctx context.Context) (err error) {
 	return s.failed()
 }
 
-// build finds the program that trains: that of --tagnet, this one, or one that it builds.
+// build builds the program that trains, unless --tagnet names one.
 func (s *session) build(ctx context.Context) (err error) {
-	switch {
-	case s.engine.Program.Path != "":
-	case s.program.Tagnet != "":
-		s.engine.Program, err = engine.Open(s.program.Tagnet)
-	default:
+	if s.engine.Program.Path == "" {
 		fmt.Fprintln(s.diagnostics, "building tagnet")
 		s.engine.Program, err = engine.Build(ctx, filepath.Join(s.state, "bin", "tagnet"))
 	}

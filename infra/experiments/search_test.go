@@ -1,4 +1,4 @@
-package runs
+package main
 
 import (
 	"context"
@@ -174,7 +174,7 @@ func (b bench) searches(t *testing.T) {
 			left.Process.Signal(syscall.SIGCONT)
 			go left.Wait()
 		}}
-		if err := inRepository.run(ctx, append(strings.Fields(search), "--state", other, "--tagnet", b.tagnet), &continues, &continues); err != nil || continues.then != nil {
+		if err := run(ctx, append(strings.Fields(search), "--state", other, "--tagnet", b.tagnet), &continues, &continues); err != nil || continues.then != nil {
 			t.Fatalf("%v\n%s", err, continues.String())
 		}
 		same(t, other, continues.String())
@@ -264,7 +264,7 @@ func TestMistakesOfSearches(t *testing.T) {
 		"--search s.json --vary delta=1,2":                                        "--vary belongs to a sweep",
 		"--found f.json":                                                          "add --search FILE",
 	} {
-		err := inRepository.run(t.Context(), strings.Fields(arguments), &strings.Builder{}, &strings.Builder{})
+		err := run(t.Context(), strings.Fields(arguments), &strings.Builder{}, &strings.Builder{})
 		if !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", arguments, err, want)
 		}
@@ -275,7 +275,7 @@ func TestMistakesOfSearches(t *testing.T) {
 func TestNextOfASearchNamesTheInferenceGraph(t *testing.T) {
 	var out strings.Builder
 	found := filepath.Join(t.TempDir(), "found.json")
-	s := &session{options: options{program: inRepository, found: found, state: "my state"}, out: &out}
+	s := &session{options: options{found: found, state: "my state"}, out: &out}
 	for inference, want := range map[string][2]string{
 		"":         {"next: go run ./infra/experiments --dataset facts --preset " + found + " --name tiny --seeds 1..3 --state 'my state'\n", `"dataset": "facts",` + "\n    \"flags\""},
 		"facts_in": {"next: go run ./infra/experiments --dataset facts --inference facts_in --preset " + found + " --name tiny", `"inference": "facts_in",`},

@@ -1,4 +1,4 @@
-package runs
+package main
 
 import (
 	"context"
@@ -218,7 +218,7 @@ func (s *session) writePreset(ctx context.Context, f searchFile, r tuning.Result
 	if f.Inference != "" {
 		dataset = append(dataset, "--inference", f.Inference)
 	}
-	fmt.Fprintf(s.out, "next: %s %s --preset %s --name %s --seeds 1..3 --state %s\n",
-		s.program.Words, names.CommandLine(dataset...), names.Quote(s.found), f.Name, names.Quote(s.state))
+	fmt.Fprintf(s.out, "next: go run ./infra/experiments %s --preset %s --name %s --seeds 1..3 --state %s\n",
+		names.CommandLine(dataset...), names.Quote(s.found), f.Name, names.Quote(s.state))
 	return nil
 }
