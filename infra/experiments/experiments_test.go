@@ -75,7 +75,6 @@ func TestRuns(t *testing.T) {
 	t.Run("a sweep", b.sweep)
 	t.Run("an interrupt", b.interrupt)
 	t.Run("failures", b.failures)
-	t.Run("a search", b.searches)
 }
 
 // sweep makes two deltas with two seeds, finds nothing to do afterwards, evaluates what the plan has in addition, notices what is stale, and repeats a run.

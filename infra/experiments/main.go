@@ -41,7 +41,6 @@ type options struct {
 	plan            bool
 	collect, verify bool
 	force           bool
-	search, found   string
 	arguments       []string
 
 	sweep sweep
@@ -56,8 +55,7 @@ type sweep struct {
 }
 
 const does = `Trains and evaluates the models that a file lists and writes a result file for each: go run ./infra/experiments [FILE] [flags].
-Without a file it makes those of ` + paperFile + `, or with --dataset a sweep of its own, which takes the hyperparameters of train as flags, too.
-With --search it looks for better hyperparameters.`
+Without a file it makes those of ` + paperFile + `, or with --dataset a sweep of its own, which takes the hyperparameters of train as flags, too.`
 
 func (o *options) register(set *flag.FlagSet) {
 	set.StringVar(&o.state, "state", "experiments", "`folder` of the workspaces, the logs and the program")
@@ -73,8 +71,6 @@ func (o *options) register(set *flag.FlagSet) {
 	set.BoolVar(&o.collect, "collect", false, "write the results of trainings and evaluations that are complete in --state, and make no runs")
 	set.BoolVar(&o.verify, "verify", false, "train again in a new state and compare every metric with the result")
 	set.BoolVar(&o.force, "force", false, "make stale runs again, which were made with another configuration")
-	set.StringVar(&o.search, "search", "", "search hyperparameters as a `file` says, on the validation split alone, and write a preset file")
-	set.StringVar(&o.found, "found", "", "preset `file` that --search writes (default: the search's name in --state)")
 	s := &o.sweep
 	set.StringVar(&s.dataset, "dataset", "", "sweep: a `name` of the catalog, or a folder with train.txt, valid.txt and test.txt")
 	set.StringVar(&s.inference, "inference", "", "sweep: `folder` of the inference graph of a dataset that is not in the catalog")
@@ -145,10 +141,6 @@ func sweepFlags(set *flag.FlagSet) (given []string) {
 func (o *options) check(set *flag.FlagSet) error {
 	swept := sweepFlags(set)
 	switch {
-	case o.search != "" && (o.file != "" || o.sweep.dataset != "" || o.only != "" || o.collect || o.verify):
-		return program.Usage("--search takes its dataset from its file: leave FILE, --dataset, --only, --collect and --verify out")
-	case o.found != "" && o.search == "":
-		return program.Usage("--found is the preset file that --search writes: add --search FILE")
 	case o.file != "" && o.sweep.dataset != "":
 		return program.Usage("--dataset makes a sweep without a file: leave it or %s out", o.file)
 	case o.sweep.dataset == "" && len(swept) > 0:
@@ -165,10 +157,10 @@ func (o *options) check(set *flag.FlagSet) error {
 	if o.memory == 0 {
 		o.memory = plan.DefaultMemory * o.cores
 	}
-	if o.file == "" && o.sweep.dataset == "" && o.search == "" {
+	if o.file == "" && o.sweep.dataset == "" {
 		o.file = paperFile
 		if _, err := os.Stat(o.file); errors.Is(err, fs.ErrNotExist) {
-			return program.Usage("say what to train: a FILE of experiments, a sweep of --dataset, or --search FILE (%s, the default, is in the repository)", o.file)
+			return program.Usage("say what to train: a FILE of experiments, or a sweep of --dataset (%s, the default, is in the repository)", o.file)
 		}
 	}
 	if o.results == "" {
@@ -223,11 +215,9 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return err
 	}
-	var runs []plan.Run
-	if o.search == "" {
-		if runs, err = o.runs(ctx); err != nil {
-			return err
-		}
+	runs, err := o.runs(ctx)
+	if err != nil {
+		return err
 	}
 	e := &engine.Engine{
 		Folders: engine.Folders{State: o.state, Results: o.results}, Processes: &engine.Processes{},
@@ -240,10 +230,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 		}
 		e.Program = e.Trainer
 	}
-	switch {
-	case o.search != "":
-		return s.tune(ctx)
-	case o.verify:
+	if o.verify {
 		return s.verify(ctx)
 	}
 	if err := s.inspect(ctx); err != nil {

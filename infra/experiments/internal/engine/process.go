@@ -127,15 +127,6 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s (%v; log: %s)", f.Line
 // Unwrap returns the process's own error.
 func (f *Failure) Unwrap() error { return f.err }
 
-// exitDiverged is the exit code of a training whose loss became infinite or NaN.
-const exitDiverged = 3
-
-// Diverged reports whether the process is a training whose hyperparameters let its loss become infinite or NaN.
-func (f *Failure) Diverged() bool {
-	var exit *exec.ExitError
-	return errors.As(f.err, &exit) && exit.ExitCode() == exitDiverged
-}
-
 // failed returns the error of a process, with the end of its log.
 func failed(log string, err error) error {
 	if err == nil || errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled) {
