@@ -34,7 +34,7 @@ type options struct {
 	file            string
 	state, results  string
 	only            string
-	cores, memory   int
+	threads         int
 	hours           float64
 	device, kernel  string
 	tagnet          string
@@ -61,8 +61,7 @@ func (o *options) register(set *flag.FlagSet) {
 	set.StringVar(&o.state, "state", "experiments", "`folder` of the workspaces, the logs and the program")
 	set.StringVar(&o.results, "results", "", "`folder` of the result files (default: results beside FILE; of a sweep: results in --state)")
 	set.StringVar(&o.only, "only", "", "make the runs that a `pattern` matches: DATASET/RUN, or one of the two, with * for any characters; several separated by commas")
-	set.IntVar(&o.cores, "cores", runtime.NumCPU(), "threads of all processes together; a run has one, the last ones share the rest")
-	set.IntVar(&o.memory, "memory", 0, "`MiB` of all processes together (default: 1024 for each of --cores)")
+	set.IntVar(&o.threads, "threads", runtime.NumCPU(), "threads of each process")
 	set.Float64Var(&o.hours, "hours", 0, "interrupt after this time, so that every training has a checkpoint; 0 is no limit")
 	set.StringVar(&o.device, "device", "", "`where` to compute, as --device of train")
 	set.StringVar(&o.kernel, "kernel", "", "`variant` of the kernels, as --kernel of train")
@@ -145,17 +144,14 @@ func (o *options) check(set *flag.FlagSet) error {
 		return program.Usage("--dataset makes a sweep without a file: leave it or %s out", o.file)
 	case o.sweep.dataset == "" && len(swept) > 0:
 		return program.Usage("%s belongs to a sweep: add --dataset, or put it into a file of experiments", swept[0])
-	case o.cores < 1 || o.memory < 0 || !(o.hours >= 0):
-		return program.Usage("--cores must be 1 or more, --memory and --hours 0 or more")
+	case o.threads < 1 || !(o.hours >= 0):
+		return program.Usage("--threads must be 1 or more, and --hours 0 or more")
 	case o.plan && o.collect || o.plan && o.verify || o.collect && o.verify:
 		return program.Usage("--plan, --collect and --verify exclude each other")
 	case o.verify && o.only == "":
 		return program.Usage("--verify trains again: say with --only which runs")
 	case o.verify && (o.device != "" || o.kernel != ""):
 		return program.Usage("--verify computes as the result says: leave --device and --kernel out")
-	}
-	if o.memory == 0 {
-		o.memory = plan.DefaultMemory * o.cores
 	}
 	if o.file == "" && o.sweep.dataset == "" {
 		o.file = paperFile
@@ -221,7 +217,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	}
 	e := &engine.Engine{
 		Folders: engine.Folders{State: o.state, Results: o.results}, Processes: &engine.Processes{},
-		Cores: o.cores, Memory: o.memory, Device: o.device, Kernel: o.kernel, Force: o.force,
+		Threads: o.threads, Device: o.device, Kernel: o.kernel, Force: o.force,
 	}
 	s := &session{options: o, engine: e, runs: runs, out: out, diagnostics: diagnostics}
 	if o.tagnet != "" {

@@ -28,7 +28,6 @@ type session struct {
 	engine           *engine.Engine
 	runs             []plan.Run
 	statuses         []engine.Status // of each run
-	estimates        engine.Estimates
 	out, diagnostics io.Writer
 	failures         []string
 }
@@ -41,12 +40,6 @@ func (s *session) inspect(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", r.ID(), err)
 		}
 		s.statuses = append(s.statuses, status)
-		switch status.State {
-		case engine.Done:
-			s.estimates.Add(r, *status.Result)
-		case engine.Running, engine.Interrupted, engine.Trained:
-			s.estimates.Observe(r, s.engine.Progress(ctx, r), 1)
-		}
 	}
 	return nil
 }
@@ -102,23 +95,17 @@ func (s *session) make(ctx context.Context) (err error) {
 	if err := s.build(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.diagnostics, "%s to make on %s, with %d MiB\n", count(s.waiting(), "run"), count(s.cores, "core"), s.memory)
+	fmt.Fprintf(s.diagnostics, "%s to make on %s\n", count(s.waiting(), "run"), count(s.threads, "thread"))
 	stop, timeUp := s.stopInTime()
 	defer stop()
 	begun := time.Now()
-	p := newProgress(s)
-	err = s.engine.Run(ctx, s.runs, s.statuses, func(e engine.Event) {
+	s.engine.Run(ctx, s.runs, s.statuses, func(e engine.Event) {
 		if e.Begun {
-			p.begin(e)
+			fmt.Fprintf(s.diagnostics, "%d of %d runs done; %s\n", s.count(engine.Done), len(s.runs), e.ID())
 			return
 		}
-		p.end(e)
-		p.above(func() { s.ended(e) })
+		s.ended(e)
 	})
-	p.stop()
-	if err != nil {
-		return err
-	}
 	s.finish(time.Since(begun))
 	if s.engine.Processes.Interrupted() && !timeUp() {
 		return context.Canceled
@@ -159,12 +146,12 @@ func (s *session) stopInTime() (stop func(), timeUp func() bool) {
 			select {
 			case <-received:
 				if s.engine.Processes.Interrupted() {
-					fmt.Fprintln(s.diagnostics, "\ninterrupted again: the steps since the last checkpoints are lost")
+					fmt.Fprintln(s.diagnostics, "\ninterrupted again: the steps since the last checkpoint are lost")
 				} else {
-					fmt.Fprintln(s.diagnostics, "\ninterrupted: waiting for the trainings to save their checkpoints; a second interrupt ends them at once")
+					fmt.Fprintln(s.diagnostics, "\ninterrupted: waiting for the training to save its checkpoint; a second interrupt ends it at once")
 				}
 			case <-end:
-				fmt.Fprintf(s.diagnostics, "\nthe time of --hours %v is over: waiting for the trainings to save their checkpoints\n", s.hours)
+				fmt.Fprintf(s.diagnostics, "\nthe time of --hours %v is over: waiting for the training to save its checkpoint\n", s.hours)
 				over.Store(true)
 			case <-done:
 				return
@@ -193,7 +180,6 @@ func (s *session) ended(e engine.Event) {
 		}
 		i := slices.IndexFunc(s.runs, func(r plan.Run) bool { return r.ID() == e.ID() })
 		s.statuses[i] = engine.Status{State: engine.Done, Epochs: e.Result.Training.Epochs, Result: e.Result}
-		s.estimates.Add(e.Run, *e.Result)
 		fmt.Fprintf(s.out, "%s: %s\n", e.ID(), summary(*e.Result))
 	}
 }

@@ -17,7 +17,6 @@ func (s *session) printPlan() error {
 	for i, r := range s.runs {
 		status := s.statuses[i]
 		note := status.Why
-		left := r.Configuration.Epochs - status.Epochs
 		switch status.State {
 		case engine.Done:
 			note = "took " + duration(status.Result.Training.Seconds)
@@ -28,53 +27,19 @@ func (s *session) printPlan() error {
 				note = "to evaluate: " + strings.Join(status.Unscored, ", ")
 			}
 		}
-		if seconds, known := s.estimates.Seconds(r, left); known && status.State != engine.Done && left > 0 {
-			note = joined(note, "about "+duration(seconds))
-		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID(), status.State, note)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s:", count(len(s.runs), "run"))
+	var states []string
 	for _, state := range []engine.State{engine.Done, engine.Running, engine.Trained, engine.Interrupted, engine.Stale, engine.Missing} {
 		if n := s.count(state); n > 0 {
-			text = fmt.Sprintf("%s %d %s,", text, n, state)
+			states = append(states, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	fmt.Fprintf(s.out, "%s %s\n", text, s.timeLeft(nil))
+	fmt.Fprintf(s.out, "%s: %s\n", count(len(s.runs), "run"), strings.Join(states, ", "))
 	return nil
-}
-
-func joined(note, more string) string {
-	if note == "" {
-		return more
-	}
-	return note + ", " + more
-}
-
-// timeLeft estimates the time until all runs are made. epochs has those that runs in progress have finished.
-func (s *session) timeLeft(epochs map[string]int) string {
-	if s.waiting() == 0 {
-		return "nothing to make"
-	}
-	total, unknown := 0.0, 0
-	for i, r := range s.runs {
-		if status := s.statuses[i]; s.engine.Makes(status) {
-			seconds, known := s.estimates.Seconds(r, r.Configuration.Epochs-max(status.Epochs, epochs[r.ID()]))
-			if !known && status.State != engine.Trained {
-				unknown++
-			}
-			total += seconds / float64(s.cores)
-		}
-	}
-	switch {
-	case unknown > 0 && total == 0:
-		return "time left unknown"
-	case unknown > 0:
-		return fmt.Sprintf("at least %s left, %s of unknown length", duration(total), count(unknown, "run"))
-	}
-	return "about " + duration(total) + " left"
 }
 
 // printTable prints the mean and the standard deviation of the test metrics over the seeds of each cell.

@@ -102,21 +102,20 @@ func repeatable(r results.Result) error {
 func (s *session) again(ctx context.Context, r plan.Run, want results.Result, folder string) (got results.Result, err error) {
 	e := &engine.Engine{
 		Folders: engine.Folders{State: folder, Results: filepath.Join(folder, "results")},
-		Program: s.engine.Program, Processes: s.engine.Processes, Cores: s.cores, Memory: s.memory, Device: "cpu", Kernel: want.Kernels[0],
+		Program: s.engine.Program, Processes: s.engine.Processes, Threads: s.threads, Device: "cpu", Kernel: want.Kernels[0],
 	}
 	if want.Kernels[0] == deviceKernel {
 		e.Device, e.Kernel = "cuda", ""
 	}
-	var failure error
-	err = e.Run(ctx, []plan.Run{r}, []engine.Status{{State: engine.Missing, Unscored: r.Protocols}}, func(event engine.Event) {
+	e.Run(ctx, []plan.Run{r}, []engine.Status{{State: engine.Missing, Unscored: r.Protocols}}, func(event engine.Event) {
 		switch {
 		case event.Err != nil:
-			failure = event.Err
+			err = event.Err
 		case event.Result != nil:
 			got = *event.Result
 		}
 	})
-	return got, errors.Join(err, failure)
+	return got, err
 }
 
 // commits names the commits of two results, if they differ.

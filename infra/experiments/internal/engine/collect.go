@@ -16,9 +16,8 @@ import (
 	"tagnet/model/checkpoint"
 )
 
-// Collect returns the result of a run whose training and evaluations are complete. If the training is not in the journal, the result names
-// this machine and the program trainer.
-func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (results.Result, error) {
+// collect returns the result of a run whose training and evaluations are complete.
+func (f Folders) collect(ctx context.Context, r plan.Run, by made) (results.Result, error) {
 	result := results.Result{
 		FormatVersion: results.FormatVersion, Dataset: r.Dataset, Experiment: r.Experiment, Varied: r.Varied, Seed: r.Seed,
 		Configuration: json.RawMessage(r.Configuration.String()), Validation: r.Validation,
@@ -45,15 +44,7 @@ func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (resu
 			result.Kernels = append(result.Kernels, e.Kernel)
 		}
 	}
-	events, err := f.journal(r).read()
-	if err != nil {
-		return result, err
-	}
-	if t := training(events); t.known {
-		result.Commit, result.Modified, result.Machine, result.Training.CPUSeconds = t.Commit, t.Modified, t.Machine, t.cpuSeconds
-	} else {
-		result.Commit, result.Modified, result.Machine = trainer.Commit, trainer.Modified, Machine()
-	}
+	result.Commit, result.Modified, result.Machine, result.Training.CPUSeconds = by.program.Commit, by.program.Modified, by.machine, by.cpuSeconds
 	result.Machine.Device = deviceOf(result.Kernels, result.Machine.Device)
 	for _, protocol := range r.Protocols {
 		e, err := f.metrics(ctx, r, protocol)
@@ -61,7 +52,7 @@ func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (resu
 			return result, err
 		}
 		e.NBFNetMessages = e.Distinct * int64(r.Configuration.Layers) * edges
-		e.Seconds = scored(events, protocol)
+		e.Seconds = by.scored[protocol]
 		result.Evaluation[protocol] = e
 	}
 	return result, nil

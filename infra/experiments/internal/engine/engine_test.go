@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,90 +14,6 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 )
-
-// events returns the events of a text: b begins a training, r resumes one, e ends one that took 10 seconds of processor time.
-func events(text string) (all []event) {
-	for _, c := range text {
-		all = append(all, event{Stage: trainStage, Ended: c == 'e', Resumed: c == 'r', Commit: string(c), CPUSeconds: map[rune]float64{'e': 10}[c]})
-	}
-	return all
-}
-
-func TestTraining(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]struct {
-		commit string
-		cpu    float64
-	}{
-		"":     {"", 0},
-		"be":   {"e", 10},
-		"bere": {"e", 20},
-		"b":    {"b", 0}, // this command was killed, and the process went on
-		"br":   {"r", 0},
-		"bre":  {"e", 0}, // the first process was killed
-		"re":   {"e", 0}, // another program trained first
-		"rere": {"e", 0},
-	} {
-		if got := training(events(text)); got.known != (want.commit != "") || got.Commit != want.commit || got.cpuSeconds != want.cpu {
-			t.Errorf("%q: %+v, want %+v", text, got, want)
-		}
-	}
-}
-
-func TestJournal(t *testing.T) {
-	t.Parallel()
-	j := journal(filepath.Join(t.TempDir(), "logs", "run.journal"))
-	if all, err := j.read(); len(all) > 0 || err != nil {
-		t.Errorf("a journal that does not exist: %v, error %v", all, err)
-	}
-	for _, e := range append(events("be"), event{Stage: "test", Ended: true, Seconds: 3}) {
-		if err := j.append(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all, err := j.read()
-	if err != nil || len(all) != 3 || scored(all, "test") != 3 || scored(all, "other") != 0 {
-		t.Errorf("%+v, error %v", all, err)
-	}
-	info, err := os.Stat(string(j))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(string(j), info.Size()-9); err != nil {
-		t.Fatal(err)
-	}
-	if all, err := j.read(); len(all) != 2 || err != nil {
-		t.Errorf("a last line that was cut short: %d events, error %v", len(all), err)
-	}
-	if err := j.append(event{Stage: "other", Ended: true, Seconds: 4}); err != nil {
-		t.Fatal(err)
-	}
-	if all, err := j.read(); len(all) != 3 || err != nil || scored(all, "other") != 4 {
-		t.Errorf("after a line that was cut short: %+v, error %v", all, err)
-	}
-}
-
-// TestTrainingBeginsItsJournal checks that the processes of a training that was removed do not count for the next one.
-func TestTrainingBeginsItsJournal(t *testing.T) {
-	t.Parallel()
-	program, err := exec.LookPath("true")
-	if err != nil {
-		t.Skip(err)
-	}
-	e := Engine{Folders: Folders{State: t.TempDir()}, Processes: &Processes{}, Program: Program{Path: program}}
-	r := plan.Run{Dataset: "a", Experiment: "fixed", Seed: 1}
-	for _, c := range []struct {
-		state State
-		want  int
-	}{{Missing, 2}, {Interrupted, 4}, {Missing, 2}} {
-		if err := e.train(r, Status{State: c.state}, 1); err != nil {
-			t.Fatal(err)
-		}
-		if all, err := e.journal(r).read(); len(all) != c.want || err != nil {
-			t.Errorf("%s: %d events, want %d, error %v", c.state, len(all), c.want, err)
-		}
-	}
-}
 
 func TestLastLine(t *testing.T) {
 	t.Parallel()
@@ -222,34 +137,6 @@ func TestEvaluates(t *testing.T) {
 		}
 		if got := f.evaluates(t.Context(), r, "test", best); got != (weights == "new") {
 			t.Errorf("an evaluation of the %s weights: %v", weights, got)
-		}
-	}
-}
-
-func TestEstimates(t *testing.T) {
-	t.Parallel()
-	of := func(dataset, delta string, seed int64) plan.Run {
-		return plan.Run{Dataset: dataset, Experiment: "fixed", Varied: map[string]string{"delta": delta}, Seed: seed}
-	}
-	var e Estimates
-	if _, known := e.Seconds(of("a", "1", 1), 2); known {
-		t.Error("an estimate without results")
-	}
-	e.Observe(of("b", "1", 1), results.Training{}, 1)
-	e.Observe(of("b", "1", 1), results.Training{Epochs: 2, Seconds: 8}, 2)
-	for seed, seconds := range []float64{10, 12, 90} {
-		e.Add(of("a", "1", int64(seed)), results.Result{Training: results.Training{Epochs: 2, Seconds: seconds}, Machine: results.Machine{Threads: 2}})
-	}
-	e.Add(of("a", "2", 1), results.Result{Training: results.Training{Epochs: 1, Seconds: 9, CPUSeconds: 1}})
-	e.Add(of("d", "1", 1), results.Result{Training: results.Training{Epochs: 1, Seconds: 5, CPUSeconds: 1}, Machine: results.Machine{Device: "H100"}})
-	full := of("a", "3", 7)
-	full.Configuration.Policy = configuration.PolicyFull
-	for _, c := range []struct {
-		run  plan.Run
-		want float64
-	}{{full, 0}, {of("a", "1", 7), 3 * 12}, {of("a", "2", 7), 3 * 1}, {of("a", "3", 7), 3 * 12}, {of("b", "1", 7), 3 * 8}, {of("b", "2", 7), 3 * 8}, {of("c", "1", 7), 0}, {of("d", "1", 7), 3 * 5}} {
-		if got, _ := e.Seconds(c.run, 3); got != c.want {
-			t.Errorf("%s: %v seconds, want %v", c.run.ID(), got, c.want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/storage"
 )
 
-// Lock locks the folder of a state for a command: two commands that share it would use more cores and memory than each was given.
+// Lock locks the folder of a state for a command: two commands that share it would make the same runs.
 func Lock(ctx context.Context, state, commandLine string) (release func() error, err error) {
 	l, err := lock.Acquire(ctx, state, commandLine, false)
 	var held *lock.Held

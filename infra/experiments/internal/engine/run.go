@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/results"
@@ -21,52 +17,135 @@ import (
 type Engine struct {
 	Folders
 	Program Program
-	// Trainer is the program of the trainings of which there is no journal; zero if it is not known.
+	// Trainer is the program of trainings that another call has made; zero if it is not known.
 	Trainer   Program
 	Processes *Processes
-	// Cores and Memory, in MiB, bound all processes together.
-	Cores, Memory int
+	// Threads is the number of threads of each process.
+	Threads int
 	// Device and Kernel are passed to train and score, unless they are empty.
 	Device, Kernel string
 	// Force trains stale runs again.
 	Force bool
 
-	mu     sync.Mutex
-	graphs map[string]func() error // preprocess each dataset, once
+	graphs map[string]error // what preprocess returned, by dataset
 }
 
-// run makes what is missing of a run, with some threads, and returns its result.
-func (e *Engine) run(ctx context.Context, r plan.Run, s Status, threads int) (results.Result, error) {
+// Event tells the caller of Run about a run.
+type Event struct {
+	plan.Run
+	// Begun is true when the run begins, else it has ended.
+	Begun bool
+	// Result is the result of a completed run, Err the error of a failed one. Neither is set for a run that was interrupted.
+	Result *results.Result
+	Err    error
+	// Unscored are the protocols that the result lacks.
+	Unscored []string
+}
+
+// Run makes runs, one after another, until all are made or an interrupt comes. It calls tell when one begins and ends. A failure ends one run
+// only; if preprocess fails, tell is called once for all runs of the dataset.
+func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, tell func(Event)) {
+	for i, r := range runs {
+		if !e.Makes(statuses[i]) || e.graphs[r.Dataset] != nil || e.Processes.Interrupted() {
+			continue
+		}
+		tell(Event{Run: r, Begun: true})
+		result, err := e.run(ctx, r, statuses[i])
+		event := Event{Run: r}
+		switch {
+		case err == nil:
+			event.Result = &result
+		case !errors.Is(err, errInterrupted):
+			event.Err = err
+		}
+		tell(event)
+	}
+}
+
+// made says how a call made a training and its evaluations.
+type made struct {
+	// program is that of the training, zero if an earlier call made it.
+	program Program
+	machine results.Machine
+	// cpuSeconds is the processor time of the training, 0 if it was interrupted, and scored the seconds of the evaluations.
+	cpuSeconds float64
+	scored     map[string]float64
+}
+
+// run makes what is missing of a run, and returns its result.
+func (e *Engine) run(ctx context.Context, r plan.Run, s Status) (results.Result, error) {
 	if err := e.prepare(r); err != nil {
 		return results.Result{}, err
 	}
+	by := made{scored: map[string]float64{}}
 	if s.State != Trained {
-		if err := e.train(r, s, threads); err != nil {
+		took, err := e.train(r, s)
+		if err != nil {
 			return results.Result{}, err
+		}
+		by.program, by.machine = e.Program, Machine()
+		by.machine.Threads, by.machine.Device = e.Threads, device(e.Log(r.Dataset, r.Name()))
+		if s.State != Interrupted {
+			by.cpuSeconds = took.CPUSeconds
 		}
 		s.Unscored = r.Protocols
 	}
 	for _, protocol := range s.Unscored {
-		if err := e.score(ctx, r, protocol, threads); err != nil {
+		took, err := e.score(ctx, r, protocol)
+		if err != nil {
 			return results.Result{}, err
 		}
+		by.scored[protocol] = took.Seconds
 	}
-	return e.publish(context.WithoutCancel(ctx), r) // an interrupt that comes now has nothing to stop
+	return e.publish(context.WithoutCancel(ctx), r, by) // an interrupt that comes now has nothing to stop
 }
 
-// publish collects the result of a run and writes its file. From an earlier result of the same weights it keeps what the state lacks: evaluations
-// that are no longer in the plan, and the program and the machine of a training that is not in the journal.
-func (e *Engine) publish(ctx context.Context, r plan.Run) (results.Result, error) {
-	result, err := e.Collect(ctx, r, e.Trainer)
+// CollectAll writes the results of the runs that are complete in the state. With partial it also writes those of runs that have no result
+// yet and lack only an evaluation. It leaves runs of other data to Run, which compares the facts. It returns the number of results.
+func (e *Engine) CollectAll(ctx context.Context, runs []plan.Run, statuses []Status, partial bool, tell func(Event)) (collected int) {
+	for i, r := range runs {
+		s := statuses[i]
+		evaluated := r
+		evaluated.Protocols = slices.DeleteFunc(slices.Clone(r.Protocols), func(p string) bool { return slices.Contains(s.Unscored, p) })
+		if s.State != Trained || s.OtherData || len(evaluated.Protocols) == 0 || len(s.Unscored) > 0 && (!partial || s.Result != nil) {
+			continue
+		}
+		result, err := e.publish(ctx, evaluated, made{})
+		if err != nil {
+			tell(Event{Run: r, Err: fmt.Errorf("collecting the result: %w", err)})
+			continue
+		}
+		collected++
+		tell(Event{Run: r, Result: &result, Unscored: s.Unscored})
+	}
+	return collected
+}
+
+// publish collects the result of a run and writes its file. From an earlier result of the same weights it keeps what is not made now: the
+// program, the machine and the time of the training, the times of evaluations, and evaluations that are no longer in the plan.
+func (e *Engine) publish(ctx context.Context, r plan.Run, by made) (results.Result, error) {
+	trained := by.program.Path != ""
+	if !trained {
+		by.program, by.machine = e.Trainer, Machine()
+	}
+	result, err := e.collect(ctx, r, by)
 	if err != nil {
 		return result, err
 	}
 	before, err := results.Read(ctx, filepath.Join(e.Results, result.Path()))
 	if err == nil && before.Weights == result.Weights {
-		maps.Copy(before.Evaluation, result.Evaluation)
-		result.Evaluation = before.Evaluation
-		if result.Commit == "" {
-			result.Commit, result.Modified, result.Machine = before.Commit, before.Modified, before.Machine
+		for protocol, evaluation := range before.Evaluation {
+			now, evaluated := result.Evaluation[protocol]
+			switch {
+			case !evaluated:
+				result.Evaluation[protocol] = evaluation
+			case now.Seconds == 0:
+				now.Seconds = evaluation.Seconds
+				result.Evaluation[protocol] = now
+			}
+		}
+		if !trained {
+			result.Commit, result.Modified, result.Machine, result.Training.CPUSeconds = before.Commit, before.Modified, before.Machine, before.Training.CPUSeconds
 		}
 	}
 	return result, results.Write(ctx, e.Results, result)
@@ -86,99 +165,59 @@ func (g *GraphError) Unwrap() error { return g.err }
 
 // prepare runs preprocess once for each dataset. If the graph exists, preprocess compares the facts with the graph's.
 func (e *Engine) prepare(r plan.Run) error {
-	e.mu.Lock()
-	if e.graphs == nil {
-		e.graphs = map[string]func() error{}
+	if _, there := e.graphs[r.Dataset]; there {
+		return nil
 	}
-	if e.graphs[r.Dataset] == nil {
-		e.graphs[r.Dataset] = sync.OnceValue(func() error {
-			arguments := append(preprocessArguments(r, e.Workspace(r.Dataset)), "--memory", fmt.Sprint(r.Memory))
-			_, err := e.Processes.Run(e.Log(r.Dataset, "graph"), e.Program.Path, arguments...)
-			return err
-		})
-	}
-	preprocess := e.graphs[r.Dataset]
-	e.mu.Unlock()
-	err := preprocess()
-	if err == nil || errors.Is(err, errInterrupted) {
+	arguments := append(preprocessArguments(r, e.Workspace(r.Dataset)), "--memory", fmt.Sprint(r.Memory))
+	_, err := e.Processes.Run(e.Log(r.Dataset, "graph"), e.Program.Path, arguments...)
+	if errors.Is(err, errInterrupted) {
 		return err
 	}
-	return &GraphError{r.Dataset, err}
+	if err != nil {
+		err = &GraphError{r.Dataset, err}
+	}
+	if e.graphs == nil {
+		e.graphs = map[string]error{}
+	}
+	e.graphs[r.Dataset] = err
+	return err
 }
 
 // train trains a run, or resumes its training.
-func (e *Engine) train(r plan.Run, s Status, threads int) error {
+func (e *Engine) train(r plan.Run, s Status) (Usage, error) {
 	arguments := trainArguments(r, e.Workspace(r.Dataset))
-	resumed := s.State == Interrupted
-	switch {
-	case resumed:
+	switch s.State {
+	case Interrupted:
 		arguments = append(arguments, "--resume")
-	case s.State == Stale:
+	case Stale:
 		arguments = append(arguments, "--force")
 	}
-	if !resumed { // what the journal has is of a training that no longer exists
-		if err := os.Remove(string(e.journal(r))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	arguments = append(arguments, "--replicas", fmt.Sprint(threads), "--memory", fmt.Sprint(r.Memory))
-	return e.recorded(r, event{Stage: trainStage, Resumed: resumed}, threads, arguments)
+	arguments = append(arguments, "--replicas", fmt.Sprint(e.Threads), "--memory", fmt.Sprint(r.Memory))
+	return e.compute(r, arguments)
 }
 
 // score evaluates a run with a protocol. An evaluation of other weights is replaced.
-func (e *Engine) score(ctx context.Context, r plan.Run, protocol string, threads int) error {
-	arguments := append(scoreArguments(r, e.Workspace(r.Dataset), protocol), "--threads", fmt.Sprint(threads), "--memory", fmt.Sprint(r.Memory))
+func (e *Engine) score(ctx context.Context, r plan.Run, protocol string) (Usage, error) {
+	arguments := append(scoreArguments(r, e.Workspace(r.Dataset), protocol), "--threads", fmt.Sprint(e.Threads), "--memory", fmt.Sprint(r.Memory))
 	there, err := storage.Exists(ctx, storage.Join(e.evaluation(r, protocol), manifest.FileName))
 	if err != nil {
-		return err
+		return Usage{}, err
 	}
 	if there {
 		arguments = append(arguments, "--force")
 	}
-	return e.recorded(r, event{Stage: protocol}, threads, arguments)
+	return e.compute(r, arguments)
 }
 
-// recorded runs a process of train or score and writes its begin and its end to the journal.
-func (e *Engine) recorded(r plan.Run, begun event, threads int, arguments []string) error {
+// compute runs a process of train or score.
+func (e *Engine) compute(r plan.Run, arguments []string) (Usage, error) {
 	if e.Device != "" {
 		arguments = append(arguments, "--device", e.Device)
 	}
 	if e.Kernel != "" {
 		arguments = append(arguments, "--kernel", e.Kernel)
 	}
-	begun.Commit, begun.Modified, begun.Machine = e.Program.Commit, e.Program.Modified, Machine()
-	begun.Machine.Threads = threads
-	j, log := e.journal(r), e.Log(r.Dataset, r.Name())
-	if err := j.append(begun); err != nil {
-		return err
-	}
-	took, err := e.Processes.Run(log, e.Program.Path, arguments...)
-	ended := begun
-	ended.Ended, ended.Seconds, ended.CPUSeconds, ended.Machine.Device = true, took.Seconds, took.CPUSeconds, device(log)
-	return errors.Join(err, j.append(ended))
-}
-
-// Needs returns an error if the memory does not suffice for a run.
-func (e *Engine) Needs(r plan.Run) error {
-	if r.Memory > e.Memory {
-		return fmt.Errorf("--memory %d is too small: a training of %s uses %d MiB; give it that, or set memory in the file", e.Memory, r.ID(), r.Memory)
-	}
-	return nil
-}
-
-// Progress returns the epochs that a training has finished by now, none if it has not begun.
-func (f Folders) Progress(ctx context.Context, r plan.Run) results.Training {
-	t, err := f.history(ctx, r)
-	if err != nil {
-		return results.Training{}
-	}
-	return t
-}
-
-// work is a run that is to be made.
-type work struct {
-	plan.Run
-	Status
+	return e.Processes.Run(e.Log(r.Dataset, r.Name()), e.Program.Path, arguments...)
 }
 
 // Makes reports whether Run makes a run with this status.

@@ -63,10 +63,6 @@ func (f Folders) Log(dataset, run string) string {
 	return filepath.Join(f.State, "logs", dataset, run+".log")
 }
 
-func (f Folders) journal(r plan.Run) journal {
-	return journal(filepath.Join(f.State, "logs", r.Dataset, r.Name()+".journal"))
-}
-
 func (f Folders) checkpoints(r plan.Run) checkpoint.Folder {
 	return checkpoint.FolderOf(f.Workspace(r.Dataset), r.Name())
 }
