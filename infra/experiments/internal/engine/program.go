@@ -51,7 +51,7 @@ func build(ctx context.Context, name, path, remedy string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	if _, err := output(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", absolute, name); err != nil {
+	if _, err := output(ctx, "go", "build", "-ldflags=-s -w", "-o", absolute, name); err != nil {
 		return Program{}, fmt.Errorf("building %s: %w; %s", filepath.Base(name), err, remedy)
 	}
 	p, err := Open(absolute)
