@@ -2,7 +2,6 @@ package counts
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"tagnet/formats/check"
@@ -50,32 +49,6 @@ type Dataset struct {
 	Unread []string `json:"unread,omitempty"`
 	// Conversion says how the files were read, if they are not tab-separated text.
 	Conversion *Conversion `json:"conversion,omitempty"`
-	// Prefixes are those of the Turtle files, with the namespaces of each: names of IRIs depend on them. It is nil if no file is RDF.
-	Prefixes map[string][]string `json:"prefixes,omitzero"`
-	// Appended are the files whose facts were appended to the graph, in their order.
-	Appended []Appended `json:"appended,omitempty"`
-}
-
-// Appended counts the facts of a file that was appended to a graph.
-type Appended struct {
-	// File is its name.
-	File string `json:"file"`
-	// Facts is the number of facts in it, New of those that the graph did not have. HeldOut are left out because the graph's
-	// validation or test facts have them; the others were in the graph, or are repeated in the file.
-	Facts   int64 `json:"facts"`
-	New     int64 `json:"new"`
-	HeldOut int64 `json:"held_out"`
-	// Literals counts the statements of RDF that were left out because their object is a literal.
-	Literals int64 `json:"literals,omitempty"`
-	// Entities is the number of entities that the graph did not have, Relations names such relations.
-	Entities  int64    `json:"entities"`
-	Relations []string `json:"relations,omitempty"`
-}
-
-// Check returns an error for numbers that no append gives.
-func (a Appended) Check() error {
-	return check.First(check.Between("facts", a.Facts, a.New, math.MaxInt64), check.Count("new", a.New), check.Between("held_out", a.HeldOut, 0, a.Facts-a.New),
-		check.Count("literals", a.Literals), check.Count("entities", a.Entities))
 }
 
 // Conversion says how files became facts that are not three tab-separated texts.
@@ -157,11 +130,6 @@ func (d Dataset) Graph() Graph {
 func (d Dataset) Check() error {
 	if d.InferenceGraph != nil {
 		if err := check.Value("inference_graph", *d.InferenceGraph); err != nil {
-			return err
-		}
-	}
-	for i, a := range d.Appended {
-		if err := check.Value(fmt.Sprintf("appended[%d]", i), a); err != nil {
 			return err
 		}
 	}

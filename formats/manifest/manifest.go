@@ -37,21 +37,11 @@ type Manifest struct {
 	Vocabulary string `json:"vocabulary"`
 	// Inputs holds, for each folder or file read, the hash of its manifest or content.
 	Inputs map[string]string `json:"inputs"`
-	// Earlier are the graphs to which facts were appended until this one was made, the oldest first; empty for every other folder.
-	Earlier []Earlier `json:"earlier,omitempty"`
 	// Files lists all files of the folder except the manifest, sorted by name.
 	Files []File `json:"files"`
 	// Checksum is the SHA-256 of the manifest itself, with zeros for these 64 digits. Read and
 	// Write set it. It identifies the content of the whole folder in the Inputs of other folders.
 	Checksum string `json:"manifest_sha256"`
-}
-
-// Earlier identifies a graph before facts were appended to it.
-type Earlier struct {
-	// Graph is the checksum of its manifest, Vocabulary the hash of its names, Facts the number of facts of the graph that grew.
-	Graph      string `json:"graph"`
-	Vocabulary string `json:"vocabulary"`
-	Facts      int64  `json:"facts"`
 }
 
 // File is one file of a folder.
@@ -119,11 +109,6 @@ func (m Manifest) Check() error {
 		}
 		if i > 0 && m.Files[i-1].Name >= f.Name {
 			return fmt.Errorf("%s.name is %q after %q: names are in byte order, each once", key, f.Name, m.Files[i-1].Name)
-		}
-	}
-	for i, e := range m.Earlier {
-		if err := check.Count(fmt.Sprintf("earlier[%d].facts", i), e.Facts); err != nil {
-			return err
 		}
 	}
 	return check.Counts("rows", m.Rows)

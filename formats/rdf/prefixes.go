@@ -24,10 +24,6 @@ type Prefixes struct {
 
 type binding struct{ prefix, namespace string }
 
-// Declared returns the namespaces of each prefix that was added: two of one that is not used. Adding them to other Prefixes gives IRIs the
-// same names there. The caller must not change them.
-func (p *Prefixes) Declared() map[string][]string { return p.declared }
-
 // Add adds a declaration. A prefix that stands for several namespaces is not used at all.
 func (p *Prefixes) Add(prefix, namespace string) {
 	if p.declared == nil {

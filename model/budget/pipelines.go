@@ -271,14 +271,6 @@ func Preprocess(names int64) Estimate {
 	}
 }
 
-// Append estimates reading a graph of so many names, of so many bytes in all, to append facts to it, where so many facts are looked up.
-func Append(names, nameBytes, facts int64) Estimate {
-	e := Preprocess(0)
-	e.Task = "appending facts to this graph"
-	e.Rows = []Row{{"names", 16*names + nameBytes}, {"facts", 48 * facts}} // a string; 17 bytes in a hash table that may be half empty
-	return e
-}
-
 // SearchBytes guesses what the search of a part and the pieces of that part take as elements of a pipeline. Most parts take less.
 func SearchBytes(s Sizes, c configuration.Configuration) int64 {
 	const (

@@ -102,14 +102,8 @@ func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 	return known, nil
 }
 
-// Vocabularies returns the hash of the graph's names, and those of the graphs to which facts were appended until it was made.
-func (k *KG) Vocabularies() []string {
-	hashes := []string{k.Vocabulary}
-	for _, e := range k.Manifest.Earlier {
-		hashes = append(hashes, e.Vocabulary)
-	}
-	return hashes
-}
+// Vocabularies returns the hash of the graph's names.
+func (k *KG) Vocabularies() []string { return []string{k.Vocabulary} }
 
 // Inductive reports whether queries of test are about another graph than the training graph.
 func (k *KG) Inductive() bool { return k.Train != k.Inference }

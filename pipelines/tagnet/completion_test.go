@@ -65,7 +65,7 @@ var completed = []struct {
 	{[]string{"train", "--dim", ""}, nil},
 	{[]string{"no-command", ""}, nil},
 	{[]string{"score", "--worker"}, nil}, // no worker starts
-	{[]string{"preprocess", "--append", "two"}, []string{"two words.txt", "twofold"}},
+	{[]string{"preprocess", "--types", "two"}, []string{"two words.txt", "twofold"}},
 	{[]string{"preprocess", "--workspace", "two"}, []string{"twofold"}},
 }
 

@@ -23,8 +23,6 @@ type WriteParams struct {
 	Chunks []triples.Chunk
 	// Rejects are lines that were rejected before, where files of other formats became texts.
 	Rejects []triples.Rejects
-	// Names are names that belong to the vocabulary even if no fact has them; Write does not need them.
-	Names []vocabulary.Names
 	// Inductive says that there are facts of an inference graph, to which the test queries belong.
 	Inductive bool
 	// ValidOnInference says that the validation queries belong to it, too.
@@ -99,7 +97,7 @@ func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.
 	if len(p.Rejects) > 0 {
 		rejects = beam.Flatten(s, rejects, beam.CreateList(s, p.Rejects))
 	}
-	p.Chunks, p.Rejects, p.Names = nil, nil, nil // no other step needs all of them
+	p.Chunks, p.Rejects = nil, nil // no other step needs all of them
 	rows := beam.ParDo(s, &encodeFn{Params: p}, beam.Reshuffle(s, tasks))
 	empty := beam.ParDo(s, emptyTableFn, beam.CreateList(s, kg.TableFiles(p.Inductive, p.EdgeShards)))
 	rejected := beam.ParDo(s, rejectsFn, rejects)

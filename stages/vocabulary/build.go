@@ -39,8 +39,6 @@ type BuildParams struct {
 	Folder, Spill string
 	// Lock is that of Folder; the zero Lock is never lost.
 	Lock lock.Lock
-	// Names are further names, beside those of facts.
-	Names []Names
 	// Strict makes the first line that is not a fact an error, a triples.BadLine. Otherwise such
 	// lines are rejected.
 	Strict bool
@@ -59,12 +57,6 @@ func BufferBytes(plan budget.Plan, limit int64) int64 {
 	return plan.BufferBytes()
 }
 
-// Names are sorted names of a vocabulary file. They are an element of pipelines.
-type Names struct {
-	File  string
-	Spill externalsort.Spill
-}
-
 // Written describes a complete vocabulary file. It is an element of pipelines.
 type Written struct {
 	// File is its name, URL its location, Version the hash of its names.
@@ -81,26 +73,16 @@ type Written struct {
 // a thread; then the spill files of each vocabulary file are merged.
 func Build(s beam.Scope, chunks beam.PCollection, p BuildParams) (written, rejects beam.PCollection) {
 	s = s.Scope("vocabulary.Build")
-	further := p.Names
-	p.Names = nil // no step needs all of them
 	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, chunks))
-	if len(further) > 0 {
-		names = beam.Flatten(s, names, beam.ParDo(s, furtherFn, beam.CreateList(s, further)))
-	}
 	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, names)), rejects
 }
 
-// furtherFn adds names to a vocabulary file.
-func furtherFn(n Names, emit func(string, externalsort.Spill)) { emit(n.File, n.Spill) }
-
 func init() {
-	beam.RegisterDoFn(furtherFn)
 	beam.RegisterDoFn(&namesFn{})
 	beam.RegisterDoFn(&writeFn{})
 	beam.RegisterType(reflect.TypeOf((*triples.Chunk)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*triples.Rejects)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*externalsort.Spill)(nil)).Elem())
-	beam.RegisterType(reflect.TypeOf((*Names)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Written)(nil)).Elem())
 }
 

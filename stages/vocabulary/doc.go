@@ -3,5 +3,4 @@
 //
 // The distinct names of each chunk of the texts are sorted into spill files, which are merged into the
 // vocabulary files. Workers load the ids (package model/ids) once per process, without the names.
-// Names of a graph that facts are appended to are further spill files.
 package vocabulary

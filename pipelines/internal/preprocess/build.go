@@ -25,7 +25,7 @@ func Build(p graph.WriteParams) *beam.Pipeline {
 	p.Spill = storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
 	written, rejects := vocabulary.Build(s, beam.CreateList(s, p.Chunks), vocabulary.BuildParams{
-		Folder: p.Folder, Lock: p.Lock, Spill: p.Spill, Names: p.Names, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
+		Folder: p.Folder, Lock: p.Lock, Spill: p.Spill, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
 	})
 	graph.Write(s, rejects, written, p)
 	return pipeline

@@ -60,7 +60,6 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, source data
 		return source, err
 	}
 	source.converted.Formats = source.formats()
-	source.prefixes = c.declared()
 	source.files = files
 	return source, source.countUnlabeled()
 }
@@ -161,17 +160,16 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 	}
 	defer file.Abort()
 	out := bufio.NewWriterSize(file, 1<<16)
-	if err := c.each(ctx, t, url+".rejects", func(line int, fact facts.Fact) error { return writeFact(out, fact, line) }); err != nil {
+	err = c.each(ctx, t, url+".rejects", func(line int, f facts.Fact) error {
+		return triples.WriteNumbered(out, triples.Triple{Head: []byte(f.Head), Relation: []byte(f.Relation), Tail: []byte(f.Tail)}, line)
+	})
+	if err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
 	return file.Commit()
-}
-
-func writeFact(out *bufio.Writer, f facts.Fact, line int) error {
-	return triples.WriteNumbered(out, triples.Triple{Head: []byte(f.Head), Relation: []byte(f.Relation), Tail: []byte(f.Tail)}, line)
 }
 
 // each calls each for the facts of a file, and writes its bad lines to a file of rejects.
@@ -221,17 +219,6 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		return triples.EmptyError(t.url, "head, relation and tail")
 	}
 	return nil
-}
-
-// declared returns the prefixes of the files, or nil if none is RDF.
-func (c *converter) declared() map[string][]string {
-	if !slices.ContainsFunc(c.source.files, func(t text) bool { return isRDF(t.options.Format) }) {
-		return nil
-	}
-	if declared := c.prefixes.Declared(); declared != nil {
-		return declared
-	}
-	return map[string][]string{}
 }
 
 func isRDF(format facts.Format) bool {

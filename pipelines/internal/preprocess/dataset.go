@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/triples"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/vocabulary"
 )
 
 // dataset is the files of a run.
@@ -32,9 +31,6 @@ type dataset struct {
 	// converted is what the conversion of the files found.
 	converted counts.Conversion
 	rejects   []triples.Rejects
-	// prefixes are those of the RDF files, nil without any; names are names of the graph that no fact may have.
-	prefixes map[string][]string
-	names    []vocabulary.Names
 }
 
 // text is one file of facts, with its key in the configuration.

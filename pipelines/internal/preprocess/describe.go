@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -13,15 +12,11 @@ import (
 	"tagnet/pipelines/internal/progress"
 )
 
-// describe prints the sizes of the graph, which lines were left out, and warnings. files are the names of the files of the splits; once
-// facts are appended, they are no longer those of the graph.
+// describe prints the sizes of the graph, which lines were left out, and warnings. files are the names of the files of the splits.
 func describe(ctx context.Context, e *command.Environment, s counts.Dataset, files map[string]string) error {
 	warnings, err := unseen(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
-	}
-	if len(s.Appended) > 0 {
-		files = nil
 	}
 	e.Say("")
 	if s.InferenceGraph == nil {
@@ -165,7 +160,7 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	var list, names []string
 	repeated := map[string]int64{} // by file, which --split divides
 	for _, split := range []string{"train", "valid", "test", "facts", "inference"} {
-		if n, name := s.Repeated[split], cmp.Or(files[split], split); n > 0 {
+		if n, name := s.Repeated[split], files[split]; n > 0 {
 			if repeated[name] == 0 {
 				names = append(names, name)
 			}

@@ -13,13 +13,6 @@ import (
 // check reads the flags that say how facts are written.
 func (f *flags) check(e *command.Environment) error {
 	f.seed = e.Seed
-	if f.append != "" {
-		for _, other := range []struct{ flag, value string }{{"dataset", f.dataset}, {"inference", f.inference}, {"split", f.split}, {"types", f.types}, {"type_relation", f.typeRelation}, {"validate_on", f.validateOn}} {
-			if other.value != "" {
-				return command.Usage("--%s makes a graph, and --append adds facts to the one that the workspace has: leave one of them out", other.flag)
-			}
-		}
-	}
 	if f.columnList != "" {
 		f.columns = strings.Split(f.columnList, ",")
 		if len(f.columns) != 3 || slices.Contains(f.columns, "") {
@@ -30,7 +23,7 @@ func (f *flags) check(e *command.Environment) error {
 		}
 	}
 	for _, other := range []struct{ flag, value string }{{"split", f.split}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
-		if f.dataset == "" && f.append == "" && other.value != "" {
+		if f.dataset == "" && other.value != "" {
 			return command.Usage("--%s is %q without --dataset: the built-in sample needs none", other.flag, other.value)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/triples"
@@ -16,8 +15,6 @@ type headerCheck struct {
 	first facts.Fact
 	url   string
 	lines int
-	// known are names of relations: a line that has one is a fact.
-	known []string
 	// fact reports that the first line is none: a word of it stands in another line, or another file begins otherwise.
 	fact bool
 }
@@ -25,7 +22,6 @@ type headerCheck struct {
 // add adds a line of a file. All files are added in turn.
 func (h *headerCheck) add(url string, line int, f facts.Fact) {
 	if line == 1 {
-		h.fact = h.fact || slices.Contains(h.known, f.Relation)
 		if h.url == "" {
 			h.first, h.url = f, url
 		} else if h.first != f {

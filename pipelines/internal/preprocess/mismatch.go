@@ -33,8 +33,6 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 	for _, d := range mismatch.Differences {
 		if text, ok := strings.CutPrefix(d, "files."); ok {
 			texts = append(texts, f.textDiffers(source, text))
-		} else if strings.HasPrefix(d, "appended ") {
-			others = append(others, "preprocess --append added facts to it")
 		} else {
 			others = append(others, d)
 		}

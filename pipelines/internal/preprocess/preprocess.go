@@ -36,7 +36,7 @@ var OnBadLine = []string{fail, reject}
 
 // flags are the flags of this pipeline only.
 type flags struct {
-	dataset, inference, append string
+	dataset, inference         string
 	onBadLine                  string
 	types, typeRelation        string
 	format                     facts.Format
@@ -67,7 +67,6 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")
-			set.StringVar(&f.append, "append", "", "`file` of facts that are appended to the workspace's graph: to the inference graph, if there is one, and else to the training facts")
 			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference}, "the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
 			command.Choice(set, &f.onBadLine, "on_bad_line", fail, OnBadLine, "stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
@@ -101,17 +100,13 @@ type configuration struct {
 	// ValidateOn is triples.Inference if the validation queries are about that graph.
 	ValidateOn string `json:"validate_on,omitempty"`
 	Seed       int64  `json:"seed,omitempty"`
-	// Appended are the configurations of preprocess --append, in their order, and To that of one of them: the checksum of the
-	// graph before.
-	Appended []configuration `json:"appended,omitempty"`
-	To       string          `json:"to,omitempty"`
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
 		return err
 	}
-	if err := e.NotEmpty("a file", "append", "types", "entity_names", "relation_names"); err != nil {
+	if err := e.NotEmpty("a file", "types", "entity_names", "relation_names"); err != nil {
 		return err
 	}
 	if err := e.NotEmpty("a relation", "type_relation"); err != nil {
@@ -129,9 +124,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	// The number of names is not known yet; this much is needed for any.
 	if _, err := e.Plan(budget.Preprocess(0), f.memory, 0); err != nil {
 		return err
-	}
-	if f.append != "" {
-		return f.appendFacts(ctx, e)
 	}
 	source, err := f.find(ctx, e)
 	if err != nil {
@@ -301,7 +293,7 @@ func (f *flags) runJob(ctx context.Context, e *command.Environment, folder strin
 // pipeline returns the Beam pipeline that makes a folder of tables from a dataset.
 func (f *flags) pipeline(folder string, source dataset, held lock.Lock) *beam.Pipeline {
 	return Build(graph.WriteParams{
-		Chunks: source.chunks(), Rejects: source.rejects, Names: source.names, Strict: f.onBadLine == fail,
+		Chunks: source.chunks(), Rejects: source.rejects, Strict: f.onBadLine == fail,
 		Folder: folder, Lock: held, Inductive: source.inductive, ValidOnInference: source.validOnInference,
 		Dataset: source.name, InferenceDataset: source.inferenceName,
 		EdgeShards: source.edgeShards(), Memory: f.memory * budget.MiB,

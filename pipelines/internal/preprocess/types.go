@@ -89,7 +89,6 @@ func (f *flags) complete(ctx context.Context, e *command.Environment, source dat
 		return err
 	}
 	s.Unread = source.unread
-	s.Prefixes = source.prefixes
 	if source.converted != (counts.Conversion{}) {
 		s.Conversion = &source.converted
 	}

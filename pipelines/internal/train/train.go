@@ -497,9 +497,6 @@ func (t *trainer) sameRun(records []checkpoint.Record) error {
 		if t.loaded != nil && r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
 			different = append(different, "the graph is another")
 			remedy = fmt.Sprintf("use another --workspace, or %s to start over", t.stage.Command.With("--force"))
-			if slices.ContainsFunc(t.loaded.Manifest.Earlier, func(e manifest.Earlier) bool { return e.Graph == r.Vocabulary.Graph }) {
-				remedy = fmt.Sprintf("preprocess --append has added facts since, and a training stays on one graph: score takes %s as it is; another --run, or %s, trains on all facts", r.Name(), t.stage.Command.With("--force"))
-			}
 		}
 		if len(different) > 0 {
 			return fmt.Errorf("%s of %s was written with another configuration (%s): %s", r.Name(), t.folder, strings.Join(different, "; "), remedy)

@@ -64,8 +64,6 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score and serve also take --model zero, of any graph, and other pretrained ones%s", err, w.Command("train"), others)
 	case errors.As(err, &damaged):
 		return Model{}, fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
-	case errors.Is(err, checkpoint.ErrMismatch) && len(loaded.Manifest.Earlier) > 0:
-		return Model{}, fmt.Errorf("%w; preprocess --append has added facts since: %s with the flags it had trains on all, and score and serve with --model FILE.pth take ULTRA's weights", err, w.Command("train", "--force"))
 	case err != nil:
 		return Model{}, err
 	}
@@ -75,31 +73,13 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	}
 	switch {
 	case record.Mixture == nil && record.Vocabulary.Graph != loaded.Manifest.Checksum:
-		m.Warning = w.otherGraph(record, loaded.Manifest)
+		m.Warning = fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force"))
 	case !finished && errors.As(lock.CheckFree(ctx, string(folder)), new(*lock.Held)):
 		m.Warning = fmt.Sprintf("the training is still running; using %s", record.Name())
 	case !finished:
 		m.Warning = fmt.Sprintf("training incomplete; using %s. Resume: %s", record.Name(), w.Command("train", "--resume"))
 	}
 	return m, nil
-}
-
-// otherGraph warns of a model that was trained on another graph: before facts were appended to this one, or on one of which nothing is known.
-func (w Workspace) otherGraph(r checkpoint.Record, m manifest.Manifest) string {
-	again := w.Command("train", "--force")
-	at := slices.IndexFunc(m.Earlier, func(e manifest.Earlier) bool { return e.Graph == r.Vocabulary.Graph })
-	if at < 0 {
-		return fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", again)
-	}
-	n := kg.EdgesOf(m, "test")/2 - m.Earlier[at].Facts
-	added := fmt.Sprintf("%d facts", n)
-	if n == 1 {
-		added = "1 fact"
-	}
-	if _, inductive := m.Rows["inference_entities"]; inductive {
-		return fmt.Sprintf("%s was trained before preprocess --append added %s to the inference graph", r.Name(), added)
-	}
-	return fmt.Sprintf("%s was trained on the earlier graph, before preprocess --append added %s: %s with the flags it had trains on all", r.Name(), added, again)
 }
 
 // sameFolder returns true if two paths or URLs lead to one folder.

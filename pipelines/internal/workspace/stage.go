@@ -39,8 +39,6 @@ type Stage struct {
 	Inputs map[string]string
 	// Lasting says that the content stays valid if an input is replaced while it is made, as that of a training, which reads the graph once.
 	Lasting bool
-	// Earlier are the folders that this one was made from and replaces, for its manifest.
-	Earlier []manifest.Earlier
 	// Command makes the folder. Errors quote it.
 	Command Command
 	// Outputs are the paths below the folder of the files that make it complete: Publish returns an
@@ -367,7 +365,7 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	}
 	// Another run may have completed the folder meanwhile.
 	return manifest.Write(s.lock.Guard(ctx), s.url(), manifest.Manifest{
-		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs, Earlier: s.Earlier,
+		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs,
 		Files: slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == lock.FileName }),
 	})
 }
@@ -391,14 +389,6 @@ func (s *Stage) checkInputs(ctx context.Context) error {
 // the recorded SHA-256, and the folder's inputs have not changed since. The error names the command
 // that makes or overwrites the folder.
 func (w Workspace) Require(ctx context.Context, folder string, command Command) (manifest.Manifest, error) {
-	m, err := w.require(ctx, folder, command)
-	if err != nil && w.Interrupted(ctx, folder) {
-		err = fmt.Errorf("%s is half replaced by that of %s, which was killed: run that again with the same file", w.Path(folder), w.Command("preprocess", "--append", "FILE"))
-	}
-	return m, err
-}
-
-func (w Workspace) require(ctx context.Context, folder string, command Command) (manifest.Manifest, error) {
 	url := w.Path(folder)
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -411,10 +401,7 @@ func (w Workspace) require(ctx context.Context, folder string, command Command) 
 		return m, remedied(err, command)
 	}
 	if err := manifest.Verify(ctx, url, m); err != nil {
-		if err = remedied(err, command); errors.As(err, new(*Unusable)) && len(m.Earlier) > 0 {
-			err = fmt.Errorf("%w; then append the facts again that --append added", err)
-		}
-		return m, err
+		return m, remedied(err, command)
 	}
 	for _, input := range slices.Sorted(maps.Keys(m.Inputs)) {
 		now, err := w.hash(ctx, input)
