@@ -17,7 +17,7 @@ import (
 var (
 	// ErrNotFound is the error of a workspace without a graph, and of a checkpoint that does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrNotComplete is the error of a graph that preprocess has not finished writing.
+	// ErrNotComplete is the error of a graph that preprocess has not finished writing, or replaces meanwhile.
 	ErrNotComplete = errors.New("not complete")
 	// ErrDamaged is the error of a file that does not match its checksum.
 	ErrDamaged = errors.New("damaged")
@@ -33,7 +33,10 @@ type UnknownNameError = kg.UnknownNameError
 // classify wraps an error of reading a graph or a checkpoint with the error above that describes it.
 func classify(err error) error {
 	var damaged *checkpoint.DamagedError
+	var replaced *manifest.Replaced
 	switch {
+	case errors.As(err, &replaced):
+		return fmt.Errorf("%w: %w", ErrNotComplete, err)
 	case errors.As(err, &damaged), errors.Is(err, manifest.ErrDamaged), errors.Is(err, safetensors.ErrDamaged):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	case errors.Is(err, checkpoint.ErrNone), errors.Is(err, checkpoint.ErrUnknown), errors.Is(err, fs.ErrNotExist):
@@ -44,6 +47,7 @@ func classify(err error) error {
 
 // classifyFolder is classify for a folder without a manifest: with files in it, it is not complete.
 func classifyFolder(ctx context.Context, folder string, err error) error {
+	err = manifest.Confirm(ctx, folder, "", err)
 	if errors.Is(err, fs.ErrNotExist) {
 		if urls, e := storage.List(ctx, folder); e == nil && len(urls) > 0 {
 			return fmt.Errorf("%w: %w", ErrNotComplete, err)

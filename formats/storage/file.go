@@ -149,6 +149,22 @@ func (f files) RemoveEmptyBelow(path string) {
 	}
 }
 
+// CanExchange tries it with two folders that it makes beside the folder.
+func (f files) CanExchange(path string) bool {
+	path = filepath.Clean(path)
+	var probes [2]string
+	for i := range probes {
+		probe, err := os.MkdirTemp(filepath.Dir(path), TemporaryPrefix+"probe-")
+		if err != nil {
+			return false
+		}
+		defer os.Remove(probe)
+		probes[i] = probe
+	}
+	exchanged, err := exchange(probes[0], probes[1])
+	return err == nil && exchanged && !isMountPoint(path)
+}
+
 // Exchange exchanges the names, and syncs the folders that hold them.
 func (f files) Exchange(a, b string) (bool, error) {
 	exchanged, err := exchange(filepath.Clean(a), filepath.Clean(b))

@@ -66,6 +66,7 @@ type Local interface {
 	CheckRegular(ctx context.Context, root, path string) error
 	RemoveEmpty(path string)
 	OnDisk(path string) bool
+	CanExchange(path string) bool
 	Exchange(a, b string) (bool, error)
 	// RemoveEmptyBelow removes the folders below a folder that hold no files.
 	RemoveEmptyBelow(path string)
@@ -330,6 +331,13 @@ func OnDisk(ctx context.Context, url string) bool {
 	system, path, err := resolve(ctx, url)
 	local, ok := system.(Local)
 	return err == nil && ok && local.OnDisk(path)
+}
+
+// CanExchange reports whether Exchange can exchange a folder for another one beside it.
+func CanExchange(ctx context.Context, folder string) bool {
+	system, path, err := resolveChange(ctx, folder)
+	local, ok := system.(Local)
+	return err == nil && ok && local.CanExchange(path)
 }
 
 // Exchange gives two folders of the same storage each other's names in one step: whoever looks finds the one or the other, whole. It

@@ -17,6 +17,13 @@ const mostRowsPerByte = 1 << 12
 // Check returns an error unless the counts in the manifest of a graph/ folder are those of its tables: memory is estimated, and work
 // divided, by them before the tables are read. Edges are only bounded by the size of their files here; Load counts them.
 func Check(ctx context.Context, folder string, m manifest.Manifest) error {
+	if err := checkRows(ctx, folder, m); err != nil {
+		return manifest.Confirm(ctx, folder, m.Checksum, err)
+	}
+	return nil
+}
+
+func checkRows(ctx context.Context, folder string, m manifest.Manifest) error {
 	graphs := []struct{ prefix, entities, split string }{{"", EntitiesFile, "train"}}
 	if isInductive(m) {
 		graphs = append(graphs, struct{ prefix, entities, split string }{"inference_", InferenceEntitiesFile, "test"})

@@ -38,16 +38,12 @@ type KG struct {
 // taken its place by then, whose ids mean other names. The zero value is that of facts in memory.
 type version struct{ folder, checksum string }
 
-// check returns an error if the folder has another graph now.
-func (v version) check(ctx context.Context) error {
+// confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder has another graph now.
+func (v version) confirm(ctx context.Context, err error) error {
 	if v.folder == "" {
-		return nil
+		return err
 	}
-	m, err := manifest.Read(ctx, v.folder)
-	if err == nil && m.Checksum != v.checksum {
-		err = fmt.Errorf("%s was replaced by another graph while it was read: run again", v.folder)
-	}
-	return err
+	return manifest.Confirm(ctx, v.folder, v.checksum, err)
 }
 
 // View is one graph of a KG with the names of its entities: the training graph or the inference graph.
@@ -89,10 +85,7 @@ func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 		return a.known, nil
 	}
 	known, err := tables.ReadAnswers(ctx, a.url)
-	if err == nil {
-		err = a.check(ctx)
-	}
-	if err != nil {
+	if err = a.confirm(ctx, err); err != nil {
 		return tables.Answers{}, err
 	}
 	if err := checkAnswers(known, a.of.Graph); err != nil {
@@ -135,10 +128,7 @@ func (k *KG) Queries(ctx context.Context, split string) ([]tables.Query, error) 
 	}
 	url := storage.Join(k.folder, QueriesFile(split))
 	queries, err := tables.ReadQueryTable(ctx, url)
-	if err == nil {
-		err = k.check(ctx)
-	}
-	if err != nil {
+	if err = k.confirm(ctx, err); err != nil {
 		return nil, err
 	}
 	g := k.Of(split).Graph

@@ -14,6 +14,14 @@ import (
 
 // Load reads a graph/ folder with its manifest. The error of a damaged file names it.
 func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
+	k, err := load(ctx, folder, m)
+	if err = manifest.Confirm(ctx, folder, m.Checksum, err); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, version: version{folder, m.Checksum}, queries: map[string][]tables.Query{}}
 	var err error
 	if k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
@@ -33,7 +41,7 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	if m.Vocabulary != "" && k.Vocabulary != m.Vocabulary {
 		return nil, fmt.Errorf("%s: its names have the hash %s, its manifest says %s", folder, k.Vocabulary, m.Vocabulary)
 	}
-	return k, k.check(ctx)
+	return k, nil
 }
 
 // readView reads the graph that a split's queries are about. Edges go from the shards straight into the
@@ -87,7 +95,8 @@ func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, erro
 		return nil, remedy.Errorf("run preprocess --force", "%s: its manifest has no vocabulary", folder)
 	}
 	var err error
-	if k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
+	k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations)
+	if err = k.confirm(ctx, err); err != nil {
 		return nil, err
 	}
 	view := func(split, entities string) *View {
@@ -98,7 +107,7 @@ func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, erro
 	if isInductive(m) {
 		k.Inference = view("test", InferenceEntitiesFile)
 	}
-	return k, k.check(ctx)
+	return k, nil
 }
 
 // Names returns the names of entities of a view. Of an outline it has those of ids alone.

@@ -21,7 +21,8 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 		return budget.Sizes{}, err
 	}
 	if entities := m.Rows["entities"]; summary.Entities != entities {
-		return budget.Sizes{}, fmt.Errorf("%s says %d entities, the manifest %d: %w", storage.Join(folder, counts.SummaryFile), summary.Entities, entities, manifest.ErrDamaged)
+		err := fmt.Errorf("%s says %d entities, the manifest %d: %w", storage.Join(folder, counts.SummaryFile), summary.Entities, entities, manifest.ErrDamaged)
+		return budget.Sizes{}, manifest.Confirm(ctx, folder, m.Checksum, err)
 	}
 	s := budget.Sizes{
 		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,

@@ -30,10 +30,7 @@ func (t *types) read(ctx context.Context, entities int) (index, []tables.Type, e
 		return t.names, t.table, nil
 	}
 	table, err := tables.ReadTypes(ctx, t.url)
-	if err == nil {
-		err = t.check(ctx)
-	}
-	if err != nil {
+	if err = t.confirm(ctx, err); err != nil {
 		return index{}, nil, err
 	}
 	names := index{"type", make([]string, len(table))}

@@ -88,7 +88,7 @@ func TestReplacedGraph(t *testing.T) {
 	_, trainAnswers := k.TrainAnswers(t.Context())
 	_, late := Load(t.Context(), folder, m)
 	for what, err := range map[string]error{"answers": answers, "training answers": trainAnswers, "a graph": late} {
-		if err == nil || !strings.Contains(err.Error(), folder+" was replaced by another graph while it was read: run again") {
+		if err == nil || !strings.Contains(err.Error(), folder+" is being replaced: run again") {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

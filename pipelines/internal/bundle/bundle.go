@@ -62,10 +62,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := kg.Check(ctx, w.Graph(), m); err != nil { // the graph is not loaded
 		return err
 	}
-	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
-	if err != nil {
-		return err
-	}
+	inputs := map[string]string{workspace.GraphFolder: m.Checksum}
 	found, err := f.open(ctx, e, m)
 	if err != nil {
 		return err

@@ -77,10 +77,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := kg.Check(ctx, w.Graph(), m); err != nil { // the tables are not loaded
 		return err
 	}
-	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
-	if err != nil {
-		return err
-	}
+	inputs := map[string]string{workspace.GraphFolder: m.Checksum}
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,

@@ -21,13 +21,10 @@ import (
 // inputFolder is the folder of converted texts, below that of spill files, which goes when the tables are written.
 const inputFolder = "input"
 
-// inputs returns the folder of converted texts below that of the tables.
-func inputs(graph string) string { return storage.Join(graph, spillFolder, inputFolder) }
-
-// convert writes the files that the Beam job cannot read as tab-separated text, below the workspace, where the workers
+// convert writes the files that the Beam job cannot read as tab-separated text, below the folder of the tables, where the workers
 // of a cluster find it. It returns the dataset with these texts.
-func (f *flags) convert(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) (dataset, error) {
-	c := converter{flags: f, folder: inputs(e.Workspace.Graph()), source: &source, prefixes: &rdf.Prefixes{}}
+func (f *flags) convert(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) (dataset, error) {
+	c := converter{flags: f, folder: storage.Join(folder, spillFolder, inputFolder), source: &source, prefixes: &rdf.Prefixes{}}
 	ctx = held.Guard(ctx)
 	if f.types != "" && f.onBadLine == reject {
 		if err := source.types.rejectTypes(ctx, &source, storage.Join(c.folder, "types.rejects")); err != nil {

@@ -140,6 +140,8 @@ func TestNothingUnsortedIsLeft(t *testing.T) {
 		t.Fatal("an unknown relation was accepted")
 	}
 	gone("an error")
+	pipelinetest.Same(t, pipelinetest.Files(t, workspace), want) // the graph stays
+	pipelinetest.Remove(t, filepath.Join(workspace, "graph", "manifest.json"))
 	for path, text := range map[string]string{filepath.Join(workspace, "graph", lock.FileName): "", filepath.Join(spill, "edges-training-train-0-00000"): "half"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)

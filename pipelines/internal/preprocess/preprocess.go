@@ -145,14 +145,15 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 		return finish(ctx, e, source, false)
 	}
-	source, err = f.write(ctx, e, source, stage.Lock())
+	folder := stage.URL()
+	source, err = f.write(ctx, e, folder, source, stage.Lock())
 	if err == nil {
 		stage.Outputs = outputs(source, f.typed())
-		err = f.complete(ctx, e, source, stage.Lock())
+		err = f.complete(ctx, folder, source, stage.Lock())
 	}
 	var counts map[string]int64
 	if err == nil {
-		counts, stage.Vocabulary, err = rows(ctx, e.Workspace.Graph())
+		counts, stage.Vocabulary, err = rows(ctx, folder)
 	}
 	if err != nil {
 		stage.Abandon(!command.Local())
@@ -167,7 +168,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 // stage returns the stage of graph/ for a dataset.
 func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
 	return workspace.Stage{
-		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: f.configuration(source), Command: e.Again(),
+		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: f.configuration(source), Command: e.Again(), Exchanged: true,
 	}
 }
 
@@ -249,8 +250,8 @@ func resolve(ctx context.Context, e *command.Environment, flag, name string) (st
 	return e.Reachable(flag, folder)
 }
 
-// write converts files where it has to and runs the Beam pipeline. It returns the dataset as the pipeline read it.
-func (f *flags) write(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) (dataset, error) {
+// write converts files where it has to and runs the Beam pipeline, which makes a folder of tables. It returns the dataset as the pipeline read it.
+func (f *flags) write(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) (dataset, error) {
 	ctx = held.Guard(ctx)
 	defer vocabulary.Forget()
 	defer externalsort.Forget()
@@ -261,11 +262,11 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 			return source, err
 		}
 	}
-	source, err := f.convert(ctx, e, source, held)
+	source, err := f.convert(ctx, e, folder, source, held)
 	if err != nil {
 		return source, err
 	}
-	return source, f.runJob(ctx, e, e.Workspace.Graph(), source, held)
+	return source, f.runJob(ctx, e, folder, source, held)
 }
 
 // runJob runs the Beam pipeline that makes a folder of tables.

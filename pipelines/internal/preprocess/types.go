@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 	"tagnet/model/kg"
-	"tagnet/pipelines/internal/command"
 )
 
 // types is the file of --types.
@@ -81,9 +80,8 @@ func (f *flags) typed() bool { return f.types != "" || f.typeRelation != "" }
 
 // complete writes the types of both graphs, after all other tables, and adds to the summary what the Beam job does not
 // know.
-func (f *flags) complete(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) error {
+func (f *flags) complete(ctx context.Context, folder string, source dataset, held lock.Lock) error {
 	ctx = held.Guard(ctx)
-	folder := e.Workspace.Graph()
 	s, err := counts.ReadDataset(ctx, folder)
 	if err != nil {
 		return err

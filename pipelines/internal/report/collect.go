@@ -99,10 +99,10 @@ func (e *reader) require(ctx context.Context, folder string, command workspace.C
 	return err
 }
 
-// check notes an error that is not a gap: a file is damaged, or its storage failed, so that nobody knows
+// check notes an error that is not a gap: a file is damaged or replaced meanwhile, or its storage failed, so that nobody knows
 // what the page would show.
 func (e *reader) check(err error) {
-	if errors.Is(err, manifest.ErrDamaged) || errors.Is(err, storage.ErrUnavailable) {
+	if errors.Is(err, manifest.ErrDamaged) || errors.As(err, new(*manifest.Replaced)) || errors.Is(err, storage.ErrUnavailable) {
 		e.failure = cmp.Or(e.failure, err)
 	}
 }

@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 
+	"tagnet/formats/manifest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )
@@ -117,10 +119,13 @@ func (s *server) answerReload(w http.ResponseWriter, r *http.Request) error {
 		return &failure{status: http.StatusForbidden, Text: "only a server that listens on this machine alone takes POST /reload; send its process SIGHUP instead"}
 	}
 	next, err := s.reload(s)
-	if err == errReloading {
+	replaced := new(manifest.Replaced)
+	switch {
+	case err == errReloading:
 		return errReloading
-	}
-	if err != nil {
+	case errors.As(err, &replaced):
+		return &failure{status: http.StatusConflict, retry: 1, Text: command.OneLine(err)}
+	case err != nil:
 		return &failure{status: http.StatusInternalServerError, Text: command.OneLine(err)}
 	}
 	return writeJSON(w, http.StatusOK, next.health())

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/formats/manifest"
 	"tagnet/model"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -224,6 +225,12 @@ func TestReloadRefuses(t *testing.T) {
 		t.Errorf("during another one: status %d: %s", got.status, got.text)
 	}
 	l.reloading.Unlock()
+	fails.Store(false)
+	l.load = func(*settings) (settings, error) { return settings{}, &manifest.Replaced{Folder: "w/graph"} }
+	got = send(t, "POST", address+"/reload", "")
+	if want := "answers as before: w/graph is being replaced: run again"; got.status != 409 || got.header.Get("Retry-After") != "1" || !strings.HasSuffix(read[failure](t, got).Text, want) {
+		t.Errorf("while the graph is replaced: status %d: %s", got.status, got.text)
+	}
 	if got := send(t, "GET", address+"/reload", ""); got.status != 405 || got.header.Get("Allow") != "POST" {
 		t.Errorf("GET: status %d, %s", got.status, got.header.Get("Allow"))
 	}

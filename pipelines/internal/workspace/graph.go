@@ -30,16 +30,16 @@ func (w Workspace) OpenOutline(ctx context.Context) (*kg.KG, map[string]string, 
 }
 
 func (w Workspace) open(ctx context.Context, outline bool) (*kg.KG, map[string]string, error) {
-	if _, err := w.Require(ctx, GraphFolder, w.Command("preprocess")); err != nil {
-		return nil, nil, err
-	}
-	inputs, err := w.Inputs(ctx, GraphFolder)
+	m, err := w.Require(ctx, GraphFolder, w.Command("preprocess"))
 	if err != nil {
 		return nil, nil, err
 	}
 	loaded, err := graph.Open(ctx, w.Graph(), outline)
-	if err != nil {
-		return nil, nil, err
+	switch {
+	case err != nil:
+		return nil, nil, manifest.Confirm(ctx, w.Graph(), m.Checksum, err)
+	case loaded.Manifest.Checksum != m.Checksum:
+		return nil, nil, &manifest.Replaced{Folder: w.Graph()}
 	}
-	return loaded, inputs, nil
+	return loaded, map[string]string{GraphFolder: m.Checksum}, nil
 }

@@ -35,7 +35,7 @@ func (s *Stage) missing(files []manifest.File) error {
 			found = slices.ContainsFunc(files, func(f manifest.File) bool { return strings.HasPrefix(f.Name, output) })
 		}
 		if !found {
-			return &Missing{Folder: s.url(), File: output}
+			return &Missing{Folder: s.URL(), File: output}
 		}
 	}
 	for name := range names {
@@ -50,7 +50,7 @@ func (s *Stage) missing(files []manifest.File) error {
 		}
 		// Each shard looks for the next one, so that all are found.
 		if next := fmt.Sprintf("%s%0*d%s%s%s", part[1], len(part[2]), (number+1)%of, part[3], part[4], part[5]); !names[next] {
-			return &Missing{Folder: s.url(), File: next}
+			return &Missing{Folder: s.URL(), File: next}
 		}
 	}
 	return nil

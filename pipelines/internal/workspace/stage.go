@@ -39,6 +39,9 @@ type Stage struct {
 	Inputs map[string]string
 	// Lasting says that the content stays valid if an input is replaced while it is made, as that of a training, which reads the graph once.
 	Lasting bool
+	// Exchanged says that a folder with a manifest stays as it is while it is overwritten, and that the new one takes its place in one step, where the
+	// system has it.
+	Exchanged bool
 	// Command makes the folder. Errors quote it.
 	Command Command
 	// Outputs are the paths below the folder of the files that make it complete: Publish returns an
@@ -50,15 +53,27 @@ type Stage struct {
 	// anything in it is removed. Its error ends Begin, Replace or Resume.
 	Ready func(ctx context.Context) error
 
-	lock lock.Lock // between Begin or Resume and Publish, Abandon or Pause
+	lock   lock.Lock // between Begin or Resume and Publish, Abandon or Pause
+	beside bool      // the files are written into NewFolder
 }
+
+// NewFolder returns the folder in which the one is made that takes the place of another by an exchange.
+func NewFolder(folder string) string { return folder + ".new" }
 
 // url returns the folder's URL.
 func (s *Stage) url() string { return s.Workspace.Path(s.Folder) }
 
-// index and lockFile return the URLs of the folder's manifest and of its lock file.
-func (s *Stage) index() string    { return storage.Join(s.url(), manifest.FileName) }
-func (s *Stage) lockFile() string { return storage.Join(s.url(), lock.FileName) }
+// URL returns the folder into which the files are written, after Begin.
+func (s *Stage) URL() string {
+	if s.beside {
+		return s.Workspace.Path(NewFolder(s.Folder))
+	}
+	return s.url()
+}
+
+// index and lockFile return the URLs of a folder's manifest and of its lock file.
+func index(url string) string    { return storage.Join(url, manifest.FileName) }
+func lockFile(url string) string { return storage.Join(url, lock.FileName) }
 
 // Begin decides what to do before anything is built. It returns true if the folder is complete
 // with exactly this configuration and from these inputs: nothing is left to do. Unless force is
@@ -92,7 +107,7 @@ func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force 
 	if done, err := complete(); done || err != nil {
 		return done, err
 	}
-	if err := s.ours(ctx); err != nil {
+	if err := ours(ctx, s.url()); err != nil {
 		return false, err
 	}
 	if err := s.ready(ctx, force); err != nil {
@@ -110,17 +125,36 @@ func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force 
 	case done:
 		return true, s.lock.Release(context.WithoutCancel(ctx))
 	}
-	// Without its manifest the folder counts as leftovers, wherever this is interrupted.
-	guarded := s.lock.Guard(ctx)
-	err = storage.Remove(guarded, s.index())
-	if err == nil {
-		err = storage.Clear(guarded, s.url(), s.lockFile())
-	}
-	if err != nil {
+	if err := s.clear(s.lock.Guard(ctx)); err != nil {
 		s.Pause()
-		return false, fmt.Errorf("clearing %s: %w", s.url(), err)
+		return false, fmt.Errorf("clearing %s: %w", s.URL(), err)
 	}
 	return false, nil
+}
+
+// clear removes the files of the folder, or those of the one beside it. Which of them is written is decided here, when no other run changes it.
+func (s *Stage) clear(ctx context.Context) error {
+	complete, err := storage.Exists(ctx, index(s.url()))
+	if err != nil {
+		return err
+	}
+	s.beside = s.Exchanged && complete && storage.CanExchange(ctx, s.url())
+	url := s.URL()
+	if s.beside {
+		if err := cmp.Or(storage.CheckRegular(ctx, s.Workspace.root, url), ours(ctx, url)); err != nil {
+			return err
+		}
+	}
+	// Without its manifest the folder counts as leftovers, wherever this is interrupted.
+	if err := storage.Remove(ctx, index(url)); err != nil {
+		return err
+	}
+	if s.beside { // its lock file becomes that of the folder by the exchange
+		if err := storage.WriteFile(ctx, lockFile(url), []byte(s.lock.Content)); err != nil {
+			return err
+		}
+	}
+	return storage.Clear(ctx, url, lockFile(url))
 }
 
 // Complete returns true if the folder is complete with this stage's configuration and inputs, and not
@@ -223,24 +257,29 @@ var parting = 30 * time.Second
 func (s *Stage) Abandon(workers bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), parting) // the run's own may be canceled
 	defer cancel()
-	if storage.Clear(s.lock.Guard(ctx), s.url(), s.lockFile()) != nil || workers {
+	guarded, url := s.lock.Guard(ctx), s.URL()
+	if storage.Clear(guarded, url, lockFile(url)) != nil || workers {
+		s.Pause()
+		return
+	}
+	if s.beside && storage.Remove(guarded, lockFile(url)) != nil {
 		s.Pause()
 		return
 	}
 	if s.lock.Release(ctx) == nil {
-		storage.RemoveEmpty(ctx, s.url()) // not what another run may be writing there by now
+		storage.RemoveEmpty(ctx, url) // not what another run may be writing there by now
 	}
 }
 
-// ours returns an error if the folder holds files that no pipeline wrote: it has files, but neither
+// ours returns an error if a folder holds files that no pipeline wrote: it has files, but neither
 // a lock file nor a manifest.
-func (s *Stage) ours(ctx context.Context) error {
-	urls, err := storage.List(ctx, s.url())
+func ours(ctx context.Context, url string) error {
+	urls, err := storage.List(ctx, url)
 	if err != nil {
-		return fmt.Errorf("listing %s: %w", s.url(), err)
+		return fmt.Errorf("listing %s: %w", url, err)
 	}
-	if len(urls) > 0 && !slices.Contains(urls, s.lockFile()) && !slices.Contains(urls, s.index()) {
-		return fmt.Errorf("%s holds files that no pipeline wrote, such as %s: choose another --workspace, or move them", s.url(), urls[0])
+	if len(urls) > 0 && !slices.Contains(urls, lockFile(url)) && !slices.Contains(urls, index(url)) {
+		return fmt.Errorf("%s holds files that no pipeline wrote, such as %s: choose another --workspace, or move them", url, urls[0])
 	}
 	return nil
 }
@@ -312,7 +351,7 @@ func (s *Stage) compare(m manifest.Manifest) error {
 		different, err = Differences(there, wanted)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the configuration in %s: %w", s.index(), err)
+		return fmt.Errorf("reading the configuration in %s: %w", index(s.url()), err)
 	}
 	if m.Seed != s.Seed {
 		different = append(different, fmt.Sprintf("seed is %d there, %d here", m.Seed, s.Seed))
@@ -338,9 +377,9 @@ func (s *Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	// The folder is complete: an interrupt from here on leaves no lock file.
 	ctx = context.WithoutCancel(ctx)
 	err := s.lock.Release(ctx)
-	if lost := new(lock.Lost); errors.As(err, &lost) {
+	if lost := new(lock.Lost); errors.As(err, &lost) && !s.beside {
 		// A run that took the lock over before the manifest was written did not remove it.
-		return errors.Join(err, storage.Remove(ctx, s.index()))
+		return errors.Join(err, storage.Remove(ctx, index(s.url())))
 	}
 	return err
 }
@@ -356,18 +395,47 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	if err != nil {
 		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
 	}
-	files, err := manifest.HashFolder(ctx, s.url())
+	files, err := manifest.HashFolder(ctx, s.URL())
 	if err != nil {
-		return fmt.Errorf("hashing the files of %s: %w", s.url(), err)
+		return fmt.Errorf("hashing the files of %s: %w", s.URL(), err)
 	}
 	if err := s.missing(files); err != nil {
 		return err
 	}
 	// Another run may have completed the folder meanwhile.
-	return manifest.Write(s.lock.Guard(ctx), s.url(), manifest.Manifest{
+	err = manifest.Write(s.lock.Guard(ctx), s.URL(), manifest.Manifest{
 		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs,
 		Files: slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == lock.FileName }),
 	})
+	if err != nil || !s.beside {
+		return err
+	}
+	return s.exchange(context.WithoutCancel(ctx)) // what is complete is not interrupted
+}
+
+// exchange puts the new folder in the place of the one that is there, and removes that.
+func (s *Stage) exchange(ctx context.Context) error {
+	url := s.URL()
+	exchanged, err := storage.Exchange(ctx, s.url(), url)
+	if err == nil && !exchanged {
+		err = errors.New("the file system cannot; remove the latter, and run again")
+	}
+	if err != nil {
+		return fmt.Errorf("putting %s in the place of %s: %w", url, s.url(), err)
+	}
+	if err := s.lock.Check(ctx); err != nil { // another run took the lock over just before, and begins to write the new folder itself
+		_, undone := storage.Exchange(ctx, s.url(), url)
+		return errors.Join(err, undone)
+	}
+	guarded := s.lock.Guard(ctx)
+	if err := storage.Clear(guarded, url, lockFile(url)); err != nil {
+		return err
+	}
+	if err := storage.Remove(guarded, lockFile(url)); err != nil { // last, so that what is left of it belongs to a pipeline
+		return err
+	}
+	storage.RemoveEmpty(ctx, url)
+	return nil
 }
 
 // checkInputs returns an error if an input was replaced since Begin: some steps may have read the one, and others the other.
@@ -375,12 +443,14 @@ func (s *Stage) checkInputs(ctx context.Context) error {
 	if s.Lasting {
 		return nil
 	}
-	now, err := s.Workspace.Inputs(ctx, slices.Collect(maps.Keys(s.Inputs))...)
-	if err != nil {
-		return err
-	}
-	if stale := changed(s.Inputs, now); stale != "" {
-		return fmt.Errorf("%s was replaced while %s was made from it: run again", s.Workspace.Path(stale), s.url())
+	for _, input := range slices.Sorted(maps.Keys(s.Inputs)) {
+		now, err := s.Workspace.hash(ctx, input)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if now != s.Inputs[input] {
+			return fmt.Errorf("%s was replaced while %s was made from it: run again", s.Workspace.Path(input), s.url())
+		}
 	}
 	return nil
 }
@@ -395,7 +465,7 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 		if _, err := storage.List(ctx, url); errors.Is(err, storage.ErrUnavailable) {
 			return m, err // such as a bucket that does not exist, which a missing object does not tell
 		}
-		return m, fmt.Errorf("%s is not complete: run %s first", url, command)
+		return m, manifest.Confirm(ctx, url, "", fmt.Errorf("%s is not complete: run %s first", url, command))
 	}
 	if err != nil {
 		return m, remedied(err, command)
