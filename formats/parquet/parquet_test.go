@@ -259,6 +259,17 @@ func TestReadRefusesForgedRows(t *testing.T) {
 	}
 }
 
+// TestImpossibleRows checks that a row which no command writes is refused, though its file has the right checksum.
+func TestImpossibleRows(t *testing.T) {
+	url := "mem://parquet/impossible"
+	if err := Write(t.Context(), url, []Prediction{{Direction: "tail", Position: 1}, {Direction: "tail", Position: 2, Probability: new(2.)}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read[Prediction](t.Context(), url); err == nil || !strings.Contains(err.Error(), "row 2: probability is 2") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // FuzzRead checks that no file with a right checksum makes the reader panic, whatever table it has.
 func FuzzRead(f *testing.F) {
 	seed(f, sampleRankings(3))

@@ -96,7 +96,6 @@ var forgeries = []struct {
 	{evaluation + "metrics.json", replace(`"mrr": [0-9.]+`, `"mrr": 7`), "mrr is 7", [][]string{reports}},
 	{evaluation + "rankings/part-00000-of-00001.parquet", rows(parquet.Ranking{Direction: "tail", RankMean: 1, RankOptimistic: 1, Candidates: 9}), "rank_pessimistic", [][]string{reports}},
 	{evaluation + "rankings/part-00000-of-00001.parquet", rows(parquet.Ranking{Direction: "tail", Score: float32(math.NaN()), RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 9}), "score", [][]string{reports}},
-	{evaluation + "predictions/part-00000-of-00001.parquet", rows(parquet.Prediction{Direction: "tail", Position: 1, Probability: new(2.)}), "probability", [][]string{reports}},
 	{"runs/main/training.jsonl", replace(`"epoch":2`, `"epoch":-2`), "epoch is -2", [][]string{reports}},
 	{"runs/main/messages/valid/summary.json", number("kept", -1), "kept is -1", [][]string{reports}},
 	{"distances/valid/distribution.json", number("1", -1), "by_distance.1", [][]string{reports}},
