@@ -27,7 +27,7 @@ func (m *Model) Calibrate(ctx context.Context, limit int64) error {
 	if len(queries) == 0 {
 		return fail(ErrNoValidation)
 	}
-	r, err := ranker.New(ranker.Model{Graph: m.graph.Of("valid").Graph, Configuration: m.record.Configuration, Parameters: m.weights, Prior: m.prior},
+	r, err := ranker.New(ranker.Model{Graph: m.graph.Of("valid").Graph, Configuration: m.record.Configuration, Parameters: m.weights},
 		ranking.Selection{K: calibration.TopK, Known: ranking.Beside}, ranker.Means{Kernel: m.kernel, Threads: m.threads, Device: &accelerator.Selection{}})
 	if err != nil {
 		return fail(err)
@@ -40,7 +40,7 @@ func (m *Model) Calibrate(ctx context.Context, limit int64) error {
 	if err != nil {
 		return fail(err)
 	}
-	fitted.Weights, fitted.Prior, fitted.Split, fitted.TopK = m.record.Weights.SHA256, m.prior.Sum(), "valid", calibration.TopK
+	fitted.Weights, fitted.Split, fitted.TopK = m.record.Weights.SHA256, "valid", calibration.TopK
 	m.calibration = fitted
 	return nil
 }

@@ -108,20 +108,6 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int, 
 	return paths, err
 }
 
-// Prior returns what the relations of an entity, the answer of a query, add to its score, whatever the source: a share of it. ok is false if
-// the checkpoint has no prior. The error of an unknown entity or relation is an *UnknownNameError.
-func (m *Model) Prior(ctx context.Context, query Query, answer string) (share float32, ok bool, err error) {
-	ids, err := m.ids(ctx, query)
-	if err != nil {
-		return 0, false, err
-	}
-	entity, err := m.lookup.Entity(ctx, answer)
-	if err != nil || m.added == nil {
-		return 0, false, err
-	}
-	return m.added.Share(ids.Relation, entity), true, nil
-}
-
 // PathWeights says in a sentence what the weights of this model's paths are.
 func (m *Model) PathWeights() string { return explanation.Weights(m.record.Configuration) }
 

@@ -19,7 +19,6 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/parameters"
 	"tagnet/model/pretrained"
-	"tagnet/model/prior"
 	"tagnet/model/ranker"
 	"tagnet/model/relations"
 	"tagnet/model/training"
@@ -42,8 +41,6 @@ type Model struct {
 	weights *parameters.Set[float32]
 	kernel  kernel.Kernel
 	threads int
-	prior   *prior.Prior // what the relations of entities add to scores; nil without one
-	added   *prior.Added // the same for the entities
 	// calibration turns scores into probabilities; nil without one.
 	calibration *calibration.Calibration
 	trained     *training.Trained // what Save needs; nil unless Train made the model
@@ -161,15 +158,8 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 	if err != nil {
 		return nil, err
 	}
-	if m.prior, err = folder.Prior(ctx, record, graph.Relations); err != nil {
-		return nil, err
-	}
-	if m.prior != nil {
-		m.added = m.prior.Of(m.view.Graph)
-		m.workers.Add(m.added)
-	}
 	if fitted(record, graph, o) {
-		if m.calibration, err = folder.Calibration(ctx, record, m.prior.Sum()); err != nil {
+		if m.calibration, err = folder.Calibration(ctx, record); err != nil {
 			return nil, err
 		}
 	}

@@ -13,8 +13,6 @@ type Sizes struct {
 	Entities, Edges, Relations int64
 	// RelationEdges is the number of edges between relations, where the model takes those from their graph.
 	RelationEdges int64
-	// Prior is set if scores get a prior.
-	Prior bool
 	// Outlined is set if the graph is not held: queries are read with the parts of it that they propagate through.
 	Outlined bool
 	// OnDevice is set if the model is computed on a device, whatever happens: the processor does not take over.

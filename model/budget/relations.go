@@ -1,9 +1,6 @@
 package budget
 
-import (
-	"tagnet/model/configuration"
-	"tagnet/model/prior"
-)
+import "tagnet/model/configuration"
 
 // between bounds the bytes of a source that takes relations from their graph: that graph, and what it keeps of its base relations.
 func between(s Sizes, c configuration.Configuration) int64 {
@@ -28,13 +25,6 @@ func incidences(s Sizes, c configuration.Configuration) int64 {
 // ranking bounds the bytes of ranking all entities beside the parameters: those that threads share, and those of a thread.
 func ranking(s Sizes, c configuration.Configuration, topK int) (shared, thread int64) {
 	thread = 16 * int64(topK)
-	if s.Prior { // only models without a ground have one; a thread that tries weights has other scores
-		without := s
-		without.Prior = false
-		shared, other := ranking(without, c, topK)
-		kept := min(s.Relations*4*s.Entities, max(prior.MostBytes, 4*s.Entities))
-		return shared + 12*s.Relations*s.Relations + 5*s.Edges + 8*s.Entities + kept, other + 4*s.Entities
-	}
 	if s.OnDevice {
 		shared, scores := rankingOnDevice(s, c, topK)
 		return shared, thread + scores

@@ -11,8 +11,6 @@ type Calibration struct {
 	FormatVersion int `json:"format_version"`
 	// Weights is the SHA-256 of the weights whose scores were calibrated.
 	Weights string `json:"weights"`
-	// Prior is the checksum of the prior that these scores had, or empty.
-	Prior string `json:"prior,omitempty"`
 	// Split is the split whose queries were used, TopK the number of candidates that were looked at for each of them.
 	Split string `json:"split"`
 	TopK  int    `json:"top_k"`

@@ -302,11 +302,24 @@ func TestFileWithoutTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curve := regexp.MustCompile(`(?s)"whole": {.*?}`)
-	for name, forged := range map[string]string{"null": `"whole": null`, "absent": `"other": 1`} {
+	curve := regexp.MustCompile(`(?s)"whole": {.*?},`)
+	for name, forged := range map[string]string{"null": `"whole": null,`, "absent": ""} {
 		if _, err := Parse(checksumtest.Repair(curve.ReplaceAll(text, []byte(forged)), checksumKey)); err == nil || !strings.Contains(err.Error(), "whole") {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// TestFileWithAnUnknownKey checks that a calibration of scores that another program changed, which it says by a key, is not used.
+func TestFileWithAnUnknownKey(t *testing.T) {
+	t.Parallel()
+	text, err := fitted(t, []Candidate{{Score: 2, True: true}, {Query: 1, Score: 1}}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"split"`), []byte(`"added": "to scores", "split"`), 1)
+	if _, err := Parse(checksumtest.Repair(text, checksumKey)); err == nil || !strings.Contains(err.Error(), `unknown field "added"`) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ func (c *Calibration) Encode() ([]byte, error) {
 	return text, checksum.Set(text, checksumKey)
 }
 
-// Parse reads the text of a file. Its error says what is wrong with the text.
+// Parse reads the text of a file. Its error says what is wrong with the text. A key that it does not know is an error: it may say that the
+// scores were others.
 func Parse(text []byte) (*Calibration, error) {
 	if err := checksum.Verify(text, checksumKey); err != nil {
 		return nil, err
@@ -37,7 +39,9 @@ func Parse(text []byte) (*Calibration, error) {
 		*Calibration
 		Whole *Line `json:"whole"`
 	}{Calibration: c}
-	if err := json.Unmarshal(text, &file); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
 		return nil, err
 	}
 	if file.Whole == nil {

@@ -16,9 +16,9 @@ const calibrationEnding = ".calibration.json"
 // CalibrationURL returns the URL of the calibration of a checkpoint with the name that its record's Name returns.
 func (f Folder) CalibrationURL(name string) string { return f.url(name + calibrationEnding) }
 
-// Calibration returns the calibration of a checkpoint whose scores have the prior of a checksum, "" for none; nil if it has none, or one that
-// was fitted to scores with another prior. The error is a *DamagedError if the file is damaged, or was fitted to other weights.
-func (f Folder) Calibration(ctx context.Context, r Record, prior string) (*calibration.Calibration, error) {
+// Calibration returns the calibration of a checkpoint, or nil if it has none. The error is a *DamagedError if the file is damaged, or was
+// fitted to other weights.
+func (f Folder) Calibration(ctx context.Context, r Record) (*calibration.Calibration, error) {
 	url := f.CalibrationURL(r.Name())
 	text, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,9 +33,6 @@ func (f Folder) Calibration(ctx context.Context, r Record, prior string) (*calib
 	}
 	if err != nil {
 		return nil, &DamagedError{url, err}
-	}
-	if c.Prior != prior {
-		return nil, nil
 	}
 	return c, nil
 }

@@ -32,7 +32,7 @@ func TestCalibration(t *testing.T) {
 	f := folderOf(t)
 	save(t, f, record(1, 0.5), record(2, 0.4))
 	one := calibrate(t, f, "epoch-001")
-	c, err := f.Calibration(t.Context(), one, "")
+	c, err := f.Calibration(t.Context(), one)
 	if err != nil || c == nil || c.Weights != one.Weights.SHA256 || !(c.Probability(0, 2) > c.Probability(0, 1)) {
 		t.Errorf("read %+v, error %v", c, err)
 	}
@@ -40,7 +40,7 @@ func TestCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := f.Calibration(t.Context(), two, ""); c != nil || err != nil {
+	if c, err := f.Calibration(t.Context(), two); c != nil || err != nil {
 		t.Errorf("a checkpoint without a calibration: %+v, %v", c, err)
 	}
 	text, err := storage.ReadFile(t.Context(), f.CalibrationURL("epoch-001"))
@@ -52,7 +52,7 @@ func TestCalibration(t *testing.T) {
 			t.Fatal(err)
 		}
 		var damaged *DamagedError
-		if c, err := f.Calibration(t.Context(), two, ""); !errors.As(err, &damaged) || c != nil || !strings.HasSuffix(damaged.URL, "/epoch-002.calibration.json") {
+		if c, err := f.Calibration(t.Context(), two); !errors.As(err, &damaged) || c != nil || !strings.HasSuffix(damaged.URL, "/epoch-002.calibration.json") {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}

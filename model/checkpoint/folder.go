@@ -41,9 +41,9 @@ func (e *DamagedError) Unwrap() error { return e.Reason }
 
 // endings are the endings of a checkpoint's files, the record first: it is removed first, since without it the
 // others are ignored. The longer of two endings comes first.
-var endings = []string{".json", ".optimizer.safetensors", priorEnding, ".safetensors", calibrationEnding}
+var endings = []string{".json", ".optimizer.safetensors", ".safetensors", calibrationEnding}
 
-// isFile reports whether base is the name of a file that Save, SaveCalibration or SavePrior writes.
+// isFile reports whether base is the name of a file that Save or SaveCalibration writes.
 func isFile(base string) bool {
 	for _, ending := range endings {
 		if name, ok := strings.CutSuffix(base, ending); ok && isName(name) {

@@ -15,16 +15,15 @@ type deviceRanker struct {
 	entities, relations int
 	list                ranking.Selection
 	top                 []ranking.Candidate // buffer of list
-	priors              priors
-	scorer              accelerator.Scorer // nil once closed
-	together            int                // queries that it is given at a time
+	scorer              accelerator.Scorer  // nil once closed
+	together            int                 // queries that it is given at a time
 }
 
 // newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
 // the selected candidates of each query, with a scorer of so many devices. Its Close closes the scorer.
-func newDeviceRanker(entities, relations int, list ranking.Selection, priors priors, scorer accelerator.Scorer, devices int) Ranker {
+func newDeviceRanker(entities, relations int, list ranking.Selection, scorer accelerator.Scorer, devices int) Ranker {
 	list.K = min(list.K, entities)
-	return &deviceRanker{entities: entities, relations: relations, list: list, priors: priors, scorer: scorer, together: groupSize * devices}
+	return &deviceRanker{entities: entities, relations: relations, list: list, scorer: scorer, together: groupSize * devices}
 }
 
 // groupSize is how many queries a device is given at a time: enough to keep a large one busy, few
@@ -45,14 +44,12 @@ func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int))
 		}
 		group := rest[:min(r.together, len(rest))]
 		rest = rest[len(group):]
-		answered, tried, err := r.score(ctx, group)
+		answered, err := r.score(ctx, group)
 		if err != nil {
 			return nil, err
 		}
 		for i, q := range group {
-			ranked := results(q, answered[i])
-			ranked.Tried = tried[i]
-			out.Queries = append(out.Queries, ranked)
+			out.Queries = append(out.Queries, results(q, answered[i]))
 			out.Messages += answered[i].Messages
 			if done != nil {
 				done(len(q.Rows))
@@ -72,11 +69,10 @@ func (r *deviceRanker) Close() error {
 }
 
 // score scores queries with their labelled answers. A device ranks among all entities; answers are ranked among a sample
-// here, by the scores, and so are those of scores that a prior changes.
-func (r *deviceRanker) score(ctx context.Context, queries []Query) (answered []gpu.Answered, tried [][][]int64, err error) {
+// here, by the scores.
+func (r *deviceRanker) score(ctx context.Context, queries []Query) ([]gpu.Answered, error) {
 	list := make([]gpu.Query, len(queries))
 	again := make([]gpu.Answered, len(queries)) // scores and ranks that replace those of the device
-	tried = make([][][]int64, len(queries))
 	for i, q := range queries {
 		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known, Removal: q.Removal}
 		for _, answer := range q.Answers {
@@ -84,11 +80,9 @@ func (r *deviceRanker) score(ctx context.Context, queries []Query) (answered []g
 				list[i].Answers = append(list[i].Answers, answer)
 			}
 		}
-		replaces := r.priors.added != nil || q.Sample.Negatives > 0
-		if replaces || !r.list.Plain() {
+		if q.Sample.Negatives > 0 || !r.list.Plain() {
 			list[i].Choose = func(scores []float32) []ranking.Candidate {
-				tried[i] = r.priors.apply(q, scores)
-				if replaces {
+				if q.Sample.Negatives > 0 {
 					for _, answer := range list[i].Answers {
 						again[i].Scores, again[i].Ranks = append(again[i].Scores, scores[answer]), append(again[i].Ranks, rankOf(q, answer, scores))
 					}
@@ -98,20 +92,20 @@ func (r *deviceRanker) score(ctx context.Context, queries []Query) (answered []g
 			}
 		}
 	}
-	answered, err = r.scorer.Score(ctx, list, r.list.K)
+	answered, err := r.scorer.Score(ctx, list, r.list.K)
 	if errors.Is(err, ranking.ErrNotFinite) {
-		return nil, nil, err // it names the query
+		return nil, err // it names the query
 	}
 	if err != nil {
 		first, last := queries[0], queries[len(queries)-1]
-		return nil, nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
+		return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
 	}
 	for i, a := range again {
 		if a.Ranks != nil {
 			answered[i].Scores, answered[i].Ranks = a.Scores, a.Ranks
 		}
 	}
-	return answered, tried, nil
+	return answered, nil
 }
 
 // results adds rows and known answers to the results of a query.

@@ -19,7 +19,6 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/prior"
 	"tagnet/model/ranking"
 )
 
@@ -117,73 +116,6 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 		b.Queries[i].Sample = Sample{Negatives: 9, Seed: 4}
 	}
 	compareRankers(t, m, b, ranking.Selection{K: 3})
-	m.Prior = &prior.Prior{Counts: prior.Count(m.Graph), Weight: prior.Weight{Beta: .3, Cap: 2}}
-	compareRankers(t, m, b, ranking.Selection{K: 3})
-	b = manyQueries(m)
-	compareRankers(t, m, b, ranking.Selection{K: 3, Known: ranking.LeftOut})
-	m.Tries = prior.Weights()
-	compareRankers(t, m, b, ranking.Selection{})
-}
-
-// TestPrior compares scores, ranks and what is tried with those that the prior gives, added to the scores without it.
-func TestPrior(t *testing.T) {
-	t.Parallel()
-	m := smallModel(t)
-	b := manyQueries(m)
-	senders, relations := m.Graph.In(3)
-	b.Queries = append(b.Queries, Query{Source: senders[0], Relation: relations[0], Rows: []int64{1 << 20}, Answers: []int32{3}, Removal: m.Graph.RemovalOf(senders[0], relations[0], 3)})
-	list := ranking.Selection{K: m.Graph.Entities}
-	without, _, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Prior = &prior.Prior{Counts: prior.Count(m.Graph), Weight: prior.Weight{Beta: .3, Cap: 2}}
-	with, _, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Tries = prior.Weights()
-	tried, _, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	added, changed := m.Prior.Of(m.Graph), 0
-	for i, q := range b.Queries {
-		scores := make([]float32, m.Graph.Entities)
-		for _, c := range without.Queries[i].Best {
-			scores[c.Entity] = c.Score
-		}
-		if !slices.Equal(tried.Queries[i].Best, without.Queries[i].Best) || !slices.Equal(tried.Queries[i].Results, without.Queries[i].Results) {
-			t.Fatalf("query %d: trying weights changes results", i)
-		}
-		for w, weight := range m.Tries {
-			other := slices.Clone(scores)
-			added.AddWeighted(weight, q.Relation, q.Removal, other)
-			for j, r := range without.Queries[i].Results {
-				want := ranking.Filtered(other, r.Answer, q.Known)
-				if got := tried.Queries[i].Tried[w][j]; got != want.Pessimistic {
-					t.Fatalf("query %d, weight %v: rank %d, want %d", i, weight, got, want.Pessimistic)
-				}
-				if want != r.Rank {
-					changed++
-				}
-			}
-		}
-		added.Add(q.Relation, q.Removal, scores)
-		for _, r := range with.Queries[i].Results {
-			if r.Score != scores[r.Answer] || r.Rank != ranking.Filtered(scores, r.Answer, q.Known) {
-				t.Fatalf("query %d, answer %d: %+v, want score %v", i, r.Answer, r, scores[r.Answer])
-			}
-		}
-		for _, c := range with.Queries[i].Best {
-			if c.Score != scores[c.Entity] {
-				t.Fatalf("query %d, candidate %d: score %v, want %v", i, c.Entity, c.Score, scores[c.Entity])
-			}
-		}
-	}
-	if changed == 0 || with.Messages != without.Messages {
-		t.Errorf("%d ranks change; %d messages, %d without", changed, with.Messages, without.Messages)
-	}
 }
 
 // compareRankers ranks on a device and on the CPU.
@@ -303,11 +235,11 @@ func TestDeviceRankFails(t *testing.T) {
 		}
 	}
 
-	r := newDeviceRanker(60, 6, ranking.Selection{K: 3}, priors{}, nil, 1)
+	r := newDeviceRanker(60, 6, ranking.Selection{K: 3}, nil, 1)
 	if _, err := r.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "run again") {
 		t.Errorf("closed: %v", err)
 	}
-	if _, err := newDeviceRanker(20, 6, ranking.Selection{K: 3}, priors{}, nil, 1).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
+	if _, err := newDeviceRanker(20, 6, ranking.Selection{K: 3}, nil, 1).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
 		t.Errorf("a bundle of a larger graph: %v", err)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/prior"
 	"tagnet/model/ranking"
 	"tagnet/model/relations"
 )
@@ -29,9 +28,6 @@ type Model struct {
 	// far from a source a model with a ground changes states; 0 is as far as it has layers, which is exact.
 	Relations *relations.Graph
 	Radius    int
-	// Prior is added to the scores, or nil. With Tries it is not: answers are ranked with each of these weights, too.
-	Prior *prior.Prior
-	Tries []prior.Weight
 }
 
 // Means are what a ranker computes with.
@@ -72,7 +68,7 @@ func (r *ranker) open() error {
 	if a := r.with.Device.Accelerator(); a != nil {
 		scorer, err := m.onDevice(a)
 		if err == nil {
-			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, newPriors(m.Graph, m.Prior, m.Tries), scorer, r.with.Device.Devices())
+			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, scorer, r.with.Device.Devices())
 			return nil
 		}
 		if !r.fallBack(err) {
@@ -85,7 +81,6 @@ func (r *ranker) open() error {
 	}
 	scorer.Within(m.Radius)
 	pool := NewPool(m.Graph.Entities, m.Graph.RelationCount(), r.with.Threads, scorer, func() Worker { return scorer.Worker() })
-	pool.priors = newPriors(m.Graph, m.Prior, m.Tries)
 	r.current = &cpuRanker{pool, r.list}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	"tagnet/model/parallel"
-	"tagnet/model/prior"
 	"tagnet/model/ranking"
 	"tagnet/model/subgraph"
 )
@@ -44,10 +43,9 @@ type Ranker interface {
 	Close() error
 }
 
-// thread is a worker with its buffers, 8 bytes per entity, and 4 more where weights are tried.
+// thread is a worker with its buffers, 8 bytes per entity.
 type thread struct {
 	worker    Worker
-	priors    priors
 	scores    [][]float32 // of the queries that are scored together
 	relations []int32
 	top       []ranking.Candidate
@@ -69,7 +67,6 @@ type Pool struct {
 	entities, relations int
 	newWorker           func() Worker
 	shared              Shared
-	priors              priors
 	idle                chan *thread  // made and not in use
 	unmade              chan struct{} // a value for each that may still be made
 }
@@ -83,9 +80,6 @@ func NewPool(entities, relations, size int, shared Shared, newWorker func() Work
 	}
 	return p
 }
-
-// Add has the pool, before it is used, add a prior to the scores.
-func (p *Pool) Add(a *prior.Added) { p.priors = priors{added: a} }
 
 // chunkSize is the maximal number of queries of a source that a thread takes at a time, so that the
 // threads share the work of a hub.
@@ -205,9 +199,7 @@ func (p *Pool) acquire(ctx context.Context) (*thread, error) {
 	case t := <-p.idle:
 		return t, nil
 	case <-p.unmade:
-		t := newThread(p.newWorker(), p.entities, lanes)
-		t.priors = p.priors
-		return t, nil
+		return newThread(p.newWorker(), p.entities, lanes), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -253,7 +245,7 @@ func (t *thread) rank(ctx context.Context, queries []Query, out []Ranked, list r
 // results ranks a query's labelled answers by the scores of all entities, and keeps the selected
 // candidates.
 func (t *thread) results(q Query, scores []float32, list ranking.Selection) Ranked {
-	out := Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0], Tried: t.priors.apply(q, scores)}
+	out := Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
 		if answer == None {
 			continue

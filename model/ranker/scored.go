@@ -21,8 +21,6 @@ type Ranked struct {
 	// Results has the labelled answers, Best the candidates with the highest scores, highest first.
 	Results []Result
 	Best    []Candidate
-	// Tried has for each of Model.Tries the pessimistic ranks of the labelled answers.
-	Tried [][]int64
 }
 
 // Compared yields the best candidates that are compared with the labelled answers, and whether each is one of them. Other

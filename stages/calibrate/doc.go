@@ -6,8 +6,6 @@
 // make probabilities too low, since they are as likely as the answers of the split. In the inductive setting the queries are
 // those of the training graph, since the inference graph has no validation facts.
 //
-// Prior, before that, chooses how much the relations of an answer add to the scores (model/prior); the calibration is of the scores with it.
-//
 // Workers send candidates as numbers, 17 bytes each, through one barrier, and one worker fits them
 // (model/calibration). Their order changes no bit of the file.
 package calibrate

@@ -100,7 +100,7 @@ func (p Params) fit(ctx context.Context, sample []calibration.Candidate) (string
 	if err != nil {
 		return "", err
 	}
-	c.Split, c.TopK, c.Prior = p.Queries.Split, TopK, p.Model.Prior
+	c.Split, c.TopK = p.Queries.Split, TopK
 	folder := checkpoint.Folder(p.Model.Checkpoints)
 	record, err := folder.Record(ctx, p.Model.Checkpoint)
 	if err != nil {

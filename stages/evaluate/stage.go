@@ -83,7 +83,7 @@ func (p Params) readCalibration(ctx context.Context) (*calibration.Calibration, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := folder.Calibration(ctx, record, p.Model.Prior)
+	c, err := folder.Calibration(ctx, record)
 	if err != nil {
 		return nil, err
 	}

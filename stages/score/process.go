@@ -18,7 +18,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/parts"
-	"tagnet/model/prior"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
@@ -55,10 +54,6 @@ type Params struct {
 	Parts parts.Place
 	// Reach takes the place of the checkpoint's configuration.Configuration.Reach.
 	Reach int
-	// Prior is the checksum of the checkpoint's prior, which is added to the scores; "" adds none. With Tries the weights of a new prior are
-	// tried instead; see ranker.Model.
-	Prior string
-	Tries bool
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
 	// that is 0). It changes no result.
 	Threads, MostThreads int
@@ -191,29 +186,10 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 			return nil, err
 		}
 	}
-	if err := p.setPrior(ctx, record, loaded, &m); err != nil {
-		return nil, err
-	}
 	if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
 		return nil, err
 	}
 	return ranker.New(m, list, with)
-}
-
-// setPrior sets what is added to the scores of a model.
-func (p Params) setPrior(ctx context.Context, record checkpoint.Record, loaded *kg.KG, m *ranker.Model) (err error) {
-	switch {
-	case p.Tries:
-		m.Prior, m.Tries = &prior.Prior{Counts: prior.Count(loaded.Train.Graph)}, prior.Weights()
-		return nil
-	case p.Prior == "":
-		return nil
-	}
-	folder := checkpoint.Folder(p.Checkpoints)
-	if m.Prior, err = folder.Prior(ctx, record, loaded.Relations); err == nil && m.Prior.Sum() != p.Prior {
-		err = fmt.Errorf("%s was replaced: run again; every worker must see this file", folder.PriorURL(record.Name()))
-	}
-	return err
 }
 
 // announce passes on what this process computes on.

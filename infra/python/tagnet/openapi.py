@@ -283,8 +283,6 @@ class Explanation:
 
     Attributes:
         weights: What the weights of the paths are, in a sentence.
-        prior: What the relations of the answer add to its score, whatever the source; left out unless train
-            --prior fitted that.
         drawing: The paths as an SVG file; empty without a path.
     """
 
@@ -293,7 +291,6 @@ class Explanation:
     answer: str
     weights: str
     paths: list[Path]
-    prior: float | None = None
     drawing: str | None = None
 
     @classmethod
@@ -305,7 +302,6 @@ class Explanation:
             answer=value["answer"],
             weights=value["weights"],
             paths=[Path.read(item) for item in value["paths"]],
-            prior=value.get("prior"),
             drawing=value.get("drawing"),
         )
 

@@ -16,7 +16,6 @@
 //	attention.go  final state as an attention over states (specific delta)
 //	incidence.go  state of an entity that its relations alone decide, for the score
 //	score.go      score function
-//	prior.go      what the relations of an entity say by themselves, from counts
 //	loss.go       loss, and the rank of the answer
 //	explain.go    how much each message carries of a score, and the best paths
 //

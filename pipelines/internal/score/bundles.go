@@ -82,8 +82,6 @@ func (a *opened) refuseBundles() error {
 		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or leave --bundles out")
 	case c.Reach >= n:
 		return command.Usage("--bundles with reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", c.Reach, n)
-	case a.prior != nil:
-		return command.Usage("--bundles with the prior of %s: it counts over all facts; add --prior=false, or leave --bundles out", a.model.Record.Name())
 	}
 	return nil
 }

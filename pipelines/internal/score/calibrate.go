@@ -83,7 +83,7 @@ func (a *scoring) divideCalibrating(ctx context.Context) error {
 	if sizes.RelationEdges, err = a.relationsFitted().Edges(ctx); err != nil {
 		return err
 	}
-	sizes.Queries, sizes.Prior = a.fitting.queries, a.prior != nil
+	sizes.Queries = a.fitting.queries
 	c := a.model.Record.Configuration
 	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, "valid", sizes.Queries)
 	a.cost.Seconds += seconds
@@ -120,7 +120,7 @@ func buildCalibration(p calibrate.Params) *beam.Pipeline {
 
 func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
 	return calibrate.NewParams(score.Params{
-		Graph: a.e.Workspace.Graph(), RelationGraph: a.relationsFitted().URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach, Prior: a.prior.Sum(),
+		Graph: a.e.Workspace.Graph(), RelationGraph: a.relationsFitted().URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach,
 		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
 	}, a.mostFitted(), workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
@@ -150,7 +150,7 @@ func (a *scoring) readFitted(ctx context.Context) (err error) {
 	if !a.calibrate {
 		return nil
 	}
-	if a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record, a.prior.Sum()); err != nil {
+	if a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record); err != nil {
 		return err
 	}
 	if c := a.calibration; c != nil {

@@ -23,7 +23,7 @@ func (f *flags) checkBaseRate() error {
 func (a *opened) openCalibration(ctx context.Context) error {
 	var err error
 	if !a.elsewhere() {
-		a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record, a.prior.Sum())
+		a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record)
 	}
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
 		return fmt.Errorf("%w: %s fits it again", err, a.e.Workspace.Command("train", "--resume"))
@@ -69,9 +69,6 @@ func (a *opened) checksum() string {
 func (a *opened) calibrationRemedy(ctx context.Context) string {
 	if a.elsewhere() {
 		return " for this graph: it was trained on another; --calibrate fits one"
-	}
-	if !a.addPrior {
-		return " for scores without a prior; --calibrate fits one"
 	}
 	w := a.e.Workspace
 	best, err := checkpoint.Folder(w.Checkpoints()).Record(ctx, "best")

@@ -27,7 +27,7 @@ func calibrated(t *testing.T, workspace string) (*calibration.Calibration, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := folder.Calibration(t.Context(), record, "")
+	c, err := folder.Calibration(t.Context(), record)
 	if err != nil || c == nil {
 		t.Fatalf("%v, %v", c, err)
 	}
@@ -167,7 +167,7 @@ func TestCalibrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := kept.Calibration(t.Context(), record, ""); err != nil || got == nil || got.Checksum != want.Checksum {
+	if got, err := kept.Calibration(t.Context(), record); err != nil || got == nil || got.Checksum != want.Checksum {
 		t.Errorf("the calibration is %+v, error %v, train fitted %+v", got, err, want)
 	}
 	if _, err := os.Stat(url); err == nil {

@@ -243,7 +243,7 @@ func (d *discovering) divide(ctx context.Context) error {
 		if sizes.RelationEdges, err = p.edges.Edges(ctx); err != nil {
 			return err
 		}
-		sizes.Queries, sizes.Prior = p.queries, d.prior != nil
+		sizes.Queries = p.queries
 		c := d.model.Record.Configuration
 		seconds, bound := d.e.Workspace.ScoreSeconds(ctx, sizes, c, p.split, p.queries)
 		d.cost.Seconds, d.cost.AtMost = d.cost.Seconds+seconds, d.cost.AtMost || bound
@@ -348,7 +348,7 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 		Model: score.Params{
 			Graph: w.Graph(), Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
 			Best: d.best, Known: ranking.Beside, Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB,
-			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Radius: d.radius, Reach: d.model.Record.Configuration.Reach, Prior: d.prior.Sum(),
+			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Radius: d.radius, Reach: d.model.Record.Configuration.Reach,
 		},
 		Folder: w.Path(d.folder), Name: p.name, Lock: held, Unreached: d.unreached,
 	}

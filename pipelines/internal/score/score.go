@@ -18,7 +18,6 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
-	"tagnet/model/prior"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pretrained"
@@ -37,7 +36,7 @@ type flags struct {
 	queries, relation         string // of one's own
 	sources, candidates       string
 	output                    string
-	onlyNew, addPrior         bool
+	onlyNew                   bool
 	device                    device.Choice
 	best, threads             int
 	memory                    int64
@@ -75,7 +74,6 @@ func Pipeline() command.Pipeline {
 			set.BoolVar(&f.onlyNew, "only_new", false, "leave out answers that the dataset contains, and the source itself")
 			set.StringVar(&f.output, "output", "", "`name` of the folder of the answers to your own queries, in evaluation/; default queries, or one made of --relation and the lists")
 			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the 10 best new answers that is expected to be true, which probabilities presume; 0 or more, less than 1; 0 is that of the validation queries")
-			set.BoolVar(&f.addPrior, "prior", true, "add to the scores what the relations of an answer say, where train --prior fitted that; without it there are no probabilities then, unless --calibrate fits some")
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("threads of a worker, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
@@ -148,8 +146,6 @@ type recorded struct {
 	// Predictions is the version of the table's columns, Triples that of the table of given triples or pairs.
 	Predictions string `json:"predictions_version"`
 	Triples     string `json:"triples_version,omitempty"`
-	// Prior is the checksum of the checkpoint's prior, if it is added.
-	Prior string `json:"prior,omitempty"`
 	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.
 	Calibration string  `json:"calibration,omitempty"`
 	BaseRate    float64 `json:"base_rate,omitempty"`
@@ -170,7 +166,6 @@ type opened struct {
 	model       workspace.Model
 	given       *pretrained.Checkpoint   // of --weights or --model, or nil
 	beside      *pretrained.Checkpoint   // that is written beside the results: given, a copy to calibrate, or nil
-	prior       *prior.Prior             // nil if the checkpoint has none, or with --prior=false
 	calibration *calibration.Calibration // nil if the checkpoint has none
 	fitting     calibrating
 	edges       *relationgraph.Table // between relations, or nil
@@ -248,9 +243,6 @@ func (a *opened) open(ctx context.Context) error {
 	if err := openModel(ctx); err != nil {
 		return err
 	}
-	if err := a.checkPrior(); err != nil {
-		return err
-	}
 	if err := command.SetReach(&a.model.Record.Configuration, a.reach); err != nil {
 		return err
 	}
@@ -286,9 +278,6 @@ func (a *opened) openCheckpoint(ctx context.Context) error {
 		return err
 	}
 	a.model.Folder = checkpoint.Folder(reachable)
-	if err := a.openPrior(ctx); err != nil {
-		return err
-	}
 	return a.openCalibration(ctx)
 }
 
@@ -333,7 +322,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if sizes.RelationEdges, err = a.edges.Edges(ctx); err != nil {
 		return err
 	}
-	sizes.Queries, sizes.Prior, sizes.OnDevice = queries, a.prior != nil, a.device.Mode == device.CUDA
+	sizes.Queries, sizes.OnDevice = queries, a.device.Mode == device.CUDA
 	c := a.model.Record.Configuration
 	if a.asked != nil {
 		a.distinct = a.asked.distinct
@@ -457,7 +446,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach, Prior: a.prior.Sum(),
+			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach,
 		},
 		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}

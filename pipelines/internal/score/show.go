@@ -78,10 +78,6 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
-	shares, err := a.priorShares(ctx, predictions)
-	if err != nil {
-		return err
-	}
 	for _, p := range predictions {
 		if p.Position == 1 {
 			a.e.Say("\n%s", query(p))
@@ -89,7 +85,6 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity)))
 		a.e.Say("%4d  %s%s  %s", p.Position, p.Entity, padding, notes(p))
 		a.showPaths(paths[pathsOf{p.Query, p.Entity}])
-		a.showShare(shares, p)
 	}
 	if shown > a.asked.shown {
 		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(a.asked.distinct-int64(a.asked.shown)))

@@ -61,14 +61,9 @@ func (d *discovering) showFirst(ctx context.Context, folder string, listed int64
 	if err != nil {
 		return err
 	}
-	shares, err := d.priorShares(ctx, answers)
-	if err != nil {
-		return err
-	}
 	for i, f := range facts {
 		d.e.Say("%5d  %s", f.Position, factLine(f))
 		d.showPaths(paths[pathsOf{answers[i].Query, answers[i].Entity}])
-		d.showShare(shares, answers[i])
 	}
 	if rest := listed - shown; rest > 0 {
 		d.e.Say("  ... and %s more in the files", progress.Count(rest))

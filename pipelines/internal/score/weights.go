@@ -205,10 +205,7 @@ func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
 	if a.beside == nil {
 		return nil
 	}
-	if err := a.beside.Save(held.Guard(ctx), a.model.Folder, nil); err != nil || a.prior == nil {
-		return err
-	}
-	return a.model.Folder.SavePrior(held.Guard(ctx), a.model.Record, a.prior)
+	return a.beside.Save(held.Guard(ctx), a.model.Folder, nil)
 }
 
 // nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of

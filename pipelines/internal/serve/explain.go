@@ -23,8 +23,6 @@ type explanation struct {
 	Weights string `json:"weights"`
 	// Paths are ways through the graph from the source to the answer, the best first.
 	Paths []model.Path `json:"paths"`
-	// Prior is what the relations of the answer add to its score, nil if the checkpoint has no prior.
-	Prior *float32 `json:"prior,omitempty"`
 	// Drawing is an SVG file, empty without a path, and left out unless it was wanted.
 	Drawing *string `json:"drawing,omitempty"`
 }
@@ -66,13 +64,6 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	response := explanation{Source: *source, Relation: *relation, Answer: *answer, Weights: s.model.PathWeights(), Paths: append([]model.Path{}, found...)}
-	share, ok, err := s.model.Prior(r.Context(), query, *answer)
-	if err != nil {
-		return err
-	}
-	if ok {
-		response.Prior = &share
-	}
 	if drawing {
 		svg := chart.Paths(found)
 		if svg != "" {

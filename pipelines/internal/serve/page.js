@@ -202,9 +202,8 @@ function row(query, answer, rank, calibrated) {
 }
 
 function showPaths(cell, found) {
-  const prior = found.prior === undefined ? "" : " The relations of the answer, whatever the source, add " + number(found.prior, 3) + " to the score.";
   if (!found.paths.length) {
-    cell.textContent = (found.answer === found.source ? "The answer is the source itself, to which no path is sought." : "No path leads there within the model's layers.") + prior;
+    cell.textContent = found.answer === found.source ? "The answer is the source itself, to which no path is sought." : "No path leads there within the model's layers.";
     return;
   }
   const texts = make("ol");
@@ -224,7 +223,7 @@ function showPaths(cell, found) {
   const drawn = new DOMParser().parseFromString(found.drawing.replace(/<style>[^]*?<\/style>/, ""), "image/svg+xml").documentElement;
   if (drawn.localName === "svg") why.append(document.importNode(drawn, true));
   why.append(texts);
-  cell.replaceChildren(why, make("p", found.weights + prior, {class: "weight"}));
+  cell.replaceChildren(why, make("p", found.weights, {class: "weight"}));
 }
 
 function showAnswers(found, parameters) {

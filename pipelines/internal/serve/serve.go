@@ -188,11 +188,6 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		const counting = 8 * budget.MiB // of memory, before the model is made
 		sizes.RelationEdges = relations.CountEdges(loaded.Inference.Graph, counting)
 	}
-	if given == nil {
-		if sizes.Prior, err = storage.Exists(ctx, found.Folder.PriorURL(found.Record.Name())); err != nil {
-			return settings{}, err
-		}
-	}
 	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
 	estimate := budget.Serve(sizes, found.Record.Configuration, requests)
 	needed, threads := estimate, f.threads
@@ -214,14 +209,9 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		m, err = model.OpenGraph(ctx, loaded, found.Folder, options...)
 	}
 	if err != nil {
-		again := map[string]workspace.Command{
-			found.Folder.CalibrationURL(found.Record.Name()): w.Command("train", "--resume"),
-			found.Folder.PriorURL(found.Record.Name()):       w.Command("train", "--resume", "--prior"),
-		}
-		if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-			if fits, ok := again[damaged.URL]; ok {
-				err = fmt.Errorf("%w: %s fits it again", damaged, fits)
-			}
+		damaged := new(checkpoint.DamagedError)
+		if errors.As(err, &damaged) && damaged.URL == found.Folder.CalibrationURL(found.Record.Name()) {
+			err = fmt.Errorf("%w: %s fits it again", damaged, w.Command("train", "--resume"))
 		}
 		return settings{}, err
 	}

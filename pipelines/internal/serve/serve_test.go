@@ -25,7 +25,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model"
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -385,11 +384,6 @@ func TestRefusedCommands(t *testing.T) {
 	if err != nil || len(calibration) != 1 {
 		t.Fatalf("%q, %v", calibration, err)
 	}
-	damaged := strings.Replace(calibration[0], "calibration.json", "prior.safetensors", 1)
-	pipelinetest.Write(t, damaged, "{}")
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: damaged + " is damaged", Says: []string{"train --workspace " + workspace + " --resume --prior fits it again"}},
-		"--workspace", workspace, "--listen", "127.0.0.1:0")
-	pipelinetest.Remove(t, damaged)
 	pipelinetest.Write(t, calibration[0], "{}")
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: calibration[0] + " is damaged", Says: []string{"train --workspace " + workspace + " --resume fits it again"}},
 		"--workspace", workspace, "--listen", "127.0.0.1:0")
@@ -397,27 +391,6 @@ func TestRefusedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--checkpoint", "last")
-}
-
-// TestServesThePrior checks that an explanation says what the prior adds, where the checkpoint has one.
-func TestServesThePrior(t *testing.T) {
-	workspace := trained(t)
-	const explain = "/explain?source=e003&relation=skip&answer=e005"
-	if e := read[explanation](t, send(t, "GET", launch(t, workspace).url+explain, "")); e.Prior != nil {
-		t.Errorf("without a prior: %v", *e.Prior)
-	}
-	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--resume", "--prior")
-	m, err := model.Open(t.Context(), workspace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, ok, err := m.Prior(t.Context(), model.Query{Source: "e003", Relation: "skip"}, "e005")
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	if e := read[explanation](t, send(t, "GET", launch(t, workspace).url+explain, "")); e.Prior == nil || *e.Prior != want {
-		t.Errorf("prior %v, want %v", e.Prior, want)
-	}
 }
 
 // TestServesWithoutATraining serves the model of any graph, with probabilities of the graph's validation facts.

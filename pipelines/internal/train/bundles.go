@@ -23,8 +23,6 @@ func (f *flags) checkBundles() error {
 		return command.Usage("--bundles with --from: a training from parts of the graph begins with initial weights; leave one of the two out")
 	case c.Source() == configuration.RelationsGraph:
 		return command.Usage("--bundles with --relations graph: the graph of relations is made from all edges; leave one of the two out")
-	case f.prior:
-		return command.Usage("--bundles with --prior: counts over the training facts need all of them; leave one of the two out")
 	}
 	return nil
 }

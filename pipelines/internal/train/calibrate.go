@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
-	"tagnet/model/prior"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
@@ -31,42 +29,39 @@ func BuildCalibration(p calibrate.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// calibrationParams returns the parameters of the calibration of the best checkpoint, whose scores have the prior of a checksum.
-func (t *trainer) calibrationParams(held lock.Lock, prior string) calibrate.Params {
+// calibrationParams returns the parameters of the calibration of the best checkpoint.
+func (t *trainer) calibrationParams(held lock.Lock) calibrate.Params {
 	w, on, between := t.e.Workspace, t.loaded.Of("valid"), t.edges.URL()
 	if on != t.loaded.Train {
 		between = "" // of the training graph; the stage makes that of the inference graph
 	}
 	return calibrate.NewParams(score.Params{
-		Graph: w.Graph(), Parts: t.validParts(), RelationGraph: between, Reach: t.configuration.Reach, Prior: prior, Checkpoints: w.Checkpoints(), Checkpoint: "best",
+		Graph: w.Graph(), Parts: t.validParts(), RelationGraph: between, Reach: t.configuration.Reach, Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 	}, t.validation.Limit, workload.Work(t.configuration, on.Graph), held)
 }
 
-// unfitted reports whether the best checkpoint lacks a prior with --prior, or a calibration, although there are validation queries to fit
-// them to. One that cannot be read is lacking.
-func (t *trainer) unfitted(ctx context.Context) (prior, calibration bool, err error) {
+// uncalibrated reports whether the best checkpoint lacks a calibration although there are validation queries to fit it to. One that cannot
+// be read is lacking.
+func (t *trainer) uncalibrated(ctx context.Context) (bool, error) {
 	if !t.calibrates {
-		return false, false, nil
+		return false, nil
 	}
 	best, err := t.folder.Record(ctx, "best")
 	if err != nil {
-		return false, false, err
+		return false, err
 	}
-	p, c, err := t.fitted(ctx, best)
-	return t.prior && p == nil, c == nil, err
+	c, err := t.fitted(ctx, best)
+	return c == nil, err
 }
 
-// fitted returns the prior of a checkpoint, as priorOf does, and its calibration, or nil if it has none that can be read.
-func (t *trainer) fitted(ctx context.Context, r checkpoint.Record) (p *prior.Prior, c *calibration.Calibration, err error) {
-	if p, err = t.priorOf(ctx, r); err != nil {
-		return nil, nil, err
-	}
-	c, err = t.folder.Calibration(ctx, r, p.Sum())
+// fitted returns the calibration of a checkpoint, or nil if it has none that can be read.
+func (t *trainer) fitted(ctx context.Context, r checkpoint.Record) (*calibration.Calibration, error) {
+	c, err := t.folder.Calibration(ctx, r)
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-		return p, nil, nil
+		return nil, nil
 	}
-	return p, c, err
+	return c, err
 }
 
 // refit returns the error of complete checkpoints. If it is about the calibration, its remedy is to fit that again, not to
@@ -79,24 +74,17 @@ func (t *trainer) refit(ctx context.Context, err error) error {
 	if unread != nil {
 		return err
 	}
+	again, url := t.e.Workspace.Command("train", "--resume"), t.folder.CalibrationURL(best.Name())
+	c, unread := t.folder.Calibration(ctx, best)
+	if damaged := new(checkpoint.DamagedError); errors.As(unread, &damaged) {
+		return fmt.Errorf("%w: %s fits it again", damaged, again)
+	}
 	m, _ := manifest.Read(ctx, string(t.folder))
-	lost := func(url string, there bool, unread error, again workspace.Command) error {
-		listed := slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == storage.Base(url) })
-		if damaged := new(checkpoint.DamagedError); errors.As(unread, &damaged) {
-			return fmt.Errorf("%w: %s fits it again", damaged, again)
-		}
-		if unread == nil && !there && listed {
-			return fmt.Errorf("%s is missing: %s fits it again", url, again)
-		}
-		return nil
+	listed := slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == storage.Base(url) })
+	if unread == nil && c == nil && listed {
+		return fmt.Errorf("%s is missing: %s fits it again", url, again)
 	}
-	again := t.e.Workspace.Command("train", "--resume")
-	p, unread := t.folder.Prior(ctx, best, t.loaded.Relations)
-	if of := lost(t.folder.PriorURL(best.Name()), p != nil, unread, again.With("--prior")); of != nil {
-		return of
-	}
-	c, unread := t.folder.Calibration(ctx, best, p.Sum())
-	return cmp.Or(lost(t.folder.CalibrationURL(best.Name()), c != nil, unread, again), err)
+	return err
 }
 
 // calibrate fits probabilities to the scores of the best checkpoint, unless that is done or there are no validation
@@ -109,24 +97,19 @@ func (t *trainer) calibrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	prior, fitted, err := t.fitted(ctx, best)
+	fitted, err := t.fitted(ctx, best)
 	if err != nil || fitted != nil {
 		return err
 	}
-	p := t.calibrationParams(t.stage.Lock(), prior.Sum())
+	p := t.calibrationParams(t.stage.Lock())
 	queries := min(t.valid, p.Queries.Limit)
-	return t.scoreValid(ctx, "calibrating", "all epochs are trained; probabilities are missing: %s fits them", queries, BuildCalibration(p))
-}
-
-// scoreValid runs a pipeline that scores validation queries. failed is what is said of an error, with the command that continues.
-func (t *trainer) scoreValid(ctx context.Context, does, failed string, queries int64, pipeline *beam.Pipeline) error {
-	bar := t.e.Progress.Begin(does, queries, "validation queries")
+	bar := t.e.Progress.Begin("calibrating", queries, "validation queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
 	worker.Start()
-	if _, err := t.e.RunBeam(ctx, pipeline); err != nil {
+	if _, err := t.e.RunBeam(ctx, BuildCalibration(p)); err != nil {
 		worker.Stop()
-		t.e.Say(failed, t.resumed())
+		t.e.Say("all epochs are trained; probabilities are missing: %s fits them", t.resumed())
 		return err
 	}
 	bar.Set(queries)

@@ -44,7 +44,7 @@ func TestCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := f.Calibration(t.Context(), record, "")
+	c, err := f.Calibration(t.Context(), record)
 	if err != nil || c == nil {
 		t.Fatalf("%+v, %v", c, err)
 	}

@@ -18,7 +18,6 @@ func TestGraph(t *testing.T) {
 	command.InitBeam()
 	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, Build(learn.Params{})))
 	pipelinetest.Golden(t, "calibration", pipelinetest.Graph(t, BuildCalibration(calibrate.NewParams(score.Params{}, 0, 0, lock.Lock{}))))
-	pipelinetest.Golden(t, "prior", pipelinetest.Graph(t, BuildPrior(calibrate.NewParams(score.Params{}, 0, 0, lock.Lock{}))))
 	run := training.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
 	facts := optimizer.Keys{Facts: 3 * run.Configuration.BatchSize}
 	tasks := training.Plan(run, facts, training.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round

@@ -14,7 +14,6 @@ type estimates struct{ train, calibrate budget.Estimate }
 func (f *flags) estimate(sizes budget.Sizes) estimates {
 	sizes.OnDevice = f.device.Mode == device.CUDA
 	calibrated := sizes
-	calibrated.Prior = f.prior
 	calibrated.Queries = min(sizes.Queries, calibrate.MostRows)
 	e := estimates{budget.Train(sizes, f.configuration), budget.Calibrate(calibrated, f.configuration, calibrate.TopK, workload.MaxRows)}
 	if f.rounds.Workers > 1 {

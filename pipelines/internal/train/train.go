@@ -47,7 +47,6 @@ type flags struct {
 	kernel     string
 	device     device.Choice
 	validation metrics.Validation
-	prior      bool
 	memory     int64
 	origin     origin
 	graphs     graphs
@@ -86,7 +85,6 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, 0 or more, spread evenly over all; 0 takes all")
 			set.IntVar(&f.validation.Patience, "patience", 0, "end the training after so many epochs without a better validation MRR, 0 or more; 0 trains all --epochs")
-			set.BoolVar(&f.prior, "prior", false, "after the last epoch, also fit what the relations of an answer add to its score, whatever the source: counts over the training facts, weighted for the highest validation MRR; score and serve add it; with the same command again, or with --resume, a training that is complete gets it too")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -171,9 +169,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.checkBundles(); err != nil {
 		return err
 	}
-	if f.prior && f.configuration.Transfers() {
-		return command.Usage("--prior counts relations by name, and a model with --relations graph knows none by name: leave it out")
-	}
 	t, err := f.open(ctx, e)
 	if err != nil {
 		return err
@@ -194,9 +189,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	err = t.edges.Make(ctx)
 	if err == nil && !t.trained {
 		err = t.train(ctx)
-	}
-	if err == nil {
-		err = t.fitPrior(ctx)
 	}
 	if err == nil {
 		err = t.calibrate(ctx)
@@ -243,9 +235,6 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	if sizes.Queries == 0 && f.validation.Patience > 0 {
 		return nil, command.Usage("--patience is %d, and the dataset has no validation facts that could get better: leave it out", f.validation.Patience)
-	}
-	if err := f.checkPrior(int(sizes.Queries), loaded.Train.Graph.RelationCount()); err != nil {
-		return nil, err
 	}
 	if sizes.Queries == 0 {
 		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
@@ -322,10 +311,8 @@ func (t *trainer) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 		return nil, err
 	}
 	switch {
-	case t.trained && t.prior:
-		return append(before, BuildPrior(t.calibrationParams(lock.Lock{}, "")), BuildCalibration(t.calibrationParams(lock.Lock{}, ""))), nil
 	case t.trained:
-		return append(before, BuildCalibration(t.calibrationParams(lock.Lock{}, ""))), nil
+		return append(before, BuildCalibration(t.calibrationParams(lock.Lock{}))), nil
 	case t.rounds.Workers > 1:
 		jobs, err := t.firstJob(ctx)
 		return append(before, jobs...), err
@@ -354,7 +341,7 @@ type plan int
 const (
 	start         plan = iota // there are none
 	complete                  // all epochs are trained: nothing is left to do
-	calibrateOnly             // all epochs are trained, but the best has no calibration, or no prior: --resume, or --prior
+	calibrateOnly             // all epochs are trained, but the best has no calibration: --resume
 	resume                    // continue from the newest
 	extend                    // all epochs of an earlier run are trained, this one has more
 	replace                   // remove them: --force without --resume
@@ -386,9 +373,8 @@ func (t *trainer) plan(ctx context.Context) (plan, error) {
 				again.With("--resume"), t.configuration.Epochs-records[n-1].Epoch, again.With("--force"), t.configuration.Epochs)
 		}
 		if !more || !t.resume {
-			if (t.resume || t.prior) && n > 0 && t.sameRun(records) == nil {
-				prior, missing, err := t.unfitted(ctx)
-				if prior || missing || err != nil {
+			if t.resume && n > 0 && t.sameRun(records) == nil {
+				if missing, err := t.uncalibrated(ctx); missing || err != nil {
 					return calibrateOnly, err
 				}
 			}
@@ -659,14 +645,12 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	t.compare(best)
 	outputs := []string{storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog()}
-	prior, calibration, err := t.fitted(ctx, best)
+	calibration, err := t.fitted(ctx, best)
 	if err != nil {
 		return err
 	}
-	for _, url := range []string{t.showPrior(best, prior), t.showCalibration(best, calibration)} {
-		if url != "" {
-			outputs = append(outputs, url)
-		}
+	if url := t.showCalibration(best, calibration); url != "" {
+		outputs = append(outputs, url)
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)

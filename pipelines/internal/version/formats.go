@@ -27,7 +27,6 @@ func formats() []Format {
 		{"safetensors", safetensors.FormatVersion},
 		{"checkpoint", strconv.Itoa(checkpoint.FormatVersion)},
 		{"calibration", strconv.Itoa(calibration.FormatVersion)},
-		{"prior", checkpoint.PriorFormatVersion},
 		{"facts model", strconv.Itoa(discovery.FormatVersion)},
 		{"results", strconv.Itoa(results.FormatVersion)},
 	}
