@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
-	"tagnet/model/pretrained"
 	"tagnet/model/ultra/ultratest"
 )
 
@@ -112,7 +111,7 @@ func TestWeightsThatCannotBeLoaded(t *testing.T) {
 		"missing":        {path: "nowhere.pth", is: model.ErrNotFound},
 		"a folder":       {path: folder, says: "it is not a regular file"},
 		"cut short":      {path: cut, says: "its zip archive is cut short or damaged"},
-		"of NBFNet":      {path: "nbfnet/testdata/sum.pth", is: pretrained.ErrNoNames},
+		"of another":     {path: "../formats/pytorch/testdata/optimizer.pth", says: "it is no ULTRA model"},
 		"without a rate": {path: file, says: "a base rate of 0.1: drawn.pth has no calibration", options: []model.Option{model.WithBaseRate(0.1)}},
 		"without kernel": {path: file, says: "mmx", options: []model.Option{model.WithKernel("mmx")}},
 	} {

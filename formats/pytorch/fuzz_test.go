@@ -46,7 +46,7 @@ func FuzzPickle(f *testing.F) {
 			}
 			return
 		}
-		tensors, err := (&File{root: root}).StateDict("model")
+		tensors, err := (&File{root: root}).StateDict()
 		if err != nil {
 			return
 		}

@@ -19,7 +19,7 @@ func load(data []byte) ([]Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	tensors, err := f.StateDict("model")
+	tensors, err := f.StateDict()
 	if err != nil {
 		return nil, err
 	}

@@ -222,19 +222,22 @@ func integers(v value) ([]int64, error) {
 	return numbers, nil
 }
 
-// StateDict returns the tensors of the dict that stands under a key of the file's dict, in their order, or those of
-// the file's dict itself if it lacks the key. Their Data is nil.
-func (f *File) StateDict(key string) ([]Tensor, error) {
+// modelKey is the key of the file's dict under which programs keep the state_dict beside the optimizer's state.
+const modelKey = "model"
+
+// StateDict returns the tensors of the dict that stands under the key model of the file's dict, in their order, or
+// those of the file's dict itself if it lacks the key. Their Data is nil.
+func (f *File) StateDict() ([]Tensor, error) {
 	d, ok := f.root.(*dict)
 	if !ok {
 		return nil, errors.New("it holds no state_dict: save torch.save(model.state_dict(), file)")
 	}
 	where := ""
-	if at, found := d.texts[key]; found {
+	if at, found := d.texts[modelKey]; found {
 		if d, ok = d.values[at].(*dict); !ok {
-			return nil, fmt.Errorf("its %q is no state_dict", key)
+			return nil, fmt.Errorf("its %q is no state_dict", modelKey)
 		}
-		where = fmt.Sprintf("its %q: ", key)
+		where = fmt.Sprintf("its %q: ", modelKey)
 	}
 	var tensors []Tensor
 	for i, k := range d.keys {

@@ -38,7 +38,7 @@ func (r Record) Over(weights []safetensors.Tensor, relations []string) (set *par
 	set = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
 	for i, t := range set.Tensors {
 		if data := from.Tensors[i].Data; parameters.OfRelations(t.Name) {
-			parameters.CopyRelations(t.Data, data, len(trained), rows, false)
+			parameters.CopyRelations(t.Data, data, len(trained), rows)
 		} else {
 			copy(t.Data, data)
 		}

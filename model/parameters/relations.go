@@ -34,15 +34,11 @@ func MatchRelations(trained, graph []string) (rows []int, unknown, unused []stri
 }
 
 // CopyRelations copies the blocks of relations from a tensor that has base of them, and their inverses. rows has, for each
-// base relation of to, the one whose block it gets. crossed gives each relation the block of the inverse.
-func CopyRelations[F Float](to, from []F, base int, rows []int, crossed bool) {
+// base relation of to, the one whose block it gets.
+func CopyRelations[F Float](to, from []F, base int, rows []int) {
 	block := len(from) / (2 * base)
 	for i, row := range rows {
-		along, against := row, row+base
-		if crossed {
-			along, against = against, along
-		}
-		copy(to[i*block:(i+1)*block], from[along*block:])
-		copy(to[(i+len(rows))*block:(i+len(rows)+1)*block], from[against*block:])
+		copy(to[i*block:(i+1)*block], from[row*block:])
+		copy(to[(i+len(rows))*block:(i+len(rows)+1)*block], from[(row+base)*block:])
 	}
 }

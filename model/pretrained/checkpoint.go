@@ -29,9 +29,9 @@ func NewCheckpoint(r checkpoint.Record, p *parameters.Set[float32], unused []str
 	return &Checkpoint{r, p, unused}, err
 }
 
-// Over returns the checkpoint of what Open opens without options, a path, URL or name, over a graph.
+// Over returns the checkpoint of what Open opens, a path, URL or name, over a graph.
 func Over(ctx context.Context, url string, graph *kg.KG) (*Checkpoint, error) {
-	weights, err := Open(ctx, url, Options{})
+	weights, err := Open(ctx, url)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
-	"tagnet/model/nbfnet"
 	"tagnet/model/ultra"
 	"tagnet/model/zoo"
 )
@@ -29,28 +27,13 @@ type Weights interface {
 	Start() configuration.Configuration
 	Further() configuration.Configuration
 	// Configuration returns a configuration with the fields that the weights decide.
-	Configuration(c configuration.Configuration) (configuration.Configuration, error)
+	Configuration(c configuration.Configuration) configuration.Configuration
 	// Over returns the checkpoint of the weights over the relations of a graph. The configuration is one that Configuration returned,
 	// or the same with another policy that has the same weights.
 	Over(graph *kg.KG, c configuration.Configuration) (*Checkpoint, error)
 	// Describe returns in a few words what a model of the weights is.
 	Describe(c configuration.Configuration) string
 }
-
-// Options are what a file of NBFNet-PyG does not say.
-type Options struct {
-	nbfnet.Options
-	// Relations is the path or URL of a text file with the names of the base relations, one a line, in the order of their ids.
-	Relations string
-}
-
-// Errors of Open, for errors.Is.
-var (
-	// ErrNoNames is the error of weights of NBFNet-PyG without the names of their relations.
-	ErrNoNames = errors.New("it holds weights of NBFNet-PyG, which belong to relations, and names none of these")
-	// ErrNeedlessNames is the error of names for ULTRA's weights.
-	ErrNeedlessNames = errors.New("it holds weights of ULTRA, none of which belongs to a relation")
-)
 
 // FileError is the error of a file that Open cannot use.
 type FileError struct {
@@ -78,8 +61,8 @@ func IsNamed(name string) bool {
 }
 
 // Open opens a model of package zoo by its name, a checkpoint by the path or URL of its file .safetensors or of the file best, or a file of
-// PyTorch. Errors are a *FileError, or about a line of the names.
-func Open(ctx context.Context, url string, o Options) (Weights, error) {
+// PyTorch with ULTRA's weights. Errors of files are a *FileError.
+func Open(ctx context.Context, url string) (Weights, error) {
 	switch {
 	case IsNamed(url):
 		return openNamed(url)
@@ -95,27 +78,11 @@ func Open(ctx context.Context, url string, o Options) (Weights, error) {
 	if err != nil {
 		return fail(err)
 	}
-	origin := checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
-	tensors, err := file.StateDict("model")
-	switch {
-	case err != nil:
-		return fail(err)
-	case o.Relations != "" && ultra.Recognizes(tensors):
-		return fail(ErrNeedlessNames)
-	case o.Relations == "" && slices.ContainsFunc(tensors, func(t pytorch.Tensor) bool { return t.Name == "query.weight" }):
-		return fail(ErrNoNames)
-	case o.Relations == "":
-		p, err := ultra.Parameters(file)
-		if err != nil {
-			return fail(err)
-		}
-		return &ofULTRA{origin, p}, nil
-	}
-	weights, err := nbfnet.Read(bytes.NewReader(data), int64(len(data)))
+	p, err := ultra.Parameters(file)
 	if err != nil {
 		return fail(err)
 	}
-	return newNBFNet(ctx, origin, weights, o)
+	return &ofULTRA{checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}, p}, nil
 }
 
 // mostBytes is the size of the largest file that is read. It is held in memory.

@@ -60,8 +60,8 @@ func (w *trained) Further() configuration.Configuration {
 	return c
 }
 
-func (w *trained) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
-	return c.WithModel(w.record.Configuration), nil
+func (w *trained) Configuration(c configuration.Configuration) configuration.Configuration {
+	return c.WithModel(w.record.Configuration)
 }
 
 func (w *trained) Over(graph *kg.KG, c configuration.Configuration) (*Checkpoint, error) {

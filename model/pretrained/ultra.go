@@ -22,8 +22,8 @@ func (w *ofULTRA) Start() configuration.Configuration { return ultra.Configurati
 
 func (w *ofULTRA) Further() configuration.Configuration { return w.Start() }
 
-func (w *ofULTRA) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
-	return ultra.TrainedAs(c), nil
+func (w *ofULTRA) Configuration(c configuration.Configuration) configuration.Configuration {
+	return ultra.TrainedAs(c)
 }
 
 func (w *ofULTRA) Over(graph *kg.KG, c configuration.Configuration) (*Checkpoint, error) {

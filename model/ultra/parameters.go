@@ -47,23 +47,18 @@ func TrainedAs(c configuration.Configuration) configuration.Configuration {
 // Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
 func Layout() []parameters.Shape { return parameters.Layout(Configuration(), 0) }
 
-// Recognizes reports whether tensors of a checkpoint are named as ULTRA's: whether Parameters should read them rather than a
-// reader of another architecture. It says nothing of whether they are complete.
-func Recognizes(tensors []pytorch.Tensor) bool {
-	return slices.ContainsFunc(tensors, func(t pytorch.Tensor) bool {
-		return strings.HasPrefix(t.Name, relationPart) || strings.HasPrefix(t.Name, entityPart)
-	})
-}
-
 // Parameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. A tensor that is missing, that the
 // model lacks, or that has another shape is an error that names it. What the checkpoint has beside the state_dict, such as the
 // optimizer's state, is not read.
 func Parameters(f *pytorch.File) (*parameters.Set[float32], error) {
-	tensors, err := f.StateDict("model")
+	tensors, err := f.StateDict()
 	if err != nil {
 		return nil, err
 	}
-	if !Recognizes(tensors) {
+	named := func(t pytorch.Tensor) bool {
+		return strings.HasPrefix(t.Name, relationPart) || strings.HasPrefix(t.Name, entityPart)
+	}
+	if !slices.ContainsFunc(tensors, named) {
 		return nil, fmt.Errorf("it is no ULTRA model: no tensor's name begins with %s or %s%s", relationPart, entityPart, example(tensors))
 	}
 	if err := checkLayout(tensors); err != nil {

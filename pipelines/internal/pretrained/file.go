@@ -10,29 +10,15 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
-	"tagnet/model/nbfnet"
 	"tagnet/model/pretrained"
 	"tagnet/pipelines/internal/command"
 )
 
-// NamesUsage explains the flag --relation_names; message and aggregate are those of the configuration.
-const NamesUsage = "`file` of the names of the base relations of the weights, one a line, in the order of their ids"
-
 // Checkpoint is a checkpoint of weights that no folder holds yet.
 type Checkpoint = pretrained.Checkpoint
 
-// Errors of Source.Open that callers say in terms of their flags.
-var ErrNoNames, ErrNeedlessNames = pretrained.ErrNoNames, pretrained.ErrNeedlessNames
-
-// Source names a file of weights and has what the file does not say.
-type Source struct {
-	// Flag is the flag that names File, without dashes.
-	Flag, File string
-	// Relations is the file of --relation_names.
-	Relations string
-	// Options are those that the user gave.
-	Options nbfnet.Options
-}
+// Source names a file of weights: Flag is the flag that does, without dashes.
+type Source struct{ Flag, File string }
 
 // File is a file of weights that was read.
 type File struct {
@@ -40,9 +26,9 @@ type File struct {
 	source Source
 }
 
-// Open reads the files of a source. Errors name the flag.
+// Open reads the file of a source. Errors name the flag.
 func (s Source) Open(ctx context.Context) (*File, error) {
-	weights, err := pretrained.Open(ctx, s.File, pretrained.Options{Options: s.Options, Relations: s.Relations})
+	weights, err := pretrained.Open(ctx, s.File)
 	if err != nil && pretrained.IsNamed(s.File) {
 		return nil, fmt.Errorf("--%s %s: this program was built of other files than the repository's: build it again: %w", s.Flag, s.File, err)
 	}
@@ -58,30 +44,13 @@ func (s Source) flagged(err error) error {
 	if !errors.As(err, &bad) {
 		return err
 	}
-	flag := s.Flag
-	if bad.URL != s.File {
-		flag = "relation_names"
-	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return command.MissingFile(flag, bad.URL, err)
+		return command.MissingFile(s.Flag, bad.URL, err)
 	case bad.Other:
-		return command.Usage("--%s: %v", flag, err)
+		return command.Usage("--%s: %v", s.Flag, err)
 	}
-	return fmt.Errorf("--%s: %w", flag, err)
-}
-
-// Configuration returns a configuration with the fields that the weights and the options decide.
-func (f *File) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
-	c, err := f.Weights.Configuration(c)
-	var option *nbfnet.OptionError
-	if errors.As(err, &option) {
-		return c, command.Usage("--%s for %s: %s", option.Option, f.source.File, option.Reason)
-	}
-	if err != nil {
-		return c, fmt.Errorf("--%s: %s: %w", f.source.Flag, f.source.File, err)
-	}
-	return c, nil
+	return fmt.Errorf("--%s: %w", s.Flag, err)
 }
 
 // Over returns the checkpoint of the weights over the relations of a graph.
@@ -107,9 +76,6 @@ func (s Source) name() string {
 // Lines returns lines about the checkpoint that Over returned.
 func (f *File) Lines(made *Checkpoint) []string {
 	of := f.source.name()
-	if f.source.Relations != "" {
-		of = f.source.Relations
-	}
 	if pretrained.IsNamed(f.source.File) {
 		return lines(fmt.Sprintf("model %s: %s", of, f.Describe(made.Record.Configuration)), made, of)
 	}

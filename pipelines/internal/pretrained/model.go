@@ -2,7 +2,6 @@ package pretrained
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,9 +44,6 @@ func OpenModel(ctx context.Context, model string, loaded *kg.KG) (*Checkpoint, [
 		return nil, nil, command.FlagError("model", strconv.Quote(model), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
 	}
 	file, err := Source{Flag: "model", File: model}.Open(ctx)
-	if errors.Is(err, ErrNoNames) {
-		return nil, nil, command.Usage("--model: %s holds weights of NBFNet-PyG, which belong to relations: use --weights %[1]s --relation_names NAMES with score", model)
-	}
 	if err != nil {
 		return nil, nil, err
 	}

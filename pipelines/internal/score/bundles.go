@@ -31,7 +31,7 @@ func (f *flags) checkBundles() error {
 		given bool
 	}{
 		{"queries", f.queries != ""}, {"relation", f.relation != ""}, {"facts", f.facts != ""}, {"calibrate", f.calibrate},
-		{"weights", f.weights != ""}, {"model", f.weightsFlags.model != ""}, {"protocol", f.evaluates() != ""},
+		{"model", f.weightsFlags.model != ""}, {"protocol", f.evaluates() != ""},
 	} {
 		if other.given {
 			return command.Usage("--bundles with --%s: parts of the graph answer the queries of a split by a trained model; leave one of the two out", other.flag)

@@ -93,8 +93,6 @@ func (a *opened) sayUncalibrated(ctx context.Context) {
 		a.e.Say("answers have scores, but no probabilities: there are no validation facts to fit them to")
 	case a.weightsFlags.model != "":
 		a.e.Say("answers have scores, but no probabilities: --model %s has no calibration; --calibrate fits one", a.weightsFlags.model)
-	case a.weights != "":
-		a.e.Say("answers have scores, but no probabilities: --weights have no calibration; --calibrate fits one")
 	default:
 		a.e.Say("answers have scores, but no probabilities: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
 	}

@@ -139,8 +139,8 @@ type recorded struct {
 	Radius int `json:"radius,omitempty"`
 	// Reach is configuration.Configuration.Reach, as in training or of --reach.
 	Reach int `json:"reach,omitempty"`
-	// Given is the model of --weights or --model, or nil.
-	Given *given `json:"given,omitempty"`
+	// Given is the model of --model, or nil.
+	Given *checkpoint.Origin `json:"given,omitempty"`
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
 	From *checkpoint.Origin `json:"from,omitempty"`
 	// Predictions is the version of the table's columns, Triples that of the table of given triples or pairs.
@@ -164,7 +164,7 @@ type opened struct {
 	loaded      *kg.KG
 	inputs      map[string]string
 	model       workspace.Model
-	given       *pretrained.Checkpoint   // of --weights or --model, or nil
+	given       *pretrained.Checkpoint   // of --model, or nil
 	beside      *pretrained.Checkpoint   // that is written beside the results: given, a copy to calibrate, or nil
 	calibration *calibration.Calibration // nil if the checkpoint has none
 	fitting     calibrating
@@ -234,10 +234,7 @@ func (a *opened) open(ctx context.Context) error {
 		return command.Usage("--bundles: there is no trained model, and %s needs the graph: train with --reach first, or leave --bundles out", a.weightsFlags.model)
 	}
 	openModel := a.openCheckpoint
-	switch {
-	case a.weights != "":
-		openModel = a.openWeights
-	case a.weightsFlags.model != "":
+	if a.weightsFlags.model != "" {
 		openModel = a.openModel
 	}
 	if err := openModel(ctx); err != nil {

@@ -215,6 +215,11 @@ func TestULTRARefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	ring := filepath.Join(t.TempDir(), "ring.tsv")
+	other := ultraFile(t, func(tensors []parameters.Tensor[float32]) {
+		for i := range tensors {
+			tensors[i].Name = "layers." + tensors[i].Name
+		}
+	})
 	for name, c := range map[string]struct {
 		code  int
 		want  string
@@ -224,8 +229,9 @@ func TestULTRARefused(t *testing.T) {
 		"another shape":       {1, "tensor relation_model.layers.0.layer_norm.bias has shape [32 2], want [64]", []string{"--model", ultraFile(t, func(tensors []parameters.Tensor[float32]) { tensors[1].Shape = []int{32, 2} })}},
 		"missing":             {2, "--model: " + ring + ".pth does not exist", []string{"--model", ring + ".pth"}},
 		"a checkpoint":        {2, "--model: w/epoch-001.safetensors is a checkpoint of tagnet: use --checkpoint w/epoch-001.safetensors", []string{"--model", "w/epoch-001.safetensors"}},
-		"weights of NBFNet":   {2, "holds weights of NBFNet-PyG, which belong to relations: use --weights", []string{"--model", filepath.Join(nbfnetFolder, "sum.pth")}},
-		"not NBFNet's":        {2, "--weights: " + weights + " holds weights of ULTRA: use --model " + weights, []string{"--weights", weights}},
+		"another model":       {1, "it is no ULTRA model: no tensor's name begins with relation_model. or entity_model.", []string{"--model", other}},
+		"a folder":            {2, "--model: " + w + ": it is not a regular file", []string{"--model", w}},
+		"a device file":       {2, "it is not a regular file", []string{"--model", "/dev/zero"}},
 		"far radius":          {2, "--radius is 7: want 0 to 6", []string{"--model", weights, "--radius", "7"}},
 		"radius of another":   {2, "--radius is for ULTRA's weights", []string{"--model", "wn18rr", "--radius", "2"}},
 		"radius and reach":    {2, "--radius with a reach of 5", []string{"--model", weights, "--radius", "2", "--reach", "5"}},

@@ -13,8 +13,6 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
-	"tagnet/model/nbfnet"
 	model "tagnet/model/pretrained"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
@@ -22,83 +20,39 @@ import (
 	"tagnet/pipelines/internal/workspace"
 )
 
-// weightsFolder is the folder, in that of what is scored, of the checkpoint that --weights or --model becomes, or of a copy that
-// --calibrate calibrates: the workers read it there, and it is kept beside the results that it gave.
+// weightsFolder is the folder, in that of what is scored, of the checkpoint that --model becomes, or of a copy that --calibrate
+// calibrates: the workers read it there, and it is kept beside the results that it gave.
 const weightsFolder = "weights"
 
 // weightsFlags are the flags of weights that were trained elsewhere.
 type weightsFlags struct {
-	model, weights, relations, message, aggregate string
-	calibrate                                     bool
+	model     string
+	calibrate bool
 }
 
 func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
-	set.StringVar(&f.weights, "weights", "", "`file` of weights that NBFNet-PyG trained (.pth), to score with instead of a checkpoint")
-	set.StringVar(&f.relations, "relation_names", "", pretrained.NamesUsage+"; for --weights")
-	command.Choice(set, &f.message, "message", "", []string{configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE}, "the message_func of --weights")
-	command.Choice(set, &f.aggregate, "aggregate", "", []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax}, "the aggregate_func of --weights, unless it is pna")
-	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, --weights or a --checkpoint that has none for this graph; --model zero does so where there are some, unless this is false")
+	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, or a --checkpoint that has none for this graph; --model zero does so where there are some, unless this is false")
 }
 
 // check validates the flags beside each other.
 func (f *weightsFlags) check(e *command.Environment) error {
 	given := map[string]bool{}
 	e.Flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	for _, two := range [][2]string{{"checkpoint", "model"}, {"weights", "model"}, {"checkpoint", "weights"}} {
-		if given[two[0]] && given[two[1]] {
-			return command.Usage("--%s and --%s name two models: leave one of them out", two[0], two[1])
-		}
+	if given["checkpoint"] && given["model"] {
+		return command.Usage("--checkpoint and --model name two models: leave one of them out")
 	}
 	if given["model"] && given["base_rate"] && !f.calibrate && !strings.EqualFold(f.model, zoo.Zero) {
 		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out, or add --calibrate")
 	}
-	if !given["weights"] {
-		for _, name := range []string{"relation_names", "message", "aggregate"} {
-			if given[name] {
-				return command.Usage("--%s describes --weights, which is missing", name)
-			}
-		}
-		return e.NotEmpty("the name of a model", "model")
-	}
-	if given["base_rate"] && !f.calibrate {
-		return command.Usage("--base_rate: --weights have no calibration, and so give no probabilities: leave it out, or add --calibrate")
-	}
-	return e.NotEmpty("a file", "weights", "relation_names")
-}
-
-// openWeights opens the file of --weights.
-func (a *opened) openWeights(ctx context.Context) error {
-	source := pretrained.Source{
-		Flag: "weights", File: a.weights, Relations: a.relations,
-		Options: nbfnet.Options{Message: a.message, Aggregate: a.aggregate},
-	}
-	file, err := source.Open(ctx)
-	switch {
-	case errors.Is(err, pretrained.ErrNoNames):
-		return command.Usage("--weights %s has no names of relations: add --relation_names, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", a.weights)
-	case errors.Is(err, pretrained.ErrNeedlessNames), err == nil && a.relations == "":
-		return command.Usage("--weights: %s holds weights of ULTRA: use --model %[1]s", a.weights)
-	case err != nil:
-		return err
-	}
-	c, err := file.Configuration(file.Start())
-	if err != nil {
-		return err
-	}
-	made, err := file.Over(a.loaded, c)
-	if err != nil {
-		return err
-	}
-	a.take(made, file.Lines(made))
-	return nil
+	return e.NotEmpty("the name of a model", "model")
 }
 
 // chooseZero makes the model of any graph that of the run where neither a flag nor a training gives one.
 func (a *opened) chooseZero(ctx context.Context) error {
 	given := false
 	a.e.Flags.Visit(func(f *flag.Flag) {
-		given = given || slices.Contains([]string{"checkpoint", "model", "weights", "run"}, f.Name)
+		given = given || slices.Contains([]string{"checkpoint", "model", "run"}, f.Name)
 	})
 	if given {
 		return nil
@@ -139,7 +93,10 @@ func (a *opened) openModel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.take(made, lines)
+	a.given, a.beside, a.model.Record = made, made, made.Record
+	for _, line := range lines {
+		a.e.Say("%s", line)
+	}
 	if a.isZero() && !a.calibrate && !a.declinedCalibration() {
 		valid, err := a.loaded.Queries(ctx, "valid")
 		if err != nil {
@@ -173,30 +130,13 @@ func (a *opened) openModel(ctx context.Context) error {
 	return nil
 }
 
-// take makes the checkpoint of --weights or --model the model of the run, and shows lines about it.
-func (a *opened) take(made *pretrained.Checkpoint, lines []string) {
-	a.given, a.beside, a.model.Record = made, made, made.Record
-	for _, line := range lines {
-		a.e.Say("%s", line)
-	}
-}
-
-// given is what an evaluation records of --weights or --model, beside the checksum of the checkpoint that they become.
-type given struct {
-	checkpoint.Origin
-	Message   string `json:"message"`
-	Aggregate string `json:"aggregate"`
-}
-
-// placeWeights sets where in a folder the workers will find the checkpoint that is kept there, and records the model of --weights or
-// --model.
+// placeWeights sets where in a folder the workers will find the checkpoint that is kept there, and records the model of --model.
 func (a *scoring) placeWeights(folder string, r *recorded) {
 	if a.beside != nil {
 		a.model.Folder = checkpoint.Folder(storage.Join(a.e.Workspace.Path(folder), weightsFolder))
 	}
 	if a.given != nil {
-		c := a.model.Record.Configuration
-		r.Given = &given{*a.model.Record.Origin, c.Message, c.Aggregate}
+		r.Given = a.model.Record.Origin
 	}
 }
 
@@ -209,7 +149,7 @@ func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
 }
 
 // nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of
-// --weights or --model and not the other's, instead of all that differs with them.
+// --model and not the other's, instead of all that differs with them.
 func (a *opened) nameModels(ctx context.Context, err error) error {
 	mismatch := new(workspace.Mismatch)
 	if !errors.As(err, &mismatch) || !slices.ContainsFunc(mismatch.Differences, ofOtherModel) {
@@ -235,7 +175,7 @@ func (a *opened) nameModels(ctx context.Context, err error) error {
 	return err
 }
 
-// ofOtherModel reports whether a difference is that of two models, one of --weights or --model at least, rather than of what
+// ofOtherModel reports whether a difference is that of two models, one of --model at least, rather than of what
 // is known about one.
 func ofOtherModel(difference string) bool {
 	field, _, _ := strings.Cut(difference, " ")

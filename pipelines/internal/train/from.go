@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,46 +18,20 @@ import (
 
 // origin is where a training begins: the weights of a file and their checkpoint, or initial weights if both are nil.
 type origin struct {
-	from, names string // flags
-	file        *pretrained.File
-	weights     *pretrained.Checkpoint
+	from    string // the flag
+	file    *pretrained.File
+	weights *pretrained.Checkpoint
 	// recorded identifies the file that the checkpoints name.
 	recorded *checkpoint.Origin
 }
 
-// check validates the flags beside each other.
-func (o *origin) check(e *command.Environment) error {
-	if err := e.NotEmpty("a file", "from", "relation_names"); err != nil {
-		return err
-	}
-	if o.from == "" && o.names != "" {
-		return command.Usage("--relation_names describes --from, which is missing")
-	}
-	return nil
-}
-
-// open reads the file of --from, if there is one. Options are those of the fields that were given.
-func (o *origin) open(ctx context.Context, fields []*field) error {
+// open reads the file of --from, if there is one.
+func (o *origin) open(ctx context.Context) error {
 	if o.from == "" {
 		return nil
 	}
-	source := pretrained.Source{Flag: "from", File: o.from, Relations: o.names}
-	for _, f := range fields {
-		switch {
-		case !f.given:
-		case f.Name == "message":
-			source.Options.Message = f.text
-		case f.Name == "aggregate":
-			source.Options.Aggregate = f.text
-		}
-	}
-	file, err := source.Open(ctx)
-	switch {
-	case errors.Is(err, pretrained.ErrNoNames):
-		return command.Usage("--from %s has no names of relations: add --relation_names, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", o.from)
-	case errors.Is(err, pretrained.ErrNeedlessNames):
-		return command.Usage("--relation_names: the weights of --from %s are ULTRA's, none of which belongs to a relation: leave it out", o.from)
-	case err != nil:
+	file, err := pretrained.Source{Flag: "from", File: o.from}.Open(ctx)
+	if err != nil {
 		return err
 	}
 	recorded := file.Origin()
@@ -75,10 +48,7 @@ func (o *origin) fits(c configuration.Configuration) error {
 	if o.file == nil {
 		return nil
 	}
-	want, err := o.file.Configuration(c)
-	if err != nil {
-		return err
-	}
+	want := o.file.Configuration(c)
 	want.Reach, want.ReachNegatives = c.Reach, c.ReachNegatives
 	why := ""
 	switch {

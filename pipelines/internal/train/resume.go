@@ -24,7 +24,7 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	if err := f.origin.open(ctx, f.fields); err != nil {
+	if err := f.origin.open(ctx); err != nil {
 		return err
 	}
 	if f.origin.transfers() && f.preset != "" {
@@ -34,9 +34,7 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 		if f.preset == "" {
 			c = f.origin.file.Further()
 		}
-		if c, err = f.origin.file.Configuration(c); err != nil {
-			return err
-		}
+		c = f.origin.file.Configuration(c)
 	}
 	if f.resume {
 		records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)

@@ -27,7 +27,6 @@ import (
 	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
@@ -68,8 +67,7 @@ func Pipeline() command.Pipeline {
 		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
-			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's or of those that NBFNet-PyG trained; decides the architecture; zero and others of any graph have 1 epoch and learning_rate 0.0005; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005; NBFNet's have --policy full unless window is given")
-			set.StringVar(&f.origin.names, "relation_names", "", pretrained.NamesUsage+"; for --from with weights of NBFNet-PyG")
+			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's; decides the architecture; zero and others of any graph have 1 epoch and learning_rate 0.0005; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005")
 			f.graphs.register(set)
 			for _, field := range f.fields {
 				set.Var(field, field.Name, field.Usage())
@@ -157,7 +155,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a preset file, or one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
 		return err
 	}
-	if err := f.origin.check(e); err != nil {
+	if err := e.NotEmpty("a file", "from"); err != nil {
 		return err
 	}
 	if err := f.configure(ctx, e); err != nil {
@@ -424,7 +422,7 @@ func (t *trainer) resumeNothing(ctx context.Context) error {
 
 // resumed returns the command line that resumes this run, without the flags that --resume takes from the checkpoint.
 func (t *trainer) resumed() workspace.Command {
-	without := []string{"resume", "preset", "from", "relation_names", "seed", "validate_every", "valid_limit", "patience", "workers", "local_steps"}
+	without := []string{"resume", "preset", "from", "seed", "validate_every", "valid_limit", "patience", "workers", "local_steps"}
 	for _, f := range t.fields {
 		without = append(without, f.Name)
 	}

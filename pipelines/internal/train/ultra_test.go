@@ -255,7 +255,6 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		says []string
 		more []string
 	}{
-		"relations": {2, []string{"--relation_names: the weights of --from", "none of which belongs to a relation"}, []string{"--relation_names", weights}},
 		"preset":    {2, []string{"--preset sets an architecture"}, []string{"--preset", "wn18rr"}},
 		"layers":    {2, []string{"the flags do not fit its weights (layers is 6 there, 4 here)"}, []string{"--layers", "4"}},
 		"dim":       {2, []string{"the flags do not fit its weights (dim is 64 there, 32 here)"}, []string{"--dim", "32"}},

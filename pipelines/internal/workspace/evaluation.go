@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ func (w Workspace) Complete(ctx context.Context, folder string) bool {
 type Evaluated struct {
 	// Checkpoint is the name of the checkpoint, Weights the SHA-256 of its weights.
 	Checkpoint, Weights string
-	// Given is the origin of the weights of --weights or --model, or nil. Weights of --model in a file have no relations.
+	// Given is the origin of the weights of --model, or nil.
 	Given *checkpoint.Origin
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, or nil.
 	From *checkpoint.Origin
@@ -41,15 +42,10 @@ type Evaluated struct {
 
 // Model returns the model's name for a message.
 func (m Evaluated) Model() string {
-	switch {
-	case m.Given != nil && m.Given.Model != "":
-		return "--model " + m.Given.Model
-	case m.Given != nil && m.Given.Relations == "":
-		return "--model " + m.Given.File
-	case m.Given != nil:
-		return "--weights " + m.Given.File
+	if m.Given == nil {
+		return m.Checkpoint
 	}
-	return m.Checkpoint
+	return "--model " + cmp.Or(m.Given.Model, m.Given.File)
 }
 
 // EvaluatedCheckpoint returns the model of a split's evaluation, or of the answers in another folder beside it. The

@@ -130,16 +130,13 @@ func (w Workspace) Command(pipeline string, flags ...string) Command {
 // another returns the flag whose value leads to a folder that the command can write beside the one that exists, or "".
 func (c Command) another() string {
 	switch {
-	case c.Pipeline == "train", slices.ContainsFunc(c.Flags, givesModel):
+	case c.Pipeline == "train", slices.Contains(c.Flags, "--model"):
 		return "run"
 	case !HasRun(c.Pipeline): // of score and messages the model would be another, too
 		return "workspace"
 	}
 	return ""
 }
-
-// givesModel reports whether a flag of score gives a model that belongs to no run.
-func givesModel(flag string) bool { return flag == "--model" || flag == "--weights" }
 
 // HasRun reports whether a pipeline reads or writes below a run: it has --run.
 func HasRun(pipeline string) bool {
