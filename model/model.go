@@ -109,9 +109,6 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	if err != nil {
 		return fail(err)
 	}
-	if err := checkpoint.CheckLayout(ctx, workspace); err != nil {
-		return fail(err)
-	}
 	folder := storage.Join(workspace, kg.Folder)
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {

@@ -13,8 +13,7 @@
 //     have one name. It is free where the folder lies on a disk that one machine at a time mounts, because then it was
 //     this machine that restarted; a machine that exports the disk needs another host name than those that write through
 //     the export. On shared storage it is not free, and takes force after a power cut.
-//   - Where the system does not tell boot and namespace, or an earlier version of this package wrote the lock, the host name
-//     stands for both.
+//   - Where the system does not tell boot and namespace, the host name stands for both.
 //
 // Which of several processes takes a free lock is decided by storage.CompareAndSwap: one of them.
 package lock

@@ -151,8 +151,8 @@ func TestWhichLocksAreFree(t *testing.T) {
 		"other boot, id is dead":      {at("other boot", "pid:[1]", dead), otherBoot, ended},
 		"other boot and namespace":    {at("other boot", "pid:[2]", dead), otherBoot, ended},
 		"boot unknown":                {at("", "pid:[1]", dead), otherBoot, otherBoot},
-		"earlier version":             {at("", "", me), running, running},
-		"earlier version, dead":       {at("", "", dead), ended, ended},
+		"both unknown":                {at("", "", me), running, running},
+		"both unknown, dead":          {at("", "", dead), ended, ended},
 		"other host, other boot":      {Owner{Host: host + "-other", Boot: "other boot", Namespace: "pid:[1]", Process: dead}, running, running},
 		"ended elsewhere":             {Owner{Host: host, Boot: "other boot", Namespace: "pid:[2]", Process: me, Ended: true}, ended, ended},
 	} {

@@ -15,17 +15,9 @@ func checkDirection(direction string) error {
 	return nil
 }
 
-// checkScore accepts infinite scores: earlier versions wrote them.
-func checkScore(score float32) error {
-	if score != score {
-		return fmt.Errorf("score is %v, want a number", score)
-	}
-	return nil
-}
-
 // Check returns an error for ranks that no query has.
 func (r Ranking) Check() error {
-	if err := check.First(check.Count("query", r.Query), checkDirection(r.Direction), checkScore(r.Score), check.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
+	if err := check.First(check.Count("query", r.Query), checkDirection(r.Direction), check.Finite("score", float64(r.Score)), check.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
 		check.Between("rank_optimistic", r.RankOptimistic, 1, r.RankPessimistic), check.Between("distance", r.Distance, -1, 1<<30)); err != nil {
 		return err
 	}
@@ -42,7 +34,7 @@ func (p Prediction) Check() error {
 			return err
 		}
 	}
-	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), checkScore(p.Score), check.Between("hops", p.Hops, -1, 1<<30))
+	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), check.Finite("score", float64(p.Score)), check.Between("hops", p.Hops, -1, 1<<30))
 }
 
 // Check returns an error for numbers that no fact has.
@@ -69,7 +61,7 @@ func (t Triple) Check() error {
 			}
 		}
 	}
-	return check.First(check.Count("query", t.Query), checkScore(t.TailScore), checkScore(t.HeadScore), check.Between("tail_rank", t.TailRank, 1, 1<<40),
+	return check.First(check.Count("query", t.Query), check.Finite("tail_score", float64(t.TailScore)), check.Finite("head_score", float64(t.HeadScore)), check.Between("tail_rank", t.TailRank, 1, 1<<40),
 		check.Between("head_rank", t.HeadRank, 1, 1<<40), check.Between("hops", t.Hops, -1, 1<<30))
 }
 

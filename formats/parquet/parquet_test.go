@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -35,7 +34,7 @@ func samplePredictions(n int) []Prediction {
 	for i := range rows {
 		rows[i] = Prediction{
 			Query: int64(i / 2), Direction: "tail", Source: fmt.Sprint("a", i%7), Relation: "likes", Position: int32(i%10) + 1, Entity: fmt.Sprint("e", i),
-			Score: float32(math.Inf(-1)), Known: i%3 == 0, Hops: 2,
+			Score: float32(i)/8 - 2, Known: i%3 == 0, Hops: 2,
 		}
 		if i%3 > 0 {
 			probability := 1 / float64(i+1)

@@ -16,21 +16,14 @@ func PartFile(table string, number, of int) string {
 
 func partName(number, of int) string { return fmt.Sprintf("part-%05d-of-%05d.parquet", number, of) }
 
-// TableFiles returns the URLs of the parts of a table, in order. Earlier versions of this program wrote a table as one
-// file, TABLE.parquet, which then is the only part. If there is neither, or parts are missing, the error wraps
-// fs.ErrNotExist.
+// TableFiles returns the URLs of the parts of a table, in order. If there are none, or some are missing, the error wraps fs.ErrNotExist.
 func TableFiles(ctx context.Context, table string) ([]string, error) {
 	urls, err := storage.List(ctx, table)
 	if err != nil {
 		return nil, err
 	}
 	if len(urls) == 0 {
-		file := table + ".parquet"
-		there, err := storage.Exists(ctx, file)
-		if err == nil && !there {
-			err = fmt.Errorf("%s has no parts: %w", table, fs.ErrNotExist)
-		}
-		return []string{file}, err
+		return nil, fmt.Errorf("%s has no parts: %w", table, fs.ErrNotExist)
 	}
 	parts := make([]string, len(urls))
 	for i := range parts {

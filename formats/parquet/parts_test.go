@@ -30,13 +30,6 @@ func TestParts(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if err := Write(t.Context(), "mem://parts/earlier.parquet", want); err != nil {
-		t.Fatal(err)
-	}
-	got, err = read("mem://parts/earlier")
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("one file of an earlier version: %v\n%s", err, diff)
-	}
 	enough := errors.New("enough")
 	if err := EachPart(t.Context(), table, func([]Ranking) error { return enough }); err != enough {
 		t.Errorf("error %v, want that of the caller", err)

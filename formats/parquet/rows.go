@@ -142,6 +142,5 @@ func of[T Row]() Table {
 // TriplesVersion is the version of the columns of triples.
 const TriplesVersion = "1"
 
-// PredictionsVersion is the version of the columns of predictions. Version 1 had no number of the query, and the sigmoid
-// of the score as probability.
+// PredictionsVersion is the version of the columns of predictions.
 const PredictionsVersion = "2"

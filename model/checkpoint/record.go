@@ -54,6 +54,9 @@ type Record struct {
 // FormatVersion is the version of the records that this package reads and writes.
 const FormatVersion = 1
 
+// checksumKey is the key of a record's checksum, the last one.
+const checksumKey = "checksum"
+
 // Partial is a position inside an epoch.
 type Partial struct {
 	// Step counts the finished batches of the epoch.
@@ -158,14 +161,14 @@ func (r Record) encode() ([]byte, error) {
 }
 
 func parse(data []byte) (Record, error) {
-	if err := verifyChecksum(data); err != nil {
+	if err := checksum.Verify(data, checksumKey); err != nil {
 		return Record{}, err
 	}
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Record{}, err
 	}
-	r.Configuration = r.Configuration.Upgraded()
+	r.Configuration = r.Configuration.Normalized()
 	if r.FormatVersion != FormatVersion {
 		return Record{}, fmt.Errorf("its format version is %d, this program reads %d", r.FormatVersion, FormatVersion)
 	}

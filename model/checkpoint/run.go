@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
-	"tagnet/formats/history"
 	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
-	"tagnet/formats/names"
 	"tagnet/formats/storage"
 )
 
@@ -67,60 +63,4 @@ func Trained(ctx context.Context, workspace string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// OldLayout is the error of a workspace of an earlier version, which has the files of its one model at its top
-// instead of in the folder of a run.
-type OldLayout struct {
-	Workspace string
-	// Names are the folders and files to move.
-	Names []string
-}
-
-// CheckLayout returns an *OldLayout for a workspace of an earlier version. Folders that no pipeline wrote, which have
-// neither a manifest nor a lock file, are not looked at further.
-func CheckLayout(ctx context.Context, workspace string) error {
-	var old []string
-	for _, name := range []string{FolderName, "evaluation", "messages"} {
-		urls, err := storage.List(ctx, storage.Join(workspace, name))
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(urls, func(url string) bool {
-			base := storage.Base(url)
-			return base == manifest.FileName || base == lock.FileName
-		}) {
-			old = append(old, name)
-		}
-	}
-	if len(old) == 0 {
-		return nil
-	}
-	there, err := storage.Exists(ctx, storage.Join(workspace, history.File))
-	if err != nil {
-		return err
-	}
-	if there {
-		old = append(old, history.File)
-	}
-	return &OldLayout{workspace, old}
-}
-
-// Error names the command that moves the files to where they belong.
-func (e *OldLayout) Error() string {
-	return fmt.Sprintf("the workspace %s has the layout of an earlier version, with %s at its top; this command moves them: %s",
-		e.Workspace, strings.Join(e.Names, ", "), e.Command())
-}
-
-// Command returns the command line that moves the files.
-func (e *OldLayout) Command() string {
-	to := storage.Join(e.Workspace, RunFolder(DefaultRun))
-	words := []string{"mkdir", "-p", names.Quote(to), "&&", "mv"}
-	if strings.HasPrefix(e.Workspace, "gs://") {
-		words = []string{"gcloud", "storage", "mv"}
-	}
-	for _, name := range e.Names {
-		words = append(words, names.Quote(storage.Join(e.Workspace, name)))
-	}
-	return strings.Join(append(words, names.Quote(to+"/")), " ")
 }

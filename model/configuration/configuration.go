@@ -47,13 +47,11 @@ const (
 //
 // The zero value of a field is not always valid: start from Default or a preset.
 type Configuration struct {
-	// Relations is where relation embeddings come from: graph, or empty for the table or linear that Dependent says (Source). Upgraded
-	// leaves it empty for these two, whose files are as old as Dependent.
+	// Relations is where relation embeddings come from: graph, or empty for the table or linear that Dependent says (Source). Normalized
+	// leaves it empty for these two.
 	Relations string `json:"relations,omitzero"`
 	// RelationLayers is the number of propagation layers between relations, for graph; else 0.
 	RelationLayers int `json:"relation_layers,omitzero"`
-	// Architecture is the key that earlier files have instead of Relations; its value ultra stands for graph. Upgraded leaves it empty.
-	Architecture string `json:"architecture,omitzero"`
 	// Incidences has the score depend on which relations an entity has facts of, whatever the source: the head's input has a state
 	// made of these (package incidence), for graph. Its key is the ground of the model's specification.
 	Incidences bool `json:"ground,omitzero"`
@@ -135,13 +133,10 @@ type Configuration struct {
 	WeightAverage float64 `json:"weight_average,omitzero"`
 }
 
-// Upgraded returns what a configuration means that was written before Relations, names a choice that Dependent makes, or leaves
-// RelationLayers to Layers: equal models have equal configurations.
-func (c Configuration) Upgraded() Configuration {
-	switch {
-	case c.Architecture == "ultra":
-		c.Architecture, c.Relations, c.RelationLayers = "", RelationsGraph, c.Layers
-	case c.Relations == RelationsTable || c.Relations == RelationsLinear:
+// Normalized returns the one configuration of equal models: Dependent makes the choice that Relations may name, too, and RelationLayers is as
+// many as Layers where it is left out.
+func (c Configuration) Normalized() Configuration {
+	if c.Relations == RelationsTable || c.Relations == RelationsLinear {
 		c.Relations, c.Dependent = "", c.Relations == RelationsLinear
 	}
 	switch {
@@ -260,7 +255,6 @@ func (c Configuration) Violations() []Violation {
 			check(false, f.Name, shown(f.Of(c)), want)
 		}
 	}
-	check(c.Architecture == "", "architecture", shown(c.Architecture), "nothing")
 	if c.Transfers() {
 		check(c.RelationLayers >= 1, "relation_layers", c.RelationLayers, between(1, MaxLayers).text)
 		check(c.Bias, "bias", c.Bias, "true, with relations from a graph")
@@ -308,6 +302,6 @@ func (c *Configuration) Parse(text []byte) error {
 	if _, err := decoder.Token(); err != io.EOF {
 		return errors.New("parsing configuration: unexpected text after its end")
 	}
-	*c = c.Upgraded()
+	*c = c.Normalized()
 	return nil
 }

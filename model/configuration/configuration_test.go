@@ -136,12 +136,12 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// TestRelationsOfFilesWrittenBefore reads what files said before there was a choice of relations, and the choices by name.
-func TestRelationsOfFilesWrittenBefore(t *testing.T) {
+// TestNormalized reads the ways to say where relations come from.
+func TestNormalized(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"dependent": true}`: RelationsLinear, `{"dependent": false}`: RelationsTable, `{"relations": "linear"}`: RelationsLinear,
-		`{"relations": "table"}`: RelationsTable, `{"architecture": "ultra", "layers": 6}`: RelationsGraph, `{"relations": "graph", "relation_layers": 6}`: RelationsGraph,
+		`{"relations": "table"}`: RelationsTable, `{"relations": "graph", "relation_layers": 6}`: RelationsGraph,
 		`{"relation_layers": 3}`: RelationsLinear, `{"relations": "graph", "layers": 4}`: RelationsGraph,
 	} {
 		c := Default()

@@ -61,10 +61,7 @@ func parsePreset(file string, text []byte, preset func(name string) (Configurati
 		return Configuration{}, err
 	}
 	var mistakes []error
-	if p.Architecture != "" {
-		mistakes = append(mistakes, strict.Mistake(file, text, "relations stands for it", "architecture"))
-	}
-	p.Configuration = p.Upgraded()
+	p.Configuration = p.Normalized()
 	for _, v := range p.Violations() {
 		mistakes = append(mistakes, strict.Mistake(file, text, v.Error(), v.Field))
 	}

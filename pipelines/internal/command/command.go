@@ -15,11 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"tagnet/formats/names"
-	"tagnet/formats/parquet"
 	"tagnet/formats/remedy"
-	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
-	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 )
@@ -174,9 +171,6 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	}
 	InitBeam()
 	quietBeam(e.Verbose)
-	if err := checkpoint.CheckLayout(ctx, root); err != nil {
-		return err
-	}
 	if e.Force && !p.WithoutJobs { // do not overwrite anything for a job that cannot start
 		if err := reachEndpoint(ctx); err != nil {
 			return err
@@ -230,21 +224,6 @@ func (e *Environment) Outputs(written bool, urls ...string) {
 			e.Say("already exists: %s", url)
 		}
 	}
-}
-
-// Tables prints a line for each table of many parts: its folder, or the one file that earlier versions wrote.
-func (e *Environment) Tables(ctx context.Context, written bool, tables ...string) error {
-	for _, table := range tables {
-		files, err := parquet.TableFiles(ctx, table)
-		if err != nil {
-			return err
-		}
-		if storage.Base(files[0]) == storage.Base(table)+".parquet" {
-			table = files[0]
-		}
-		e.Outputs(written, table)
-	}
-	return nil
 }
 
 // Next prints a line for each command that can follow.

@@ -41,10 +41,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	if s.AStar != nil {
 		tables = append(tables, storage.Join(folder, counts.AStarTable))
 	}
-	if err := e.Tables(ctx, made, tables...); err != nil {
-		return err
-	}
-	e.Outputs(made, storage.Join(folder, counts.SummaryFile))
+	e.Outputs(made, append(tables, storage.Join(folder, counts.SummaryFile))...)
 	e.Next(e.Workspace.Command("report"))
 	return nil
 }

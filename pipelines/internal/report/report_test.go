@@ -187,21 +187,6 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestRecordOfEarlierULTRA has a record whose configuration names the architecture, as those of earlier trainings from ULTRA's weights.
-func TestRecordOfEarlierULTRA(t *testing.T) {
-	t.Parallel()
-	f := fixture{t, workspace.New(t.TempDir()), 3, 8}
-	f.training()
-	earlier := checkpoint.Record{Configuration: configuration.Default(), Epoch: 12}
-	earlier.Configuration.Architecture = "ultra"
-	f.record(earlier)
-	e := newReader(f.workspace, 0)
-	e.readTraining(t.Context())
-	if r := e.checkpoint; r == nil || r.Configuration.Source() != configuration.RelationsGraph {
-		t.Errorf("record %+v, gaps %+v", r, e.gaps)
-	}
-}
-
 // TestUnfinishedTraining checks that the page says so as long as the checkpoints have no manifest. The
 // best checkpoint may be older than the present number of epochs.
 func TestUnfinishedTraining(t *testing.T) {

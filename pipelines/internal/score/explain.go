@@ -230,12 +230,10 @@ func (a *scoring) showPaths(paths []parquet.Explanation) {
 }
 
 // showExplanations prints what the weights are, and the outputs.
-func (a *scoring) showExplanations(ctx context.Context, made bool, folder string) error {
-	if !a.explained {
-		return nil
+func (a *scoring) showExplanations(made bool, folder string) {
+	if a.explained {
+		a.e.Outputs(made, storage.Join(folder, explain.Text), storage.Join(folder, explain.Table))
 	}
-	a.e.Outputs(made, storage.Join(folder, explain.Text))
-	return a.e.Tables(ctx, made, storage.Join(folder, explain.Table))
 }
 
 // sayWeights prints once what the weights of paths are.

@@ -3,7 +3,6 @@ package score
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,27 +63,5 @@ func TestRuns(t *testing.T) {
 		"--workspace", w, "--queries", queries)
 	for _, name := range []string{"", "a/b", ".."} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--run is "` + name + `": want a folder name`}, "--workspace", w, "--run", name)
-	}
-}
-
-// TestOldWorkspace refuses a workspace with the model at its top, and runs the command that the error names.
-func TestOldWorkspace(t *testing.T) {
-	w := trained(t, "plain")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	for _, name := range []string{"checkpoints", "training.jsonl", "evaluation"} {
-		if err := os.Rename(filepath.Join(w, "runs/main", name), filepath.Join(w, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	line := pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "the workspace " + w + " has the layout of an earlier version"}, "--workspace", w)
-	if _, err := model.Open(t.Context(), w); err == nil || !strings.Contains(err.Error(), "earlier version") {
-		t.Errorf("the library opens it: %v", err)
-	}
-	_, move, _ := strings.Cut(line, "moves them: ")
-	if output, err := exec.CommandContext(t.Context(), "sh", "-c", move).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", move, err, output)
-	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "already exists: "+w+"/runs/main/evaluation/test/metrics.json") {
-		t.Errorf("after %s the evaluation is not complete:\n%s", move, out)
 	}
 }

@@ -492,10 +492,7 @@ func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 		return err
 	}
 	a.print(ctx, m)
-	a.e.Outputs(made, storage.Join(folder, metrics.File))
-	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable)); err != nil {
-		return err
-	}
+	a.e.Outputs(made, storage.Join(folder, metrics.File), storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable))
 	a.next(a.e.Workspace.Command("report"))
 	return nil
 }

@@ -193,8 +193,8 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	}
 }
 
-// An evaluation of an earlier version, whose predictions have other columns, is refused with the command that overwrites it.
-func TestEvaluationOfAnEarlierVersion(t *testing.T) {
+// An evaluation of another version, whose predictions have other columns, is refused with the command that overwrites it.
+func TestEvaluationOfAnotherVersion(t *testing.T) {
 	w := trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	folder := filepath.Join(w, "runs/main/evaluation", "test")
@@ -214,7 +214,7 @@ func TestEvaluationOfAnEarlierVersion(t *testing.T) {
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w)
 	if code != 1 || !strings.Contains(stderr, "predictions_version") || !strings.Contains(stderr, "--force overwrites it") {
-		t.Errorf("of an earlier version score ends with %d and says\n%s", code, stderr)
+		t.Errorf("of another version score ends with %d and says\n%s", code, stderr)
 	}
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force")
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)

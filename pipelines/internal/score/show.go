@@ -97,12 +97,8 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	a.e.Say("")
 	a.sayUncalibrated(ctx)
 	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile))
-	if err := a.showExplanations(ctx, made, folder); err != nil {
-		return err
-	}
-	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable)); err != nil {
-		return err
-	}
+	a.showExplanations(made, folder)
+	a.e.Outputs(made, storage.Join(folder, evaluate.PredictionsTable))
 	a.next()
 	return nil
 }

@@ -29,12 +29,8 @@ func (d *discovering) show(ctx context.Context, made bool) error {
 	d.e.Say("")
 	d.saySummary(summary)
 	d.e.Outputs(made, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
-	if err := d.showExplanations(ctx, made, folder); err != nil {
-		return err
-	}
-	if err := d.e.Tables(ctx, made, storage.Join(folder, discover.Table)); err != nil {
-		return err
-	}
+	d.showExplanations(made, folder)
+	d.e.Outputs(made, storage.Join(folder, discover.Table))
 	d.next()
 	return nil
 }

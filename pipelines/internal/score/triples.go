@@ -108,9 +108,7 @@ func (t *ownTriples) show(ctx context.Context, made bool) error {
 	t.e.Say("")
 	t.sayUncalibrated(ctx)
 	t.e.Outputs(made, storage.Join(folder, evaluate.TriplesFile))
-	if err := t.e.Tables(ctx, made, storage.Join(folder, evaluate.TriplesTable)); err != nil {
-		return err
-	}
+	t.e.Outputs(made, storage.Join(folder, evaluate.TriplesTable))
 	t.next()
 	return nil
 }

@@ -56,7 +56,7 @@ func configure(c configuration.Configuration, fields []*field) (configuration.Co
 	if c.ReachNegatives > 0 && c.Reach == 0 {
 		return c, command.Usage("--reach_negatives draws among the entities of a reach: add --reach, or give --reach_negatives 0")
 	}
-	c = c.Upgraded()
+	c = c.Normalized()
 	if err := c.Validate(); err != nil {
 		// Each line names a field, and so a flag.
 		return c, command.Usage("--%s", strings.ReplaceAll(err.Error(), "\n", "\n--"))

@@ -122,16 +122,6 @@ type recorded struct {
 	Mixture *checkpoint.Mixture `json:"mixture,omitempty"`
 }
 
-// upgraded returns what a recorded configuration means that names the architecture instead of the source of relations.
-func upgraded(there json.RawMessage) (json.RawMessage, error) {
-	var r recorded
-	if err := json.Unmarshal(there, &r); err != nil || r.Architecture == "" {
-		return there, err
-	}
-	r.Configuration = r.Configuration.Upgraded()
-	return json.Marshal(r)
-}
-
 // trainer is one run of the command.
 type trainer struct {
 	*flags
@@ -280,7 +270,7 @@ func (f *flags) newTrainer(e *command.Environment) *trainer {
 	return &trainer{
 		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
-			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Upgraded: upgraded, Seed: e.Seed,
+			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Seed: e.Seed,
 			Lasting: true, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
 		},
 	}

@@ -28,8 +28,6 @@ type Stage struct {
 	Folder string
 	// Configuration is marshalled to JSON; two runs with equal JSON make equal content.
 	Configuration any
-	// Upgraded, unless it is nil, returns what a configuration that was recorded by an earlier program means.
-	Upgraded func(there json.RawMessage) (json.RawMessage, error)
 	// Seed is recorded and compared; leave it 0 where nothing is drawn.
 	Seed int64
 	// Vocabulary is the hash of the entity and relation names that ids in the folder refer to.
@@ -342,14 +340,7 @@ func (s *Stage) compare(m manifest.Manifest) error {
 	if err != nil {
 		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
 	}
-	there := m.Configuration
-	if s.Upgraded != nil {
-		there, err = s.Upgraded(there)
-	}
-	var different []string
-	if err == nil {
-		different, err = Differences(there, wanted)
-	}
+	different, err := Differences(m.Configuration, wanted)
 	if err != nil {
 		return fmt.Errorf("reading the configuration in %s: %w", index(s.url()), err)
 	}

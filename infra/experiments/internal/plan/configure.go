@@ -66,7 +66,7 @@ func configure(ctx context.Context, preset string, flags map[string]string) (con
 			return c, validation, fmt.Errorf("--%s %q is not %s", flag, value, want)
 		}
 	}
-	c = c.Upgraded()
+	c = c.Normalized()
 	if err := c.Validate(); err != nil {
 		return c, validation, fmt.Errorf("--%s", strings.ReplaceAll(err.Error(), "\n", "; --"))
 	}
