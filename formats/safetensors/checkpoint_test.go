@@ -17,37 +17,34 @@ import (
 	"tagnet/formats/storage"
 )
 
-func sample() ([]Tensor, map[string]string) {
+func sample() []Tensor {
 	return []Tensor{
-			{"query.weight", []int{2, 3}, []float32{0, 1, -2.5, 3e38, 1e-45, float32(math.Copysign(0, -1))}},
-			{"mlp.2.bias", []int{1}, []float32{0.1}},
-			{"a scalar", []int{}, []float32{7}},
-			{"nothing", []int{0, 4}, []float32{}},
-		}, map[string]string{
-			"epoch": "3", "configuration": `{"tagnet.sha256":"no","layers":6}`,
-		}
+		{"query.weight", []int{2, 3}, []float32{0, 1, -2.5, 3e38, 1e-45, float32(math.Copysign(0, -1))}},
+		{"mlp.2.bias", []int{1}, []float32{0.1}},
+		{"a scalar", []int{}, []float32{7}},
+		{"nothing", []int{0, 4}, []float32{}},
+	}
 }
 
 // write writes a file that read reads.
-func write(ctx context.Context, url string, tensors []Tensor, metadata map[string]string) error {
-	file, err := Encode(tensors, metadata)
+func write(ctx context.Context, url string, tensors []Tensor) error {
+	file, err := Encode(tensors)
 	if err != nil {
 		return err
 	}
 	return storage.WriteFile(ctx, url, file)
 }
 
-func read(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
+func read(ctx context.Context, url string) ([]Tensor, error) {
 	file, err := storage.ReadFile(ctx, url)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return Decode(file)
 }
 
 func writeSample(ctx context.Context) func(url string) error {
-	tensors, metadata := sample()
-	return func(url string) error { return write(ctx, url, tensors, metadata) }
+	return func(url string) error { return write(ctx, url, sample()) }
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -56,13 +53,12 @@ func TestRoundTrip(t *testing.T) {
 	if err := writeSample(ctx)(url); err != nil {
 		t.Fatal(err)
 	}
-	wantTensors, wantMetadata := sample()
-	tensors, metadata, err := read(ctx, url)
+	tensors, err := read(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(tensors, wantTensors) || !reflect.DeepEqual(metadata, wantMetadata) {
-		t.Errorf("%v %v, want %v %v", tensors, metadata, wantTensors, wantMetadata)
+	if want := sample(); !reflect.DeepEqual(tensors, want) {
+		t.Errorf("%v, want %v", tensors, want)
 	}
 }
 
@@ -73,10 +69,10 @@ func TestRoundTripKeepsEveryBit(t *testing.T) {
 	for i, b := range bits {
 		data[i] = math.Float32frombits(b)
 	}
-	if err := write(ctx, "mem://checkpoint/bits", []Tensor{{"x", []int{len(bits)}, data}}, nil); err != nil {
+	if err := write(ctx, "mem://checkpoint/bits", []Tensor{{"x", []int{len(bits)}, data}}); err != nil {
 		t.Fatal(err)
 	}
-	tensors, _, err := read(ctx, "mem://checkpoint/bits")
+	tensors, err := read(ctx, "mem://checkpoint/bits")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +97,7 @@ func TestAnotherReaderAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tensors, _ := sample()
+	tensors := sample()
 	if file.Len() != len(tensors) {
 		t.Errorf("%d tensors, want %d", file.Len(), len(tensors))
 	}
@@ -119,16 +115,16 @@ func TestAnotherReaderAgrees(t *testing.T) {
 // TestEveryCutIsNoticed cuts a file at every byte, and appends one.
 func TestEveryCutIsNoticed(t *testing.T) {
 	for name, tensors := range map[string][]Tensor{"none": nil, "two": {{"w", []int{2}, []float32{1, 2}}, {"b", []int{}, []float32{3}}}} {
-		file, err := Encode(tensors, map[string]string{"k": "v"})
+		file, err := Encode(tensors)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n := range file {
-			if _, _, err := Decode(file[:n]); !errors.Is(err, ErrDamaged) {
+			if _, err := Decode(file[:n]); !errors.Is(err, ErrDamaged) {
 				t.Errorf("%s, cut at byte %d of %d: error %v", name, n, len(file), err)
 			}
 		}
-		if _, _, err := Decode(append(file, 0)); !errors.Is(err, ErrDamaged) {
+		if _, err := Decode(append(file, 0)); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s, a byte more: error %v", name, err)
 		}
 	}
@@ -140,35 +136,32 @@ func TestSameTensorsGiveSameBytes(t *testing.T) {
 
 func TestGoldenFile(t *testing.T) {
 	golden := formattest.Golden(t, "sample.safetensors", writeSample(t.Context()))
-	// The other file has a checksum in its metadata, as earlier versions of tagnet wrote it.
-	for _, file := range []string{golden, "testdata/checksum.safetensors"} {
-		tensors, metadata, err := read(t.Context(), file)
-		wantTensors, wantMetadata := sample()
-		if err != nil || !reflect.DeepEqual(tensors, wantTensors) || !reflect.DeepEqual(metadata, wantMetadata) {
-			t.Errorf("%s: %v %v, error %v", file, tensors, metadata, err)
-		}
+	tensors, err := read(t.Context(), golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := sample(); !reflect.DeepEqual(tensors, want) {
+		t.Errorf("%v, want %v", tensors, want)
 	}
 }
 
 func TestWriteRefuses(t *testing.T) {
 	ctx := t.Context()
 	for name, c := range map[string]struct {
-		tensors  []Tensor
-		metadata map[string]string
-		want     string
+		tensors []Tensor
+		want    string
 	}{
-		"a name twice":   {[]Tensor{{"x", []int{1}, []float32{1}}, {"x", []int{1}, []float32{1}}}, nil, `two tensors are named "x"`},
-		"a wrong shape":  {[]Tensor{{"x", []int{2, 2}, []float32{1}}}, nil, "tensor x of shape [2 2] has 1 values"},
-		"a taken key":    {nil, map[string]string{"tagnet.version": "0"}, "is reserved"},
-		"a taken name":   {[]Tensor{{"__metadata__", []int{}, []float32{1}}}, nil, "__metadata__"},
-		"negative shape": {[]Tensor{{"x", []int{-1, -1}, []float32{1}}}, nil, "shape [-1 -1]"},
+		"a name twice":   {[]Tensor{{"x", []int{1}, []float32{1}}, {"x", []int{1}, []float32{1}}}, `two tensors are named "x"`},
+		"a wrong shape":  {[]Tensor{{"x", []int{2, 2}, []float32{1}}}, "tensor x of shape [2 2] has 1 values"},
+		"a taken name":   {[]Tensor{{"__metadata__", []int{}, []float32{1}}}, "__metadata__"},
+		"negative shape": {[]Tensor{{"x", []int{-1, -1}, []float32{1}}}, "shape [-1 -1]"},
 	} {
-		err := write(ctx, "mem://checkpoint/refused", c.tensors, c.metadata)
+		err := write(ctx, "mem://checkpoint/refused", c.tensors)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, _, err := read(ctx, "mem://checkpoint/refused"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := read(ctx, "mem://checkpoint/refused"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a refused checkpoint left a file: %v", err)
 	}
 }
@@ -189,6 +182,7 @@ func TestDecodeOfOtherPrograms(t *testing.T) {
 	}{
 		{"float64", foreign(`{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, f64...), ""},
 		{"another order", foreign(`{"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}  `, make([]byte, 8)...), ""},
+		{"another version", foreign(`{"__metadata__":{"tagnet.version":"2"}}`), `it has version "2", known is "1"`},
 		{"half floats", foreign(`{"x":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}`, 0, 0), `tensor x is "F16"; convert it to F32`},
 		{"a hole", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, make([]byte, 8)...), "begins at byte 4"},
 		{"an overlap", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, make([]byte, 4)...), "begins at byte 0"},
@@ -204,7 +198,7 @@ func TestDecodeOfOtherPrograms(t *testing.T) {
 		if err := storage.WriteFile(ctx, "mem://checkpoint/foreign", c.file); err != nil {
 			t.Fatal(err)
 		}
-		tensors, _, err := read(ctx, "mem://checkpoint/foreign")
+		tensors, err := read(ctx, "mem://checkpoint/foreign")
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
@@ -230,7 +224,7 @@ func FuzzRead(f *testing.F) {
 		if err := storage.WriteFile(ctx, url, file); err != nil {
 			t.Fatal(err)
 		}
-		tensors, metadata, err := read(ctx, url)
+		tensors, err := read(ctx, url)
 		if err != nil {
 			return
 		}
@@ -241,10 +235,10 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		if err := write(ctx, url, tensors, metadata); err != nil {
+		if err := write(ctx, url, tensors); err != nil {
 			t.Fatalf("tensors can be read but not written: %v", err)
 		}
-		again, _, err := read(ctx, url)
+		again, err := read(ctx, url)
 		if err != nil || !reflect.DeepEqual(again, tensors) {
 			t.Fatalf("%v became %v, error %v", tensors, again, err)
 		}

@@ -25,16 +25,9 @@ type entry struct {
 
 // encodeHeader returns the length and the header, padded so that the data
 // begins at a multiple of 8, and the size of the data.
-func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, size int64, err error) {
-	all := map[string]string{versionKey: FormatVersion}
-	for key, value := range metadata {
-		if _, taken := all[key]; taken {
-			return nil, 0, fmt.Errorf("the metadata key %s is reserved", key)
-		}
-		all[key] = value
-	}
+func encodeHeader(tensors []Tensor) (header []byte, size int64, err error) {
 	header = append(make([]byte, lengthBytes), `{"__metadata__":`...)
-	header = appendJSON(header, all)
+	header = appendJSON(header, map[string]string{versionKey: FormatVersion})
 	seen := map[string]bool{"__metadata__": true}
 	for _, t := range tensors {
 		if seen[t.Name] {
@@ -62,7 +55,7 @@ func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, 
 	return header, size, nil
 }
 
-// appendJSON appends a value that can always be encoded; the keys of maps are sorted.
+// appendJSON appends a value that can always be encoded.
 func appendJSON(to []byte, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -84,7 +77,7 @@ func cutHeader(file []byte) (header, data []byte, err error) {
 	return file[:end:end], file[end:], nil
 }
 
-// decodeHeader returns the tensors in the order of the header. It returns an error unless they fill the
+// decodeHeader returns the tensors in the order of the header, and the metadata. It returns an error unless they fill the
 // data without gaps or overlaps.
 func decodeHeader(header []byte, size int64) (entries []entry, metadata map[string]string, err error) {
 	fail := func(format string, arguments ...any) ([]entry, map[string]string, error) {
@@ -94,7 +87,6 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
 		return fail("its header is no JSON object")
 	}
-	metadata = map[string]string{}
 	seen := map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
@@ -120,9 +112,6 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 	}
 	if end, err := d.Token(); err != nil || end != json.Delim('}') || len(bytes.TrimRight(header[lengthBytes+int(d.InputOffset()):], " ")) != 0 {
 		return fail("its header has no end")
-	}
-	if metadata == nil {
-		metadata = map[string]string{} // a JSON null
 	}
 	return entries, metadata, checkOffsets(entries, size)
 }

@@ -97,7 +97,7 @@ func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor, 
 		return nil, &DamagedError{url, fmt.Errorf("it has %d bytes with SHA-256 %.12s, its record says %d and %.12s",
 			found.Size, found.SHA256, file.Size, file.SHA256)}
 	}
-	tensors, _, err := safetensors.Decode(data)
+	tensors, err := safetensors.Decode(data)
 	if errors.Is(err, safetensors.ErrDamaged) {
 		return nil, &DamagedError{url, err}
 	}

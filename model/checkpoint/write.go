@@ -30,7 +30,7 @@ func (f Folder) Save(ctx context.Context, r Record, weights, optimizer []safeten
 }
 
 func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Tensor) (manifest.File, error) {
-	data, err := safetensors.Encode(tensors, nil)
+	data, err := safetensors.Encode(tensors)
 	if err != nil {
 		return manifest.File{}, fmt.Errorf("writing %s: %w", f.url(name), err)
 	}
@@ -39,7 +39,7 @@ func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Te
 
 // WeightsFile describes the file of weights that Save writes for a record.
 func WeightsFile(r Record, weights []safetensors.Tensor) (manifest.File, error) {
-	data, err := safetensors.Encode(weights, nil)
+	data, err := safetensors.Encode(weights)
 	if err != nil {
 		return manifest.File{}, fmt.Errorf("encoding the weights of %s: %w", r.Name(), err)
 	}
