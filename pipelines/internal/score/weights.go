@@ -13,10 +13,9 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
-	model "tagnet/model/pretrained"
+	"tagnet/model/pretrained"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -31,7 +30,7 @@ type weightsFlags struct {
 }
 
 func (f *weightsFlags) register(set *flag.FlagSet) {
-	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
+	set.StringVar(&f.model, "model", "", command.ModelUsage())
 	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, or a --checkpoint that has none for this graph; --model zero does so where there are some, unless this is false")
 }
 
@@ -57,7 +56,7 @@ func (a *opened) chooseZero(ctx context.Context) error {
 	if given {
 		return nil
 	}
-	chosen, err := pretrained.Chosen(ctx, a.e)
+	chosen, err := a.e.ChoosesZero(ctx)
 	if chosen {
 		a.weightsFlags.model = zoo.Zero
 	}
@@ -89,7 +88,7 @@ func (a *opened) declinedCalibration() bool {
 // openModel opens the model of --model. Probabilities of the model of any graph are fitted to the graph's validation facts, if it has
 // any.
 func (a *opened) openModel(ctx context.Context) error {
-	made, lines, err := pretrained.OpenModel(ctx, a.weightsFlags.model, a.loaded)
+	made, lines, err := command.OpenModel(ctx, a.weightsFlags.model, a.loaded)
 	if err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func (a *opened) openModel(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{s.Dataset, s.Inference} {
-		if model.Seen(*made.Record.Origin, name) {
+		if pretrained.Seen(*made.Record.Origin, name) {
 			a.e.Say("warning: these weights were trained on facts of %s: %s are not those of an unseen graph", name, measured)
 			break
 		}

@@ -19,10 +19,10 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/relations"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 )
@@ -52,7 +52,7 @@ func On(listener net.Listener, ready func(url string)) command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			ListenFlag(set, &f.listen)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
-			set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
+			set.StringVar(&f.model, "model", "", command.ModelUsage())
 			command.ReachFlag(set, &f.reach)
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
@@ -250,7 +250,7 @@ func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.
 func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG) (found workspace.Model, given *pretrained.Checkpoint, err error) {
 	model := f.model
 	if model == "" && f.checkpoint == "best" && e.Workspace.Run() == checkpoint.DefaultRun {
-		chosen, err := pretrained.Chosen(ctx, e)
+		chosen, err := e.ChoosesZero(ctx)
 		if err != nil {
 			return found, nil, err
 		}
@@ -262,7 +262,7 @@ func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG)
 		found, err = e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
 		return found, nil, err
 	}
-	given, lines, err := pretrained.OpenModel(ctx, model, loaded)
+	given, lines, err := command.OpenModel(ctx, model, loaded)
 	if err != nil {
 		return found, nil, err
 	}

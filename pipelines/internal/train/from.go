@@ -12,14 +12,14 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
+	"tagnet/model/pretrained"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/pretrained"
 )
 
 // origin is where a training begins: the weights of a file and their checkpoint, or initial weights if both are nil.
 type origin struct {
 	from    string // the flag
-	file    *pretrained.File
+	file    *command.Weights
 	weights *pretrained.Checkpoint
 	// recorded identifies the file that the checkpoints name.
 	recorded *checkpoint.Origin
@@ -30,7 +30,7 @@ func (o *origin) open(ctx context.Context) error {
 	if o.from == "" {
 		return nil
 	}
-	file, err := pretrained.Source{Flag: "from", File: o.from}.Open(ctx)
+	file, err := command.OpenWeights(ctx, "from", o.from)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package pretrained
+package command
 
 import "testing"
 
