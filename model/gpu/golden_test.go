@@ -61,7 +61,7 @@ func refused(c configuration.Configuration) *UnsupportedError {
 	case c.Incidences:
 		return &UnsupportedError{Field: "ground", Value: true, Want: "false"}
 	case c.Prioritized():
-		return &UnsupportedError{Field: "policy", Value: c.Policy, Want: "window or full"}
+		return &UnsupportedError{Field: "policy", Value: c.Policy, Want: "window, full"}
 	}
 	return nil
 }

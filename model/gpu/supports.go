@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,9 +18,95 @@ var reductions = map[string]int32{
 	configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
 }
 
+// computed has what devices compute of each hyperparameter. One that it lacks is refused with every value: a new hyperparameter, and a new
+// value of an old one, are listed here once the kernels compute them.
+var computed = map[string]accepted{
+	"relations":               oneOf("", configuration.RelationsLinear, configuration.RelationsTable, configuration.RelationsGraph),
+	"relation_layers":         free,
+	"ground":                  oneOf(false),
+	"layers":                  free,
+	"dim":                     atMost(maxDim),
+	"policy":                  oneOf(configuration.PolicyWindow, configuration.PolicyFull),
+	"delta":                   free,
+	"delta_mode":              oneOf(configuration.DeltaFixed, configuration.DeltaSpecific),
+	"attention":               oneOf("", configuration.AttentionOwn, configuration.AttentionShared),
+	"temperature":             free,
+	"node_ratio":              free, // A*Net's four are not used by other policies
+	"degree_ratio":            free,
+	"evaluation_node_ratio":   free,
+	"evaluation_degree_ratio": free,
+	"aggregate":               oneOf(configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax),
+	"message":                 oneOf(kernels.Messages...),
+	"dependent":               oneOf(false, true),
+	"bias":                    oneOf(false, true),
+	"degree_messages":         oneOf(false, true),
+	"reach":                   free,
+	"epochs":                  free,
+	"queries_per_epoch":       free,
+	"batch_size":              free,
+	"batching":                oneOf(configuration.BatchingRandom, configuration.BatchingGrouped, configuration.BatchingRelation),
+	"share_states":            oneOf(false, true), // equal states are computed for each entity
+	"learning_rate":           free,
+	"learning_rate_decay":     free,
+	"weight_decay":            free,
+	"weight_average":          free,
+	"dropout":                 free,
+	"remove":                  oneOf(configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone),
+	"negatives":               free,
+	"strict_negatives":        oneOf(false, true),
+	"reach_negatives":         free,
+	"adversarial_temperature": free,
+}
+
+// accepted are the values of a hyperparameter that devices compute. The zero value has none.
+type accepted struct {
+	list []any // the only ones
+	most int   // of a whole number without a list; 0: no bound
+	free bool  // any number
+}
+
+// free has all numbers.
+var free = accepted{free: true}
+
+// oneOf lists values.
+func oneOf[T any](list ...T) (v accepted) {
+	for _, value := range list {
+		v.list = append(v.list, value)
+	}
+	return v
+}
+
+// atMost has the whole numbers up to one.
+func atMost(most int) accepted { return accepted{most: most} }
+
+// has reports whether devices compute a value.
+func (v accepted) has(value any) bool {
+	switch x := value.(type) {
+	case int:
+		return v.free || v.most > 0 && x <= v.most || slices.Contains(v.list, value)
+	case float64:
+		return v.free
+	}
+	return slices.Contains(v.list, value)
+}
+
+// String describes the values.
+func (v accepted) String() string {
+	if v.most > 0 {
+		return fmt.Sprintf("1 to %d", v.most)
+	}
+	var texts []string
+	for _, value := range v.list {
+		if value != "" {
+			texts = append(texts, fmt.Sprint(value))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
 // UnsupportedError reports a configuration that kernels do not compute.
 type UnsupportedError struct {
-	// Field is the configuration's field, Value its value, and Want what kernels compute.
+	// Field is the configuration's field, Value its value, and Want what kernels compute; empty for a field of which they compute nothing.
 	Field string
 	Value any
 	Want  string
@@ -29,29 +114,22 @@ type UnsupportedError struct {
 
 // Error names the field.
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s %v runs on the CPU alone (a device takes %s)", e.Field, e.Value, e.Want)
+	text := fmt.Sprintf("%s %v runs on the CPU alone", e.Field, e.Value)
+	if e.Want != "" {
+		text += fmt.Sprintf(" (a device takes %s)", e.Want)
+	}
+	return text
 }
 
-// Supports returns nil if a device computes configurations like c, else an UnsupportedError.
-func Supports(c configuration.Configuration) error {
-	cpuOnly := func(field string, value any, want string) error {
-		return remedy.Errorf("use --device cpu", "%w", &UnsupportedError{field, value, want})
-	}
-	_, computes := reductions[c.Aggregate]
-	sources := []string{configuration.RelationsTable, configuration.RelationsLinear, configuration.RelationsGraph}
-	switch {
-	case !slices.Contains(sources, c.Source()):
-		return cpuOnly("relations", c.Source(), strings.Join(sources, ", "))
-	case c.Incidences:
-		return cpuOnly("ground", c.Incidences, "false")
-	case c.Prioritized():
-		return cpuOnly("policy", c.Policy, configuration.PolicyWindow+" or "+configuration.PolicyFull)
-	case !slices.Contains(kernels.Messages, c.Message):
-		return cpuOnly("message", c.Message, strings.Join(kernels.Messages, ", "))
-	case !computes:
-		return cpuOnly("aggregate", c.Aggregate, strings.Join(slices.Sorted(maps.Keys(reductions)), ", "))
-	case c.Dim > maxDim:
-		return cpuOnly("dim", c.Dim, fmt.Sprintf("1 to %d", maxDim))
+// Supports returns nil if a device computes configurations like c, else an UnsupportedError. It refuses what it does not know.
+func Supports(c configuration.Configuration) error { return supports(configuration.Fields(), c) }
+
+// supports is Supports with the hyperparameters that there are.
+func supports(fields []configuration.Field, c configuration.Configuration) error {
+	for _, f := range fields {
+		if v, value := computed[f.Name], f.Of(c); !v.has(value) {
+			return remedy.Errorf("use --device cpu", "%w", &UnsupportedError{f.Name, value, v.String()})
+		}
 	}
 	return nil
 }
