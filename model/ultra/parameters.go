@@ -35,13 +35,9 @@ func Configuration() configuration.Configuration {
 	return c
 }
 
-// TrainedAs returns Configuration with the hyperparameters of c that may differ: those of training.
+// TrainedAs returns c with the hyperparameters of the model that Configuration has: those of training may differ.
 func TrainedAs(c configuration.Configuration) configuration.Configuration {
-	own := Configuration()
-	own.Remove, own.Negatives, own.StrictNegatives, own.AdversarialTemperature = c.Remove, c.Negatives, c.StrictNegatives, c.AdversarialTemperature
-	own.LearningRate, own.LearningRateDecay, own.WeightDecay = c.LearningRate, c.LearningRateDecay, c.WeightDecay
-	own.BatchSize, own.Batching, own.Epochs = c.BatchSize, c.Batching, c.Epochs
-	return own
+	return c.WithModel(Configuration())
 }
 
 // Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
