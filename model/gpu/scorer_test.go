@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/formats/reach"
 	"tagnet/model/configuration"
@@ -127,6 +128,41 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 			unreached := slices.ContainsFunc(got, func(a Answered) bool { return slices.Contains(a.Distances, reach.Column) })
 			if !tied || !unreached {
 				t.Errorf("ties: %t, entities that are not reached: %t; want both", tied, unreached)
+			}
+		})
+	}
+}
+
+// TestScenariosAreScoredAsOnTheCPU compares scores, distances and messages of the examples' queries, of all scenarios.
+func TestScenariosAreScoredAsOnTheCPU(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			scorer, err := NewScorer(interpreter.New(ordered...), s.graph, nil, s.configuration, s.parameters())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer scorer.Close()
+			var all []int32
+			for v := range int32(s.graph.Entities) {
+				all = append(all, v)
+			}
+			var queries []Query
+			for _, e := range s.examples {
+				queries = append(queries, Query{Source: e.Source, Relation: e.Relation, Answers: all})
+			}
+			got, err := scorer.Score(t.Context(), queries, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := s.answerOnTheCPU(t, s.parameters(), queries, 0)
+			ignored := []string{"Ranks"} // scores that differ in the last bits may change them
+			if !s.configuration.Windowed() {
+				ignored = append(ignored, "Messages") // which the CPU counts where a source has reached the sender
+			}
+			if diff := cmp.Diff(want, got, near, cmpopts.IgnoreFields(Answered{}, ignored...)); diff != "" {
+				t.Errorf("answers (-CPU +device):\n%s", diff)
 			}
 		})
 	}

@@ -29,7 +29,7 @@
 #define LANES (DIM / 4)    // lanes that hold a state, four dimensions each
 #define TEAMS (32 / LANES) // messages that a warp reads at a time
 #define PER (DIM / 32)     // dimensions of a lane where a warp holds one state
-#define STRIP 64       // rows of equal degree that linear maps take together
+#define STRIP 64 // rows of equal degree that linear maps take together
 #define HIDDEN (2 * DIM)   // of the MLPs
 
 #define PNA 0

@@ -3,18 +3,13 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/configuration"
 	"tagnet/model/configuration/configurationtest"
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/model/gpu/kernels"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
@@ -263,76 +258,4 @@ func randomNumbers(random *rand.Rand, c *configuration.Configuration) {
 	if c.Transfers() {
 		c.RelationLayers = 1 + random.IntN(3)
 	}
-}
-
-// TestLaunches compares every launch of a training step and of scoring with package reference, bit for bit.
-func TestLaunches(t *testing.T) {
-	t.Parallel()
-	all := append(scenarios(t), anyScenarios(t, 0)...)
-	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			d := newCheckedDevice(s.configuration, ordered...)
-			steps := 1
-			if s.again {
-				steps = 2
-			}
-			if err := s.train(d, steps); err != nil {
-				t.Error(err)
-			}
-			if err := s.score(t, newCheckedDevice(s.configuration, ordered...)); err != nil {
-				t.Error(err)
-			}
-			if s.capacity > 0 && d.launches["loss"] != steps*blocks(len(s.examples), s.capacity) {
-				t.Errorf("%d chunks in %d steps of %d queries, want %d of each", d.launches["loss"], steps, len(s.examples), s.capacity)
-			}
-		})
-	}
-}
-
-// TestFunctions checks that package reference has the kernels of all sources, and no others.
-func TestFunctions(t *testing.T) {
-	t.Parallel()
-	for _, dim := range []int{32, 64, 128} {
-		var names []string
-		for _, source := range kernels.Sources {
-			ptx, err := kernels.Source(source, dim, configuration.MessageTransE) // which has a kernel of its own
-			if err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, kernels.Entries(ptx)...)
-		}
-		slices.Sort(names)
-		if diff := cmp.Diff(names, slices.Sorted(maps.Keys(functions))); diff != "" {
-			t.Errorf("kernels of dimension %d (-compiled +reference):\n%s", dim, diff)
-		}
-	}
-}
-
-// train makes some steps.
-func (s scenario) train(d *checkedDevice, steps int) error {
-	trainer, err := s.newTrainer(d, s.parameters(), s.solver())
-	if err != nil {
-		return err
-	}
-	for step := range uint64(steps) {
-		if _, err := trainer.Step(s.examples, step); err != nil {
-			return fmt.Errorf("step %d: %w", step, err)
-		}
-	}
-	return trainer.Close()
-}
-
-// score scores the examples' queries.
-func (s scenario) score(t testing.TB, d *checkedDevice) error {
-	scorer, err := NewScorer(d, s.graph, nil, s.configuration, s.parameters())
-	if err != nil {
-		return err
-	}
-	var queries []Query
-	for _, e := range s.examples {
-		queries = append(queries, Query{Source: e.Source, Relation: e.Relation, Answers: []int32{e.Answer, e.Source}, Known: []int32{e.Answer}})
-	}
-	_, err = scorer.Score(t.Context(), queries, 4)
-	return errors.Join(err, scorer.Close())
 }
