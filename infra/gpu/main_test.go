@@ -18,7 +18,6 @@ import (
 
 	"tagnet/infra/internal/program"
 	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/kernels"
 	"tagnet/model/ultra"
@@ -198,7 +197,7 @@ func TestPhasesHaveAllKernels(t *testing.T) {
 		listed = append(listed, p.kernels...)
 	}
 	for _, source := range kernels.Sources {
-		ptx, err := kernels.Source(source, 32, configuration.MessageTransE) // which has a kernel of its own
+		ptx, err := kernels.Source(source, 32)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ var phases = []struct {
 	{"aggregation", []string{"aggregate"}},
 	{"node update", []string{"update"}},
 	{"head and loss", []string{"mlp_shift", "attend", "score", "loss", "score_backward", "attend_backward", "mlp_partial", "mlp_query", "mlp_sum", "mlp_embedding"}},
-	{"state gradients", []string{"state_gradients", "empty_gradients"}},
+	{"state gradients", []string{"state_gradients"}},
 	{"feature gradients", []string{"feature_gradients"}},
 	{"message gradients", []string{"message_extremes"}},
 	{"relation gradients", []string{"relation_partial", "relation_sum", "relation_map", "relation_query", "relation_parameters", "query_gradients", "query_parameters"}},

@@ -181,30 +181,6 @@ func TestLocalMemoryIsAnError(t *testing.T) {
 	checkLines(t, err, want)
 }
 
-// TestMessages checks that a source that depends on the message function is compiled for each, with each dimension.
-func TestMessages(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	write(t, folder, "hear.cu", withMessages+"\n")
-	if _, err := buildFake(t, folder, false); err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, dimension := range dimensions {
-		for _, message := range messages {
-			want = append(want, fmt.Sprintf("hear_%d_%s.ptx", dimension, message))
-		}
-	}
-	want = append(want, "hear.cu")
-	slices.Sort(want)
-	if diff := cmp.Diff(want, listing(t, folder)); diff != "" {
-		t.Errorf("folder (-want +got):\n%s", diff)
-	}
-	if text := read(t, folder, "hear_64_rotate.ptx"); !strings.Contains(text, "-DDIM=64 -DMESSAGE=ROTATE\n") {
-		t.Errorf("hear_64_rotate.ptx was compiled otherwise:\n%s", text)
-	}
-}
-
 func TestBuildRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

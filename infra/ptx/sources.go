@@ -18,12 +18,6 @@ import (
 // dimensions lists the embedding dimensions that the kernels are compiled for.
 var dimensions = []int{32, 64, 128}
 
-// messages lists the message functions that kernels are compiled for, as the configuration names them.
-var messages = []string{"distmult", "transe", "rotate"}
-
-// withMessages is the first line of a source that depends on the message function.
-const withMessages = "// messages: all"
-
 // withoutDimension is the first line of a source that does not depend on the dimension.
 const withoutDimension = "// dims: none"
 
@@ -38,18 +32,14 @@ type header struct{ name, text string }
 // unit is a source to compile to one PTX file.
 type unit struct {
 	source, text string
-	dimension    int    // the macro DIM; 0 for none
-	message      string // the macro MESSAGE, in capitals; empty for none
+	dimension    int // the macro DIM; 0 for none
 }
 
-// output returns the name of the PTX file: update_32.ptx, reach.ptx without a dimension, or aggregate_32_transe.ptx with a message function.
+// output returns the name of the PTX file: update_32.ptx, or search.ptx without a dimension.
 func (u unit) output() string {
 	name := strings.TrimSuffix(u.source, ".cu")
 	if u.dimension > 0 {
 		name += "_" + strconv.Itoa(u.dimension)
-	}
-	if u.message != "" {
-		name += "_" + u.message
 	}
 	return name + ".ptx"
 }
@@ -58,9 +48,6 @@ func (u unit) options() []string {
 	options := append([]string(nil), nvrtcOptions...)
 	if u.dimension > 0 {
 		options = append(options, "-DDIM="+strconv.Itoa(u.dimension))
-	}
-	if u.message != "" {
-		options = append(options, "-DMESSAGE="+strings.ToUpper(u.message))
 	}
 	return options
 }
@@ -102,21 +89,14 @@ func readSources(folder string) (units []unit, headers []header, err error) {
 	return units, headers, nil
 }
 
-// unitsOf returns what a source compiles to: a unit for each dimension, and message function where it says so, or one.
+// unitsOf returns what a source compiles to: a unit for each dimension, or one.
 func unitsOf(name, text string) []unit {
-	first, _, _ := strings.Cut(text, "\n")
-	functions := []string{""}
-	switch strings.TrimSpace(first) {
-	case withoutDimension:
+	if first, _, _ := strings.Cut(text, "\n"); strings.TrimSpace(first) == withoutDimension {
 		return []unit{{source: name, text: text}}
-	case withMessages:
-		functions = messages
 	}
 	var units []unit
 	for _, dimension := range dimensions {
-		for _, message := range functions {
-			units = append(units, unit{name, text, dimension, message})
-		}
+		units = append(units, unit{name, text, dimension})
 	}
 	return units
 }

@@ -21,9 +21,6 @@ func (e *engine) layersBackward(n int) {
 		if e.extremes() {
 			e.launchRows("message_extremes", n, t)
 		}
-		if e.configuration.Message == configuration.MessageTransE {
-			e.launchRows("empty_gradients", n, t)
-		}
 		if e.configuration.Bias || e.configuration.DegreeMessages {
 			e.launch("vector_partial", int(e.batch.Parts), 32, layer)
 			e.launch("vector_sum", 1, 4*e.dim, layer)

@@ -56,14 +56,9 @@ func newBetween(m *machine, over *relations.Graph, c configuration.Configuration
 	}
 }
 
-// prepare loads the kernels, unless those of the entities are of the same messages, and puts what depends on the graph alone on the device.
+// prepare puts what depends on the graph alone on the device.
 func (b *between) prepare(e *engine) error {
 	b.kernels = e.kernels
-	if e.configuration.Message != b.configuration.Message {
-		if err := b.load(); err != nil {
-			return err
-		}
-	}
 	b.batch.Parameters = e.batch.Parameters
 	b.describe(b.padding.layout, parameters.RelationPart)
 	b.placeGraph()

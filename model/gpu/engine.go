@@ -125,11 +125,11 @@ func (e *engine) prepare(p *parameters.Set[float32]) error {
 	return e.memory.err
 }
 
-// load compiles all kernels, for the engine's messages.
+// load compiles all kernels.
 func (e *engine) load() error {
 	e.kernels = map[string]device.Kernel{}
 	for _, source := range kernels.Sources {
-		ptx, err := kernels.Source(source, e.dim, e.configuration.Message)
+		ptx, err := kernels.Source(source, e.dim)
 		if err != nil {
 			return err
 		}

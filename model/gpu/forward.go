@@ -92,11 +92,7 @@ func (e *engine) findRows(n int) {
 	}
 	if e.training && e.batch.Threshold > 0 {
 		words := e.dim / 32
-		pairs := 0
-		if e.configuration.Message == configuration.MessageRotatE {
-			pairs = e.configuration.Dim / 2
-		}
-		e.launch("draw_masks", turns(e.configuration.Ages()*n*v*words, 256), 256, int32(words), int32(pairs))
+		e.launch("draw_masks", turns(e.configuration.Ages()*n*v*words, 256), 256, int32(words))
 	}
 }
 

@@ -16,8 +16,7 @@ func paddedDim(dim int) int {
 	return padded
 }
 
-// padding puts the parameters of a model into the kernels' dimensions: those beyond the model's are 0 and stay 0, and the real and the
-// imaginary part of a complex number are neighbors, so that a lane holds both.
+// padding puts the parameters of a model into the kernels' dimensions: those beyond the model's are 0 and stay 0.
 type padding struct {
 	layout []parameters.Shape // the kernels'
 	size   int                // values of all its tensors
@@ -31,7 +30,7 @@ func newPadding(c configuration.Configuration, dim, relations int) padding {
 	wide := c
 	wide.Dim = dim
 	p := padding{layout: parameters.Layout(wide, relations)}
-	d := dimensions{c.Dim, dim, c.Message == configuration.MessageRotatE}
+	d := dimensions{c.Dim, dim}
 	for i, shape := range parameters.Layout(c, relations) {
 		p.places = append(p.places, d.placesOf(shape, p.layout[i], p.size))
 		p.size += p.layout[i].Size()
@@ -40,25 +39,14 @@ func newPadding(c configuration.Configuration, dim, relations int) padding {
 }
 
 // dimensions are a model's and the kernels'.
-type dimensions struct {
-	model, kernels int
-	complex        bool
-}
-
-// place returns where the kernels have a dimension of the model's.
-func (d dimensions) place(j int) int {
-	if half := d.model / 2; d.complex {
-		return j%half*2 + j/half
-	}
-	return j
-}
+type dimensions struct{ model, kernels int }
 
 // vectors returns the places of the values of vectors one behind the other, each with n values for a dimension.
 func (d dimensions) vectors(size, n int) []int {
 	places := make([]int, size)
 	for i := range places {
-		vector, j, of := i/(n*d.model), i/n%d.model, i%n
-		places[i] = (vector*d.kernels+d.place(j))*n + of
+		vector, value := i/(n*d.model), i%(n*d.model)
+		places[i] = vector*n*d.kernels + value
 	}
 	return places
 }

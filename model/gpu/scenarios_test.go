@@ -132,15 +132,8 @@ func scenarios(t testing.TB) []scenario {
 		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta, c.DegreeMessages = "specific", "own", 100, 2, 1, true
 	})
 	add("sum, dim 64", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) { c.Aggregate, c.Dim, c.Dependent = "sum", 64, false })
-	s = add("hubs, transe", hubs, 2, func(c *configuration.Configuration) { c.Message, c.Layers, c.Dim = "transe", 2, 20 })
-	s.examples[0].Source, s.again = 0, true
-	add("transe, dim 64", sparse(t, random, 12, 2, 15), 2, func(c *configuration.Configuration) { c.Message, c.Dim, c.DegreeMessages = "transe", 64, true })
-	add("full, transe, maximum", sparse(t, random, 12, 2, 15), 2, func(c *configuration.Configuration) { c.Message, c.Policy, c.Aggregate = "transe", "full", "max" })
-	s = add("hubs, rotate", hubs, 2, func(c *configuration.Configuration) {
-		c.Message, c.Layers, c.Dim, c.DegreeMessages = "rotate", 2, 18, true
-	})
-	s.examples[0].Source, s.again = 1, true
-	add("rotate, dim 70", sparse(t, random, 10, 2, 10), 1, func(c *configuration.Configuration) { c.Message, c.Dim, c.Layers, c.Dependent = "rotate", 70, 2, false })
+	add("full, maximum", sparse(t, random, 12, 2, 15), 2, func(c *configuration.Configuration) { c.Policy, c.Aggregate = "full", "max" })
+	add("dim 70", sparse(t, random, 10, 2, 10), 1, func(c *configuration.Configuration) { c.Dim, c.Layers, c.Dependent = 70, 2, false })
 	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
 	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
 	s = add("full, hubs", hubs, 2, func(c *configuration.Configuration) { c.Policy, c.Layers = "full", 2 })
@@ -160,8 +153,8 @@ func scenarios(t testing.TB) []scenario {
 	add("relations from a graph, dim 64, sum, full", sparse(t, random, 8, 5, 8), 3, func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.Policy, c.Aggregate, c.WeightDecay = "graph", 2, 2, 64, "full", "sum", 0.1
 	})
-	add("relations from a graph, rotate", sparse(t, random, 10, 2, 10), 2, func(c *configuration.Configuration) {
-		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.Message, c.Aggregate = "graph", 1, 2, 6, "rotate", "mean"
+	add("relations from a graph, mean", sparse(t, random, 10, 2, 10), 2, func(c *configuration.Configuration) {
+		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.Aggregate = "graph", 1, 2, 6, "mean"
 	})
 	s = add("relations from a graph, chunks", sparse(t, random, 12, 6, 16), 7, func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.DeltaMode, c.Attention = "graph", 2, 2, 8, "specific", "shared"
@@ -173,8 +166,8 @@ func scenarios(t testing.TB) []scenario {
 	s.examples[0].Source, s.examples[1].Source, s.again = 0, 67, true
 	s = add("reach, answers out of it", sparse(t, random, 30, 3, 60), 6, func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 9, 0.5, 8 })
 	s.examples[3].Source, s.examples[3].Answer = 1, 29 // no path reaches it
-	add("reach, full, transe, maximum", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) {
-		c.Reach, c.Policy, c.Message, c.Aggregate, c.Dim = 9, "full", "transe", "max", 16
+	add("reach, full, maximum", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) {
+		c.Reach, c.Policy, c.Aggregate, c.Dim = 9, "full", "max", 16
 	})
 	add("reach, specific, relations from a graph", sparse(t, random, 40, 3, 80), 40, func(c *configuration.Configuration) {
 		c.Reach, c.DeltaMode, c.Attention, c.Relations, c.RelationLayers, c.Layers, c.Dim = 7, "specific", "shared", "graph", 1, 2, 8

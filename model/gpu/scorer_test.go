@@ -89,8 +89,6 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*configuration.Configuration){
 		"default":     nil,
-		"transe":      func(c *configuration.Configuration) { c.Message, c.Dim = "transe", 8 },
-		"rotate":      func(c *configuration.Configuration) { c.Message, c.Dim = "rotate", 6 },
 		"full":        func(c *configuration.Configuration) { c.Policy, c.Dependent, c.Dim = "full", false, 8 },
 		"specific":    func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "shared", 8 },
 		"reach":       func(c *configuration.Configuration) { c.Reach, c.Dim = 6, 8 },

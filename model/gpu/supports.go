@@ -7,7 +7,6 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/model/configuration"
-	"tagnet/model/gpu/kernels"
 )
 
 // maxDim is the largest dimension that the kernels are compiled for.
@@ -36,7 +35,7 @@ var computed = map[string]accepted{
 	"evaluation_node_ratio":   free,
 	"evaluation_degree_ratio": free,
 	"aggregate":               oneOf(configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax),
-	"message":                 oneOf(kernels.Messages...),
+	"message":                 oneOf(configuration.MessageDistMult),
 	"dependent":               oneOf(false, true),
 	"bias":                    oneOf(false, true),
 	"degree_messages":         oneOf(false, true),

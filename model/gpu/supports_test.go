@@ -51,6 +51,7 @@ func TestRefusedValues(t *testing.T) {
 	for field, test := range map[string]struct{ value, want string }{
 		"policy": {"astar", "policy astar runs on the CPU alone (a device takes window, full)"},
 		"dim":    {"129", "dim 129 runs on the CPU alone (a device takes 1 to 128)"},
+		"message": {"rotate", "message rotate runs on the CPU alone (a device takes distmult)"},
 		"ground": {"true", "ground true runs on the CPU alone (a device takes false)"},
 	} {
 		f, _ := configuration.FieldNamed(field)

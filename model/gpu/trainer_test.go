@@ -70,8 +70,6 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		change func(*configuration.Configuration)
 	}{
 		"default":  {20, nil},
-		"transe":   {4, func(c *configuration.Configuration) { c.Message, c.Dim = "transe", 8 }},
-		"rotate":   {4, func(c *configuration.Configuration) { c.Message, c.Dim = "rotate", 10 }},
 		"full":     {4, func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }},
 		"specific": {8, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
 		"reach":    {8, func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 6, 0.4, 8 }},

@@ -1,4 +1,3 @@
-// messages: all
 // What an updated entity hears in a layer: the reduction of its messages.
 #include "model.cuh"
 
@@ -83,7 +82,7 @@ DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, i
 			relation = p->relations[e];
 			if (!(row.flags & TOUCHED) || !removed(p->queries[row.query], u, relation, row.entity)) {
 				admitted = far < window;
-				sent = MESSAGE == TRANSE ? admitted : far < t; // TransE's message of a state of 0 is the embedding, others' is 0
+				sent = far < t; // the message of a state of 0 is 0
 				from = far < t ? ((t - 1 - far) * p->batch + row.query) * p->entities + u : -1;
 			}
 		}
@@ -103,7 +102,7 @@ DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, i
 #pragma unroll
 				for (int i = 0; i < TEAMS; i++) bits &= bits - 1;
 				int state = __shfl_sync(ALL, from, max(next[j], 0)), r = __shfl_sync(ALL, relation, max(next[j], 0));
-				x[j] = next[j] < 0 || (MESSAGE == TRANSE && state < 0) ? zero4() : states[(long long)state * LANES + part];
+				x[j] = next[j] < 0 ? zero4() : states[(long long)state * LANES + part];
 				w[j] = next[j] < 0 ? zero4() : embeddings[r * LANES + part];
 			}
 #pragma unroll

@@ -12,18 +12,15 @@ var files embed.FS
 // Sources are the names of the sources, without their ending.
 var Sources = []string{"search", "rows", "strips", "embed", "aggregate", "update", "head", "states", "backward", "features", "weights", "relations", "optimizer", "ranking"}
 
-// Messages are the message functions that kernels are compiled for, as the configuration names them.
-var Messages = []string{"distmult", "transe", "rotate"}
-
-// Source returns the PTX of the source name.cu, compiled for an embedding dimension and a message function. Neither matters to a
-// source that does not depend on it.
-func Source(name string, dim int, message string) (ptx string, err error) {
-	for _, file := range []string{fmt.Sprintf("%s_%d_%s.ptx", name, dim, message), fmt.Sprintf("%s_%d.ptx", name, dim), name + ".ptx"} {
+// Source returns the PTX of the source name.cu, compiled for an embedding dimension, which does not matter to a source that does not depend
+// on it.
+func Source(name string, dim int) (ptx string, err error) {
+	for _, file := range []string{fmt.Sprintf("%s_%d.ptx", name, dim), name + ".ptx"} {
 		if text, err := files.ReadFile(file); err == nil {
 			return string(text), nil
 		}
 	}
-	return "", fmt.Errorf("no kernels %q are compiled for dimension %d and messages of %s", name, dim, message)
+	return "", fmt.Errorf("no kernels %q are compiled for dimension %d", name, dim)
 }
 
 var entry = regexp.MustCompile(`(?m)^\s*(?:\.visible\s+)?\.entry\s+(\w+)`)

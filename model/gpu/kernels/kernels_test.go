@@ -16,7 +16,7 @@ import (
 )
 
 // dimension matches what follows the name of a source in a file name.
-var dimension = regexp.MustCompile(`(_(32|64|128)(_[a-z]+)?)?\.ptx$`)
+var dimension = regexp.MustCompile(`(_(32|64|128))?\.ptx$`)
 
 // all returns the embedded PTX by file name.
 func all(t *testing.T) map[string]string {
@@ -107,7 +107,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestDimensionsHaveEqualKernels checks that a source has the same kernels in each dimension, with the same message function.
+// TestDimensionsHaveEqualKernels checks that a source has the same kernels in each dimension.
 func TestDimensionsHaveEqualKernels(t *testing.T) {
 	t.Parallel()
 	texts := all(t)
@@ -128,21 +128,18 @@ func TestSource(t *testing.T) {
 	texts := all(t)
 	for _, name := range Sources {
 		for _, dim := range []int{32, 64, 128} {
-			for _, message := range Messages {
-				want := cmp.Or(texts[fmt.Sprintf("%s_%d_%s.ptx", name, dim, message)], texts[fmt.Sprintf("%s_%d.ptx", name, dim)], texts[name+".ptx"])
-				if got, err := Source(name, dim, message); err != nil || got != want || want == "" {
-					t.Errorf("Source(%q, %d, %q) returns %d bytes and %v, want the %d bytes of its file", name, dim, message, len(got), err, len(want))
-				}
+			want := cmp.Or(texts[fmt.Sprintf("%s_%d.ptx", name, dim)], texts[name+".ptx"])
+			if got, err := Source(name, dim); err != nil || got != want || want == "" {
+				t.Errorf("Source(%q, %d) returns %d bytes and %v, want the %d bytes of its file", name, dim, len(got), err, len(want))
 			}
 		}
 	}
 	for _, test := range []struct {
-		name    string
-		dim     int
-		message string
-	}{{"absent", 32, "distmult"}, {"update", 48, "distmult"}, {"aggregate", 32, "quate"}} {
-		if _, err := Source(test.name, test.dim, test.message); err == nil {
-			t.Errorf("Source(%q, %d, %q): want an error", test.name, test.dim, test.message)
+		name string
+		dim  int
+	}{{"absent", 32}, {"update", 48}} {
+		if _, err := Source(test.name, test.dim); err == nil {
+			t.Errorf("Source(%q, %d): want an error", test.name, test.dim)
 		}
 	}
 }

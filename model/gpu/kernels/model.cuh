@@ -19,13 +19,6 @@
 #define DIM 32
 #endif
 
-#define DISTMULT 0 // the messages of a state x along a relation with embedding w: the product,
-#define TRANSE 1   // the sum,
-#define ROTATE 2   // or the complex product: an even dimension is a real part, the next one the imaginary part
-#ifndef MESSAGE
-#define MESSAGE DISTMULT
-#endif
-
 #define LANES (DIM / 4)    // lanes that hold a state, four dimensions each
 #define TEAMS (32 / LANES) // messages that a warp reads at a time
 #define PER (DIM / 32)     // dimensions of a lane where a warp holds one state
@@ -277,28 +270,11 @@ DEVICE float4 fold(const float4 (&w)[3], Scale scale) {
 	return fma4(w[2], down, fma4(w[1], up, w[0]));
 }
 
-// message_of is four dimensions of a message.
-DEVICE float4 message_of(float4 x, float4 w) {
-#if MESSAGE == TRANSE
-	return add4(x, w);
-#elif MESSAGE == ROTATE
-	return make_float4(fmaf(x.x, w.x, -(x.y * w.y)), fmaf(x.x, w.y, x.y * w.x), fmaf(x.z, w.z, -(x.w * w.w)), fmaf(x.z, w.w, x.w * w.z));
-#else
-	return mul4(x, w);
-#endif
-}
+// message_of is four dimensions of the message of a state x along a relation with embedding w.
+DEVICE float4 message_of(float4 x, float4 w) { return mul4(x, w); }
 
 // pass_on adds to the gradient of one of the two that a message is made of, from that of the message and the other.
-DEVICE float4 pass_on(float4 sum, float4 gradient, float4 other) {
-#if MESSAGE == TRANSE
-	return add4(sum, gradient);
-#elif MESSAGE == ROTATE
-	return make_float4(fmaf(gradient.y, other.y, fmaf(gradient.x, other.x, sum.x)), fmaf(-gradient.x, other.y, fmaf(gradient.y, other.x, sum.y)),
-	                   fmaf(gradient.w, other.w, fmaf(gradient.z, other.z, sum.z)), fmaf(-gradient.z, other.w, fmaf(gradient.w, other.z, sum.w)));
-#else
-	return fma4(gradient, other, sum);
-#endif
-}
+DEVICE float4 pass_on(float4 sum, float4 gradient, float4 other) { return fma4(gradient, other, sum); }
 
 // sum_teams adds the teams' values; every lane gets the sum.
 DEVICE float4 sum_teams(float4 a) {

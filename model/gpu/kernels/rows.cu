@@ -139,21 +139,16 @@ DEVICE word mix(word x) {
 }
 
 // Dropout masks of all rows, as the CPU draws them: every 64 random bits decide four dimensions. A thread draws a word.
-// words: 32 dimensions each. pairs: of dimensions that the CPU has this far apart, and the kernels side by side; 0 for none.
-KERNEL(256) draw_masks(const Batch *p, int words, int pairs) {
+// words: 32 dimensions each.
+KERNEL(256) draw_masks(const Batch *p, int words) {
 	int count = (p->row_begin[p->layers + 1] - p->batch) * words;
 	for (int i = blockIdx.x * 256 + threadIdx.x; i < count; i += gridDim.x * 256) {
 		int row = p->batch + i / words, t = 1;
 		while (row >= p->row_begin[t + 1]) t++;
 		word state = mix(p->queries[p->rows[row].query].seed ^ mix((word)(t - 1) << 32 | (unsigned)p->rows[row].entity));
 		unsigned bits = 0;
-		for (int j = 0; j < 32 && pairs > 0; j++) {
-			int k = i % words * 32 + j, dim = k < 2 * pairs ? k % 2 * pairs + k / 2 : k;
-			word random = mix(state + (word)(dim / 4 + 1) * 0x9e3779b97f4a7c15ull);
-			bits |= (unsigned)((int)(random >> (dim % 4 * 16) & 0xffff) >= p->threshold) << j;
-		}
 		state += (word)(i % words) * 8 * 0x9e3779b97f4a7c15ull;
-		for (int four = 0; four < 32 && pairs == 0; four += 4) {
+		for (int four = 0; four < 32; four += 4) {
 			state += 0x9e3779b97f4a7c15ull;
 			word random = mix(state);
 			for (int j = 0; j < 4; j++) bits |= (unsigned)((int)(random >> (16 * j) & 0xffff) >= p->threshold) << (four + j);

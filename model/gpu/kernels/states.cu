@@ -1,4 +1,3 @@
-// messages: all
 // Gradients of states, and of the linear map's output: what an entity gets from the receivers of its messages.
 //
 // The messages that an entity sends along a relation are equal, and the gradient of each is what its receiver gives: base + slope x
@@ -162,7 +161,7 @@ DEVICE void settle(const Batch *p, int i, int t, int next, float4 g) {
 }
 
 // A multiprocessor holds four blocks where a thread does with 64 registers.
-#define BLOCKS (MESSAGE == TRANSE || DIM > 64 ? 3 : 4)
+#define BLOCKS (DIM > 64 ? 3 : 4)
 
 // Gradients of the states of layer t, once those of layer t + 1 are there. The first blocks take heavy entities, in layer 0 the
 // sources, the others light ones, a warp each.
@@ -190,67 +189,3 @@ SHARING(32 * HEAVY_WARPS, BLOCKS) state_gradients(const Batch *p, int t, int hea
 		__syncthreads();
 	}
 }
-
-#if MESSAGE == TRANSE
-// empties adds up the gradients of what row i receives in layer t, along in-edges begin to end, from senders that have no row in the layer
-// before: their states are 0, and their messages the relations' embeddings.
-DEVICE void empties(const Batch *p, const Row &row, int i, int t, int begin, int end) {
-	const float *__restrict__ embeddings = embedding_of(p, row.query, t, 0);
-	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, shift = part % 8 * 4, window = min(row.distance + p->delta, p->layers + 1);
-	long long terms = (long long)(i - p->row_begin[t]) * (p->width / 4) + part;
-	for (int first = begin; first < end; first += 32) {
-		int e = first + lane, relation = 0, slot = 0;
-		bool empty = false;
-		if (e < end) {
-			Link link = p->links[e];
-			long long of = (long long)row.query * p->entities + link.sender;
-			relation = inverse_of(link.inverse, p->relation_count);
-			empty = p->distances[of] < window && p->row_numbers[(long long)(t - 1) * p->batch * p->entities + of] == 0 &&
-			        !(row.flags & TOUCHED && removed(p->queries[row.query], link.sender, relation, row.entity));
-			if (empty) slot = p->links[link.reverse].slot;
-		}
-		unsigned bits = __ballot_sync(ALL, empty);
-		int count = __popc(bits), each = (count + TEAMS - 1) / TEAMS, place = place_of(bits, lane);
-		int next = team * each, stop = min(next + each, count), current = -1, last = 0;
-		float4 sum = zero4();
-		for (int step = 0; step < each; step++, next++) {
-			int of = __shfl_sync(ALL, place, min(next, 31)), r = __shfl_sync(ALL, relation, of), s = __shfl_sync(ALL, slot, of);
-			if (next >= stop) continue;
-			unsigned most = 0, least = 0;
-			if (has_extremes(p)) {
-				const unsigned *extremes = p->extremes + ((long long)row.query * p->edges + first + of) * 2 * PER + part / 8;
-				most = extremes[0] >> shift & 15;
-				least = extremes[PER] >> shift & 15;
-			}
-			float4 d = message_gradient(p, terms, at4(embeddings, r * LANES + part), most, least);
-			if (r != current) {
-				if (current >= 0) end_run(p, row.query, t, last, zero4(), sum);
-				current = r;
-				sum = zero4();
-			}
-			last = s;
-			sum = add4(sum, d);
-		}
-		if (current >= 0) end_run(p, row.query, t, last, zero4(), sum);
-	}
-}
-
-// What relations' embeddings get in layer t of the messages of states of 0. The first blocks take heavy entities, whose edges their warps
-// share, the others light ones, a warp each.
-SHARING(32 * HEAVY_WARPS, 3) empty_gradients(const Batch *p, int t, int heavy) {
-	int warp = threadIdx.x / 32;
-	if (blockIdx.x >= heavy) {
-		int end = end_row(p, t), warps = (gridDim.x - heavy) * HEAVY_WARPS;
-		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
-			Row row = p->rows[i];
-			empties(p, row, i, t, row.begin, row.end);
-		}
-		return;
-	}
-	int end = light_row(p, t);
-	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
-		Row row = p->rows[i];
-		empties(p, row, i, t, share_begin(row, warp), share_begin(row, warp + 1));
-	}
-}
-#endif
