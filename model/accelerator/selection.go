@@ -16,8 +16,8 @@ type Selection struct {
 	text        string
 }
 
-// Select decides by the user's choice what to compute a configuration on. With Auto a reach or an error of the device selects the
-// processor; otherwise Select returns the error.
+// Select decides by the user's choice what to compute a configuration on. With Auto an error of the device selects the processor;
+// otherwise Select returns the error.
 func Select(devices Devices, choice device.Choice, c configuration.Configuration) (Selection, error) {
 	if choice.Mode == device.CPU {
 		return Selection{}, nil
@@ -28,8 +28,6 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 		return Selection{}, unsupported
 	case unsupported != nil:
 		return onCPU(remedy.Without(unsupported)), nil
-	case c.Reach > 0 && choice.Mode == device.Auto:
-		return onCPU(fmt.Sprintf("with reach %d its work follows that, a device's the whole graph; --device cuda takes a device all the same", c.Reach)), nil
 	}
 	accelerator, err := open(devices, choice)
 	switch {

@@ -32,7 +32,6 @@ func TestSelect(t *testing.T) {
 		unsupported, open error
 		want, err         string // what is said, and the error
 		device            bool
-		reach             int
 	}{
 		{choice: "cpu"},
 		{choice: "cpu", open: device.ErrNoDriver},
@@ -47,8 +46,6 @@ func TestSelect(t *testing.T) {
 		{choice: "auto", open: wrapped(device.ErrOldDriver), want: "computing on the CPU: imaginary:0: the CUDA driver is too old"},
 		{choice: "auto", open: wrapped(device.ErrMemory), want: "computing on the CPU: imaginary:0: out of device memory"},
 		{choice: "auto", unsupported: unsupported, want: "computing on the CPU: policy astar is not computed there"},
-		{choice: "auto", reach: 50, want: "computing on the CPU: with reach 50 its work follows that, a device's the whole graph; --device cuda takes a device all the same"},
-		{choice: "cuda", reach: 50, want: used, device: true},
 		{choice: "cuda", open: wrapped(device.ErrNoDriver), err: "imaginary:0: no CUDA driver"},
 		{choice: "cuda:1", open: wrapped(device.ErrNoDevice), err: "imaginary:0: no CUDA device"},
 		{choice: "cuda", unsupported: unsupported, err: "policy astar is not computed there; use --device cpu"},
@@ -58,9 +55,7 @@ func TestSelect(t *testing.T) {
 			t.Fatal(err)
 		}
 		devices := &acceleratortest.Devices{Number: 3, Unsupported: test.unsupported, Fail: failing("open", test.open)}
-		c := configuration.Default()
-		c.Reach = test.reach
-		s, err := accelerator.Select(devices, choice, c)
+		s, err := accelerator.Select(devices, choice, configuration.Default())
 		said := ""
 		if err != nil {
 			said = err.Error()

@@ -23,12 +23,8 @@ type set struct {
 // prepared returns the buffers that preparing queries writes and computing them reads.
 func (e *engine) prepared() []*device.Pointer {
 	b := &e.batch
-	all := []*device.Pointer{&e.at, &b.Reached, &b.Active, &b.Counts, &b.Starts, &b.RowBegin, &b.HeavyEnd, &b.Rows, &b.RowDegree, &b.RowNumbers,
+	return []*device.Pointer{&e.at, &b.Reached, &b.Active, &b.Counts, &b.Starts, &b.RowBegin, &b.HeavyEnd, &b.Rows, &b.RowDegree, &b.RowNumbers,
 		&b.StripBegin, &b.Strips, &b.Spans, &b.SpanCounts, &b.Masks}
-	if e.reach() > 0 && !e.configuration.Windowed() {
-		all = append(all, &b.Distances) // which depend on the query
-	}
-	return all
 }
 
 // doubled returns the buffers of prepared queries.
@@ -81,7 +77,7 @@ type ahead struct {
 // of reports whether it is the step with these examples.
 func (a ahead) of(examples []optimizer.Example, seed uint64) bool {
 	return len(a.examples) > 0 && a.seed == seed && slices.EqualFunc(a.examples, examples, func(a, b optimizer.Example) bool {
-		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key && a.Part == b.Part &&
+		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key &&
 			(a.Negatives == nil) == (b.Negatives == nil) && slices.Equal(a.Negatives, b.Negatives) && slices.Equal(a.Known, b.Known)
 	})
 }

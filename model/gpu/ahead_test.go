@@ -74,10 +74,9 @@ func TestAnnounce(t *testing.T) {
 		change   func(*configuration.Configuration)
 		capacity int
 	}{
-		"window, chunks":      {nil, 2},
-		"graph":               {ofGraph, 0},
-		"reach":               {func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 6, 0.4, 8 }, 0},
-		"reach, full, chunks": {func(c *configuration.Configuration) { c.Reach, c.Policy, c.Dim = 6, "full", 8 }, 2},
+		"window, chunks": {nil, 2},
+		"graph":          {ofGraph, 0},
+		"full, chunks":   {func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }, 2},
 		"graph, full, chunks": {func(c *configuration.Configuration) {
 			ofGraph(c)
 			c.Policy, c.Aggregate = "full", "sum"

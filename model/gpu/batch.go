@@ -11,7 +11,6 @@ type encodedQuery struct {
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
 	Embedding, Table                  int32 // the row of its relation's embedding, and which tables of relation embeddings it reads, where these depend on the query
-	Members                           int32 // entities that it propagates through, where there is a reach
 	Seed                              uint64
 }
 
@@ -37,7 +36,7 @@ type answer struct{ Query, Entity int32 }
 
 // querySize is the size of an encodedQuery, and badSize the bytes of Batch.bad: messages of 8 bytes follow it.
 const (
-	querySize = 56
+	querySize = 48
 	badSize   = 8
 )
 

@@ -22,15 +22,12 @@ type batch struct {
 	Queries                         device.Pointer // [B]
 	CandidateEntities, Multiplicity device.Pointer // [B, candidate_stride]; the answer first
 
-	Members device.Pointer // [B, reach]: the entities that a query propagates through, where there is a reach
-
 	Parameters      device.Pointer
 	Gradients       device.Pointer // as parameters
 	QueryEmbeddings device.Pointer // of relations of queries: parameters or, where relations come from their graph, states of it
 
 	Reached              device.Pointer // [B, V]: distances from the sources
-	Distances            device.Pointer // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full, but UNREACHED for all but members
-	Outside              device.Pointer // [B, V]: 0 for members, UNREACHED for others, where there is a reach
+	Distances            device.Pointer // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
 	Frontier, Found      device.Pointer // [ceil(B / 32), V], a bit a query
 	Seen                 device.Pointer
 	Active               device.Pointer // [T + 1, B, V]: whether a layer updates an entity
@@ -91,7 +88,6 @@ type batch struct {
 	Sent device.Pointer // [T, B] messages
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount int32
-	Reach                                                                  int32 // the most members of a query, or 0: all entities are
 	Pieces, CandidateStride, Reduction                                     int32
 	Width, Columns                                                         int32 // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
 	Degrees, StripStride, SpanStride                                       int32

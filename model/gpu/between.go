@@ -173,7 +173,7 @@ func (b *between) send(accumulate int32) {
 	for i, base := range b.fresh {
 		queries[i], slots[i] = encodedQuery{Source: base, Answer: -1, Candidates: int32(b.relations)}, b.slots[base]
 	}
-	b.start(queries, nil, b.candidates[:min(n*b.relations, len(b.candidates))], nil, func(own *batch) { own.Accumulate = accumulate })
+	b.start(queries, b.candidates[:min(n*b.relations, len(b.candidates))], nil, func(own *batch) { own.Accumulate = accumulate })
 	if !b.training {
 		b.memory.copyIn(b.freshSlots, device.Bytes(slots))
 	}

@@ -22,11 +22,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	c, b, g := e.configuration, &e.batch, e.graph
 	v, edges, d, t, ages := int64(g.Entities), g.Edges(), int64(e.dim), int64(c.Layers), int64(e.configuration.Ages())
 	width, hidden, relations := int64(b.Width), 2*d, int64(g.RelationCount())*d
-	updated := v // entities that may have a row in a layer
-	if reach := e.reach(); reach > 0 {
-		updated = reach
-	}
-	rows, featureRows, candidates := ages*updated+1, updated+1, int64(stride)
+	rows, featureRows, candidates := ages*v+1, v+1, int64(stride)
 	perWord := float64(blocks(capacity, 32)) / float64(capacity)
 	degrees := int64(b.Degrees)
 	words := int64(perWord*float64(4*v)) + 1
@@ -39,7 +35,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		lists = 8 * candidates
 	}
 	all := []buffer{
-		{&e.at, querySize + 4*e.reach() + lists, int64(unsafe.Sizeof(*b))}, {&b.Bad, 8*t + 4, badSize}, // the input; what is read back: Bad, Sent and Losses
+		{&e.at, querySize + lists, int64(unsafe.Sizeof(*b))}, {&b.Bad, 8*t + 4, badSize}, // the input; what is read back: Bad, Sent and Losses
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
 		{&b.Rows, rowSize * rows, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
 		{&b.RowNumbers, 4 * (t + 1) * v, 0}, {&b.Places, 0, 4 * t * (v + 1)}, {&b.StripBegin, 0, 4 * t * (degrees + 1)}, {&b.Strips, 0, 4 * t * stripRows * int64(e.strips(capacity))},
@@ -52,11 +48,8 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	if e.searches() {
 		all = append(all, buffer{&b.Reached, v, 0}, buffer{&b.Frontier, words, 4 * v}, buffer{&b.Found, words, 4 * v}, buffer{&b.Seen, words, 4 * v})
 	}
-	switch {
-	case !c.Windowed():
+	if !c.Windowed() {
 		all = append(all, buffer{&b.Distances, v, 0})
-	case e.reach() > 0:
-		all = append(all, buffer{&b.Outside, v, 0})
 	}
 	if c.Source() == configuration.RelationsLinear {
 		all = append(all, buffer{&b.Dependent, 4 * t * relations, 0})
@@ -158,23 +151,18 @@ func (e *engine) allocate(stride, capacity int) {
 		*buffer.at = e.memory.allocate(buffer.bytes*int64(capacity) + buffer.once)
 	}
 	e.shareDistances()
-	if !e.configuration.Windowed() && e.reach() == 0 {
+	if !e.configuration.Windowed() {
 		e.memory.clear(e.batch.Distances, int64(e.capacity)*int64(e.graph.Entities))
 	}
-	e.batch.Reach = int32(e.reach())
 	e.batch.CandidateStride = int32(stride)
 	e.batch.Parts = int32(e.parts(e.capacity))
 	e.batch.StripStride, e.batch.SpanStride = int32(e.strips(e.capacity)), int32(e.spans(e.capacity))
 }
 
-// shareDistances makes the distances that decide what is updated those that the search finds or, with policy full and a reach, what marks the
-// members: 0 for these, unreached for others.
+// shareDistances makes the distances that decide what is updated those that the search finds, within a window.
 func (e *engine) shareDistances() {
-	switch {
-	case e.configuration.Windowed():
+	if e.configuration.Windowed() {
 		e.batch.Distances = e.batch.Reached
-	case e.reach() > 0:
-		e.batch.Outside = e.batch.Distances
 	}
 }
 

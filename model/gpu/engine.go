@@ -59,6 +59,7 @@ func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	c = c.Within(g.Entities)
 	if err := Supports(c); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,6 @@ func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 	if err := fits(g, "entities"); err != nil {
 		return nil, err
 	}
-	c = c.Within(g.Entities)
 	if !c.Windowed() { // a window in which all distances are 0
 		c.Delta = c.Layers
 	}
@@ -191,9 +191,6 @@ func (e *engine) describe(layout []parameters.Shape, part string) {
 	}
 	b.Temperature, b.AttentionTemperature = float32(c.AdversarialTemperature), float32(c.AttentionTemperature)
 }
-
-// reach is the most entities that a query propagates through, 0 for all.
-func (e *engine) reach() int64 { return int64(e.configuration.Reach) }
 
 func flag(b bool) int32 {
 	if b {

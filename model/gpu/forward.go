@@ -8,16 +8,15 @@ import (
 	"tagnet/model/device"
 )
 
-// start copies the queries of a chunk to the device with their members, while training with their candidates and how often each was drawn,
-// and the batch that describes it; change, which may be nil, completes that. All of it is one copy, since a device waits for each.
-func (e *engine) start(queries []encodedQuery, members, candidates, multiplicity []int32, change func(*batch)) {
+// start copies the queries of a chunk to the device, while training with their candidates and how often each was drawn, and the batch that
+// describes it; change, which may be nil, completes that. All of it is one copy, since a device waits for each.
+func (e *engine) start(queries []encodedQuery, candidates, multiplicity []int32, change func(*batch)) {
 	b := e.batch
 	b.Batch = int32(len(queries))
 	e.assign(queries)
 	e.current = len(queries)
 	b.Queries = e.at.Offset(int64(unsafe.Sizeof(b)))
-	b.Members = b.Queries.Offset(querySize * int64(len(queries)))
-	b.CandidateEntities = b.Members.Offset(4 * int64(len(members)))
+	b.CandidateEntities = b.Queries.Offset(querySize * int64(len(queries)))
 	b.Multiplicity = b.CandidateEntities.Offset(4 * int64(len(candidates)))
 	b.Sent = e.sent()
 	b.Losses = b.Sent.Offset(8 * int64(e.configuration.Layers*len(queries)))
@@ -25,7 +24,7 @@ func (e *engine) start(queries []encodedQuery, members, candidates, multiplicity
 		change(&b)
 	}
 	e.input = append(e.input[:0], device.Bytes([]batch{b})...)
-	e.input = append(append(e.input, device.Bytes(queries)...), device.Bytes(members)...)
+	e.input = append(e.input, device.Bytes(queries)...)
 	e.input = append(append(e.input, device.Bytes(candidates)...), device.Bytes(multiplicity)...)
 	e.memory.copyIn(e.at, e.input)
 	if e.between != nil {
@@ -47,16 +46,12 @@ func (e *engine) assign(queries []encodedQuery) {
 	}
 }
 
-// search finds the distances from the sources of n queries, through their members.
+// search finds the distances from the sources of n queries.
 func (e *engine) search(n int) {
-	v, words := e.graph.Entities, blocks(n, 32)
-	if e.reach() > 0 {
-		e.launch("confine_start", blocks(n*v, 256), 256)
-		e.launch("confine", n, 256)
-	}
 	if !e.searches() {
 		return
 	}
+	v, words := e.graph.Entities, blocks(n, 32)
 	e.launch("search_start", blocks(n*v, 256), 256)
 	e.launch("search_first", n, 256)
 	e.launch("search_pack", blocks(words*v, 128), 128)

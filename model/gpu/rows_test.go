@@ -46,7 +46,7 @@ func TestManyRowsStart(t *testing.T) {
 	m, b := &e.memory, &e.batch
 	b.Layers, b.Batch, b.Counts = layers, queries, place(m, counts)
 	b.Starts, b.RowBegin, b.HeavyEnd = m.allocate(int64(4*len(counts))), m.allocate(4*(layers+2)), m.allocate(4*(layers+1))
-	e.start(nil, nil, nil, nil, func(b *batch) { b.Batch = queries })
+	e.start(nil, nil, nil, func(b *batch) { b.Batch = queries })
 	e.launch("rows_start", 1, 1024)
 	for name, values := range map[string][2][]int32{
 		"starts":    {starts, values(e, b.Starts, make([]int32, len(starts)))},

@@ -160,21 +160,10 @@ func scenarios(t testing.TB) []scenario {
 		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.DeltaMode, c.Attention = "graph", 2, 2, 8, "specific", "shared"
 	})
 	s.capacity = 3
-	s = add("reach, hubs", hubs, 3, func(c *configuration.Configuration) {
-		c.Reach, c.ReachNegatives, c.DegreeMessages, c.Remove = 30, 0.5, true, "one_hop"
+	add("40 queries, specific, relations from a graph", sparse(t, random, 40, 3, 80), 40, func(c *configuration.Configuration) {
+		c.DeltaMode, c.Attention, c.Relations, c.RelationLayers, c.Layers, c.Dim = "specific", "shared", "graph", 1, 2, 8
 	})
-	s.examples[0].Source, s.examples[1].Source, s.again = 0, 67, true
-	s = add("reach, answers out of it", sparse(t, random, 30, 3, 60), 6, func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 9, 0.5, 8 })
-	s.examples[3].Source, s.examples[3].Answer = 1, 29 // no path reaches it
-	add("reach, full, maximum", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) {
-		c.Reach, c.Policy, c.Aggregate, c.Dim = 9, "full", "max", 16
-	})
-	add("reach, specific, relations from a graph", sparse(t, random, 40, 3, 80), 40, func(c *configuration.Configuration) {
-		c.Reach, c.DeltaMode, c.Attention, c.Relations, c.RelationLayers, c.Layers, c.Dim = 7, "specific", "shared", "graph", 1, 2, 8
-	})
-	s = add("reach, chunks", sparse(t, random, 20, 2, 30), 7, func(c *configuration.Configuration) { c.Reach, c.Layers = 6, 2 })
-	s.capacity = 3
-	add("reach of more than there is", sparse(t, random, 20, 2, 30), 3, func(c *configuration.Configuration) { c.Reach, c.Dim = 90, 8 })
+	add("reach of all entities", sparse(t, random, 20, 2, 30), 3, func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 20, 0.5, 8 })
 	add("one entity", newGraph(t, 1, 1, nil), 2, nil)
 	add("one entity, self-loop", newGraph(t, 1, 2, []graph.Fact{{Head: 0, Relation: 1, Tail: 0}}), 2, nil)
 	add("no edges", newGraph(t, 5, 2, nil), 3, func(c *configuration.Configuration) { c.DegreeMessages = true })

@@ -48,10 +48,7 @@ type Answered struct {
 }
 
 // Scorer scores all entities as answers of queries, on a device. It is not safe for concurrent use.
-type Scorer struct {
-	*engine
-	members *members
-}
+type Scorer struct{ *engine }
 
 // NewScorer returns a scorer with parameters p over g. between is the graph of the relations, or nil: then it is made where the model
 // needs it. Nothing else may use the device before Close.
@@ -64,9 +61,9 @@ func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 		_ = e.close() // the first error says more
 		return nil, err
 	}
-	e.start(nil, nil, nil, nil, nil)
+	e.start(nil, nil, nil, nil)
 	e.arrange()
-	return &Scorer{e, newMembers(g, e.configuration.Reach, c.Layers)}, nil
+	return &Scorer{e}, nil
 }
 
 // Score answers queries, and finds for each the given number of best candidates. A score that is NaN or infinite is an error,
@@ -98,7 +95,7 @@ func (s *Scorer) chunk(ctx context.Context, queries []Query, best int) ([]Answer
 		}
 		encoded[i] = s.encode(q.Source, q.Relation, q.Removal)
 	}
-	s.start(encoded, s.members.findAll(queries, encoded), nil, nil, nil)
+	s.start(encoded, nil, nil, nil)
 	s.search(n)
 	s.findRows(n)
 	s.embed(n)

@@ -70,20 +70,10 @@ func (s scenario) differentiate(t *testing.T, p *parameters.Set[float32], seed u
 	sampler, negatives := optimizer.NewSampler(s.graph.Entities, s.configuration.StrictNegatives), make([]int32, s.configuration.Negatives)
 	for _, e := range s.examples {
 		removal := optimizer.Removal(e, s.graph, s.configuration)
-		inside := reference.Inside(s.graph, s.configuration, e.Source, removal)
-		var among []int32
-		for o, is := range inside {
-			if is {
-				among = append(among, int32(o))
-			}
-		}
-		if s.configuration.ReachNegatives > 0 && !inside[e.Answer] {
-			continue
-		}
-		if err := sampler.Negatives(e, s.configuration.ReachNegatives, among, seed, negatives); err != nil {
+		if err := sampler.Negatives(e, 0, nil, seed, negatives); err != nil {
 			t.Fatal(err)
 		}
-		pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: removal, Training: true, Inside: inside})
+		pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: removal, Training: true})
 		one, gradient := reference.Loss(pass.Scores, e.Answer, negatives, s.configuration.AdversarialTemperature)
 		loss += one / float64(len(s.examples))
 		for o := range gradient {

@@ -58,7 +58,7 @@ func TestManyStripsStart(t *testing.T) {
 	b.DegreeOf, b.DegreeBegin, b.Places = place(m, of), place(m, append(begin, entities)), place(m, counts)
 	b.StripBegin, b.Spans, b.SpanCounts = m.allocate(4*layers*int64(b.Degrees+1)), m.allocate(8*layers*stride), m.allocate(4*layers)
 	m.clear(b.Spans, 8*layers*stride)
-	e.start(nil, nil, nil, nil, func(b *batch) { b.Batch = queries })
+	e.start(nil, nil, nil, func(b *batch) { b.Batch = queries })
 	e.launch("strips_start", layers, 1024)
 	strips, spans := values(e, b.StripBegin, make([]int32, layers*(b.Degrees+1))), values(e, b.Spans, make([]span, layers*stride))
 	for i, n := range values(e, b.SpanCounts, make([]int32, layers)) {

@@ -39,7 +39,7 @@ var computed = map[string]accepted{
 	"dependent":               oneOf(false, true),
 	"bias":                    oneOf(false, true),
 	"degree_messages":         oneOf(false, true),
-	"reach":                   free,
+	"reach":                   oneOf(0),
 	"epochs":                  free,
 	"queries_per_epoch":       free,
 	"batch_size":              free,
@@ -53,7 +53,7 @@ var computed = map[string]accepted{
 	"remove":                  oneOf(configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone),
 	"negatives":               free,
 	"strict_negatives":        oneOf(false, true),
-	"reach_negatives":         free,
+	"reach_negatives":         oneOf(0.),
 	"adversarial_temperature": free,
 }
 
@@ -80,13 +80,14 @@ func atMost(most int) accepted { return accepted{most: most} }
 
 // has reports whether devices compute a value.
 func (v accepted) has(value any) bool {
+	number := false
 	switch x := value.(type) {
 	case int:
-		return v.free || v.most > 0 && x <= v.most || slices.Contains(v.list, value)
+		number = v.free || v.most > 0 && x <= v.most
 	case float64:
-		return v.free
+		number = v.free
 	}
-	return slices.Contains(v.list, value)
+	return number || slices.Contains(v.list, value)
 }
 
 // String describes the values.

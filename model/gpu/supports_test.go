@@ -49,10 +49,11 @@ func TestUnknownHyperparametersAreRefused(t *testing.T) {
 func TestRefusedValues(t *testing.T) {
 	t.Parallel()
 	for field, test := range map[string]struct{ value, want string }{
-		"policy": {"astar", "policy astar runs on the CPU alone (a device takes window, full)"},
-		"dim":    {"129", "dim 129 runs on the CPU alone (a device takes 1 to 128)"},
+		"policy":  {"astar", "policy astar runs on the CPU alone (a device takes window, full)"},
+		"dim":     {"129", "dim 129 runs on the CPU alone (a device takes 1 to 128)"},
 		"message": {"rotate", "message rotate runs on the CPU alone (a device takes distmult)"},
-		"ground": {"true", "ground true runs on the CPU alone (a device takes false)"},
+		"reach":   {"4", "reach 4 runs on the CPU alone (a device takes 0)"},
+		"ground":  {"true", "ground true runs on the CPU alone (a device takes false)"},
 	} {
 		f, _ := configuration.FieldNamed(field)
 		c := configuration.Default()
@@ -91,7 +92,7 @@ func TestComputedNamesHyperparameters(t *testing.T) {
 // TestOutlinesAreRefused gives a device a graph whose edges are not held.
 func TestOutlinesAreRefused(t *testing.T) {
 	t.Parallel()
-	s := smallScenario(t, func(c *configuration.Configuration) { c.Reach = 4 })
+	s := smallScenario(t, nil)
 	outline := graph.Outline(s.graph.Entities, s.graph.BaseRelations, s.graph.Edges(), s.graph.MeanLogDegree, nil)
 	_, err := NewScorer(interpreter.New(), outline, nil, s.configuration, s.parameters())
 	if err == nil || !strings.Contains(err.Error(), "only parts of it are held; use --device cpu") {

@@ -28,7 +28,6 @@ type Trainer struct {
 	first, second device.Pointer // Adam's moments, as the parameters
 	size          int
 	workers       []worker
-	members       *members
 
 	// Of a step's queries.
 	queries                  []encodedQuery
@@ -66,7 +65,6 @@ func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c con
 		_ = e.close() // the first error says more
 		return nil, err
 	}
-	t.members = newMembers(g, e.configuration.Reach, c.Layers)
 	for range runtime.GOMAXPROCS(0) {
 		t.workers = append(t.workers, worker{optimizer.NewSampler(g.Entities, c.StrictNegatives), make([]int32, c.Negatives)})
 	}
@@ -192,7 +190,7 @@ func (t *Trainer) prepareChunk(from, queries int) {
 		t.memory.use(preparing)
 	}
 	t.swap()
-	t.start(t.queries[from:from+n], t.members.of(from, n), lists(t.candidates), lists(t.multiplicity), func(b *batch) { b.Share, b.Accumulate = 1/float32(queries), flag(from > 0) })
+	t.start(t.queries[from:from+n], lists(t.candidates), lists(t.multiplicity), func(b *batch) { b.Share, b.Accumulate = 1/float32(queries), flag(from > 0) })
 	t.search(n)
 	t.findRows(n)
 	t.ready = t.memory.mark()
@@ -284,9 +282,8 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 		t.candidates, t.multiplicity = make([]int32, n*stride), make([]int32, n*stride)
 		t.out = make([]byte, badSize+n*(8*t.configuration.Layers+4))
 	}
-	t.members.reserve(n)
 	parallel.Workers(min(len(t.workers), n), n, func(worker, i int) {
-		t.failures[i] = t.prepare(worker, i, examples[i], seed, &t.queries[i],
+		t.failures[i] = t.prepare(&t.workers[worker], examples[i], seed, &t.queries[i],
 			t.candidates[i*stride:(i+1)*stride], t.multiplicity[i*stride:(i+1)*stride])
 	})
 	for i, err := range t.failures[:n] {
@@ -297,20 +294,14 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 	return nil
 }
 
-// prepare encodes example i of a step. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
+// prepare encodes an example of a step. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
 // candidates have equal scores, and each state's gradient has one source.
-func (t *Trainer) prepare(worker, i int, e optimizer.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
+func (t *Trainer) prepare(w *worker, e optimizer.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
 	if err := optimizer.Check(e, t.graph, t.configuration.Negatives); err != nil {
 		return err
 	}
-	w, c := &t.workers[worker], t.configuration
-	removal := optimizer.Removal(e, t.graph, c)
-	*q = t.encode(e.Source, e.Relation, removal)
-	among := t.members.find(worker, i, removal, e.Part, q)
-	if c.ReachNegatives > 0 && optimizer.LeftOut(e, among) {
-		return nil // without candidates nothing of it is computed, and its loss is 0
-	}
-	if err := w.sampler.Negatives(e, c.ReachNegatives, among, seed, w.negatives); err != nil {
+	*q = t.encode(e.Source, e.Relation, optimizer.Removal(e, t.graph, t.configuration))
+	if err := w.sampler.Negatives(e, 0, nil, seed, w.negatives); err != nil {
 		return err
 	}
 	q.Seed = random.Seed(seed, e.Key, 2)

@@ -72,7 +72,6 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		"default":  {20, nil},
 		"full":     {4, func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }},
 		"specific": {8, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
-		"reach":    {8, func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.Dim = 6, 0.4, 8 }},
 		"all": {4, func(c *configuration.Configuration) {
 			c.Reach, c.ReachNegatives, c.Policy, c.Dim = 1000, 0.4, "full", 8
 		}},

@@ -1,6 +1,7 @@
 package acceleratortest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -26,7 +27,7 @@ type Devices struct {
 	Kernel kernel.Kernel
 	// Number is how many devices there are, or 0 for one of any number.
 	Number int
-	// Unsupported is the error of Supports.
+	// Unsupported is the error of Supports; nil for that of the devices that there are.
 	Unsupported error
 	// Fail, if not nil, is called before each operation, and its error is that of the operation.
 	Fail func(operation string) error
@@ -35,8 +36,10 @@ type Devices struct {
 	Operations []string
 }
 
-// Supports returns d.Unsupported.
-func (d *Devices) Supports(configuration.Configuration) error { return d.Unsupported }
+// Supports returns d.Unsupported, or what devices do not compute.
+func (d *Devices) Supports(c configuration.Configuration) error {
+	return cmp.Or(d.Unsupported, gpu.Supports(c))
+}
 
 // Open returns a device.
 func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {

@@ -42,7 +42,6 @@ struct Query {
 	int source_drop, answer_drop; // in-edges that the ends lose
 	int candidates;
 	int embedding, table; // the row of its relation's embedding, and which tables of relation embeddings it reads, where these depend on the query
-	int members; // entities that it propagates through, where there is a reach
 	word seed;
 };
 
@@ -98,15 +97,12 @@ struct Batch {
 	const Query *queries;                 // [B]
 	const int *candidate_entities, *multiplicity; // [B, candidate_stride]; the answer first
 
-	const int *members; // [B, reach]: the entities that a query propagates through, where there is a reach
-
 	const float *parameters;
 	float *gradients; // as parameters
 	const float *query_embeddings; // of relations of queries: parameters or, where relations come from their graph, states of it
 
 	byte *reached;              // [B, V]: distances from the sources
-	byte *distances;            // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full, but UNREACHED for all but members
-	byte *outside;              // [B, V]: 0 for members, UNREACHED for others, where there is a reach
+	byte *distances;            // [B, V]: those that decide what a layer updates and sends: reached, or zeros with policy full
 	unsigned *frontier, *found; // [ceil(B / 32), V], a bit a query
 	unsigned *seen;
 	byte *active;  // [T + 1, B, V]: whether a layer updates an entity
@@ -167,7 +163,6 @@ struct Batch {
 	long long *sent;  // [T, B] messages
 
 	int entities, edges, relation_count, layers, ages, delta, batch, heavy_count;
-	int reach; // the most members of a query, or 0: all entities are
 	int pieces, candidate_stride, reduction;
 	int width, columns; // of a linear map: features of a row, and outputs before the scalers 1, c, 1 / c combine them
 	int degrees, strip_stride, span_stride;
@@ -233,9 +228,6 @@ DEVICE int strip_count(const Batch *p, int t) { return p->strip_begin[t * (p->de
 
 // The rows of a strip of layer t, as 1 + their numbers in the layer.
 DEVICE const int *strip_rows(const Batch *p, int t, int strip) { return p->strips + ((long long)(t - 1) * p->strip_stride + strip) * STRIP; }
-
-// is_member reports whether query b propagates through entity v.
-DEVICE bool is_member(const Batch *p, int b, int v) { return p->reach == 0 || p->outside[(long long)b * p->entities + v] == 0; }
 
 DEVICE bool touched(const Query &q, int o) { return q.removal != 0 && (o == q.source || o == q.answer); }
 

@@ -2,20 +2,6 @@
 // Distances from every source of a batch, in its query's graph: 32 queries as the bits of a word.
 #include "model.cuh"
 
-// No entity is a member yet.
-KERNEL(256) confine_start(const Batch *p) {
-	long long i = (long long)blockIdx.x * 256 + threadIdx.x;
-	if (i < (long long)p->batch * p->entities) p->outside[i] = UNREACHED;
-}
-
-// The members of each query. A block a query.
-KERNEL(256) confine(const Batch *p) {
-	int b = blockIdx.x;
-	for (int i = threadIdx.x; i < p->queries[b].members; i += 256) {
-		p->outside[(long long)b * p->entities + p->members[(long long)b * p->reach + i]] = 0;
-	}
-}
-
 // The sources are at distance 0.
 KERNEL(256) search_start(const Batch *p) {
 	long long i = (long long)blockIdx.x * 256 + threadIdx.x;
@@ -34,11 +20,11 @@ KERNEL(256) search_first(const Batch *p) {
 	int end = p->offsets[q.source + 1];
 	for (int e = p->offsets[q.source] + threadIdx.x; e < end; e += 256) {
 		int u = p->senders[e], r = inverse_of(p->relations[e], p->relation_count); // q.source -r-> u
-		if (u != q.source && !removed(q, q.source, r, u) && is_member(p, b, u)) p->reached[(long long)b * p->entities + u] = 1;
+		if (u != q.source && !removed(q, q.source, r, u)) p->reached[(long long)b * p->entities + u] = 1;
 	}
 }
 
-// The first frontier, as bits; what is no member counts as seen. A thread an entity and 32 queries.
+// The first frontier, as bits. A thread an entity and 32 queries.
 KERNEL(128) search_pack(const Batch *p) {
 	int words = (p->batch + 31) / 32;
 	long long i = (long long)blockIdx.x * 128 + threadIdx.x;
@@ -48,7 +34,7 @@ KERNEL(128) search_pack(const Batch *p) {
 	for (int b = 32 * g; b < min(32 * g + 32, p->batch); b++) {
 		int distance = p->reached[(long long)b * p->entities + v];
 		first |= (unsigned)(distance == 1) << (b % 32);
-		seen |= (unsigned)(distance <= 1 || !is_member(p, b, v)) << (b % 32);
+		seen |= (unsigned)(distance <= 1) << (b % 32);
 	}
 	p->frontier[i] = first;
 	p->seen[i] = seen;
