@@ -1,6 +1,5 @@
-// Command gpu verifies, measures and trains on a CUDA device, in one run of limited time on a machine that need not have Go or the
-// repository. It carries the kernels and the golden cases, and writes what it found, and the training's checkpoints, in a few files of
-// limited size.
+// Command gpu times training steps, an epoch and scoring on a CUDA device, compares losses and scores with the CPU's, and says how much faster
+// the device is. It is one program that needs a workspace with a graph and nothing else, for a machine that has a device for a short time.
 package main
 
 import (
@@ -9,165 +8,308 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
-	"tagnet/formats/storage"
 	"tagnet/infra/internal/program"
-	"tagnet/model/checkpoint"
+	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu"
+	"tagnet/model/inference"
+	"tagnet/model/kernel"
 	"tagnet/model/kg"
-	"tagnet/model/ultra"
+	"tagnet/model/optimizer"
+	"tagnet/model/parallel"
+	"tagnet/model/parameters"
+	"tagnet/model/training"
+	"tagnet/stages/graph"
 )
 
 func main() {
 	start := time.Now()
-	os.Exit(program.Run("gpu", "interrupted; what --out holds is complete, and --resume continues a training there", func(ctx context.Context, arguments []string, out, _ io.Writer) error {
-		return run(ctx, arguments, out, time.Now, start)
+	os.Exit(program.Run("gpu", "interrupted", func(ctx context.Context, arguments []string, out, _ io.Writer) error {
+		return run(ctx, arguments, out, cuda.Open, start)
 	}))
 }
 
-// published stands for the configuration of ULTRA's published weights.
-const published = "ultra"
+// seed is that of the training.
+const seed = 0
+
+// profiled is the most steps, and calls of a scorer, whose kernels are timed one by one.
+const profiled = 20
 
 // options are the flags.
 type options struct {
-	workspace, preset          string
-	out, resume, join          string
-	device                     string
-	minutes, checkpointMinutes float64
-	epochs, batchSize          int
-	steps                      int
-	seed                       int64
-	split                      string
-	skipVerify, skipMeasure    bool
-	skipTraining               bool
+	workspace, preset string
+	device            device.Choice
+	steps, queries    int
+	onCPU             int
+	minutes           float64
 }
 
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
-	var o options
+	o := options{device: device.Choice{Mode: device.CUDA}}
 	set := flag.NewFlagSet("gpu", flag.ContinueOnError)
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a graph, made by preprocess")
-	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, "+configuration.PresetsHelp()+"; or "+published+", that of ULTRA's published weights")
-	set.StringVar(&o.out, "out", "out", "`folder` for the log, the measurements and the training's newest checkpoint")
-	set.StringVar(&o.resume, "resume", "", "resume the training in the `folder` that an earlier run wrote with --out")
-	set.StringVar(&o.join, "join", "", "only put the checkpoints of a `folder` that was written with --out into the workspace")
-	set.StringVar(&o.device, "device", "cuda", "cuda, cuda:n, or interpreter, which takes hours and is for tests")
-	set.Float64Var(&o.minutes, "minutes", 9, "end after this time, with a checkpoint")
-	set.Float64Var(&o.checkpointMinutes, "checkpoint_minutes", 2, "longest time between checkpoints")
-	set.IntVar(&o.epochs, "epochs", 0, "train this many epochs; 0 takes the preset's")
-	set.IntVar(&o.batchSize, "batch_size", 0, "queries of a step; 0 takes the preset's")
-	set.IntVar(&o.steps, "steps", 200, "steps to measure")
-	set.Int64Var(&o.seed, "seed", 0, "seed of the training")
-	set.StringVar(&o.split, "score", "", "score this `split`, test or valid, at the end even if the training is not complete")
-	set.BoolVar(&o.skipVerify, "skip_verify", false, "do not verify the device with the golden cases")
-	set.BoolVar(&o.skipMeasure, "skip_measure", false, "do not measure steps and scoring")
-	set.BoolVar(&o.skipTraining, "skip_training", false, "do not train")
-	if err := program.Parse(set, "Verifies, measures and trains on a CUDA device, in one run of limited time.", arguments, diagnostics); err != nil {
+	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, "+configuration.PresetsHelp())
+	set.Var(&o.device, "device", "`cuda|cuda:n`")
+	set.IntVar(&o.steps, "steps", 200, "steps to time")
+	set.IntVar(&o.queries, "queries", 2048, "validation queries to score")
+	set.IntVar(&o.onCPU, "on_cpu", 4, "steps that the CPU makes, too, and 16 times as many queries")
+	set.Float64Var(&o.minutes, "minutes", 9, "end the epoch after this time since the start of the program")
+	if err := program.Parse(set, "Times a training step, an epoch and scoring on a CUDA device, and compares with the CPU.", arguments, diagnostics); err != nil {
 		return o, err
 	}
 	switch {
+	case o.device.Mode != device.CUDA || o.device.All:
+		return o, program.Usage("--device %s: want cuda or cuda:n", o.device.String())
 	case !(o.minutes > 0):
 		return o, program.Usage("--minutes %g: want more than 0", o.minutes)
-	case !(o.checkpointMinutes >= 0):
-		return o, program.Usage("--checkpoint_minutes %g: want 0 or more", o.checkpointMinutes)
-	case o.steps < 1 || o.epochs < 0 || o.batchSize < 0:
-		return o, program.Usage("--steps, --epochs or --batch_size is too small")
-	case o.split != "" && o.split != "test" && o.split != "valid":
-		return o, program.Usage("--score %s: want test or valid", o.split)
+	case o.steps < 1 || o.queries < 1 || o.onCPU < 1:
+		return o, program.Usage("--steps, --queries and --on_cpu: want 1 or more")
 	}
 	return o, nil
 }
 
-// configuration returns that of the preset, with the changes of flags.
-func (o options) configuration() (configuration.Configuration, error) {
-	c, err := ultra.Configuration(), error(nil)
-	if o.preset != published {
-		if c, err = configuration.Preset(o.preset); err != nil {
-			return c, program.Usage("--preset: %w", err)
-		}
-	}
-	if o.epochs > 0 {
-		c.Epochs = o.epochs
-	}
-	if o.batchSize > 0 {
-		c.BatchSize = o.batchSize
-	}
-	return c, c.Validate()
+// measurement is one run of the command.
+type measurement struct {
+	options
+	configuration configuration.Configuration
+	kernel        kernel.Kernel
+	device        device.Device
+	data          training.Data
+	valid         []gpu.Query
+	batches       [][]optimizer.Draw // of the epoch
+	end           time.Time
+	out           io.Writer
 }
 
-// graph returns the folder of the graph.
-func (o options) graph() string { return filepath.Join(o.workspace, kg.Folder) }
-
-// open opens the device.
-func (o options) open() (device.Device, error) {
-	if o.device == "interpreter" {
-		return interpreter.New(), nil
-	}
-	choice, err := device.Parse(o.device)
-	if err != nil || choice.Mode != device.CUDA || choice.All {
-		return nil, program.Usage("--device %s: want cuda or cuda:n", o.device)
-	}
-	return cuda.Open(choice.Ordinal)
-}
-
-func run(ctx context.Context, arguments []string, out io.Writer, now func() time.Time, start time.Time) error {
+func run(ctx context.Context, arguments []string, out io.Writer, open accelerator.Driver, start time.Time) (err error) {
 	o, err := parse(arguments, out)
 	if err != nil {
 		return err
 	}
-	if o.join != "" {
-		return join(ctx, o, out)
+	m := &measurement{options: o, kernel: kernel.Available()[0], out: out, end: start.Add(time.Duration(o.minutes * float64(time.Minute)))}
+	if m.configuration, err = configuration.Preset(o.preset); err != nil {
+		return program.Usage("--preset: %w", err)
 	}
-	c, err := o.configuration()
-	if err != nil {
+	if err := gpu.Supports(m.configuration); err != nil {
 		return err
 	}
-	if (archive{folder: o.out}).exists() && filepath.Clean(o.out) != filepath.Clean(o.resume) {
-		return fmt.Errorf("%s has a checkpoint: continue it with --resume %s, or name another --out", o.out, o.out)
-	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
+	if m.device, err = open(o.device.Ordinal); err != nil {
 		return err
 	}
-	log, err := os.Create(filepath.Join(o.out, "log.txt"))
-	if err != nil {
-		return err
-	}
-	k := &kit{
-		options: o, configuration: c,
-		clock: clock{now: now, start: start, limit: time.Duration(o.minutes * float64(time.Minute))},
-		print: func(format string, arguments ...any) {
-			fmt.Fprintf(io.MultiWriter(out, log), format+"\n", arguments...)
-		},
-	}
-	err = k.run(ctx)
-	if err != nil {
-		fmt.Fprintf(log, "gpu: %v\n", err)
-	}
-	return errors.Join(err, log.Close())
-}
-
-// join puts the checkpoints of an archive into a workspace.
-func join(ctx context.Context, o options, out io.Writer) error {
-	folder := checkpoint.FolderOf(o.workspace, checkpoint.DefaultRun)
-	if err := (archive{folder: o.join}).unpack(ctx, folder, filepath.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), historyFile)); err != nil {
-		return err
-	}
-	records, _, err := folder.Records(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range records {
-		fmt.Fprintf(out, "%s: %s of epoch %d\n", folder, r.Name(), r.Epoch)
+	defer func() { err = errors.Join(err, m.device.Close()) }()
+	p := m.device.Properties()
+	m.print("%s, driver %s, %.1f GiB of memory, %d multiprocessors; %d threads of a CPU, %s", p.Name, p.Driver, float64(p.Memory)/(1<<30), p.Processors, runtime.GOMAXPROCS(0), m.kernel.Name())
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"reading the graph", m.read}, {"training", m.train}, {"scoring", m.score}} {
+		if err := step.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
 	}
 	return nil
 }
 
-// writeMeasured replaces measured.json.
-func (k *kit) writeMeasured(ctx context.Context) error {
-	return storage.WriteJSON(ctx, filepath.Join(k.out, "measured.json"), k.measured)
+func (m *measurement) print(format string, arguments ...any) {
+	fmt.Fprintf(m.out, format+"\n", arguments...)
+}
+
+// read reads the graph, the training set and validation queries.
+func (m *measurement) read(ctx context.Context) error {
+	loaded, err := graph.Load(ctx, filepath.Join(m.workspace, kg.Folder))
+	if err != nil {
+		return err
+	}
+	if m.data, err = training.NewData(ctx, loaded); err != nil {
+		return err
+	}
+	table, err := loaded.Queries(ctx, "valid")
+	if err != nil {
+		return err
+	}
+	for _, q := range table[:min(m.queries, len(table))] {
+		m.valid = append(m.valid, gpu.Query{Source: q.Source, Relation: q.Relation, Answers: []int32{q.Answer}})
+	}
+	m.batches = optimizer.Schedule(m.data.Train.Keys(m.configuration), m.configuration, seed, 1)
+	g := m.data.Graph
+	m.print("%s: %d entities, %d edges, %d relations with inverses; an epoch has %d steps", m.workspace, g.Entities, g.Edges(), g.RelationCount(), len(m.batches))
+	return nil
+}
+
+// fresh returns the weights and the solver at the beginning of a training.
+func (m *measurement) fresh() (*parameters.Set[float32], *optimizer.Adam) {
+	relations := m.data.Graph.RelationCount()
+	weights := parameters.Initialize(parameters.Layout(m.configuration, relations), optimizer.WeightsSeed(seed))
+	return weights, optimizer.NewSolver(m.configuration, relations, m.kernel)
+}
+
+// stepper is a trainer on the device or on the CPU.
+type stepper interface {
+	Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error)
+}
+
+// epoch makes the first steps of the epoch, as training does: a device prepares each during the one before. It ends at a time.
+func (m *measurement) epoch(ctx context.Context, t stepper, steps int, end time.Time) (results []optimizer.Result, took time.Duration, err error) {
+	begun, prepared := time.Now(), -1 // the step whose examples are there
+	var examples []optimizer.Example
+	prepare := func(step int) {
+		examples, err = m.data.Train.Examples(m.batches[step], seed, 1, nil)
+		prepared = step
+	}
+	for step := 0; step < min(steps, len(m.batches)) && time.Now().Before(end); step++ {
+		if prepared < step {
+			prepare(step)
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return nil, 0, err
+		}
+		if announcer, announces := t.(accelerator.Announcer); announces && step+1 < len(m.batches) {
+			announcer.Announce(func() ([]optimizer.Example, uint64) {
+				prepare(step + 1)
+				return examples, optimizer.StepSeed(seed, 1, step+1)
+			})
+		}
+		result, failed := t.Step(examples, optimizer.StepSeed(seed, 1, step))
+		if failed != nil {
+			return nil, 0, failed
+		}
+		results = append(results, result)
+	}
+	return results, time.Since(begun), err
+}
+
+// train makes steps on the CPU and on the device, compares their losses, and makes an epoch.
+func (m *measurement) train(ctx context.Context) error {
+	c, never := m.configuration, time.Now().AddDate(1, 0, 0)
+	weights, solver := m.fresh()
+	trainer, err := gpu.NewTrainer(m.device, m.data.Graph, nil, c, weights, solver)
+	if err != nil {
+		return err
+	}
+	defer trainer.Close()
+	first, _, err := m.epoch(ctx, trainer, m.onCPU, never)
+	if err != nil {
+		return err
+	}
+	own, ownSolver := m.fresh()
+	cpu, err := optimizer.New(m.data.Graph, nil, c, own, ownSolver, runtime.GOMAXPROCS(0), m.kernel)
+	if err != nil {
+		return err
+	}
+	want, took, err := m.epoch(ctx, cpu, m.onCPU, never)
+	if err != nil {
+		return err
+	}
+	onCPU := took.Seconds() / float64(len(want))
+	for i := range want {
+		if first[i].Messages != want[i].Messages || !near(first[i].Loss, want[i].Loss) {
+			return fmt.Errorf("step %d has loss %g and %d messages, the CPU's %g and %d", i+1, first[i].Loss, first[i].Messages, want[i].Loss, want[i].Messages)
+		}
+	}
+	m.print("the losses of %d steps are the CPU's within %g; the last is %g", len(want), tolerance, want[len(want)-1].Loss)
+	if err := trainer.Load(); err != nil {
+		return err
+	}
+	steps, took, err := m.epoch(ctx, trainer, m.steps, never)
+	if err != nil {
+		return err
+	}
+	m.compare("a step", took.Seconds()/float64(len(steps)), onCPU)
+	trainer.Profile()
+	steps, _, err = m.epoch(ctx, trainer, profiled, never)
+	if err := errors.Join(err, m.printKernels(trainer.Times, len(steps))); err != nil {
+		return err
+	}
+	if err := trainer.Load(); err != nil {
+		return err
+	}
+	if steps, took, err = m.epoch(ctx, trainer, len(m.batches), m.end); err != nil || len(steps) == 0 {
+		return err
+	}
+	what := "an epoch"
+	if len(steps) < len(m.batches) {
+		what = fmt.Sprintf("an epoch, from %d of %d steps", len(steps), len(m.batches))
+	}
+	m.compare(what, took.Seconds()/float64(len(steps))*float64(len(m.batches)), onCPU*float64(len(m.batches)))
+	loss := 0.
+	for _, r := range steps {
+		loss += r.Loss / float64(len(steps))
+	}
+	m.print("%-32s %12.6f", "mean loss of its steps", loss)
+	return nil
+}
+
+// score scores validation queries on the device, some of them on the CPU, too, and compares the scores of their answers.
+func (m *measurement) score(ctx context.Context) error {
+	weights, _ := m.fresh()
+	scorer, err := gpu.NewScorer(m.device, m.data.Graph, nil, m.configuration, weights)
+	if err != nil {
+		return err
+	}
+	defer scorer.Close()
+	if _, err := scorer.Score(ctx, m.valid[:min(gpu.Together, len(m.valid))], 10); err != nil { // the first kernels of a program take longer
+		return err
+	}
+	begun := time.Now()
+	answered, err := scorer.Score(ctx, m.valid, 10)
+	if err != nil {
+		return err
+	}
+	took := time.Since(begun)
+	cpu, err := inference.New(m.data.Graph, nil, m.configuration, weights, m.kernel)
+	if err != nil {
+		return err
+	}
+	queries, workers := m.valid[:min(16*m.onCPU, len(m.valid))], runtime.GOMAXPROCS(0)
+	pool, scores := make([]*inference.Worker, workers), make([][]float32, workers)
+	for i := range pool {
+		pool[i], scores[i] = cpu.Worker(), make([]float32, m.data.Graph.Entities)
+	}
+	begun = time.Now()
+	err = parallel.Try(ctx, workers, len(queries), func(ctx context.Context, worker, i int) error {
+		q := queries[i]
+		if err := pool[worker].Scores(ctx, q.Source, []int32{q.Relation}, scores[worker:worker+1]); err != nil {
+			return err
+		}
+		if got, want := answered[i].Scores[0], scores[worker][q.Answers[0]]; !near(float64(got), float64(want)) {
+			return fmt.Errorf("(%d, %d, %d) has score %g, on the CPU %g", q.Source, q.Relation, q.Answers[0], got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	m.print("the scores of %d answers are the CPU's within %g", len(queries), tolerance)
+	m.compare("a scored query", took.Seconds()/float64(len(m.valid)), time.Since(begun).Seconds()/float64(len(queries)))
+	scorer.Profile()
+	some := m.valid[:min(profiled*gpu.Together, len(m.valid))]
+	_, err = scorer.Score(ctx, some, 10)
+	return errors.Join(err, m.printKernels(scorer.Times, len(some)))
+}
+
+// tolerance bounds differences, relative to numbers beyond 1: a device adds terms in another order.
+const tolerance = 1e-4
+
+func near(x, y float64) bool { return math.Abs(x-y) <= tolerance*max(1, math.Abs(y)) }
+
+// compare prints what something takes on the device and on the CPU.
+func (m *measurement) compare(what string, onDevice, onCPU float64) {
+	m.print("%-32s %12.6f s   CPU %12.6f s   %8.1f times as fast", what, onDevice, onCPU, onCPU/onDevice)
+}
+
+// printKernels prints what kernels took since Profile, for each of a number of steps or queries.
+func (m *measurement) printKernels(times func() ([]gpu.KernelTime, error), n int) error {
+	all, err := times()
+	for _, k := range all {
+		m.print("    %-28s %10.1f us   %6.1f launches", k.Kernel, 1000*k.Milliseconds/float64(n), float64(k.Launches)/float64(n))
+	}
+	return err
 }

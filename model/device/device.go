@@ -67,9 +67,6 @@ type Properties struct {
 	Memory, Free int64
 	// Processors is the number of multiprocessors. No result depends on it.
 	Processors int
-	// Clock is the highest clock of the processors in kHz, MemoryClock that of the memory, and BusWidth the width of
-	// the memory's bus in bits; 0 where not known.
-	Clock, MemoryClock, BusWidth int
 }
 
 // Bytes returns the memory of values without pointers.

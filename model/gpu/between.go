@@ -200,13 +200,3 @@ func (b *between) backward(e *engine) {
 	b.layersBackward(n)
 	b.launch("relation_parameters", blocks(b.configuration.Layers*edgeTypes*b.dim, 256), 256)
 }
-
-// work returns the work for the fresh base relations: every layer updates all relations, along all edges.
-func (b *between) work() *Work {
-	n := b.current
-	w := &Work{Queries: n, Relations: b.relations, Edges: int(b.graph.Edges())}
-	for range b.configuration.Layers {
-		w.Rows, w.Messages = append(w.Rows, int64(n*w.Relations)), append(w.Messages, int64(n*w.Edges))
-	}
-	return w
-}

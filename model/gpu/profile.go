@@ -74,34 +74,3 @@ func (e *engine) mark() (m device.Mark) {
 	}
 	return m
 }
-
-// Work is what the last queries that were computed together took.
-type Work struct {
-	Queries int
-	// Rows has the updated entities of each layer, and Messages the messages sent to them, from layer 1.
-	Rows, Messages []int64
-	// Between is the work between relations, nil unless they come from their graph: its queries are the base relations that were computed,
-	// along edges between so many relations. No other has it.
-	Between          *Work
-	Relations, Edges int
-}
-
-// LastWork returns the work of the last queries that were computed together: those of a step, or of its last chunk, or at most 64
-// that are scored.
-func (e *engine) LastWork() (Work, error) {
-	queries := e.current
-	layers := e.configuration.Layers
-	w := Work{Queries: queries, Rows: make([]int64, layers), Messages: make([]int64, layers)}
-	begin := values(e, e.batch.RowBegin, make([]int32, layers+2))
-	sent := values(e, e.sent(), make([]int64, layers*queries))
-	for t := range layers {
-		w.Rows[t] = int64(begin[t+2] - begin[t+1])
-		for _, n := range sent[t*queries : (t+1)*queries] {
-			w.Messages[t] += n
-		}
-	}
-	if e.between != nil {
-		w.Between = e.between.work()
-	}
-	return w, e.memory.err
-}

@@ -13,13 +13,8 @@ import (
 	"tagnet/model/device"
 )
 
-// Attributes of a device (CUdevice_attribute).
-const (
-	clockRate           = 13
-	multiprocessorCount = 16
-	memoryClockRate     = 36
-	busWidth            = 37
-)
+// multiprocessorCount is an attribute of a device (CUdevice_attribute).
+const multiprocessorCount = 16
 
 // nonBlocking makes a stream that does not wait for the default stream.
 const nonBlocking = 1
@@ -123,12 +118,9 @@ func (g *gpu) start(ordinal int) error {
 
 func (g *gpu) readProperties(ordinal int) device.Properties {
 	p := device.Properties{
-		Ordinal:     ordinal,
-		Driver:      fmt.Sprintf("%d.%d", g.driverVersion/1000, g.driverVersion%1000/10),
-		Processors:  g.attribute(multiprocessorCount),
-		Clock:       g.attribute(clockRate),
-		MemoryClock: g.attribute(memoryClockRate),
-		BusWidth:    g.attribute(busWidth),
+		Ordinal:    ordinal,
+		Driver:     fmt.Sprintf("%d.%d", g.driverVersion/1000, g.driverVersion%1000/10),
+		Processors: g.attribute(multiprocessorCount),
 	}
 	name := make([]byte, 256)
 	if call(g.driver.name, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)), uintptr(g.id)) == success {

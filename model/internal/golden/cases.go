@@ -1,41 +1,13 @@
 package golden
 
 import (
-	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 )
-
-// repository has the repository's own cases.
-//
-//go:embed testdata/*.json.gz
-var repository embed.FS
-
-// Repository returns the cases of the repository, which programs carry, ordered by name.
-func Repository() ([]*Case, error) {
-	entries, err := repository.ReadDir("testdata")
-	if err != nil {
-		return nil, fmt.Errorf("listing the golden cases: %w", err)
-	}
-	var cases []*Case
-	for _, entry := range entries {
-		text, err := repository.ReadFile("testdata/" + entry.Name())
-		if err != nil {
-			return nil, fmt.Errorf("reading golden case: %w", err)
-		}
-		c, err := parse(entry.Name(), text)
-		if err != nil {
-			return nil, err
-		}
-		cases = append(cases, c)
-	}
-	return cases, nil
-}
 
 // ModuleRoot returns the folder of go.mod.
 func ModuleRoot(t testing.TB) string {
@@ -74,11 +46,9 @@ func further(root string) string {
 // not understood.
 func Cases(t testing.TB) []*Case {
 	t.Helper()
-	cases, err := Repository()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := further(ModuleRoot(t))
+	root := ModuleRoot(t)
+	cases := readFolder(t, filepath.Join(root, "model", "internal", "golden", "testdata"))
+	folder := further(root)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		t.Logf("only the golden cases of the repository: %s is absent (GOLDEN_DIR names another folder)", folder)
 		return cases

@@ -147,10 +147,7 @@ int cuDeviceGetAttribute(int *v, int which, int d) {
 	*v = -1;
 	ENTER();
 	switch (which) {
-	case 13: *v = 1980000; return 0;
 	case 16: *v = 132; return 0;
-	case 36: *v = 2619000; return 0;
-	case 37: *v = 5120; return 0;
 	}
 	return INVALID_VALUE;
 }
