@@ -137,7 +137,7 @@ generate: ## regenerate the assembly kernels
 .PHONY: ptx
 ptx: ## compile the CUDA kernels to PTX; downloads NVIDIA's compiler once, with pip (linux/amd64)
 	$(GO) run ./infra/ptx
-	$(GO) run ./infra/ptx --local --kernels model/device/interpreter/testdata
+	$(GO) run ./infra/ptx --local --kernels model/gpu/interpreter/testdata
 
 # Generated files are removed first, so that one which is no longer generated shows as deleted. PTX, which is embedded,
 # is compiled into memory instead.
@@ -149,7 +149,7 @@ current: ## fail if the committed kernels, PTX, or the pages of results differ f
 	@untracked=$$(git ls-files --others --exclude-standard -- model/kernel 'model/*.ptx'); \
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
 	$(GO) run ./infra/ptx --check
-	$(GO) run ./infra/ptx --check --local --kernels model/device/interpreter/testdata
+	$(GO) run ./infra/ptx --check --local --kernels model/gpu/interpreter/testdata
 	$(GO) run ./infra/experiments/tables --check
 
 # go-licenses cannot be installed by its version where only a proxy is reached, so a module of its own names it.

@@ -13,7 +13,7 @@ import (
 
 	"tagnet/infra/internal/program"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 )
 
 // ring returns a workspace with the graph of a ring, made by the command that users run.

@@ -113,6 +113,23 @@ func TestLayersStaySeparate(t *testing.T) {
 	}
 }
 
+// TestNoProgramLinksTheInterpreter holds that the interpreter of PTX is part of tests alone.
+func TestNoProgramLinksTheInterpreter(t *testing.T) {
+	found := false
+	for _, p := range packages(t) {
+		found = found || p.below() == interpreter
+		if p.Name == "main" && slices.Contains(p.Deps, module+"/"+interpreter) {
+			t.Errorf("%s depends on %s, which is for tests", p.below(), interpreter)
+		}
+	}
+	if !found {
+		t.Errorf("there is no package %s", interpreter)
+	}
+}
+
+// interpreter is the package of the interpreter of PTX.
+const interpreter = "model/gpu/interpreter"
+
 // driverUsers are the programs that load libraries at run time: the CUDA driver, or NVIDIA's compiler.
 var driverUsers = []string{
 	"pipelines/train", "pipelines/score", "pipelines/quickstart", "pipelines/playground", "pipelines/tagnet", "infra/bench", "infra/gpu", "infra/ptx",

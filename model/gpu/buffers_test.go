@@ -7,7 +7,7 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
 )
 

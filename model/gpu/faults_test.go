@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 )
 
 // planted is an interpreter with a fault in what the engine gives it.

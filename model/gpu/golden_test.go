@@ -6,7 +6,7 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"

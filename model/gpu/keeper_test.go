@@ -9,7 +9,7 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 )
 
 // TestLinks checks the order of edges, and that links are of inverse edges, by a graph with loops and parallel edges.

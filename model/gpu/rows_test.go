@@ -12,7 +12,7 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/model/configuration"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 )
 
 // newLoaded returns an engine without a graph, for launches of single kernels.

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/configuration/configurationtest"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"

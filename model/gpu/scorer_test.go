@@ -14,7 +14,7 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/model/configuration"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/internal/golden"

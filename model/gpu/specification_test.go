@@ -3,7 +3,7 @@ package gpu
 import (
 	"testing"
 
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/golden"
 	"tagnet/model/internal/reference"
 	"tagnet/model/optimizer"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tagnet/model/configuration"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tagnet/formats/reach"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/golden"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"

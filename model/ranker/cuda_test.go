@@ -8,7 +8,7 @@ import (
 
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/ranking"
 )
 

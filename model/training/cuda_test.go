@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/history"
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 )
 
 // TestTrainingOnTheInterpreter trains with the kernels of a CUDA device: the losses are close to those of the CPU, and an

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"tagnet/model/device/interpreter"
 	"tagnet/model/gpu"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
 )

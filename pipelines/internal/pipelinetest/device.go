@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 )
 
 // noDriver is the driver of a machine without one.

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/accelerator/acceleratortest"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"

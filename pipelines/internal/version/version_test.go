@@ -14,7 +14,7 @@ import (
 
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
-	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/interpreter"
 	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/pipelinetest"
 )

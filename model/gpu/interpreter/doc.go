@@ -1,5 +1,5 @@
 // Package interpreter is a device that runs PTX in plain Go, for tests on machines without a card. It is test
-// support: only tests and the programs that serve them import it.
+// support: no program links it.
 //
 // It takes the PTX that NVRTC writes and a driver would compile, and is strict where a card is not. Each of these is a
 // Fault that names the instruction:
