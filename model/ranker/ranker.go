@@ -54,7 +54,7 @@ type thread struct {
 // lanes is how many queries of a source are scored together.
 const lanes = 2
 
-func newThread(w Worker, entities, lanes int) *thread {
+func newThread(w Worker, entities int) *thread {
 	t := &thread{worker: w, scores: make([][]float32, lanes)}
 	for i := range t.scores {
 		t.scores[i] = make([]float32, entities)
@@ -199,7 +199,7 @@ func (p *Pool) acquire(ctx context.Context) (*thread, error) {
 	case t := <-p.idle:
 		return t, nil
 	case <-p.unmade:
-		return newThread(p.newWorker(), p.entities, lanes), nil
+		return newThread(p.newWorker(), p.entities), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

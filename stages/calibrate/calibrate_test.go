@@ -9,7 +9,7 @@ import (
 	"tagnet/model/calibration"
 )
 
-// TestSample checks that the first TopK candidates that are no other known answers are kept, and which of them are true.
+// TestElements checks that candidates are the same after they were sent.
 func TestElements(t *testing.T) {
 	t.Parallel()
 	want := []calibration.Candidate{{Query: 1 << 40, Relation: 5, Score: -2.5, True: true}, {Query: 3, Score: float32(math.Inf(1))}}

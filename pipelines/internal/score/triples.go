@@ -107,8 +107,7 @@ func (t *ownTriples) show(ctx context.Context, made bool) error {
 	}
 	t.e.Say("")
 	t.sayUncalibrated(ctx)
-	t.e.Outputs(made, storage.Join(folder, evaluate.TriplesFile))
-	t.e.Outputs(made, storage.Join(folder, evaluate.TriplesTable))
+	t.e.Outputs(made, storage.Join(folder, evaluate.TriplesFile), storage.Join(folder, evaluate.TriplesTable))
 	t.next()
 	return nil
 }
