@@ -19,18 +19,7 @@ func placing(s Sizes, c configuration.Configuration, copies int64) int64 {
 // these, it has the scores and distances of a query.
 func rankingOnDevice(s Sizes, c configuration.Configuration, topK int) (shared, thread int64) {
 	const together, candidate = 512, 40
-	members, searched := membersOnDevice(s, c, together)
-	return placing(s, c, 1) + together*candidate*int64(topK) + 4*s.Answers + members, 5*s.Entities + searched
-}
-
-// membersOnDevice bounds the bytes of the entities that queries propagate through, in their list and in what goes to a device, and those of a
-// thread that finds them. Both are 0 without a reach.
-func membersOnDevice(s Sizes, c configuration.Configuration, queries int64) (shared, thread int64) {
-	if c.Reach == 0 {
-		return 0, 0
-	}
-	_, thread = within(s, c)
-	return 2 * 4 * queries * min(int64(c.Reach), s.Entities), thread
+	return placing(s, c, 1) + together*candidate*int64(topK) + 4*s.Answers, 5 * s.Entities
 }
 
 // trainingOnDevice bounds the bytes of a training on a device beside the weights and the solver: those that threads share, and those of a
@@ -41,6 +30,5 @@ func trainingOnDevice(s Sizes, c configuration.Configuration) (shared, thread in
 	if c.Transfers() { // every relation is a candidate of a propagation between relations
 		shared += 8 * int64(c.BatchSize) * s.Relations
 	}
-	members, searched := membersOnDevice(s, c, int64(c.BatchSize))
-	return shared + members, 4*s.Entities + 4*candidates + searched
+	return shared, 4*s.Entities + 4*candidates
 }
