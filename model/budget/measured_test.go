@@ -65,9 +65,6 @@ func TestEstimatesBoundWhatIsHeld(t *testing.T) {
 		"graph": func(c *configuration.Configuration) {
 			c.Relations, c.RelationLayers, c.Aggregate, c.Dropout = configuration.RelationsGraph, 3, configuration.AggregateSum, 0
 		},
-		"graph, ground": func(c *configuration.Configuration) {
-			c.Relations, c.RelationLayers, c.Aggregate, c.Incidences = configuration.RelationsGraph, 3, configuration.AggregateSum, true
-		},
 		"graph, full": func(c *configuration.Configuration) {
 			c.Relations, c.RelationLayers, c.Aggregate, c.Dropout = configuration.RelationsGraph, 3, configuration.AggregateSum, 0
 			c.Policy = configuration.PolicyFull

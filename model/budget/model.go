@@ -178,9 +178,6 @@ func network(c configuration.Configuration) int64 {
 	if c.Specific() {
 		total += 4 * n * int64(c.States()) * (14*d + 8)
 	}
-	if c.Incidences {
-		total += 4*n*(10*d+4) + 64*d*d
-	}
 	return total
 }
 

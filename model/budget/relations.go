@@ -6,20 +6,7 @@ import "tagnet/model/configuration"
 func between(s Sizes, c configuration.Configuration) int64 {
 	const kept = 8 // base relations
 	state := 4 * int64(c.Dim)
-	total := 9*s.RelationEdges + 20*s.Relations + s.Relations*state*(kept*int64(c.Layers+1)+5)
-	if c.Incidences { // their list, which grows by a quarter, and rows of relations
-		total += 9*s.Edges + 8*s.Entities + kept*s.Relations*state
-	}
-	return total
-}
-
-// incidences bounds the bytes of what scoring keeps of the entities' incidences.
-func incidences(s Sizes, c configuration.Configuration) int64 {
-	const kept = 4 // groups of relations
-	if !c.Incidences {
-		return 0
-	}
-	return s.Entities * (kept*8*int64(c.Dim) + 4)
+	return 9*s.RelationEdges + 20*s.Relations + s.Relations*state*(kept*int64(c.Layers+1)+5)
 }
 
 // ranking bounds the bytes of ranking all entities beside the parameters: those that threads share, and those of a thread.
@@ -30,13 +17,13 @@ func ranking(s Sizes, c configuration.Configuration, topK int) (shared, thread i
 		return shared, thread + scores
 	}
 	if !c.HasGround() {
-		return background(s, c, false) + incidences(s, c), thread + scorer(s, c)
+		return background(s, c, false), thread + scorer(s, c)
 	}
 	// The ground has tables of entity states: those of the layers' linear maps, the ground states after the last and a middle layer, and
 	// one more while they are computed; and the order of the entities with their senders. A thread has states before and after a
 	// layer, the layout of what the source reaches, and scores.
 	state := 4 * int64(c.Dim)
-	shared = s.Entities*(int64(c.Layers+3)*state+32) + 16*s.Edges + incidences(s, c)
+	shared = s.Entities*(int64(c.Layers+3)*state+32) + 16*s.Edges
 	return shared, thread + s.Entities*(2*state+68) + 12*s.Edges + 512<<10
 }
 
@@ -49,10 +36,7 @@ func trainingBetween(s Sizes, c configuration.Configuration) (shared, thread int
 	state, layers := 4*int64(c.Dim), int64(c.RelationLayers)
 	bases := min(int64(c.BatchSize), max(1, s.Relations/2))
 	// A thread has states of relations before the first layer and after each, and gradients.
-	if c.Incidences {
-		shared = int64(c.BatchSize) * s.Relations * state // gradients of rows
-	}
-	return shared + bases*(4*parameterCount(s, c)+s.Relations*int64(c.Layers+1)*state), s.Relations*(layers+9)*state + 1<<20
+	return bases * (4*parameterCount(s, c) + s.Relations*int64(c.Layers+1)*state), s.Relations*(layers+9)*state + 1<<20
 }
 
 // MeetingShards is how many shards of edges a process reads at a time into rows of bits of their own.

@@ -52,9 +52,6 @@ type Configuration struct {
 	Relations string `json:"relations,omitzero"`
 	// RelationLayers is the number of propagation layers between relations, for graph; else 0.
 	RelationLayers int `json:"relation_layers,omitzero"`
-	// Incidences has the score depend on which relations an entity has facts of, whatever the source: the head's input has a state
-	// made of these (package incidence), for graph. Its key is the ground of the model's specification.
-	Incidences bool `json:"ground,omitzero"`
 	// Layers is the number of propagation layers T, and the largest distance of an answer that is
 	// found.
 	Layers int `json:"layers"`
@@ -262,8 +259,6 @@ func (c Configuration) Violations() []Violation {
 		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, with relations from a graph")
 		check(c.Attention != AttentionOwn, "attention", c.Attention, "shared, with relations from a graph")
 	}
-	check(!c.Incidences || c.Transfers(), "ground", c.Incidences, "false, except with relations from a graph")
-	check(!c.Incidences || !c.Specific(), "ground", c.Incidences, "false, for delta_mode specific")
 	check(c.Reach == 0 || !c.Prioritized(), "reach", c.Reach, "0, for policy "+c.Policy)
 	check(!c.Specific() || c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
 	check(!c.Prioritized() || !c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)

@@ -33,7 +33,6 @@ var hyperparameters = []Field{
 	// name, group, default, values, whether a resumed training may change it, help, field
 	{"relations", Model, "", oneOf(RelationsLinear, RelationsTable, RelationsGraph).where(Configuration.relationsGiven), no, "where relation embeddings come from: linear and table are --dependent and --dependent=false, graph is a propagation between the relations, so that the model answers on any graph", func(c *Configuration) any { return &c.Relations }},
 	{"relation_layers", Model, 0, between(0, MaxLayers), no, "propagation layers between relations, for --relations graph; 0 takes as many as --layers", func(c *Configuration) any { return &c.RelationLayers }},
-	{"ground", Model, false, values{}, no, "the score also depends on which relations an entity has facts of, so that entities that are not reached differ; for --relations graph and --delta_mode fixed", func(c *Configuration) any { return &c.Incidences }},
 	{"layers", Model, 6, between(1, MaxLayers), no, "propagation layers, and the most hops to an answer", func(c *Configuration) any { return &c.Layers }},
 	{"dim", Model, 32, between(1, 4096), no, "dimensions of every state", func(c *Configuration) any { return &c.Dim }},
 	{"policy", Model, PolicyWindow, oneOf(PolicyWindow, PolicyFull, PolicyAStar, PolicyWindowWithAStar), no, "who sends to whom (TAGNet, NBFNet, A*Net, both)", func(c *Configuration) any { return &c.Policy }},

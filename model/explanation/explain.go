@@ -7,8 +7,6 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/incidence"
-	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
@@ -21,13 +19,9 @@ import (
 type Explainer struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
-	kernel        kernel.Kernel
 	weights       *propagation.Weights
 	first         *propagation.Propagator
 	scorer        scorer
-	// The incidences and the layer of their states, where the score depends on these.
-	list  *incidence.Incidences
-	layer stack.Layer
 }
 
 // New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit. between is the
@@ -39,11 +33,7 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to explain: %w", err)
 	}
-	e := &Explainer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k), scorer: scorer{c, p}}
-	if c.Incidences {
-		e.list, e.layer = incidence.Of(g), stack.NewLayer(k, p, incidence.Name)
-	}
-	return e, nil
+	return &Explainer{graph: g, configuration: c, weights: weights, first: propagation.New(g, c, k), scorer: scorer{c, p}}, nil
 }
 
 // Query is a query (source, relation, ?), and what leaves its graph: nothing, unless a training query is explained.
@@ -82,7 +72,6 @@ type Worker struct {
 	hops       []uint8 // from the answer to every entity
 	states     []float32
 	gradient   []float32
-	incidence  *incidence.Worker // nil where there are no states of incidences
 }
 
 // Worker returns a new worker.
@@ -95,9 +84,6 @@ func (e *Explainer) Worker() *Worker {
 		w.gradients = propagation.NewGradients(e.configuration, e.graph.RelationCount())
 		size := w.propagator.Depth() * w.propagator.Width()
 		w.states, w.gradient = make([]float32, size), make([]float32, size)
-	}
-	if e.list != nil {
-		w.incidence = incidence.NewWorker(e.kernel, e.list, e.configuration.Dim)
 	}
 	return w
 }
@@ -118,17 +104,6 @@ func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int, walk
 	}
 	paths, err := w.finder.best(ctx, edges, q.Source, answer, k, walks)
 	return Explanation{Score: score, Paths: paths}, err
-}
-
-// incidences returns the state of an answer's incidences, or nil.
-func (w *Worker) incidences(q Query, answer int32) []float32 {
-	e := w.explainer
-	if w.incidence == nil {
-		return nil
-	}
-	state := make([]float32, e.configuration.Dim)
-	w.incidence.Forward(&e.layer, e.weights.Relations.Incidences(q.Relation), q.Removal, []int32{answer}, state)
-	return state
 }
 
 // edges returns the score of an answer, and the edges of layer t at t-1 that lead to it, with their values.
@@ -154,7 +129,7 @@ func (w *Worker) edges(ctx context.Context, q Query, answer int32) (score float6
 	p.Candidates(query.Candidates, w.states, valid[:])
 	size := int(valid[0]) * e.configuration.Dim
 	clear(w.gradient)
-	score = e.scorer.score(w.states[:size], e.weights.Relations.Query(q.Relation), w.incidences(q, answer), w.gradient[:size])
+	score = e.scorer.score(w.states[:size], e.weights.Relations.Query(q.Relation), w.gradient[:size])
 	layers, err = p.EdgeGradients(ctx, answer, w.gradient, w.gradients, keep)
 	return score, layers, err
 }

@@ -2,7 +2,6 @@ package explanation
 
 import (
 	"math"
-	"slices"
 
 	"tagnet/model/configuration"
 	"tagnet/model/parameters"
@@ -16,15 +15,15 @@ type scorer struct {
 }
 
 // score returns the score of an entity whose final state is made of some states, [n, dim], and sets gradient, [n, dim],
-// to that by the states. incidences is the entity's state of these, [dim], or nil; no message carries it.
-func (s scorer) score(states, query, incidences, gradient []float32) float64 {
+// to that by the states.
+func (s scorer) score(states, query, gradient []float32) float64 {
 	d := s.configuration.Dim
 	if !s.configuration.Specific() || len(states) == 0 {
 		final := make([]float64, d)
 		for j, value := range states {
 			final[j] = float64(value)
 		}
-		score, by := s.mlp("mlp", final, slices.Concat(query, incidences))
+		score, by := s.mlp("mlp", final, query)
 		for j := range gradient {
 			gradient[j] = float32(by[j])
 		}
@@ -80,19 +79,18 @@ func (s scorer) attend(states, query, gradient []float32) float64 {
 	return score
 }
 
-// mlp returns the value of an MLP of two layers for [x, condition], and its gradient by x.
-func (s scorer) mlp(name string, x []float64, condition []float32) (value float64, gradient []float64) {
+// mlp returns the value of an MLP of two layers for [x, x_q], and its gradient by x.
+func (s scorer) mlp(name string, x []float64, query []float32) (value float64, gradient []float64) {
 	d := len(x)
 	first, bias := s.parameters.Data(name+".0.weight"), s.parameters.Data(name+".0.bias")
 	output := s.parameters.Data(name + ".2.weight")
 	value, gradient = float64(s.parameters.Data(name + ".2.bias")[0]), make([]float64, d)
 	for i := range 2 * d {
-		columns := d + len(condition)
-		row, hidden := first[i*columns:(i+1)*columns], float64(bias[i])
+		row, hidden := first[i*2*d:(i+1)*2*d], float64(bias[i])
 		for j := range d {
 			hidden += float64(row[j]) * x[j]
 		}
-		for j, value := range condition {
+		for j, value := range query {
 			hidden += float64(row[d+j]) * float64(value)
 		}
 		if hidden <= 0 {

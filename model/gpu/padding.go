@@ -58,7 +58,7 @@ func (d dimensions) placesOf(narrow, wide parameters.Shape, at int) (p places) {
 	rows, is := narrow.Size()/columns, func(suffix string) bool { return strings.HasSuffix(narrow.Name, suffix) }
 	p.rows, p.columns = indices(rows), indices(columns)
 	switch {
-	case is("relation_linear.weight"), is("ground.table.weight"):
+	case is("relation_linear.weight"):
 		p.rows, p.columns = d.vectors(rows, 1), d.vectors(columns, 1)
 	case is(".linear.weight"): // the own state, and the update
 		p.rows, p.columns = d.vectors(rows, 1), d.vectors(d.model, 1)

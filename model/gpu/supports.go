@@ -22,7 +22,6 @@ var reductions = map[string]int32{
 var computed = map[string]accepted{
 	"relations":               oneOf("", configuration.RelationsLinear, configuration.RelationsTable, configuration.RelationsGraph),
 	"relation_layers":         free,
-	"ground":                  oneOf(false),
 	"layers":                  free,
 	"dim":                     atMost(maxDim),
 	"policy":                  oneOf(configuration.PolicyWindow, configuration.PolicyFull),

@@ -53,7 +53,6 @@ func TestRefusedValues(t *testing.T) {
 		"dim":     {"129", "dim 129 runs on the CPU alone (a device takes 1 to 128)"},
 		"message": {"rotate", "message rotate runs on the CPU alone (a device takes distmult)"},
 		"reach":   {"4", "reach 4 runs on the CPU alone (a device takes 0)"},
-		"ground":  {"true", "ground true runs on the CPU alone (a device takes false)"},
 	} {
 		f, _ := configuration.FieldNamed(field)
 		c := configuration.Default()

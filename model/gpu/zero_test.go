@@ -18,12 +18,6 @@ func TestZeroGoldenCases(t *testing.T) {
 	for name, z := range golden.ZeroCases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if z.Configuration.Incidences {
-				if err := Supports(z.Configuration); err == nil {
-					t.Error("no error for ground")
-				}
-				return
-			}
 			scoreZero(t, z)
 			trainZero(t, z)
 		})

@@ -19,12 +19,10 @@ type builder[F parameters.Float] struct {
 
 	count, depth, width int // candidates, states of each, entries of a state
 
-	graph *gorgonia.ExprGraph
-	query *gorgonia.Node
-	// incidences are the candidates' states of incidences, [n, d], or nil.
-	incidences *gorgonia.Node
-	inputs     map[string]*gorgonia.Node // the parameters by name
-	order      []string                  // their names in the order of first use
+	graph  *gorgonia.ExprGraph
+	query  *gorgonia.Node
+	inputs map[string]*gorgonia.Node // the parameters by name
+	order  []string                  // their names in the order of first use
 }
 
 func (b *builder[F]) build(propagation Propagation[F]) (err error) {
@@ -42,17 +40,6 @@ func (b *builder[F]) build(propagation Propagation[F]) (err error) {
 	b.query = b.input("query", dense(b.head.query, d))
 	states := must(apply("propagate", propagate[F]{propagation, b.head.candidates},
 		tensor.Shape{b.count * b.depth, b.width}, b.query))
-	if b.configuration.Incidences {
-		of, ok := propagation.(Incidences[F])
-		if !ok {
-			return fmt.Errorf("the propagation has no states of incidences")
-		}
-		var inputs gorgonia.Nodes
-		for _, name := range incidenceParameters {
-			inputs = append(inputs, b.parameter(parameters.IncidencePart+name))
-		}
-		b.incidences = must(apply("incidences", incidences[F]{of, b.head.candidates}, tensor.Shape{b.count, d}, inputs...))
-	}
 	loss := b.loss(b.scores(states))
 	b.gradients(loss)
 	b.head.machine, err = newMachine(b.graph, loss)
@@ -101,18 +88,14 @@ func (b *builder[F]) attend(states *gorgonia.Node) *gorgonia.Node {
 	return must(apply("attend", r, tensor.Shape{b.count, b.width}, states, logits))
 }
 
-// mlp adds module.2(relu(module.0([x, x_q]))) for the rows of x, [n, W], or [x, x_q, y] with incidences y. Its output is [n].
+// mlp adds module.2(relu(module.0([x, x_q]))) for the rows of x, [n, W]. Its output is [n].
 func (b *builder[F]) mlp(name, module string, n int, x *gorgonia.Node) *gorgonia.Node {
 	d := b.configuration.Dim
 	var inner, outer [2]*gorgonia.Node
 	for i, part := range []string{".weight", ".bias"} {
 		inner[i], outer[i] = b.parameter(module+".0"+part), b.parameter(module+".2"+part)
 	}
-	inputs, further := gorgonia.Nodes{x, b.query, inner[0], inner[1]}, 0
-	if b.incidences != nil {
-		inputs, further = append(inputs, b.incidences), d
-	}
-	hidden := must(apply(name+" hidden", newConditioned(n, b.width, d, further, 2*d, b.products), tensor.Shape{n, 2 * d}, inputs...))
+	hidden := must(apply(name+" hidden", newConditioned(n, b.width, d, 2*d, b.products), tensor.Shape{n, 2 * d}, x, b.query, inner[0], inner[1]))
 	activated := must(apply(name+" relu", relu[F]{b.products}, tensor.Shape{n, 2 * d}, hidden))
 	return must(apply(name+" output", output[F]{n, 2 * d, b.products}, tensor.Shape{n}, activated, outer[0], outer[1]))
 }

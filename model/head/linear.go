@@ -41,84 +41,63 @@ func dot[F parameters.Float](x, y []F) F {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// conditioned is a linear map of rows [x_i, q, y_i], whose q is the same for all:
+// conditioned is a linear map of rows [x_i, q] that all end in the same q:
 //
-//	out_i = W [x_i, q, y_i] + b = W_x x_i + W_y y_i + (W_q q + b)
+//	out_i = W [x_i, q] + b = W_x x_i + (W_q q + b)
 //
-// for x [n, k], q [d], y [n, e], W [m, k+d+e], b [m]. The product with q is computed once, not for each row. There may be no y: then
-// e is 0.
+// for x [n, k], q [d], W [m, k+d], b [m]. The product with q is computed once, not for each row.
 type conditioned[F parameters.Float] struct {
-	n, k, d, e, m int
-	products      Products[F]
+	n, k, d, m int
+	products   Products[F]
 
-	transposed []F // W_xᵀ, [k, m], or W_yᵀ
-	stored     []F // W_x, [m, k], or W_y, and its gradient
+	transposed []F // W_xᵀ, [k, m]
+	stored     []F // W_x, [m, k], and its gradient
 	shift      []F // W_q q + b
 }
 
-func newConditioned[F parameters.Float](n, k, d, e, m int, products Products[F]) *conditioned[F] {
-	return &conditioned[F]{n: n, k: k, d: d, e: e, m: m, products: products,
-		transposed: make([]F, max(k, e)*m), stored: make([]F, m*max(k, e)), shift: make([]F, m)}
+func newConditioned[F parameters.Float](n, k, d, m int, products Products[F]) *conditioned[F] {
+	return &conditioned[F]{n: n, k: k, d: d, m: m, products: products,
+		transposed: make([]F, k*m), stored: make([]F, m*k), shift: make([]F, m)}
 }
 
 func (c *conditioned[F]) forward(in [][]F, out []F) error {
 	x, q, w, b := in[0], in[1], in[2], in[3]
-	stride := c.k + c.d + c.e
+	stride := c.k + c.d
 	for i := range c.m {
-		c.shift[i] = b[i] + dot(w[i*stride+c.k:i*stride+c.k+c.d], q)
+		row := w[i*stride : (i+1)*stride]
+		for j, v := range row[:c.k] {
+			c.transposed[j*c.m+i] = v
+		}
+		c.shift[i] = b[i] + dot(row[c.k:], q)
 	}
 	for i := range c.n {
 		copy(out[i*c.m:(i+1)*c.m], c.shift)
 	}
-	c.multiply(out, x, w, 0, c.k)
-	if c.e > 0 {
-		c.multiply(out, in[4], w, c.k+c.d, c.e)
-	}
+	c.products.Multiply(out, x, c.transposed, c.n, c.k, c.m, true)
 	return nil
-}
-
-// multiply adds the products of rows, [n, width], with the columns of w from first on.
-func (c *conditioned[F]) multiply(out, rows, w []F, first, width int) {
-	stride := c.k + c.d + c.e
-	for i := range c.m {
-		for j, v := range w[i*stride+first : i*stride+first+width] {
-			c.transposed[j*c.m+i] = v
-		}
-	}
-	c.products.Multiply(out, rows, c.transposed, c.n, width, c.m, true)
-}
-
-// multiplyBackward sets the gradients of rows, and of the columns of w from first on.
-func (c *conditioned[F]) multiplyBackward(rows, w, gradient, byRows, byW []F, first, width int) {
-	stride := c.k + c.d + c.e
-	for i := range c.m {
-		copy(c.stored[i*width:(i+1)*width], w[i*stride+first:i*stride+first+width])
-	}
-	c.products.Multiply(byRows, gradient, c.stored, c.n, c.m, width, false)
-	c.products.MultiplyTransposed(c.stored, gradient, rows, c.n, c.m, width, false)
-	for i := range c.m {
-		copy(byW[i*stride+first:i*stride+first+width], c.stored[i*width:(i+1)*width])
-	}
 }
 
 func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	x, q, w := in[0], in[1], in[2]
 	dx, dq, dw, db := gradients[0], gradients[1], gradients[2], gradients[3]
-	stride := c.k + c.d + c.e
-	c.multiplyBackward(x, w, gradient, dx, dw, 0, c.k)
-	if c.e > 0 {
-		c.multiplyBackward(in[4], w, gradient, gradients[4], dw, c.k+c.d, c.e)
+	stride := c.k + c.d
+	for i := range c.m {
+		copy(c.stored[i*c.k:(i+1)*c.k], w[i*stride:i*stride+c.k])
 	}
+	c.products.Multiply(dx, gradient, c.stored, c.n, c.m, c.k, false)
+	c.products.MultiplyTransposed(c.stored, gradient, x, c.n, c.m, c.k, false)
 	clear(db)
 	for i := range c.n {
 		c.products.Add(db, gradient[i*c.m:(i+1)*c.m])
 	}
 	clear(dq)
 	for i := range c.m {
+		row := dw[i*stride : (i+1)*stride]
+		copy(row, c.stored[i*c.k:(i+1)*c.k])
 		for j, v := range q {
-			dw[i*stride+c.k+j] = db[i] * v
+			row[c.k+j] = db[i] * v
 		}
-		axpy(dq, db[i], w[i*stride+c.k:i*stride+c.k+c.d])
+		axpy(dq, db[i], w[i*stride+c.k:(i+1)*stride])
 	}
 	return nil
 }

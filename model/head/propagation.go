@@ -20,34 +20,6 @@ type Propagation[F parameters.Float] interface {
 	Backward(entities []int32, gradient []F, query []F) error
 }
 
-// Incidences is the interface of a Propagation whose model scores an entity by its incidences, too: package incidence.
-type Incidences[F parameters.Float] interface {
-	// Incidences sets states, [n, d], to those of the incidences of n entities.
-	Incidences(entities []int32, states []F)
-	// IncidencesBackward propagates the gradient of those states. It sets those of parameters, in the order of incidenceParameters, and
-	// keeps that of the rows of relations.
-	IncidencesBackward(gradient []F, parameters [][]F)
-}
-
-// incidenceParameters are the parameters of states of incidences, without the beginning of their names.
-var incidenceParameters = []string{"linear.weight", "linear.bias", "layer_norm.weight", "layer_norm.bias"}
-
-// incidences are states of incidences as an operation, from their parameters to the states of the candidates, [n, d].
-type incidences[F parameters.Float] struct {
-	of Incidences[F]
-	*candidates
-}
-
-func (i incidences[F]) forward(_ [][]F, out []F) error {
-	i.of.Incidences(i.entities, out)
-	return nil
-}
-
-func (i incidences[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) error {
-	i.of.IncidencesBackward(gradient, gradients)
-	return nil
-}
-
 // candidates are the entities of the current query: the answer, then the negatives.
 type candidates struct {
 	entities []int32

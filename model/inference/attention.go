@@ -11,7 +11,7 @@ func (w *Worker) attend(states [][]float32, n int) []float32 {
 	}
 	for age, table := range states {
 		w.logits[age] = grow(w.logits[age], n)
-		w.hidden = w.attention.rows(w.scorer.kernel, nil, table, w.logits[age], w.hidden)
+		w.hidden = w.attention.rows(w.scorer.kernel, table, w.logits[age], w.hidden)
 	}
 	w.final = grow(w.final, n*d)
 	clear(w.final)

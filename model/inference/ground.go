@@ -100,7 +100,7 @@ func (g *ground) score(relation int32, l queryMLP, scores, hidden []float32) []f
 		of, values := make([]float32, len(scores)), []float32(nil)
 		g.states.Final(func(entities []int32, states []float32) {
 			values = grow(values, len(entities))
-			hidden = l.rows(g.scorer.kernel, entities, states, values, hidden)
+			hidden = l.rows(g.scorer.kernel, states, values, hidden)
 			for i, o := range entities {
 				of[o] = values[i]
 			}

@@ -35,7 +35,7 @@ func TestScoresWithinReach(t *testing.T) {
 		case 3:
 			c.DeltaMode, c.Attention, c.DegreeMessages = configuration.DeltaSpecific, configuration.AttentionOwn, true
 		case 4:
-			c.Relations, c.RelationLayers, c.Incidences = configuration.RelationsGraph, 2, true
+			c.Relations, c.RelationLayers = configuration.RelationsGraph, 2
 		}
 		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
 		m, err := reference.New(g, c, set)

@@ -27,8 +27,7 @@ type Scorer struct {
 
 	// background returns the states that all queries share, or nil where there are none. No query's context cancels it.
 	background func() (*propagation.Background, error)
-	ground     *ground     // nil where there is none
-	incidences *incidences // nil where the score does not depend on them
+	ground     *ground // nil where there is none
 	radius     int
 }
 
@@ -50,9 +49,6 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		return s, nil
 	}
 	s.score = newMLP("mlp", c.Dim, p)
-	if c.Incidences {
-		s.incidences = newIncidences(s, p)
-	}
 	if c.Specific() {
 		s.attention = s.score
 		if c.Attention == configuration.AttentionOwn {
@@ -192,20 +188,14 @@ func (w *Worker) scoreLane(query propagation.Query, lane int, relation int32, sc
 	}
 	w.embedding = s.weights.Relations.Query(relation)
 	w.score.prepare(s.kernel, s.score, w.embedding)
-	if s.incidences != nil {
-		w.score.added = s.incidences.of(relation, query.Removal)
-	}
 	if s.attention != nil {
 		w.attention.prepare(s.kernel, s.attention, w.embedding)
 	}
-	switch {
-	case query.Ground != nil:
+	if query.Ground != nil {
 		w.hidden = s.ground.score(relation, w.score, scores, w.hidden)
-	case s.incidences != nil:
-		w.scoreUnreached(scores)
-	default:
+	} else {
 		unreached := [1]float32{}
-		w.hidden = w.score.rows(s.kernel, nil, w.zero, unreached[:], w.hidden)
+		w.hidden = w.score.rows(s.kernel, w.zero, unreached[:], w.hidden)
 		for o := range scores {
 			scores[o] = unreached[0]
 		}
@@ -214,22 +204,6 @@ func (w *Worker) scoreLane(query propagation.Query, lane int, relation int32, sc
 		w.scoreGroup(entities, states, scores)
 	})
 	return nil
-}
-
-// scoreUnreached scores all entities as those that are not reached, which differ by their incidences.
-func (w *Worker) scoreUnreached(scores []float32) {
-	l, width := &w.score, len(w.score.shift)
-	const block = 512 // of rows whose buffers stay in the cache
-	for from := 0; from < len(scores); from += block {
-		to := min(from+block, len(scores))
-		w.hidden = grow(w.hidden, (to-from)*width)
-		for i := range to - from {
-			row := w.hidden[i*width : (i+1)*width]
-			copy(row, l.shift)
-			w.scorer.kernel.Add(row, l.added.row(int32(from+i), width))
-		}
-		w.scorer.kernel.Score(scores[from:to], w.hidden, l.output, l.last)
-	}
 }
 
 // Sent returns the number of messages that the last call of Scores sent.
@@ -251,7 +225,7 @@ func (w *Worker) scoreGroup(entities []int32, states [][]float32, scores []float
 	if w.scorer.attention != nil {
 		rows = w.attend(states, len(entities))
 	}
-	w.hidden = w.score.rows(w.scorer.kernel, entities, rows, w.values, w.hidden)
+	w.hidden = w.score.rows(w.scorer.kernel, rows, w.values, w.hidden)
 	for i, o := range entities {
 		scores[o] = w.values[i]
 	}

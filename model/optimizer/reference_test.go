@@ -39,7 +39,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 			c.DeltaMode, c.Attention, c.Delta, c.Remove = configuration.DeltaSpecific, configuration.AttentionOwn, 1, configuration.RemoveNone
 		},
 		func(c *configuration.Configuration) {
-			c.Relations, c.RelationLayers, c.Incidences, c.Remove = configuration.RelationsGraph, 3, true, configuration.RemoveOneHop
+			c.Relations, c.RelationLayers, c.Remove = configuration.RelationsGraph, 3, configuration.RemoveOneHop
 		},
 		func(c *configuration.Configuration) { c.Reach = 20 },
 		func(c *configuration.Configuration) {
@@ -48,7 +48,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 		func(c *configuration.Configuration) { c.Reach, c.Policy = 20, configuration.PolicyFull },
 		func(c *configuration.Configuration) { c.Reach, c.ReachNegatives, c.StrictNegatives = 20, .4, true },
 		func(c *configuration.Configuration) {
-			c.Reach, c.Relations, c.RelationLayers, c.Incidences = 20, configuration.RelationsGraph, 2, true
+			c.Reach, c.Relations, c.RelationLayers = 20, configuration.RelationsGraph, 2
 		},
 		// All may send, so that no choice depends on how priorities are rounded.
 		func(c *configuration.Configuration) {

@@ -11,8 +11,6 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/head"
-	"tagnet/model/incidence"
-	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
@@ -49,9 +47,6 @@ type Trainer struct {
 	background    *propagation.Background // of a batch; nil where its queries share no states
 	candidates    []int32                 // of a batch, where they do
 
-	incidences     *incidence.Incidences // nil where the head has no states of them
-	incidenceLayer stack.Layer
-
 	turns turns
 
 	// By position in the batch, and after its last query the background's.
@@ -84,10 +79,7 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		parameters: p, gradients: gradients, solver: solver,
 		weights: propagation.NewWeights(g, between, c, true),
 	}
-	if c.Incidences {
-		t.incidences = incidence.Of(g)
-	}
-	if err := t.load(); err != nil {
+	if err := t.weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
 	t.model = pairs(p, gradients)
@@ -106,14 +98,6 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		t.background = propagation.NewBackground(propagator)
 	}
 	return t, nil
-}
-
-// load lays out the parameters.
-func (t *Trainer) load() error {
-	if t.incidences != nil {
-		t.incidenceLayer = stack.NewLayer(t.kernel, t.parameters, incidence.Name)
-	}
-	return t.weights.Load(t.kernel, t.parameters)
 }
 
 // sharesWithin reports whether a query shares equal states within itself.
@@ -148,7 +132,7 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		return Result{}, errors.New("a training step without examples")
 	}
 	t.reserve(t.summands(len(examples)))
-	if err := t.load(); err != nil {
+	if err := t.weights.Load(t.kernel, t.parameters); err != nil {
 		return Result{}, err
 	}
 	for i, e := range examples {

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"tagnet/model/head"
-	"tagnet/model/incidence"
-	"tagnet/model/internal/stack"
 	"tagnet/model/propagation"
 	"tagnet/model/random"
 )
@@ -17,7 +15,6 @@ type worker struct {
 	propagator *propagation.Propagator
 	sampler    *Sampler
 	head       *head.Head[float32]
-	incidences *incidence.Worker // nil without
 
 	entities  []int32 // the answer, then the negatives
 	query     propagation.Query
@@ -31,9 +28,6 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 		propagator: propagator,
 		sampler:    NewSampler(t.graph.Entities, c.StrictNegatives),
 		entities:   make([]int32, 1+c.Negatives),
-	}
-	if c.Incidences {
-		w.incidences = incidence.NewWorker(t.kernel, t.incidences, c.Dim)
 	}
 	var err error
 	w.head, err = head.New(c, len(w.entities), t.parameters, head.Propagation[float32](w), head.Products[float32](t.kernel))
@@ -82,18 +76,6 @@ func (w *worker) Forward() error {
 
 func (w *worker) Candidates(entities []int32, states []float32, valid []int32) {
 	w.propagator.Candidates(entities, states, valid)
-}
-
-// Incidences and IncidencesBackward implement head.Incidences.
-
-func (w *worker) Incidences(entities []int32, states []float32) {
-	t := w.trainer
-	w.incidences.Forward(&t.incidenceLayer, t.weights.Relations.Incidences(w.query.Relation), w.query.Removal, entities, states)
-}
-
-func (w *worker) IncidencesBackward(gradient []float32, parameters [][]float32) {
-	into := stack.LayerGradients{MapGradients: stack.MapGradients{Weight: parameters[0], Bias: parameters[1]}, Scale: parameters[2], Shift: parameters[3]}
-	w.incidences.Backward(&w.trainer.incidenceLayer, gradient, &into, w.gradients.Incidences)
 }
 
 func (w *worker) Backward(entities []int32, gradient []float32, query []float32) error {

@@ -15,13 +15,10 @@ const (
 	RelationTypes = 4
 )
 
-// IncidencePart begins the names of the tensors, without EntityPart, that make states of incidences: .table maps states of relations.
-const IncidencePart = "ground."
-
 // OfSource returns the layout of the tensors of a set that compute the embeddings of relations.
 func OfSource[F Float](s *Set[F]) (layout []Shape) {
 	for _, t := range s.Tensors {
-		if strings.HasPrefix(t.Name, RelationPart) || strings.Contains(t.Name, ".relation_projection.") || strings.HasPrefix(t.Name, EntityPart+IncidencePart+"table.") {
+		if strings.HasPrefix(t.Name, RelationPart) || strings.Contains(t.Name, ".relation_projection.") {
 			layout = append(layout, Shape{t.Name, t.Shape})
 		}
 	}
@@ -52,15 +49,7 @@ func layoutBetween(c configuration.Configuration) []Shape {
 			add(fmt.Sprintf("%srelation_projection.%d.bias", name, i), d)
 		}
 	}
-	inputs := 2 * d
-	if c.Incidences {
-		inputs = 3 * d
-		name := EntityPart + IncidencePart
-		add(name+"table.weight", d, d)
-		add(name+"table.bias", d)
-		update(name, d)
-	}
-	add(EntityPart+"mlp.0.weight", 2*d, inputs)
+	add(EntityPart+"mlp.0.weight", 2*d, 2*d)
 	add(EntityPart+"mlp.0.bias", 2*d)
 	add(EntityPart+"mlp.2.weight", 1, 2*d)
 	add(EntityPart+"mlp.2.bias", 1)

@@ -36,9 +36,6 @@ func (h *headed) Backward(entities []int32, gradient, query []float32) error {
 func TestGoldenGradients(t *testing.T) {
 	t.Parallel()
 	for _, c := range golden.Cases(t) {
-		if c.Configuration.Incidences {
-			continue // whose states are not the propagation's: package optimizer compares these cases
-		}
 		for _, k := range kernel.Available() {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) { compareGradients(t, c, k) })
 		}

@@ -29,9 +29,6 @@ type propagated struct {
 	types  [][]float32    // by layer, rows that its messages are multiplied by, [types, dim]
 	maps   [][2]stack.Map // by layer of the entities, from a state to a row
 
-	hasIncidences bool
-	incidences    stack.Map // from a state to a row of incidences, before ReLU
-
 	mutex   sync.Mutex
 	shared  map[int32]*states // by base relation
 	ordered []int32           // the base relations, in the order in which they were added
@@ -48,8 +45,6 @@ const mostShared = 8
 type states struct {
 	final  []float32   // of all relations, [2R, dim]
 	tables [][]float32 // by layer; a row has what the state of the inverse relation gives, since a message along an edge is multiplied by that
-	// incidences are the rows of the relations that leave an entity, [2R, dim], or nil where the model has none.
-	incidences []float32
 }
 
 // newPropagated returns the source over the relations of g, whose graph is given.
@@ -57,7 +52,7 @@ func newPropagated(g *graph.Graph, over *Graph, c configuration.Configuration) *
 	return &propagated{
 		graph: g, dim: c.Dim, senders: over.Senders(),
 		layers: make([]stack.Layer, c.RelationLayers), types: make([][]float32, c.RelationLayers), maps: make([][2]stack.Map, c.Layers),
-		shared: map[int32]*states{}, hasIncidences: c.Incidences,
+		shared: map[int32]*states{},
 	}
 }
 
@@ -66,9 +61,6 @@ func layerName(t int) string { return fmt.Sprintf(parameters.RelationPart+"layer
 func mapName(t, i int) string {
 	return fmt.Sprintf(parameters.EntityPart+"layers.%d.relation_projection.%d", t, 2*i)
 }
-
-// incidencesName is the name of the map from a state to a row of incidences.
-const incidencesName = parameters.EntityPart + parameters.IncidencePart + "table"
 
 func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	s.kernel, s.ordered = k, s.ordered[:0]
@@ -80,9 +72,6 @@ func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 		for i := range s.maps[t] {
 			s.maps[t][i] = stack.NewMap(k, p, mapName(t, i))
 		}
-	}
-	if s.hasIncidences {
-		s.incidences = stack.NewMap(k, p, incidencesName)
 	}
 }
 
@@ -165,8 +154,6 @@ func (s *propagated) Query(relation int32) []float32 {
 
 // States returns the states of all relations for queries of a base relation, [2R, dim], a view.
 func (s *propagated) States(base int32) []float32 { return s.of(base).final }
-
-func (s *propagated) Incidences(relation int32) []float32 { return s.of(relation).incidences }
 
 func (s *propagated) Tables(queries []int32, b *Buffers) [][]float32 {
 	tables := s.of(queries[0]).tables
@@ -254,18 +241,7 @@ func (w *relationWorker) states(base int32) *states {
 		w.hide(&s.maps[t][0])
 		s.maps[t][1].Apply(s.kernel, made.tables[t], w.hidden, n)
 	}
-	if s.hasIncidences {
-		made.incidences = make([]float32, n*s.dim)
-		w.incidences(made.incidences, made.final)
-	}
 	return made
-}
-
-// incidences sets rows of incidences to those of the relations with some states, [2R, dim] each.
-func (w *relationWorker) incidences(rows, states []float32) {
-	s := w.source
-	s.incidences.Apply(s.kernel, rows, states, s.graph.RelationCount())
-	s.kernel.ReLU(rows, rows)
 }
 
 // hide sets hidden to a map of the states, and ReLU.
@@ -296,16 +272,6 @@ func (w *relationWorker) backward(base int32, positions []int, queries []int32, 
 	w.cross(by, w.byCrossed)
 	for _, i := range positions {
 		k.Add(stack.Row(by, s.dim, queries[i]), batch[i].Query)
-	}
-	if s.hasIncidences {
-		clear(w.byTable)
-		for _, i := range positions {
-			k.Add(w.byTable, batch[i].Incidences)
-		}
-		final, gradients := w.layers.States(len(s.layers)), stack.NewMapGradients(into, incidencesName)
-		w.incidences(w.hidden, final)
-		k.ReLUBackward(w.byTable, w.hidden, w.byTable)
-		s.incidences.Backward(k, &gradients, final, w.byTable, by, true)
 	}
 	for t := len(s.layers); t >= 1; t-- {
 		gradients := stack.NewLayerGradients(into, layerName(t-1))

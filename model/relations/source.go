@@ -24,9 +24,6 @@ type Source interface {
 	// Tables returns the tables of one query, or of two that are propagated together, by layer: rows that messages are multiplied by,
 	// [2R, queries, dim]. They are read only, and stay until the next call with the same buffers.
 	Tables(queries []int32, b *Buffers) [][]float32
-	// Incidences returns the rows that states of incidences are sums of, for queries of a relation's group: [2R, dim], a view, or nil
-	// where the model has none.
-	Incidences(relation int32) []float32
 	// Backward sets the gradients of the source's parameters in into to the sum over a batch, in the order of its queries: no bit
 	// depends on the number of threads.
 	Backward(queries []int32, batch []Gradient, into *parameters.Set[float32])
@@ -38,16 +35,11 @@ type Gradient struct {
 	Query []float32
 	// Tables are those of the tables, by layer, [2R, dim].
 	Tables [][]float32
-	// Incidences is that of the rows of incidences, [2R, dim], or nil where the model has none. A head sets it: Clear leaves it.
-	Incidences []float32
 }
 
 // NewGradient returns zeros for a model of configuration c over a number of relations, 2R.
 func NewGradient(c configuration.Configuration, relations int) Gradient {
 	g := Gradient{Query: make([]float32, c.Dim), Tables: make([][]float32, c.Layers)}
-	if c.Incidences {
-		g.Incidences = make([]float32, relations*c.Dim)
-	}
 	for t := range g.Tables {
 		g.Tables[t] = make([]float32, relations*c.Dim)
 	}
@@ -110,9 +102,6 @@ func (e *embeddings) size() int { return e.relations * e.dim }
 
 // Group is that of sources that look tables up: they are answered in any order.
 func (e *embeddings) Group(int32) int32 { return 0 }
-
-// Incidences returns nil.
-func (e *embeddings) Incidences(int32) []float32 { return nil }
 
 func (e *embeddings) Query(relation int32) []float32 { return stack.Row(e.query, e.dim, relation) }
 

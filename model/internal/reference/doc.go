@@ -14,7 +14,6 @@
 //	update.go     node update: linear map, layer norm, ReLU, dropout
 //	propagate.go  all layers, forward and backward
 //	attention.go  final state as an attention over states (specific delta)
-//	incidence.go  state of an entity that its relations alone decide, for the score
 //	score.go      score function
 //	loss.go       loss, and the rank of the answer
 //	explain.go    how much each message carries of a score, and the best paths

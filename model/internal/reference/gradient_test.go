@@ -44,7 +44,7 @@ func TestGradientOfRelationsFromAGraph(t *testing.T) {
 	for i, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
 		c := small()
 		c.Relations, c.RelationLayers, c.Aggregate = configuration.RelationsGraph, 1+i, aggregate
-		c.Policy, c.Incidences = []string{configuration.PolicyWindow, configuration.PolicyFull}[i/2], i%2 == 0
+		c.Policy = []string{configuration.PolicyWindow, configuration.PolicyFull}[i/2]
 		if i == 1 {
 			c.DeltaMode, c.Attention = configuration.DeltaSpecific, configuration.AttentionShared
 		}

@@ -113,7 +113,7 @@ func (m *Model) Forward(q Query) *Pass {
 		if m.configuration.Prioritized() {
 			p.Scores[o] = p.Priorities[m.configuration.Layers][o]
 		} else {
-			p.Scores[o] = m.score("mlp", row(p.Final, o, m.configuration.Dim), p.condition(int32(o)))
+			p.Scores[o] = m.score("mlp", row(p.Final, o, m.configuration.Dim), p.embedding)
 		}
 	}
 	return p
@@ -127,17 +127,10 @@ func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 	if c.Prioritized() {
 		p.propagateBackward(states, scores, embedding, into)
 	} else {
-		final, rows := make([]float64, len(p.Final)), make([]float64, m.graph.RelationCount()*c.Dim)
+		final := make([]float64, len(p.Final))
 		for o, gradient := range scores {
-			if gradient == 0 {
-				continue
-			}
-			condition := p.condition(int32(o))
-			by := make([]float64, len(condition))
-			m.scoreBackward("mlp", row(p.Final, o, c.Dim), condition, gradient, row(final, o, c.Dim), by, into)
-			add(embedding, by[:c.Dim])
-			if c.Incidences {
-				p.incidenceBackward(int32(o), by[c.Dim:], rows, into)
+			if gradient != 0 {
+				m.scoreBackward("mlp", row(p.Final, o, c.Dim), p.embedding, gradient, row(final, o, c.Dim), embedding, into)
 			}
 		}
 		if c.Specific() {
@@ -146,9 +139,6 @@ func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 			states[c.Layers] = final
 		}
 		p.propagateBackward(states, nil, embedding, into)
-		if c.Incidences {
-			p.incidenceRowsBackward(rows, into)
-		}
 	}
 	p.embedBackward(embedding, into)
 }

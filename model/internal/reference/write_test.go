@@ -31,18 +31,11 @@ var repositoryCases = map[string]func(*configuration.Configuration){
 	"own_graph_window_sum": func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Delta, c.Aggregate = configuration.RelationsGraph, 2, 2, "sum"
 	},
-	"own_graph_ground": func(c *configuration.Configuration) {
-		c.Relations, c.RelationLayers, c.Delta, c.Aggregate, c.Incidences = configuration.RelationsGraph, 2, 1, "sum", true
-	},
 	"own_graph_window_pna": func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Delta = configuration.RelationsGraph, 3, 1
 	},
 	"own_graph_full": func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Policy, c.Aggregate = configuration.RelationsGraph, 2, configuration.PolicyFull, "sum"
-	},
-	"own_graph_full_ground": func(c *configuration.Configuration) {
-		c.Relations, c.RelationLayers, c.Policy, c.Aggregate = configuration.RelationsGraph, 2, configuration.PolicyFull, "sum"
-		c.Incidences = true
 	},
 	"own_window_rotate": func(c *configuration.Configuration) {
 		c.Delta, c.DegreeMessages, c.Dim, c.Layers, c.Message = 1, true, 6, 2, configuration.MessageRotatE
