@@ -222,7 +222,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if err != nil {
 		return nil, err
 	}
-	m.workers = ranker.NewPool(m.view.Graph.Entities, m.view.Graph.RelationCount(), o.workers, scorer, func() ranker.Worker {
+	m.workers = ranker.NewPool(m.view.Graph.Entities, m.view.Graph.RelationCount(), o.workers, scorer.Group, func() ranker.Worker {
 		return &worker{Worker: scorer.Worker(), model: m}
 	})
 	m.explainer = sync.OnceValues(func() (*explanation.Explainer, error) {

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"strings"
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
@@ -29,15 +28,6 @@ func OpenWeights(ctx context.Context, graph *kg.KG, made *pretrained.Checkpoint,
 		return nil, err
 	}
 	return loadWeights(ctx, graph, made, o)
-}
-
-// Together returns what a query has in common with those that AskAll answers faster together with it: its source, or, where that shares
-// what takes longest, its relation.
-func (m *Model) Together(q Query) string {
-	if m.record.Configuration.HasGround() {
-		return strings.TrimPrefix(q.Relation, "~")
-	}
-	return q.Source
 }
 
 // Check returns an *UnknownNameError if the graph lacks the source or the relation of a query. The search for the closest

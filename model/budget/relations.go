@@ -16,15 +16,7 @@ func ranking(s Sizes, c configuration.Configuration, topK int) (shared, thread i
 		shared, scores := rankingOnDevice(s, c, topK)
 		return shared, thread + scores
 	}
-	if !c.HasGround() {
-		return background(s, c, false), thread + scorer(s, c)
-	}
-	// The ground has tables of entity states: those of the layers' linear maps, the ground states after the last and a middle layer, and
-	// one more while they are computed; and the order of the entities with their senders. A thread has states before and after a
-	// layer, the layout of what the source reaches, and scores.
-	state := 4 * int64(c.Dim)
-	shared = s.Entities*(int64(c.Layers+3)*state+32) + 16*s.Edges
-	return shared, thread + s.Entities*(2*state+68) + 12*s.Edges + 512<<10
+	return background(s, c, false), thread + scorer(s, c)
 }
 
 // trainingBetween bounds the bytes of what a source that takes relations from their graph adds to a training: those of a batch, and

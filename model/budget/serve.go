@@ -35,9 +35,6 @@ func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
 	if c.Source() == configuration.RelationsGraph { // another copy of it, and rows of bits while it is made
 		own = between(s, c) + s.Relations*s.Relations/8
 	}
-	if c.HasGround() {
-		thread += propagator(s, c, false) // of triples, whose queries without a fact propagate states
-	}
 	return Estimate{
 		Task: "serving this graph",
 		Rows: []Row{

@@ -13,8 +13,5 @@ func Triples(s Sizes, c configuration.Configuration, lines, each, rows int64, sh
 	e := Score(s, c, 0, shardRows)
 	e.Task = "scoring triples on this graph"
 	e.Rows = append(e.Rows, Row{"triples", perLine*lines + perRow*lines*rows})
-	if c.HasGround() {
-		e.Thread += propagator(s, c, false) // of queries without a fact, which propagate states
-	}
 	return e
 }

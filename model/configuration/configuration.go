@@ -161,12 +161,6 @@ func (c Configuration) HasBackground() bool {
 	return c.Policy == PolicyFull && relationSources[c.Source()].fixed && c.Reach == 0
 }
 
-// HasGround reports whether queries are scored by differences to the states without a source, which queries of either direction of
-// a relation share: policy full with sums of messages, and relations from a graph.
-func (c Configuration) HasGround() bool {
-	return c.Policy == PolicyFull && c.Transfers() && c.Aggregate == AggregateSum && c.Message == MessageDistMult && c.Reach == 0
-}
-
 // Within returns c as it computes on a graph of so many entities: without a reach that covers them all.
 func (c Configuration) Within(entities int) Configuration {
 	if c.Reach >= entities {

@@ -27,8 +27,6 @@ type Scorer struct {
 
 	// background returns the states that all queries share, or nil where there are none. No query's context cancels it.
 	background func() (*propagation.Background, error)
-	ground     *ground // nil where there is none
-	radius     int
 }
 
 // New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
@@ -42,9 +40,6 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	}
 	s := &Scorer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k)}
 	s.background = sync.OnceValues(s.newBackground)
-	if c.HasGround() {
-		s.ground = newGround(s)
-	}
 	if c.Prioritized() {
 		return s, nil
 	}
@@ -66,29 +61,8 @@ func (s *Scorer) newBackground() (*propagation.Background, error) {
 	return b, b.Forward(context.Background(), s.weights, nil, false)
 }
 
-// Within has the scorer's workers score entities farther from the source than radius edges as if it did not exist: an approximation
-// for models with a ground. 0 is exact.
-func (s *Scorer) Within(radius int) { s.radius = radius }
-
 // Group returns a number for relations whose queries are answered faster one after another.
 func (s *Scorer) Group(relation int32) int32 { return s.weights.Relations.Group(relation) }
-
-// Hold computes on so many threads what the queries of a relation's group share, unless that is there, and has workers keep it until
-// release. It waits for queries of other groups, in the order of the calls, and ends with ctx.
-func (s *Scorer) Hold(ctx context.Context, relation int32, threads int) (release func(), err error) {
-	if s.ground == nil {
-		return func() {}, nil
-	}
-	return s.ground.hold(ctx, relation, threads)
-}
-
-// enter is Hold for a query of a worker, whose caller may hold the group already.
-func (s *Scorer) enter(ctx context.Context, relation int32) (release func(), err error) {
-	if s.ground != nil && s.ground.join(relation) {
-		return s.ground.release, nil
-	}
-	return s.Hold(ctx, relation, 1)
-}
 
 // Worker scores the queries of one source at a time. It is not for concurrent use. Its buffers grow to the largest
 // query and are then reused.
@@ -126,11 +100,11 @@ func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
-	query, err := w.scorer.query(source, removal)
+	background, err := w.scorer.background()
 	if err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
-	query.Part = part
+	query := propagation.Query{Source: source, Removal: removal, Part: part, Background: background}
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
 		if err := w.scoreBatch(ctx, query, batch, scores); err != nil {
@@ -141,32 +115,14 @@ func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.
 	return nil
 }
 
-// query returns a query of a source, without a relation. A ground is that of the whole graph: where edges leave it, states are
-// propagated instead of differences, as in training.
-func (s *Scorer) query(source int32, removal graph.Removal) (propagation.Query, error) {
-	background, err := s.background()
-	q := propagation.Query{Source: source, Removal: removal, Background: background}
-	if s.ground != nil && !removal.Active {
-		q.Ground, q.Radius = s.ground.states, s.radius
-	}
-	return q, err
-}
-
 // scoreBatch scores all entities for relations that are propagated together.
 func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch []int32, scores [][]float32) error {
-	if query.Ground != nil {
-		release, err := w.scorer.enter(ctx, batch[0])
-		if err != nil {
-			return fmt.Errorf("scoring: %w", err)
-		}
-		defer release()
-	}
 	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
 	w.sent += w.propagator.Sent()
 	for lane, relation := range batch {
-		if err := w.scoreLane(query, lane, relation, scores[lane]); err != nil {
+		if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
 			return err
 		}
 		if err := ranking.CheckFinite(query.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
@@ -177,7 +133,7 @@ func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch 
 }
 
 // scoreLane scores all entities for one relation of the last batch.
-func (w *Worker) scoreLane(query propagation.Query, lane int, relation int32, scores []float32) error {
+func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	s := w.scorer
 	if len(scores) != s.graph.Entities {
 		return fmt.Errorf("scoring: a query has %d scores, want one for each of %d entities", len(scores), s.graph.Entities)
@@ -191,14 +147,10 @@ func (w *Worker) scoreLane(query propagation.Query, lane int, relation int32, sc
 	if s.attention != nil {
 		w.attention.prepare(s.kernel, s.attention, w.embedding)
 	}
-	if query.Ground != nil {
-		w.hidden = s.ground.score(relation, w.score, scores, w.hidden)
-	} else {
-		unreached := [1]float32{}
-		w.hidden = w.score.rows(s.kernel, w.zero, unreached[:], w.hidden)
-		for o := range scores {
-			scores[o] = unreached[0]
-		}
+	unreached := [1]float32{}
+	w.hidden = w.score.rows(s.kernel, w.zero, unreached[:], w.hidden)
+	for o := range scores {
+		scores[o] = unreached[0]
 	}
 	w.propagator.Reached(lane, func(entities []int32, states [][]float32) {
 		w.scoreGroup(entities, states, scores)

@@ -23,9 +23,7 @@ type width struct {
 	dim                        int
 	normalize, fused, training func(count int, rows, linearRows *int32, linear *float32, lane int, bias, deviation, scale, shift *float32,
 		dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-	// difference is nil for some.
-	difference func(count int, rows, linearRows, sharedRows *int32, linear, shared, bias, scale, shift, residual *float32, residualMask int, output *float32)
-	backward   func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32,
+	backward func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32,
 		gradient, byLinear, byBias, byScale, byShift *float32)
 }
 
@@ -92,18 +90,6 @@ func (u *NodeUpdate) biasRow() *float32 {
 		return &zeros[0]
 	}
 	return whole(u.Bias, u.Dim)
-}
-
-// NormalizeDifference keeps a row in registers, and prefetches shared rows.
-func (s *assembly) NormalizeDifference(u *NodeUpdate, shared []float32, sharedRows []int32) {
-	w, n := s.forDim(u.Dim), len(u.Rows)
-	if w == nil || w.difference == nil || n == 0 {
-		s.portable.NormalizeDifference(u, shared, sharedRows)
-		return
-	}
-	residual, residualMask := u.residual()
-	scale, shift := u.affineRows()
-	w.difference(n, &u.Rows[0], &u.LinearRows[:n][0], &sharedRows[:n][0], &u.Linear[0], &shared[0], u.biasRow(), scale, shift, residual, residualMask, &u.Output[0])
 }
 
 // NormalizeBackward reads a row of the gradient before it writes, as portable does.

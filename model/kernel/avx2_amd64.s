@@ -3277,299 +3277,6 @@ end121:
 	VZEROUPPER
 	RET
 
-// func normalizeDifference64AVX2(count int, rows *int32, linearRows *int32, sharedRows *int32, linear *float32, shared *float32, bias *float32, scale *float32, shift *float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·normalizeDifference64AVX2(SB), NOSPLIT, $0-96
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VXORPS       Y12, Y12, Y12
-	MOVL         $0x3c800000, SI
-	VMOVD        SI, X14
-	VBROADCASTSS X14, Y14
-	MOVQ         bias+48(FP), SI
-	MOVQ         linear+32(FP), DI
-	MOVQ         AX, R8
-	DECQ         R8
-
-rows122:
-	CMPQ         BX, AX
-	JGE          end123
-	MOVQ         rows+8(FP), R9
-	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         linearRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         sharedRows+24(FP), R11
-	MOVLQSX      (R11)(BX*4), R11
-	MOVQ         shared+40(FP), R12
-	IMUL3Q       $0x00000100, R11, R11
-	ADDQ         R11, R12
-	LEAQ         12(BX), R11
-	CMPQ         R11, R8
-	CMOVQGT      R8, R11
-	MOVQ         sharedRows+24(FP), R13
-	MOVLQSX      (R13)(R11*4), R11
-	MOVQ         shared+40(FP), R13
-	IMUL3Q       $0x00000100, R11, R11
-	ADDQ         R11, R13
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	PREFETCHT0   192(R13)
-	VMOVUPS      (R12), Y0
-	VADDPS       (SI), Y0, Y0
-	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R12), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R12), Y2
-	VADDPS       64(SI), Y2, Y2
-	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R12), Y3
-	VADDPS       96(SI), Y3, Y3
-	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R12), Y4
-	VADDPS       128(SI), Y4, Y4
-	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R12), Y5
-	VADDPS       160(SI), Y5, Y5
-	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R12), Y6
-	VADDPS       192(SI), Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R12), Y7
-	VADDPS       224(SI), Y7, Y7
-	VADDPS       Y7, Y10, Y10
-	VEXTRACTF128 $0x01, Y10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0x4e, X10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0xb1, X10, X9
-	VADDPS       X9, X10, X10
-	VBROADCASTSS X10, Y10
-	VMULPS       Y14, Y10, Y10
-	VSUBPS       Y10, Y0, Y0
-	VMULPS       Y0, Y0, Y11
-	VSUBPS       Y10, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y11
-	VSUBPS       Y10, Y2, Y2
-	VFMADD231PS  Y2, Y2, Y11
-	VSUBPS       Y10, Y3, Y3
-	VFMADD231PS  Y3, Y3, Y11
-	VSUBPS       Y10, Y4, Y4
-	VFMADD231PS  Y4, Y4, Y11
-	VSUBPS       Y10, Y5, Y5
-	VFMADD231PS  Y5, Y5, Y11
-	VSUBPS       Y10, Y6, Y6
-	VFMADD231PS  Y6, Y6, Y11
-	VSUBPS       Y10, Y7, Y7
-	VFMADD231PS  Y7, Y7, Y11
-	VEXTRACTF128 $0x01, Y11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0x4e, X11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0xb1, X11, X9
-	VADDPS       X9, X11, X11
-	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R11
-	VMOVD        R11, X9
-	VBROADCASTSS X9, Y9
-	VFMADD231PS  Y14, Y11, Y9
-	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R11
-	VMOVD        R11, X10
-	VBROADCASTSS X10, Y10
-	VDIVSS       X9, X10, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y0, Y0
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	MOVQ         R9, R11
-	SHLQ         $0x08, R11
-	MOVQ         residualMask+80(FP), R13
-	ANDQ         R11, R13
-	MOVQ         residual+72(FP), R13
-	MOVQ         output+88(FP), R13
-	VMOVUPS      (DX), Y8
-	VFMADD231PS  (CX), Y0, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, (R13)(R11*1)
-	VMOVUPS      32(DX), Y8
-	VFMADD231PS  32(CX), Y1, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 32(R13)(R11*1)
-	VMOVUPS      64(DX), Y8
-	VFMADD231PS  64(CX), Y2, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 64(R13)(R11*1)
-	VMOVUPS      96(DX), Y8
-	VFMADD231PS  96(CX), Y3, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 96(R13)(R11*1)
-	VMOVUPS      128(DX), Y8
-	VFMADD231PS  128(CX), Y4, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 128(R13)(R11*1)
-	VMOVUPS      160(DX), Y8
-	VFMADD231PS  160(CX), Y5, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 160(R13)(R11*1)
-	VMOVUPS      192(DX), Y8
-	VFMADD231PS  192(CX), Y6, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 192(R13)(R11*1)
-	VMOVUPS      224(DX), Y8
-	VFMADD231PS  224(CX), Y7, Y8
-	VMAXPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 224(R13)(R11*1)
-	SHLQ         $0x08, R10
-	VMOVUPS      (R12), Y0
-	VADDPS       (SI), Y0, Y0
-	VADDPS       (DI)(R10*1), Y0, Y0
-	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R12), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       32(DI)(R10*1), Y1, Y1
-	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R12), Y2
-	VADDPS       64(SI), Y2, Y2
-	VADDPS       64(DI)(R10*1), Y2, Y2
-	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R12), Y3
-	VADDPS       96(SI), Y3, Y3
-	VADDPS       96(DI)(R10*1), Y3, Y3
-	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R12), Y4
-	VADDPS       128(SI), Y4, Y4
-	VADDPS       128(DI)(R10*1), Y4, Y4
-	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R12), Y5
-	VADDPS       160(SI), Y5, Y5
-	VADDPS       160(DI)(R10*1), Y5, Y5
-	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R12), Y6
-	VADDPS       192(SI), Y6, Y6
-	VADDPS       192(DI)(R10*1), Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R12), Y7
-	VADDPS       224(SI), Y7, Y7
-	VADDPS       224(DI)(R10*1), Y7, Y7
-	VADDPS       Y7, Y10, Y10
-	VEXTRACTF128 $0x01, Y10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0x4e, X10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0xb1, X10, X9
-	VADDPS       X9, X10, X10
-	VBROADCASTSS X10, Y10
-	VMULPS       Y14, Y10, Y10
-	VSUBPS       Y10, Y0, Y0
-	VMULPS       Y0, Y0, Y11
-	VSUBPS       Y10, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y11
-	VSUBPS       Y10, Y2, Y2
-	VFMADD231PS  Y2, Y2, Y11
-	VSUBPS       Y10, Y3, Y3
-	VFMADD231PS  Y3, Y3, Y11
-	VSUBPS       Y10, Y4, Y4
-	VFMADD231PS  Y4, Y4, Y11
-	VSUBPS       Y10, Y5, Y5
-	VFMADD231PS  Y5, Y5, Y11
-	VSUBPS       Y10, Y6, Y6
-	VFMADD231PS  Y6, Y6, Y11
-	VSUBPS       Y10, Y7, Y7
-	VFMADD231PS  Y7, Y7, Y11
-	VEXTRACTF128 $0x01, Y11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0x4e, X11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0xb1, X11, X9
-	VADDPS       X9, X11, X11
-	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R10
-	VMOVD        R10, X9
-	VBROADCASTSS X9, Y9
-	VFMADD231PS  Y14, Y11, Y9
-	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R10
-	VMOVD        R10, X10
-	VBROADCASTSS X10, Y10
-	VDIVSS       X9, X10, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y0, Y0
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	SHLQ         $0x08, R9
-	MOVQ         residualMask+80(FP), R10
-	ANDQ         R9, R10
-	MOVQ         residual+72(FP), R11
-	MOVQ         output+88(FP), R12
-	VMOVUPS      (DX), Y8
-	VFMADD231PS  (CX), Y0, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       (R11)(R10*1), Y8, Y8
-	VSUBPS       (R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, (R12)(R9*1)
-	VMOVUPS      32(DX), Y8
-	VFMADD231PS  32(CX), Y1, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       32(R11)(R10*1), Y8, Y8
-	VSUBPS       32(R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, 32(R12)(R9*1)
-	VMOVUPS      64(DX), Y8
-	VFMADD231PS  64(CX), Y2, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       64(R11)(R10*1), Y8, Y8
-	VSUBPS       64(R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, 64(R12)(R9*1)
-	VMOVUPS      96(DX), Y8
-	VFMADD231PS  96(CX), Y3, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       96(R11)(R10*1), Y8, Y8
-	VSUBPS       96(R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, 96(R12)(R9*1)
-	VMOVUPS      128(DX), Y8
-	VFMADD231PS  128(CX), Y4, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       128(R11)(R10*1), Y8, Y8
-	VSUBPS       128(R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, 128(R12)(R9*1)
-	VMOVUPS      160(DX), Y8
-	VFMADD231PS  160(CX), Y5, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       160(R11)(R10*1), Y8, Y8
-	VSUBPS       160(R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, 160(R12)(R9*1)
-	VMOVUPS      192(DX), Y8
-	VFMADD231PS  192(CX), Y6, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       192(R11)(R10*1), Y8, Y8
-	VSUBPS       192(R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, 192(R12)(R9*1)
-	VMOVUPS      224(DX), Y8
-	VFMADD231PS  224(CX), Y7, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       224(R11)(R10*1), Y8, Y8
-	VSUBPS       224(R12)(R9*1), Y8, Y8
-	VMOVUPS      Y8, 224(R12)(R9*1)
-	ADDQ         $0x01, BX
-	JMP          rows122
-
-end123:
-	VZEROUPPER
-	RET
-
 // func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 // Requires: AVX
 TEXT ·foldAVX2(SB), NOSPLIT, $0-48
@@ -3582,9 +3289,9 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next124:
+next122:
 	CMPQ    DI, AX
-	JGE     end125
+	JGE     end123
 	VMOVUPS (CX)(DI*4), Y0
 	VMOVUPS (DX)(DI*4), Y1
 	VMOVUPS (BX)(DI*4), Y2
@@ -3594,9 +3301,9 @@ next124:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next124
+	JMP     next122
 
-end125:
+end123:
 	VZEROUPPER
 	RET
 
@@ -3615,9 +3322,9 @@ TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Y9
 	XORQ         R8, R8
 
-next126:
+next124:
 	CMPQ    R8, AX
-	JGE     end127
+	JGE     end125
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -3632,9 +3339,9 @@ next126:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)(R8*4)
 	ADDQ    $0x08, R8
-	JMP     next126
+	JMP     next124
 
-end127:
+end125:
 	VZEROUPPER
 	RET
 
@@ -3650,9 +3357,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next128:
+next126:
 	CMPQ    DI, AX
-	JGE     end129
+	JGE     end127
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -3663,9 +3370,9 @@ next128:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next128
+	JMP     next126
 
-end129:
+end127:
 	VZEROUPPER
 	RET
 
@@ -3695,11 +3402,11 @@ TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-receiver130:
+receiver128:
 	MOVL         CX, (DX)
 	MOVQ         count+0(FP), R8
 	CMPQ         AX, R8
-	JGE          done131
+	JGE          done129
 	MOVQ         offsets+16(FP), R9
 	MOVQ         receivers+8(FP), R8
 	MOVQ         count+0(FP), R10
@@ -3726,7 +3433,7 @@ receiver130:
 	MOVQ         8(R9)(R8*8), R8
 	SUBQ         R10, R8
 	CMPQ         R8, $0x08
-	JG           several132
+	JG           several130
 	MOVL         $0x000000ff, R9
 	BZHIL        R8, R9, R9
 	VMOVD        R9, X12
@@ -3750,11 +3457,11 @@ receiver130:
 	VPAND        Y12, Y13, Y13
 	VMOVMSKPS    Y13, R8
 	TESTL        R8, R8
-	JZ           known134
+	JZ           known132
 	VPANDN       Y13, Y2, Y13
 	VPOR         Y13, Y11, Y11
 
-reach135:
+reach133:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -3765,9 +3472,9 @@ reach135:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach135
+	JNZ     reach133
 
-known134:
+known132:
 	VMOVMSKPS Y9, R9
 	LEAQ      indices<>+0(SB), R8
 	VPMOVZXBD (R8)(R9*8), Y14
@@ -3804,18 +3511,18 @@ known134:
 	MOVQ      intoRelations+96(FP), R8
 	VMOVUPS   Y8, (R8)(CX*4)
 	ADDQ      R9, CX
-	JMP       end133
+	JMP       end131
 
-several132:
+several130:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop136:
+loop134:
 	CMPQ     R8, $0x08
-	JL       rest137
+	JL       rest135
 	VPCMPEQD Y12, Y12, Y12
 
-classify138:
+classify136:
 	VPMASKMOVD (BX)(R10*4), Y12, Y5
 	MOVQ       relations+32(FP), R12
 	VPMASKMOVD (R12)(R10*4), Y12, Y7
@@ -3833,11 +3540,11 @@ classify138:
 	VPAND      Y12, Y13, Y13
 	VMOVMSKPS  Y13, R12
 	TESTL      R12, R12
-	JZ         known140
+	JZ         known138
 	VPANDN     Y13, Y2, Y13
 	VPOR       Y13, Y11, Y11
 
-reach141:
+reach139:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -3848,9 +3555,9 @@ reach141:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach141
+	JNZ     reach139
 
-known140:
+known138:
 	VMOVMSKPS Y9, R13
 	LEAQ      indices<>+0(SB), R12
 	VPMOVZXBD (R12)(R13*8), Y14
@@ -3887,20 +3594,20 @@ known140:
 	ADDQ      R13, R11
 	ADDQ      $0x08, R10
 	SUBQ      $0x08, R8
-	JMP       loop136
+	JMP       loop134
 
-rest137:
+rest135:
 	TESTQ        R8, R8
-	JLE          end139
+	JLE          end137
 	MOVL         $0x000000ff, R12
 	BZHIL        R8, R12, R12
 	VMOVD        R12, X12
 	VPBROADCASTD X12, Y12
 	VPAND        bits<>+0(SB), Y12, Y12
 	VPCMPEQD     bits<>+0(SB), Y12, Y12
-	JMP          classify138
+	JMP          classify136
 
-end139:
+end137:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -3910,7 +3617,7 @@ end139:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy142:
+copy140:
 	VMOVUPS (R8)(R14*4), Y6
 	VMOVUPS Y6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Y6
@@ -3918,7 +3625,7 @@ copy142:
 	ADDQ    $0x08, R14
 	ADDQ    $0x08, R15
 	CMPQ    R14, R9
-	JL      copy142
+	JL      copy140
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -3928,7 +3635,7 @@ copy142:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy143:
+copy141:
 	VMOVUPS (R8)(R13*4), Y6
 	VMOVUPS Y6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Y6
@@ -3936,14 +3643,14 @@ copy143:
 	ADDQ    $0x08, R13
 	ADDQ    $0x08, R14
 	CMPQ    R13, R11
-	JL      copy143
+	JL      copy141
 
-end133:
+end131:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver130
+	JMP  receiver128
 
-done131:
+done129:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -4218,19 +3925,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row144:
+row142:
 	TESTQ  BX, BX
-	JLE    end146
+	JLE    end144
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column145:
+column143:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column145
+	JL           column143
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -4243,9 +3950,9 @@ column145:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row144
+	JMP          row142
 
-end146:
+end144:
 	VZEROUPPER
 	RET
 
@@ -4256,9 +3963,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors147:
+vectors145:
 	CMPQ    DX, $0x00000020
-	JL      rest148
+	JL      rest146
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -4274,21 +3981,21 @@ vectors147:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors147
+	JMP     vectors145
 
-rest148:
-vectors149:
+rest146:
+vectors147:
 	CMPQ    DX, $0x00000008
-	JL      rest150
+	JL      rest148
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors149
+	JMP     vectors147
 
-rest150:
+rest148:
 	VZEROUPPER
 	RET
 
@@ -4300,9 +4007,9 @@ TEXT ·productAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors151:
+vectors149:
 	CMPQ    BX, $0x00000020
-	JL      rest152
+	JL      rest150
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
@@ -4319,12 +4026,12 @@ vectors151:
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, BX
-	JMP     vectors151
+	JMP     vectors149
 
-rest152:
-vectors153:
+rest150:
+vectors151:
 	CMPQ    BX, $0x00000008
-	JL      rest154
+	JL      rest152
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
 	VMOVUPS Y0, (AX)
@@ -4332,9 +4039,9 @@ vectors153:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors153
+	JMP     vectors151
 
-rest154:
+rest152:
 	VZEROUPPER
 	RET
 
@@ -4346,18 +4053,18 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors155:
+vectors153:
 	CMPQ    DX, $0x00000008
-	JL      rest156
+	JL      rest154
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors155
+	JMP     vectors153
 
-rest156:
+rest154:
 	VZEROUPPER
 	RET
 
@@ -4370,9 +4077,9 @@ TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors157:
+vectors155:
 	CMPQ    BX, $0x00000008
-	JL      rest158
+	JL      rest156
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -4382,9 +4089,9 @@ vectors157:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors157
+	JMP     vectors155
 
-rest158:
+rest156:
 	VZEROUPPER
 	RET
 
@@ -4398,9 +4105,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors159:
+vectors157:
 	CMPQ    CX, $0x00000020
-	JL      rest160
+	JL      rest158
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -4415,20 +4122,20 @@ vectors159:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors159
+	JMP     vectors157
 
-rest160:
-vectors161:
+rest158:
+vectors159:
 	CMPQ    CX, $0x00000008
-	JL      rest162
+	JL      rest160
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors161
+	JMP     vectors159
 
-rest162:
+rest160:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -4454,9 +4161,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors163:
+vectors161:
 	CMPQ    SI, $0x00000008
-	JL      rest164
+	JL      rest162
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -4482,9 +4189,9 @@ vectors163:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors163
+	JMP     vectors161
 
-rest164:
+rest162:
 	VZEROUPPER
 	RET
 
@@ -4512,7 +4219,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row165:
+row163:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4540,7 +4247,7 @@ row165:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word166:
+word164:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -4596,10 +4303,10 @@ word166:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word166
+	JNZ          word164
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row165
+	JNZ          row163
 	VZEROUPPER
 	RET
 
@@ -4623,12 +4330,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down167:
+down165:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across168:
+across166:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4680,11 +4387,11 @@ across168:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across168
+	JNZ         across166
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down167
+	JNZ         down165
 	VZEROUPPER
 	RET
 
@@ -4695,29 +4402,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity169:
+entity167:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end173
+	JGE      end171
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing170
+	JEQ      nothing168
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing170
+	JEQ      nothing168
 	LEAQ     (SI)(DI*4), DI
 
-fours174:
+fours172:
 	CMPQ    BX, $0x04
-	JLE     last175
+	JLE     last173
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -4731,12 +4438,12 @@ fours174:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full172
+	JCS     full170
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours174
+	JMP     fours172
 
-last175:
+last173:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -4763,10 +4470,10 @@ last175:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full172:
+full170:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing170
+	JEQ     nothing168
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -4777,57 +4484,57 @@ full172:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next171
+	JLT     next169
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next171
+	JEQ     next169
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
+	JCC     without174
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without174:
+	ADDQ    DI, BX
+	BTQ     $0x01, SI
+	JCC     without175
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without175:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
 	JCC     without176
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without176:
 	ADDQ    DI, BX
-	BTQ     $0x01, SI
+	BTQ     $0x03, SI
 	JCC     without177
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without177:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
-	JCC     without178
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without178:
-	ADDQ    DI, BX
-	BTQ     $0x03, SI
-	JCC     without179
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without179:
 	ADDQ DI, BX
 
-next171:
+next169:
 	INCQ CX
-	JMP  entity169
+	JMP  entity167
 
-nothing170:
+nothing168:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity169
+	JMP     entity167
 
-end173:
+end171:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -4840,10 +4547,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity180:
+entity178:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end182
+	JGE     end180
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -4855,12 +4562,12 @@ entity180:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none181
+	JEQ     none179
 	LEAQ    (R8)(R9*4), R9
 
-fours183:
+fours181:
 	CMPQ    SI, $0x04
-	JLE     last184
+	JLE     last182
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4931,9 +4638,9 @@ fours183:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours183
+	JMP     fours181
 
-last184:
+last182:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -5016,11 +4723,11 @@ last184:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none181:
+none179:
 	INCQ DX
-	JMP  entity180
+	JMP  entity178
 
-end182:
+end180:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -5036,31 +4743,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity185:
+entity183:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end189
+	JGE      end187
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing186
+	JEQ      nothing184
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing186
+	JEQ      nothing184
 	LEAQ     (DI)(R8*4), R8
 
-fours190:
+fours188:
 	CMPQ    AX, $0x00002000
-	JGE     full192
+	JGE     full190
 	CMPQ    SI, $0x04
-	JLE     last191
+	JLE     last189
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -5097,9 +4804,9 @@ fours190:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours190
+	JMP     fours188
 
-last191:
+last189:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -5158,7 +4865,7 @@ last191:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing186
+	JEQ          nothing184
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -5169,57 +4876,57 @@ last191:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next187
+	JLT          next185
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next187
+	JEQ          next185
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without193
+	JCC          without191
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without193:
+without191:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
+	JCC     without192
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without192:
+	ADDQ    R8, SI
+	BTQ     $0x02, DI
+	JCC     without193
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without193:
+	ADDQ    R8, SI
+	BTQ     $0x03, DI
 	JCC     without194
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
 without194:
-	ADDQ    R8, SI
-	BTQ     $0x02, DI
-	JCC     without195
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
-without195:
-	ADDQ    R8, SI
-	BTQ     $0x03, DI
-	JCC     without196
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
-without196:
 	ADDQ R8, SI
 
-next187:
+next185:
 	INCQ DX
-	JMP  entity185
+	JMP  entity183
 
-nothing186:
+nothing184:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity185
+	JMP     entity183
 
-end189:
+end187:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -5235,9 +4942,9 @@ end189:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight197:
+eight195:
 	CMPQ    AX, $0x00
-	JLE     drained200
+	JLE     drained198
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5279,22 +4986,22 @@ eight197:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry198:
+carry196:
 	VPTEST  Y7, Y7
-	JEQ     carried199
+	JEQ     carried197
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry198
+	JMP     carry196
 
-carried199:
+carried197:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight197
+	JMP  eight195
 
-drained200:
+drained198:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5306,7 +5013,7 @@ drained200:
 	VZEROUPPER
 	RET
 
-full192:
+full190:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -5322,9 +5029,9 @@ full192:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight201:
+eight199:
 	CMPQ    AX, $0x00
-	JLE     drained204
+	JLE     drained202
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5366,27 +5073,27 @@ eight201:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry202:
+carry200:
 	VPTEST  Y7, Y7
-	JEQ     carried203
+	JEQ     carried201
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry202
+	JMP     carry200
 
-carried203:
+carried201:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight201
+	JMP  eight199
 
-drained204:
+drained202:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours190
+	JMP     fours188
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -5409,10 +5116,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity205:
+entity203:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end207
+	JGE     end205
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -5424,14 +5131,14 @@ entity205:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none206
+	JEQ     none204
 	LEAQ    (R9)(R10*4), R10
 
-fours208:
+fours206:
 	CMPQ    AX, $0x00002000
-	JGE     full210
+	JGE     full208
 	CMPQ    DI, $0x04
-	JLE     last209
+	JLE     last207
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -5520,9 +5227,9 @@ fours208:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours208
+	JMP     fours206
 
-last209:
+last207:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -5632,11 +5339,11 @@ last209:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none206:
+none204:
 	INCQ BX
-	JMP  entity205
+	JMP  entity203
 
-end207:
+end205:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -5652,9 +5359,9 @@ end207:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight211:
+eight209:
 	CMPQ    AX, $0x00
-	JLE     drained214
+	JLE     drained212
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5696,22 +5403,22 @@ eight211:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry212:
+carry210:
 	VPTEST  Y7, Y7
-	JEQ     carried213
+	JEQ     carried211
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry212
+	JMP     carry210
 
-carried213:
+carried211:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight211
+	JMP  eight209
 
-drained214:
+drained212:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5723,7 +5430,7 @@ drained214:
 	VZEROUPPER
 	RET
 
-full210:
+full208:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -5739,9 +5446,9 @@ full210:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight215:
+eight213:
 	CMPQ    AX, $0x00
-	JLE     drained218
+	JLE     drained216
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5783,27 +5490,27 @@ eight215:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry216:
+carry214:
 	VPTEST  Y7, Y7
-	JEQ     carried217
+	JEQ     carried215
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry216
+	JMP     carry214
 
-carried217:
+carried215:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight215
+	JMP  eight213
 
-drained218:
+drained216:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours208
+	JMP     fours206
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -5812,58 +5519,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity219:
+entity217:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end221
+	JGE     end219
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip220
+	JLT     skip218
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip220
+	JEQ     skip218
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
+	JCC     without220
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without220:
+	ADDQ    DI, BX
+	BTQ     $0x01, SI
+	JCC     without221
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without221:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
 	JCC     without222
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without222:
 	ADDQ    DI, BX
-	BTQ     $0x01, SI
+	BTQ     $0x03, SI
 	JCC     without223
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without223:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
-	JCC     without224
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without224:
-	ADDQ    DI, BX
-	BTQ     $0x03, SI
-	JCC     without225
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without225:
 	ADDQ DI, BX
 
-skip220:
+skip218:
 	INCQ DX
-	JMP  entity219
+	JMP  entity217
 
-end221:
+end219:
 	VZEROUPPER
 	RET
 
@@ -5882,7 +5589,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again226:
+again224:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5973,7 +5680,7 @@ again226:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again226
+	JNE          again224
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5986,7 +5693,7 @@ again226:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again227:
+again225:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -6077,7 +5784,7 @@ again227:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again227
+	JNE     again225
 	VZEROUPPER
 	RET
 
@@ -6109,12 +5816,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square228:
+square226:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane229:
+plane227:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -6142,7 +5849,7 @@ plane229:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent230
+	JGE      absent228
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -6161,10 +5868,10 @@ plane229:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent230:
+absent228:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without231
+	JCC  without229
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -6174,10 +5881,10 @@ absent230:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without231:
+without229:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without232
+	JCC  without230
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -6187,7 +5894,7 @@ without231:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without232:
+without230:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6273,7 +5980,7 @@ without232:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane229
+	JL      plane227
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -6295,7 +6002,7 @@ without232:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane233:
+plane231:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -6323,7 +6030,7 @@ plane233:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent234
+	JGE      absent232
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -6342,10 +6049,10 @@ plane233:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent234:
+absent232:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without235
+	JCC  without233
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -6355,10 +6062,10 @@ absent234:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without235:
+without233:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without236
+	JCC  without234
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -6368,7 +6075,7 @@ without235:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without236:
+without234:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6454,7 +6161,7 @@ without236:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane233
+	JL      plane231
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -6474,7 +6181,7 @@ without236:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again237:
+again235:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -6565,13 +6272,13 @@ again237:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again237
+	JNE     again235
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square228
+	JNE     square226
 	VZEROUPPER
 	RET
 
@@ -6593,7 +6300,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again238:
+again236:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -6633,6 +6340,6 @@ again238:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again238
+	JNE         again236
 	VZEROUPPER
 	RET

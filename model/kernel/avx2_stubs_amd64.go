@@ -94,11 +94,6 @@ func backwardProductsAVX2(bySum *float32, states *float32, embeddings *float32, 
 //go:noescape
 func backwardTwoProductsAVX2(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
 
-// normalizeDifference64AVX2 is portable.NormalizeDifference for rows of 64.
-//
-//go:noescape
-func normalizeDifference64AVX2(count int, rows *int32, linearRows *int32, sharedRows *int32, linear *float32, shared *float32, bias *float32, scale *float32, shift *float32, residual *float32, residualMask int, output *float32)
-
 // foldAVX2 is portable.Fold for whole vectors.
 //
 //go:noescape

@@ -6494,304 +6494,6 @@ end198:
 	VZEROUPPER
 	RET
 
-// func normalizeDifference64AVX512(count int, rows *int32, linearRows *int32, sharedRows *int32, linear *float32, shared *float32, bias *float32, scale *float32, shift *float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·normalizeDifference64AVX512(SB), NOSPLIT, $64-96
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VPXORD       Z20, Z20, Z20
-	MOVL         $0x3c800000, SI
-	VMOVD        SI, X22
-	VBROADCASTSS X22, Z22
-	MOVQ         bias+48(FP), SI
-	MOVQ         linear+32(FP), DI
-	MOVL         $0x3727c5ac, R8
-	VMOVD        R8, X24
-	VBROADCASTSS X24, Z24
-	MOVL         $0x3f800000, R8
-	VMOVD        R8, X25
-	VBROADCASTSS X25, Z25
-	MOVQ         AX, R8
-	DECQ         R8
-
-rows199:
-	CMPQ        BX, AX
-	JGE         end200
-	LEAQ        (BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	LEAQ        12(R9), R11
-	CMPQ        R11, R8
-	CMOVQGT     R8, R11
-	MOVQ        sharedRows+24(FP), R12
-	MOVLQSX     (R12)(R11*4), R11
-	MOVQ        shared+40(FP), R12
-	IMUL3Q      $0x00000100, R11, R11
-	ADDQ        R11, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
-	PREFETCHT0  128(R12)
-	PREFETCHT0  192(R12)
-	MOVQ        sharedRows+24(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	MOVQ        shared+40(FP), R11
-	IMUL3Q      $0x00000100, R9, R9
-	ADDQ        R9, R11
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	VMOVUPS     (R11), Z0
-	VADDPS      (SI), Z0, Z0
-	VADDPS      (DI)(R9*1), Z0, Z4
-	VMOVUPS     64(R11), Z1
-	VADDPS      64(SI), Z1, Z1
-	VADDPS      64(DI)(R9*1), Z1, Z5
-	VMOVUPS     128(R11), Z2
-	VADDPS      128(SI), Z2, Z2
-	VADDPS      128(DI)(R9*1), Z2, Z6
-	VMOVUPS     192(R11), Z3
-	VADDPS      192(SI), Z3, Z3
-	VADDPS      192(DI)(R9*1), Z3, Z7
-	LEAQ        1(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	LEAQ        12(R9), R11
-	CMPQ        R11, R8
-	CMOVQGT     R8, R11
-	MOVQ        sharedRows+24(FP), R12
-	MOVLQSX     (R12)(R11*4), R11
-	MOVQ        shared+40(FP), R12
-	IMUL3Q      $0x00000100, R11, R11
-	ADDQ        R11, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
-	PREFETCHT0  128(R12)
-	PREFETCHT0  192(R12)
-	MOVQ        sharedRows+24(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	MOVQ        shared+40(FP), R11
-	IMUL3Q      $0x00000100, R9, R9
-	ADDQ        R9, R11
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	VMOVUPS     (R11), Z8
-	VADDPS      (SI), Z8, Z8
-	VADDPS      (DI)(R9*1), Z8, Z12
-	VMOVUPS     64(R11), Z9
-	VADDPS      64(SI), Z9, Z9
-	VADDPS      64(DI)(R9*1), Z9, Z13
-	VMOVUPS     128(R11), Z10
-	VADDPS      128(SI), Z10, Z10
-	VADDPS      128(DI)(R9*1), Z10, Z14
-	VMOVUPS     192(R11), Z11
-	VADDPS      192(SI), Z11, Z11
-	VADDPS      192(DI)(R9*1), Z11, Z15
-	VADDPS      Z1, Z0, Z16
-	VADDPS      Z2, Z16, Z16
-	VADDPS      Z3, Z16, Z16
-	VADDPS      Z5, Z4, Z23
-	VADDPS      Z6, Z23, Z23
-	VADDPS      Z7, Z23, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VADDPS      Z9, Z8, Z17
-	VADDPS      Z10, Z17, Z17
-	VADDPS      Z11, Z17, Z17
-	VADDPS      Z13, Z12, Z23
-	VADDPS      Z14, Z23, Z23
-	VADDPS      Z15, Z23, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0x4e, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z22, Z16, Z16
-	VMOVUPS     Z16, (SP)
-	VSUBPS.BCST (SP), Z0, Z0
-	VSUBPS.BCST (SP), Z1, Z1
-	VSUBPS.BCST (SP), Z2, Z2
-	VSUBPS.BCST (SP), Z3, Z3
-	VSUBPS.BCST 16(SP), Z4, Z4
-	VSUBPS.BCST 16(SP), Z5, Z5
-	VSUBPS.BCST 16(SP), Z6, Z6
-	VSUBPS.BCST 16(SP), Z7, Z7
-	VSUBPS.BCST 32(SP), Z8, Z8
-	VSUBPS.BCST 32(SP), Z9, Z9
-	VSUBPS.BCST 32(SP), Z10, Z10
-	VSUBPS.BCST 32(SP), Z11, Z11
-	VSUBPS.BCST 48(SP), Z12, Z12
-	VSUBPS.BCST 48(SP), Z13, Z13
-	VSUBPS.BCST 48(SP), Z14, Z14
-	VSUBPS.BCST 48(SP), Z15, Z15
-	VMULPS      Z0, Z0, Z16
-	VFMADD231PS Z1, Z1, Z16
-	VFMADD231PS Z2, Z2, Z16
-	VFMADD231PS Z3, Z3, Z16
-	VMULPS      Z4, Z4, Z23
-	VFMADD231PS Z5, Z5, Z23
-	VFMADD231PS Z6, Z6, Z23
-	VFMADD231PS Z7, Z7, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z8, Z8, Z17
-	VFMADD231PS Z9, Z9, Z17
-	VFMADD231PS Z10, Z10, Z17
-	VFMADD231PS Z11, Z11, Z17
-	VMULPS      Z12, Z12, Z23
-	VFMADD231PS Z13, Z13, Z23
-	VFMADD231PS Z14, Z14, Z23
-	VFMADD231PS Z15, Z15, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0x4e, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VFMADD213PS Z24, Z22, Z16
-	VSQRTPS     Z16, Z16
-	VDIVPS      Z16, Z25, Z16
-	VMOVUPS     Z16, (SP)
-	LEAQ        (BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+80(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+72(FP), R11
-	MOVQ        output+88(FP), R12
-	VMULPS.BCST (SP), Z0, Z0
-	VMULPS.BCST 16(SP), Z4, Z4
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z0, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     (DX), Z17
-	VFMADD231PS (CX), Z4, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      (R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, (R12)(R9*1)
-	VMULPS.BCST (SP), Z1, Z1
-	VMULPS.BCST 16(SP), Z5, Z5
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z1, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     64(DX), Z17
-	VFMADD231PS 64(CX), Z5, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      64(R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, 64(R12)(R9*1)
-	VMULPS.BCST (SP), Z2, Z2
-	VMULPS.BCST 16(SP), Z6, Z6
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z2, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     128(DX), Z17
-	VFMADD231PS 128(CX), Z6, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      128(R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, 128(R12)(R9*1)
-	VMULPS.BCST (SP), Z3, Z3
-	VMULPS.BCST 16(SP), Z7, Z7
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z3, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     192(DX), Z17
-	VFMADD231PS 192(CX), Z7, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      192(R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, 192(R12)(R9*1)
-	LEAQ        1(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+80(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+72(FP), R11
-	MOVQ        output+88(FP), R12
-	VMULPS.BCST 32(SP), Z8, Z8
-	VMULPS.BCST 48(SP), Z12, Z12
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z8, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     (DX), Z17
-	VFMADD231PS (CX), Z12, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      (R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, (R12)(R9*1)
-	VMULPS.BCST 32(SP), Z9, Z9
-	VMULPS.BCST 48(SP), Z13, Z13
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z9, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     64(DX), Z17
-	VFMADD231PS 64(CX), Z13, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      64(R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, 64(R12)(R9*1)
-	VMULPS.BCST 32(SP), Z10, Z10
-	VMULPS.BCST 48(SP), Z14, Z14
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z10, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     128(DX), Z17
-	VFMADD231PS 128(CX), Z14, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      128(R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, 128(R12)(R9*1)
-	VMULPS.BCST 32(SP), Z11, Z11
-	VMULPS.BCST 48(SP), Z15, Z15
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z11, Z16
-	VMAXPS      Z16, Z20, Z16
-	VMOVUPS     192(DX), Z17
-	VFMADD231PS 192(CX), Z15, Z17
-	VMAXPS      Z17, Z20, Z17
-	VADDPS      192(R11)(R10*1), Z17, Z17
-	VSUBPS      Z16, Z17, Z17
-	VMOVUPS     Z17, 192(R12)(R9*1)
-	ADDQ        $0x02, BX
-	JMP         rows199
-
-end200:
-	VZEROUPPER
-	RET
-
 // func foldAVX512(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 // Requires: AVX, AVX512F
 TEXT ·foldAVX512(SB), NOSPLIT, $0-48
@@ -6804,9 +6506,9 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
-next201:
+next199:
 	CMPQ    DI, AX
-	JGE     end202
+	JGE     end200
 	VMOVUPS (CX)(DI*4), Z0
 	VMOVUPS (DX)(DI*4), Z1
 	VMOVUPS (BX)(DI*4), Z2
@@ -6816,9 +6518,9 @@ next201:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next201
+	JMP     next199
 
-end202:
+end200:
 	VZEROUPPER
 	RET
 
@@ -6837,9 +6539,9 @@ TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Z9
 	XORQ         R8, R8
 
-next203:
+next201:
 	CMPQ    R8, AX
-	JGE     end204
+	JGE     end202
 	VMOVUPS (CX)(R8*4), Z0
 	VMOVUPS (DX)(R8*4), Z1
 	VMOVUPS (BX)(R8*4), Z2
@@ -6854,9 +6556,9 @@ next203:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (DI)(R8*4)
 	ADDQ    $0x10, R8
-	JMP     next203
+	JMP     next201
 
-end204:
+end202:
 	VZEROUPPER
 	RET
 
@@ -6872,9 +6574,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next205:
+next203:
 	CMPQ    DI, AX
-	JGE     end206
+	JGE     end204
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -6885,9 +6587,9 @@ next205:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next205
+	JMP     next203
 
-end206:
+end204:
 	VZEROUPPER
 	RET
 
@@ -6917,11 +6619,11 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Z4
 
-receiver207:
+receiver205:
 	MOVL        CX, (DX)
 	MOVQ        count+0(FP), R8
 	CMPQ        AX, R8
-	JGE         done208
+	JGE         done206
 	MOVQ        offsets+16(FP), R9
 	MOVQ        receivers+8(FP), R8
 	MOVQ        count+0(FP), R10
@@ -6948,7 +6650,7 @@ receiver207:
 	MOVQ        8(R9)(R8*8), R8
 	SUBQ        R10, R8
 	CMPQ        R8, $0x10
-	JG          several209
+	JG          several207
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K1
@@ -6963,13 +6665,13 @@ receiver207:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known211
+	JZ          known209
 	KMOVW       K6, R8
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach212:
+reach210:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -6980,9 +6682,9 @@ reach212:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach212
+	JNZ     reach210
 
-known211:
+known209:
 	KMOVW         K3, R8
 	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -7013,19 +6715,19 @@ known211:
 	MOVQ          intoRelations+96(FP), R9
 	VMOVUPS       Z8, (R9)(CX*4)
 	ADDQ          R8, CX
-	JMP           end210
+	JMP           end208
 
-several209:
+several207:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop213:
+loop211:
 	CMPQ  R8, $0x10
-	JL    rest214
+	JL    rest212
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-classify215:
+classify213:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -7037,13 +6739,13 @@ classify215:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known217
+	JZ          known215
 	KMOVW       K6, R12
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach218:
+reach216:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -7054,9 +6756,9 @@ reach218:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach218
+	JNZ     reach216
 
-known217:
+known215:
 	KMOVW         K3, R12
 	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -7087,17 +6789,17 @@ known217:
 	ADDQ          R12, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
-	JMP           loop213
+	JMP           loop211
 
-rest214:
+rest212:
 	TESTQ R8, R8
-	JLE   end216
+	JLE   end214
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   classify215
+	JMP   classify213
 
-end216:
+end214:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -7107,7 +6809,7 @@ end216:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy219:
+copy217:
 	VMOVUPS (R8)(R14*4), Z6
 	VMOVUPS Z6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Z6
@@ -7115,7 +6817,7 @@ copy219:
 	ADDQ    $0x10, R14
 	ADDQ    $0x10, R15
 	CMPQ    R14, R9
-	JL      copy219
+	JL      copy217
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -7125,7 +6827,7 @@ copy219:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy220:
+copy218:
 	VMOVUPS (R8)(R13*4), Z6
 	VMOVUPS Z6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Z6
@@ -7133,14 +6835,14 @@ copy220:
 	ADDQ    $0x10, R13
 	ADDQ    $0x10, R14
 	CMPQ    R13, R11
-	JL      copy220
+	JL      copy218
 
-end210:
+end208:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver207
+	JMP  receiver205
 
-done208:
+done206:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -7157,19 +6859,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row221:
+row219:
 	TESTQ  BX, BX
-	JLE    end223
+	JLE    end221
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column222:
+column220:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column222
+	JL            column220
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -7184,9 +6886,9 @@ column222:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row221
+	JMP           row219
 
-end223:
+end221:
 	VZEROUPPER
 	RET
 
@@ -7197,9 +6899,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors224:
+vectors222:
 	CMPQ    DX, $0x00000040
-	JL      rest225
+	JL      rest223
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -7215,21 +6917,21 @@ vectors224:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors224
+	JMP     vectors222
 
-rest225:
-vectors226:
+rest223:
+vectors224:
 	CMPQ    DX, $0x00000010
-	JL      rest227
+	JL      rest225
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors226
+	JMP     vectors224
 
-rest227:
+rest225:
 	VZEROUPPER
 	RET
 
@@ -7241,9 +6943,9 @@ TEXT ·productAVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors228:
+vectors226:
 	CMPQ    BX, $0x00000040
-	JL      rest229
+	JL      rest227
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
@@ -7260,12 +6962,12 @@ vectors228:
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x00000040, BX
-	JMP     vectors228
+	JMP     vectors226
 
-rest229:
-vectors230:
+rest227:
+vectors228:
 	CMPQ    BX, $0x00000010
-	JL      rest231
+	JL      rest229
 	VMOVUPS (CX), Z0
 	VMULPS  (DX), Z0, Z0
 	VMOVUPS Z0, (AX)
@@ -7273,9 +6975,9 @@ vectors230:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, BX
-	JMP     vectors230
+	JMP     vectors228
 
-rest231:
+rest229:
 	VZEROUPPER
 	RET
 
@@ -7287,18 +6989,18 @@ TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors232:
+vectors230:
 	CMPQ    DX, $0x00000010
-	JL      rest233
+	JL      rest231
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors232
+	JMP     vectors230
 
-rest233:
+rest231:
 	VZEROUPPER
 	RET
 
@@ -7311,9 +7013,9 @@ TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors234:
+vectors232:
 	CMPQ      BX, $0x00000010
-	JL        rest235
+	JL        rest233
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -7323,9 +7025,9 @@ vectors234:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors234
+	JMP       vectors232
 
-rest235:
+rest233:
 	VZEROUPPER
 	RET
 
@@ -7339,9 +7041,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors236:
+vectors234:
 	CMPQ    CX, $0x00000040
-	JL      rest237
+	JL      rest235
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -7356,20 +7058,20 @@ vectors236:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors236
+	JMP     vectors234
 
-rest237:
-vectors238:
+rest235:
+vectors236:
 	CMPQ    CX, $0x00000010
-	JL      rest239
+	JL      rest237
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors238
+	JMP     vectors236
 
-rest239:
+rest237:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -7397,9 +7099,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors240:
+vectors238:
 	CMPQ    SI, $0x00000010
-	JL      rest241
+	JL      rest239
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -7425,9 +7127,9 @@ vectors240:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors240
+	JMP     vectors238
 
-rest241:
+rest239:
 	VZEROUPPER
 	RET
 
@@ -7452,7 +7154,7 @@ TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row242:
+row240:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -7480,7 +7182,7 @@ row242:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word243:
+word241:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -7498,10 +7200,10 @@ word243:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word243
+	JNZ          word241
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row242
+	JNZ          row240
 	VZEROUPPER
 	RET
 
@@ -7525,12 +7227,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down244:
+down242:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across245:
+across243:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -7582,11 +7284,11 @@ across245:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across245
+	JNZ         across243
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down244
+	JNZ         down242
 	VZEROUPPER
 	RET
 
@@ -7597,10 +7299,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity246:
+entity244:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end250
+	JGE        end248
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -7608,19 +7310,19 @@ entity246:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing247
+	JEQ        nothing245
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing247
+	JEQ        nothing245
 	LEAQ       (SI)(DI*4), DI
 
-fours251:
+fours249:
 	CMPQ     BX, $0x04
-	JLE      last252
+	JLE      last250
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -7636,12 +7338,12 @@ fours251:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full249
+	JEQ      full247
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours251
+	JMP      fours249
 
-last252:
+last250:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -7668,11 +7370,11 @@ last252:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full249:
+full247:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing247
+	JEQ       nothing245
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -7683,57 +7385,57 @@ full249:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next248
+	JLT       next246
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next248
+	JEQ       next246
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
+	JCC       without251
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without251:
+	ADDQ      DI, BX
+	BTQ       $0x01, SI
+	JCC       without252
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without252:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
 	JCC       without253
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without253:
 	ADDQ      DI, BX
-	BTQ       $0x01, SI
+	BTQ       $0x03, SI
 	JCC       without254
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without254:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
-	JCC       without255
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without255:
-	ADDQ      DI, BX
-	BTQ       $0x03, SI
-	JCC       without256
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without256:
 	ADDQ DI, BX
 
-next248:
+next246:
 	INCQ CX
-	JMP  entity246
+	JMP  entity244
 
-nothing247:
+nothing245:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity246
+	JMP       entity244
 
-end250:
+end248:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7746,10 +7448,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity257:
+entity255:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end259
+	JGE       end257
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7761,12 +7463,12 @@ entity257:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none258
+	JEQ       none256
 	LEAQ      (R8)(R9*4), R9
 
-fours260:
+fours258:
 	CMPQ      SI, $0x04
-	JLE       last261
+	JLE       last259
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7845,9 +7547,9 @@ fours260:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours260
+	JMP       fours258
 
-last261:
+last259:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7938,11 +7640,11 @@ last261:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none258:
+none256:
 	INCQ DX
-	JMP  entity257
+	JMP  entity255
 
-end259:
+end257:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7958,10 +7660,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity262:
+entity260:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end266
+	JGE        end264
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7969,21 +7671,21 @@ entity262:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing263
+	JEQ        nothing261
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing263
+	JEQ        nothing261
 	LEAQ       (DI)(R8*4), R8
 
-fours267:
+fours265:
 	CMPQ       AX, $0x00004000
-	JGE        full269
+	JGE        full267
 	CMPQ       SI, $0x04
-	JLE        last268
+	JLE        last266
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -8014,9 +7716,9 @@ fours267:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours267
+	JMP        fours265
 
-last268:
+last266:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -8070,7 +7772,7 @@ last268:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing263
+	JEQ          nothing261
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -8081,57 +7783,57 @@ last268:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next264
+	JLT          next262
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next264
+	JEQ          next262
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without270
+	JCC          without268
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without270:
+without268:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
+	JCC       without269
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without269:
+	ADDQ      R8, SI
+	BTQ       $0x02, DI
+	JCC       without270
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without270:
+	ADDQ      R8, SI
+	BTQ       $0x03, DI
 	JCC       without271
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
 without271:
-	ADDQ      R8, SI
-	BTQ       $0x02, DI
-	JCC       without272
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without272:
-	ADDQ      R8, SI
-	BTQ       $0x03, DI
-	JCC       without273
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without273:
 	ADDQ R8, SI
 
-next264:
+next262:
 	INCQ DX
-	JMP  entity262
+	JMP  entity260
 
-nothing263:
+nothing261:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity262
+	JMP       entity260
 
-end266:
+end264:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -8147,9 +7849,9 @@ end266:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight274:
+eight272:
 	CMPQ       AX, $0x00
-	JLE        drained277
+	JLE        drained275
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8177,23 +7879,23 @@ eight274:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry275:
+carry273:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried276
+	JEQ       carried274
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry275
+	JMP       carry273
 
-carried276:
+carried274:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight274
+	JMP  eight272
 
-drained277:
+drained275:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8205,7 +7907,7 @@ drained277:
 	VZEROUPPER
 	RET
 
-full269:
+full267:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -8221,9 +7923,9 @@ full269:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight278:
+eight276:
 	CMPQ       AX, $0x00
-	JLE        drained281
+	JLE        drained279
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8251,28 +7953,28 @@ eight278:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry279:
+carry277:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried280
+	JEQ       carried278
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry279
+	JMP       carry277
 
-carried280:
+carried278:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight278
+	JMP  eight276
 
-drained281:
+drained279:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours267
+	JMP       fours265
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -8295,10 +7997,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity282:
+entity280:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end284
+	JGE       end282
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -8310,14 +8012,14 @@ entity282:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none283
+	JEQ       none281
 	LEAQ      (R9)(R10*4), R10
 
-fours285:
+fours283:
 	CMPQ       AX, $0x00004000
-	JGE        full287
+	JGE        full285
 	CMPQ       DI, $0x04
-	JLE        last286
+	JLE        last284
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -8408,9 +8110,9 @@ fours285:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours285
+	JMP        fours283
 
-last286:
+last284:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -8522,11 +8224,11 @@ last286:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none283:
+none281:
 	INCQ BX
-	JMP  entity282
+	JMP  entity280
 
-end284:
+end282:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -8542,9 +8244,9 @@ end284:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight288:
+eight286:
 	CMPQ       AX, $0x00
-	JLE        drained291
+	JLE        drained289
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8572,23 +8274,23 @@ eight288:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry289:
+carry287:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried290
+	JEQ       carried288
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry289
+	JMP       carry287
 
-carried290:
+carried288:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight288
+	JMP  eight286
 
-drained291:
+drained289:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8600,7 +8302,7 @@ drained291:
 	VZEROUPPER
 	RET
 
-full287:
+full285:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -8616,9 +8318,9 @@ full287:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight292:
+eight290:
 	CMPQ       AX, $0x00
-	JLE        drained295
+	JLE        drained293
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8646,28 +8348,28 @@ eight292:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry293:
+carry291:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried294
+	JEQ       carried292
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry293
+	JMP       carry291
 
-carried294:
+carried292:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight292
+	JMP  eight290
 
-drained295:
+drained293:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours285
+	JMP       fours283
 
 // func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -8676,58 +8378,58 @@ TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity296:
+entity294:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end298
+	JGE       end296
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip297
+	JLT       skip295
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip297
+	JEQ       skip295
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
+	JCC       without297
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without297:
+	ADDQ      DI, BX
+	BTQ       $0x01, SI
+	JCC       without298
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without298:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
 	JCC       without299
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without299:
 	ADDQ      DI, BX
-	BTQ       $0x01, SI
+	BTQ       $0x03, SI
 	JCC       without300
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without300:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
-	JCC       without301
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without301:
-	ADDQ      DI, BX
-	BTQ       $0x03, SI
-	JCC       without302
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without302:
 	ADDQ DI, BX
 
-skip297:
+skip295:
 	INCQ DX
-	JMP  entity296
+	JMP  entity294
 
-end298:
+end296:
 	VZEROUPPER
 	RET
 
@@ -8746,7 +8448,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again303:
+again301:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8825,7 +8527,7 @@ again303:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again303
+	JNE          again301
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8838,7 +8540,7 @@ again303:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again304:
+again302:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8917,7 +8619,7 @@ again304:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again304
+	JNE        again302
 	VZEROUPPER
 	RET
 
@@ -8949,12 +8651,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square305:
+square303:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane306:
+plane304:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8982,7 +8684,7 @@ plane306:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent307
+	JGE        absent305
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -9001,10 +8703,10 @@ plane306:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent307:
+absent305:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without308
+	JCC   without306
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -9014,10 +8716,10 @@ absent307:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without308:
+without306:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without309
+	JCC   without307
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -9027,7 +8729,7 @@ without308:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without309:
+without307:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -9101,7 +8803,7 @@ without309:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane306
+	JL         plane304
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -9123,7 +8825,7 @@ without309:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane310:
+plane308:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -9151,7 +8853,7 @@ plane310:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent311
+	JGE        absent309
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -9170,10 +8872,10 @@ plane310:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent311:
+absent309:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without312
+	JCC   without310
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -9183,10 +8885,10 @@ absent311:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without312:
+without310:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without313
+	JCC   without311
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -9196,7 +8898,7 @@ without312:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without313:
+without311:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -9270,7 +8972,7 @@ without313:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane310
+	JL         plane308
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -9290,7 +8992,7 @@ without313:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again314:
+again312:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -9369,13 +9071,13 @@ again314:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again314
+	JNE        again312
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square305
+	JNE        square303
 	VZEROUPPER
 	RET
 
@@ -9386,7 +9088,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned315
+	JNE   unaligned313
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -9414,7 +9116,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again316:
+again314:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -9458,12 +9160,12 @@ again316:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again316
+	JNE         again314
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned315:
+unaligned313:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -9491,7 +9193,7 @@ unaligned315:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again317:
+again315:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -9543,6 +9245,6 @@ again317:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again317
+	JNE         again315
 	VZEROUPPER
 	RET

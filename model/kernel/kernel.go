@@ -47,16 +47,6 @@ type NodeUpdater interface {
 	// residual.
 	Normalize(u *NodeUpdate)
 
-	// NormalizeDifference is Normalize for states that are known as differences to shared ones. u.Linear is
-	// the difference of a linear map's output to the row of shared, [.., Dim], that sharedRows, [n], names
-	// for it, and the difference of the two activations is added to the residual:
-	//
-	//	output = residual + relu(scale * layer_norm(linear + shared + bias) + shift)
-	//	                  - relu(scale * layer_norm(shared + bias) + shift)
-	//
-	// u has one lane, no mask and no InverseDeviation. It leaves u.Linear with undefined contents.
-	NormalizeDifference(u *NodeUpdate, shared []float32, sharedRows []int32)
-
 	// NormalizeBackward computes the gradient with respect to an update's input from that of
 	// its output, [rows, Dim] like Output. The gradient of the residual is gradient itself and
 	// is left to the caller.

@@ -21,37 +21,6 @@ func (portable) Normalize(u *NodeUpdate) {
 	}
 }
 
-// NormalizeDifference keeps the shared row's activations in the output until it subtracts them.
-func (portable) NormalizeDifference(u *NodeUpdate, shared []float32, sharedRows []int32) {
-	d := u.Dim
-	for k, i := range u.LinearRows {
-		linear, base := u.Linear[int(i)*d:][:d], shared[int(sharedRows[k])*d:][:d]
-		o := int(u.Rows[k]) * d
-		out := u.Output[o:][:d]
-		add(linear, base)
-		copy(out, base)
-		u.normalizeRow(out)
-		u.normalizeRow(linear)
-		for j, v := range linear {
-			if u.Residual != nil {
-				v += u.Residual[o+j]
-			}
-			out[j] = v - out[j]
-		}
-	}
-}
-
-// normalizeRow replaces a row of a linear map's output by its activations, without residual and dropout.
-func (u *NodeUpdate) normalizeRow(row []float32) {
-	var inverses [normalizedRows]float32
-	u.center(row, []int32{0}, &inverses)
-	if u.Scale == nil {
-		activate(row, row, inverses[0])
-		return
-	}
-	activateAffine(row, row, inverses[0], u.Scale, u.Shift)
-}
-
 // normalizeRows handles one lane of at most normalizedRows rows.
 func (u *NodeUpdate) normalizeRows(lane int, linear []float32, at, rows []int32) {
 	var inverses [normalizedRows]float32

@@ -92,7 +92,6 @@ func TestNoAllocation(t *testing.T) {
 		pair := newUpdate(rng, 32, 50, 5)
 		pair.Lanes, pair.InverseDeviation = 2, nil
 		pair.Linear, pair.Residual, pair.Output = normal(rng, 2*50*32), normal(rng, 2*50*32), make([]float32, 2*50*32)
-		single := newUpdate(rng, 64, 39, 5)
 		by := &NodeUpdateGradients{Linear: make([]float32, 50*32)}
 		a, b, c := normal(rng, 50*50), normal(rng, 50*50), make([]float32, 50*50)
 		if count := testing.AllocsPerRun(50, func() {
@@ -101,7 +100,6 @@ func TestNoAllocation(t *testing.T) {
 			k.AggregateBackward(r, features, gradient, g)
 			k.Normalize(u)
 			k.Normalize(pair)
-			k.NormalizeDifference(single, c, single.Rows)
 			k.NormalizeBackward(u, gradient, by)
 			k.Multiply(c, a, b, 50, 50, 50, true)
 			k.MultiplyTransposed(c, a, b, 50, 50, 50, true)

@@ -44,7 +44,7 @@ func someTriples(g *graph.Graph, rng *rand.Rand) (triples []plausibility.Triple)
 // scored scores triples by some workers.
 func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []plausibility.Triple, workers int) []plausibility.Scored {
 	t.Helper()
-	pool := ranker.NewPool(g.Entities, g.RelationCount(), workers, s, func() ranker.Worker { return s.Worker() })
+	pool := ranker.NewPool(g.Entities, g.RelationCount(), workers, s.Group, func() ranker.Worker { return s.Worker() })
 	ranked, err := pool.Rank(t.Context(), &ranker.Bundle{Queries: plausibility.Queries(g, known, triples)}, ranking.Selection{}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -3,9 +3,8 @@
 // senders. Package window gives it the senders in order, package kernel does the arithmetic.
 // Package internal/reference is the float64 specification that tests compare it with.
 //
-// A policy (policy.go) decides which entities a layer updates, along which edges: window.go, full.go, astar.go, and
-// differences.go for scoring with full where all queries of a relation share ground states. A runner (runner.go, update.go)
-// computes the layers that a policy describes, forward and backward.
+// A policy (policy.go) decides which entities a layer updates, along which edges: window.go, full.go and astar.go.
+// A runner (runner.go, update.go) computes the layers that a policy describes, forward and backward.
 //
 // It is fast because of exact algebra:
 //
@@ -22,8 +21,7 @@
 //   - In NBFNet's first layer only the source sends anything: all other receivers of a degree share one
 //     state, but for dropout (far.go).
 //   - What NBFNet computes for entities that the source has not reached is computed once for many queries
-//     (background.go). Where relations have states from their
-//     graph, as in ULTRA, queries propagate differences to such states (ground.go, differences.go).
+//     (background.go).
 //
 // # Example
 //

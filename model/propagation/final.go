@@ -28,7 +28,8 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 // Reached calls visit with every entity that the last Forward reached, in groups whose final states
 // are made of states of the same ages: states has a table [len(entities), dim] for each age,
 // ascending (one table unless delta is specific). lane, 0 or 1, selects a query of a batch. The
-// slices are valid until visit returns. Entities that a query with a Ground does not reach have the states of Ground.Final. Reached is not for A*Net's policies, see Priorities.
+// slices are valid until visit returns. Reached is not
+// for A*Net's policies, see Priorities.
 func (p *Propagator) Reached(lane int, visit func(entities []int32, states [][]float32)) {
 	p.policy.(reacher).reached(lane, visit)
 }

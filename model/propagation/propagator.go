@@ -28,13 +28,8 @@ type Query struct {
 	// Background, unless nil, has the states of the policy full that neither the source nor the removal
 	// changes. Its last Forward was with the same weights and Training, and with all of the candidates.
 	Background *Background
-	// Ground, unless nil, has the ground states of the policy full for the query's relation, to whose differences the query
-	// propagates. It is for scoring, without a removal. Its last Forward was with the same weights.
-	Ground *Ground
 	// Part, unless nil, is what subgraph.Finder finds for the source and the removal, where there is a reach. It never changes.
 	Part *subgraph.Subgraph
-	// Radius, unless 0, is how far from the source states differ from the ground: an approximation.
-	Radius int
 	// Seed determines the dropout masks.
 	Seed uint64
 
@@ -58,10 +53,8 @@ const (
 // tables instead. With a reach, V is that, and the buffers do not depend on the graph.
 type Propagator struct {
 	*runner
-	policy      policy // of the last query
-	own         policy // of the configuration
-	differences *differences
-	done        bool // the last query was propagated
+	policy policy
+	done   bool // the last query was propagated
 	// whole is the graph of the queries; that of the runner is the part that the last query propagated through, where there is a reach.
 	whole *graph.Graph
 }
@@ -83,8 +76,7 @@ func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kerne
 	}
 	r := newRunner(part, c, k, window.NewLayout(part, k, shared))
 	r.reach = reach
-	own := policies[c.Policy](r)
-	return &Propagator{runner: r, policy: own, own: own, whole: g}
+	return &Propagator{runner: r, policy: policies[c.Policy](r), whole: g}
 }
 
 // Forward propagates from the query's source. The states stay until the next call. It checks ctx before each layer.
@@ -124,15 +116,7 @@ func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) error {
 	if p.reach != nil {
 		q = p.enter(q)
 	}
-	last := p.policy
-	p.policy = p.own
-	if q.Ground != nil {
-		if p.differences == nil {
-			p.differences = newDifferences(p.runner)
-		}
-		p.policy = p.differences
-	}
-	p.sameGraph = p.done && p.policy == last && q.Removal == p.query.Removal && q.Training == p.query.Training
+	p.sameGraph = p.done && q.Removal == p.query.Removal && q.Training == p.query.Training
 	p.sameSearch = p.sameGraph && q.Source == p.query.Source
 	p.distances.current = p.distances.current && p.sameSearch
 	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
@@ -170,12 +154,6 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	}
 	if b := q.Background; b != nil && (b.propagator.whole != g || b.propagator.weights != w || b.propagator.query.Training != q.Training) {
 		return fmt.Errorf("propagating: the background belongs to another graph, or to other weights, or is not for training %v", q.Training)
-	}
-	if of := q.Ground; of != nil && (of.propagator.whole != g || of.weights != w || of.group != w.Relations.Group(p.relations[0]) || len(p.relations) > 1 || q.Training || q.Removal.Active) {
-		return fmt.Errorf("propagating: the ground belongs to other weights or relations than %d, or is not for training %v and removal %v", p.relations, q.Training, q.Removal.Active)
-	}
-	if q.Radius != 0 && (q.Ground == nil || q.Radius < 0 || q.Radius > p.configuration.Layers) {
-		return fmt.Errorf("propagating: radius %d with ground %v: want 1 to %d, with a ground", q.Radius, q.Ground != nil, p.configuration.Layers)
 	}
 	if q.Training && !w.training {
 		return fmt.Errorf("propagating: the weights were not made for training")

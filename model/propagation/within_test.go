@@ -170,7 +170,7 @@ func TestReachKeepsNoArraysOfTheGraph(t *testing.T) {
 	p := New(g, c, k)
 	q := Query{Source: 7, Relation: 1, Training: true, Candidates: []int32{1, 2, 3}}
 	resultOf(t, p, w, q, q.Candidates)
-	for name, size := range map[string]int{"states": len(p.own.(*windowPolicy).states.all) / c.Dim, "gradients": len(p.own.(*windowPolicy).gradients.all) / c.Dim, "entities": p.graph.Entities} {
+	for name, size := range map[string]int{"states": len(p.policy.(*windowPolicy).states.all) / c.Dim, "gradients": len(p.policy.(*windowPolicy).gradients.all) / c.Dim, "entities": p.graph.Entities} {
 		if size > c.Reach*c.Ages() {
 			t.Errorf("%d %s within a reach of %d", size, name, c.Reach)
 		}

@@ -138,22 +138,6 @@ func compareRankers(t *testing.T, m Model, b *Bundle, list ranking.Selection) {
 	}
 }
 
-// TestDeviceTakesNoRadius checks that what approximates scores on the processor is not ignored on a device.
-func TestDeviceTakesNoRadius(t *testing.T) {
-	t.Parallel()
-	m, b := smallModel(t), manyQueries(smallModel(t))
-	m.Configuration.Relations, m.Configuration.RelationLayers, m.Configuration.Policy, m.Configuration.Aggregate = "graph", 2, "full", "sum"
-	m.Parameters = parameters.Initialize(parameters.Layout(m.Configuration, m.Graph.RelationCount()), 3)
-	m.Radius = 1
-	devices := &acceleratortest.Devices{Kernel: portable(t)}
-	if _, _, _, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, ranking.Selection{K: 3}); err == nil || !strings.Contains(err.Error(), "radius 1 runs on the CPU alone (a device takes 0); use --device cpu") {
-		t.Errorf("error %v", err)
-	}
-	if _, _, says, err := rankOn(t, t.Context(), m, devices, device.Auto, b, ranking.Selection{K: 3}); err != nil || len(says) != 1 || says[0] != "computing on the CPU: radius 1 runs on the CPU alone (a device takes 0)" {
-		t.Errorf("%q, error %v", says, err)
-	}
-}
-
 // TestDeviceFallsBack ranks on a device whose memory suffices for some groups only.
 func TestDeviceFallsBack(t *testing.T) {
 	t.Parallel()

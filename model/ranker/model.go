@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"sync"
 
-	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/model/gpu"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
@@ -24,10 +22,8 @@ type Model struct {
 	Graph         *graph.Graph
 	Configuration configuration.Configuration
 	Parameters    *parameters.Set[float32]
-	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them. Radius is how
-	// far from a source a model with a ground changes states; 0 is as far as it has layers, which is exact.
+	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
 	Relations *relations.Graph
-	Radius    int
 }
 
 // Means are what a ranker computes with.
@@ -66,7 +62,7 @@ type ranker struct {
 func (r *ranker) open() error {
 	m := r.model
 	if a := r.with.Device.Accelerator(); a != nil {
-		scorer, err := m.onDevice(a)
+		scorer, err := a.NewScorer(m.Graph, m.Relations, m.Configuration, m.Parameters)
 		if err == nil {
 			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, scorer, r.with.Device.Devices())
 			return nil
@@ -79,18 +75,9 @@ func (r *ranker) open() error {
 	if err != nil {
 		return err
 	}
-	scorer.Within(m.Radius)
-	pool := NewPool(m.Graph.Entities, m.Graph.RelationCount(), r.with.Threads, scorer, func() Worker { return scorer.Worker() })
+	pool := NewPool(m.Graph.Entities, m.Graph.RelationCount(), r.with.Threads, scorer.Group, func() Worker { return scorer.Worker() })
 	r.current = &cpuRanker{pool, r.list}
 	return nil
-}
-
-// onDevice returns a scorer on a device, which computes all states.
-func (m Model) onDevice(a accelerator.Accelerator) (accelerator.Scorer, error) {
-	if m.Radius > 0 {
-		return nil, remedy.Errorf("use --device cpu", "%w", &gpu.UnsupportedError{Field: "radius", Value: m.Radius, Want: "0"})
-	}
-	return a.NewScorer(m.Graph, m.Relations, m.Configuration, m.Parameters)
 }
 
 // fallBack reports whether the processor takes over after an error, and announces that.

@@ -26,14 +26,6 @@ type Worker interface {
 	Distance(entity int32) (hops int, reached bool)
 }
 
-// Shared is what a model computes once for many queries; inference.Scorer is one.
-type Shared interface {
-	// Group returns a number for relations whose queries are answered faster one after another.
-	Group(relation int32) int32
-	// Hold computes on so many threads what the queries of a relation's group share, and has workers keep it until release.
-	Hold(ctx context.Context, relation int32, threads int) (release func(), err error)
-}
-
 // Ranker ranks the answers of bundles.
 type Ranker interface {
 	// Rank scores every query of a bundle. done, which may be nil, is called from any thread with the
@@ -66,15 +58,15 @@ func newThread(w Worker, entities int) *thread {
 type Pool struct {
 	entities, relations int
 	newWorker           func() Worker
-	shared              Shared
+	group               func(relation int32) int32
 	idle                chan *thread  // made and not in use
 	unmade              chan struct{} // a value for each that may still be made
 }
 
 // NewPool returns a pool over a graph of that many entities and relations (2R), with as many workers as size at most, which
-// changes no result. shared is what its workers share.
-func NewPool(entities, relations, size int, shared Shared, newWorker func() Worker) *Pool {
-	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, shared: shared, idle: make(chan *thread, size), unmade: make(chan struct{}, size)}
+// changes no result. group returns a number for relations whose queries are answered faster one after another.
+func NewPool(entities, relations, size int, group func(relation int32) int32, newWorker func() Worker) *Pool {
+	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, group: group, idle: make(chan *thread, size), unmade: make(chan struct{}, size)}
 	for range size {
 		p.unmade <- struct{}{}
 	}
@@ -97,18 +89,17 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 		queries[i] = b.Queries[at]
 	}
 	var messages atomic.Int64
-	for rest := 0; rest < len(queries); {
-		first := rest
-		chunks := p.chunks(queries, &rest)
-		err := p.holding(ctx, queries[first], len(chunks), func(ctx context.Context, t *thread, chunk int) error {
-			from, to := chunks[chunk][0], chunks[chunk][1]
+	chunks := p.chunks(queries)
+	err := parallel.Try(ctx, cap(p.idle), len(chunks), func(ctx context.Context, _, chunk int) error {
+		from, to := chunks[chunk][0], chunks[chunk][1]
+		return p.use(ctx, func(t *thread) error {
 			sent, err := t.rank(ctx, queries[from:to], ranked[from:to], list, done)
 			messages.Add(sent)
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	out := &Scored{Queries: make([]Ranked, len(order)), Messages: messages.Load()}
 	for i, at := range order {
@@ -117,60 +108,30 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 	return out, nil
 }
 
-// holding runs tasks on threads while what the queries of a query's group share is held. A caller may recover a panic of a task, so
-// even that releases it. Queries that edges leave share nothing.
-func (p *Pool) holding(ctx context.Context, first Query, tasks int, do func(ctx context.Context, t *thread, task int) error) error {
-	if !first.Removal.Active {
-		release, err := p.shared.Hold(ctx, first.Relation, cap(p.idle))
-		if err != nil {
-			return err
-		}
-		defer release()
-	}
-	return parallel.Try(ctx, cap(p.idle), tasks, func(ctx context.Context, _, task int) error {
-		return p.use(ctx, func(t *thread) error { return do(ctx, t, task) })
-	})
-}
-
 // order returns the order of answering: by group, and within it by source.
 func (p *Pool) order(queries []Query) []int {
 	order := make([]int, len(queries))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(p.group(queries[a]).compare(p.group(queries[b])), cmp.Compare(queries[a].Source, queries[b].Source))
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return p.compare(queries[a], queries[b]) })
 	return order
 }
 
-// group is what queries that are answered one after another have in common.
-type group struct {
-	of      int32
-	removes bool // edges leave their graphs
+// compare compares the groups of two queries, then their sources.
+func (p *Pool) compare(a, b Query) int {
+	return cmp.Or(cmp.Compare(p.group(a.Relation), p.group(b.Relation)), cmp.Compare(a.Source, b.Source))
 }
 
-func (p *Pool) group(q Query) group { return group{p.shared.Group(q.Relation), q.Removal.Active} }
-
-func (g group) compare(o group) int {
-	if g.of == o.of && g.removes != o.removes {
-		if g.removes {
-			return 1
+// chunks returns ranges of queries of one group and source each.
+func (p *Pool) chunks(queries []Query) (ranges [][2]int) {
+	for from := 0; from < len(queries); {
+		to := from + 1
+		for to < min(len(queries), from+chunkSize) && p.compare(queries[from], queries[to]) == 0 {
+			to++
 		}
-		return -1
-	}
-	return cmp.Compare(g.of, o.of)
-}
-
-// chunks returns ranges of the queries of the group that begins at next, of one source each, and advances next to the next group.
-func (p *Pool) chunks(queries []Query, next *int) (ranges [][2]int) {
-	group := p.group(queries[*next])
-	for *next < len(queries) && p.group(queries[*next]) == group {
-		from := *next
-		for *next < min(len(queries), from+chunkSize) && p.group(queries[*next]) == group && queries[*next].Source == queries[from].Source {
-			*next++
-		}
-		ranges = append(ranges, [2]int{from, *next})
+		ranges = append(ranges, [2]int{from, to})
+		from = to
 	}
 	return ranges
 }

@@ -47,12 +47,11 @@ func (f *fake) Distance(entity int32) (hops int, reached bool) {
 	return int(entity), true
 }
 
-// nothing is shared by queries.
-type nothing struct{}
+// oneGroup has all relations.
+func oneGroup(int32) int32 { return 0 }
 
-func (nothing) Group(int32) int32 { return 0 }
-
-func (nothing) Hold(context.Context, int32, int) (release func(), err error) { return func() {}, nil }
+// byParity has two groups of relations.
+func byParity(relation int32) int32 { return relation % 2 }
 
 const entities = 20
 
@@ -77,7 +76,7 @@ func someBundle() *Bundle {
 
 func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 	t.Helper()
-	r := NewPool(entities, 10, workers, nothing{}, func() Worker { own := *w; return &own })
+	r := NewPool(entities, 10, workers, oneGroup, func() Worker { own := *w; return &own })
 	done := make(chan int, 1000)
 	s, err := r.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, func(n int) { done <- n })
 	close(done)
@@ -137,13 +136,13 @@ func TestRankFails(t *testing.T) {
 	if _, _, err := rank(t, &fake{fail: 5}, 3); err == nil || !strings.Contains(err.Error(), "no luck") {
 		t.Errorf("a worker's error: %v", err)
 	}
-	r := NewPool(entities, 10, 1, nothing{}, func() Worker { return &fake{fail: -1} })
+	r := NewPool(entities, 10, 1, oneGroup, func() Worker { return &fake{fail: -1} })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Rank(ctx, someBundle(), ranking.Selection{K: 3}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small := NewPool(entities-8, 10, 1, nothing{}, func() Worker { return &fake{fail: -1} })
+	small := NewPool(entities-8, 10, 1, oneGroup, func() Worker { return &fake{fail: -1} })
 	if _, err := small.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil); err == nil {
 		t.Error("a bundle of a larger graph: no error")
 	}
@@ -152,8 +151,7 @@ func TestRankFails(t *testing.T) {
 // TestRemovals ranks queries of one source, with and without removals, by groups of relations.
 func TestRemovals(t *testing.T) {
 	t.Parallel()
-	shared := &byParity{}
-	p := NewPool(entities, 10, 2, shared, func() Worker { return &fake{fail: -1} })
+	p := NewPool(entities, 10, 2, byParity, func() Worker { return &fake{fail: -1} })
 	b := &Bundle{}
 	for relation := range int32(6) {
 		q := Query{Source: 2, Relation: relation, Rows: []int64{int64(relation)}, Answers: []int32{2 + relation}}
@@ -175,74 +173,21 @@ func TestRemovals(t *testing.T) {
 			t.Errorf("query %d is that of relation %d, whose answer has score %g, want %g", i, q.Relation, q.Results[0].Score, want)
 		}
 	}
-	if diff := cmp.Diff([]int32{0}, shared.held); diff != "" {
-		t.Errorf("what queries share is held where they share nothing:\n%s", diff)
-	}
 }
 
-// byParity has two groups of relations, and counts what is held.
-type byParity struct{ held, now []int32 }
-
-func (*byParity) Group(relation int32) int32 { return relation % 2 }
-
-func (b *byParity) Hold(_ context.Context, relation int32, _ int) (release func(), err error) {
-	b.held, b.now = append(b.held, relation%2), append(b.now, relation%2)
-	return func() { b.now = b.now[1:] }, nil
-}
-
-// inGroup scores only queries of the group that is held.
-type inGroup struct {
-	fake
-	shared *byParity
-}
-
-func (w *inGroup) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
-	for _, relation := range relations {
-		if len(w.shared.now) != 1 || w.shared.now[0] != relation%2 {
-			return errors.New("scoring a query of a group that is not held")
-		}
-	}
-	return w.fake.ScoresWithout(ctx, source, removal, part, relations, scores)
-}
-
-// broken panics.
-type broken struct{ Worker }
-
-func (broken) ScoresWithout(context.Context, int32, graph.Removal, *subgraph.Subgraph, []int32, [][]float32) error {
-	panic("no luck")
-}
-
-// TestPanicReleases has a caller recover a panic of a worker, as serve does: what was held for it is released.
-func TestPanicReleases(t *testing.T) {
-	t.Parallel()
-	shared := &byParity{}
-	p := NewPool(entities, 10, 1, shared, func() Worker { return broken{} })
-	defer func() {
-		if recover() == nil || len(shared.held) != 1 || len(shared.now) > 0 {
-			t.Errorf("groups %v were held, %v still are", shared.held, shared.now)
-		}
-	}()
-	_, err := p.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil)
-	t.Errorf("no panic, error %v", err)
-}
-
-// TestGroupsChangeNothing ranks by groups of relations, each of which is held once.
+// TestGroupsChangeNothing ranks by groups of relations.
 func TestGroupsChangeNothing(t *testing.T) {
 	t.Parallel()
 	want, _, err := rank(t, &fake{fail: -1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := &byParity{}
-	p := NewPool(entities, 10, 3, shared, func() Worker { return &inGroup{fake{fail: -1}, shared} })
+	p := NewPool(entities, 10, 3, byParity, func() Worker { return &fake{fail: -1} })
 	got, err := p.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("by groups:\n%s", diff)
-	}
-	if diff := cmp.Diff([]int32{0, 1}, shared.held); diff != "" || len(shared.now) > 0 {
-		t.Errorf("held groups, %v still:\n%s", shared.now, diff)
 	}
 }

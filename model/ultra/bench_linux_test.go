@@ -10,15 +10,13 @@ import (
 
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
-	"tagnet/model/propagation"
 	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
 )
 
-// BenchmarkQuery compares queries in the shared way with the same queries propagated in the plain way, by the same kernels on one
-// core, without their scores: test queries drawn at random, one after the other in both ways. The times are those of the processor. The metric times is
-// how many times faster the shared way is, without and with its share of what the queries of a base relation have in common.
+// BenchmarkQuery answers test queries drawn at random on one core. The time of a query is that of the processor, without its relation's
+// states.
 func BenchmarkQuery(b *testing.B) {
 	for _, folder := range []string{"wn18rr", "fb15k-237"} {
 		b.Run(folder, func(b *testing.B) {
@@ -27,49 +25,18 @@ func BenchmarkQuery(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			c := ultra.Configuration()
-			scorer := scorer(b, ultratest.Drawn(1), d.graph, nil, k)
-			w, weights := scorer.Worker(), propagation.NewWeights(d.graph, nil, c, false)
-			if err := weights.Load(k, ultratest.Drawn(1)); err != nil {
-				b.Fatal(err)
-			}
-			plain := propagation.New(d.graph, c, k)
-			queries, byBase := d.queries(), map[int32][]query{}
-			for _, q := range queries {
-				byBase[q.base] = append(byBase[q.base], q)
-			}
+			w := scorer(b, ultratest.Drawn(1), d.graph, nil, k).Worker()
+			queries := d.queries()
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			const each = 8 // queries of a base relation
-			var bases, shared, plainly processor
-			rng, relation := rand.New(rand.NewPCG(1, 2)), int32(0)
+			rng, relation := rand.New(rand.NewPCG(1, 2)), queries[0].relation
+			scoresOf(b, w, d.graph, queries[0].source, relation)
+			var answered processor
 			for b.Loop() {
-				if plainly.runs%each == 0 {
-					relation = queries[rng.IntN(len(queries))].base // the more queries, the more often
-					bases.measure(func() {
-						release, err := scorer.Hold(b.Context(), relation, 1)
-						if err != nil {
-							b.Fatal(err)
-						}
-						release()
-					})
-				}
-				q := byBase[relation][rng.IntN(len(byBase[relation]))]
-				shared.measure(func() {
-					scoresOf(b, w, d.graph, q.source, q.relation)
-				})
-				plainly.measure(func() {
-					if err := plain.Forward(b.Context(), weights, propagation.Query{Source: q.source, Relation: q.relation}); err != nil {
-						b.Fatal(err)
-					}
-				})
+				source := queries[rng.IntN(len(queries))].source
+				answered.measure(func() { scoresOf(b, w, d.graph, source, relation) })
 			}
-			b.ReportMetric(bases.milliseconds(), "ms/base")
-			b.ReportMetric(shared.milliseconds(), "ms/query")
-			b.ReportMetric(plainly.milliseconds(), "ms/plain")
-			b.ReportMetric(plainly.milliseconds()/shared.milliseconds(), "times")
-			share := bases.milliseconds() * float64(len(byBase)) / float64(len(queries))
-			b.ReportMetric((plainly.milliseconds()+share)/(shared.milliseconds()+share), "times/with-base")
+			b.ReportMetric(answered.milliseconds(), "ms/query")
 		})
 	}
 }

@@ -7,18 +7,18 @@ import (
 
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
+	"tagnet/model/internal/golden"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
 )
 
 // TestGoldenOnTheInterpreter compares the scores and ranks of golden cases with those of a device, which an interpreter stands for.
 func TestGoldenOnTheInterpreter(t *testing.T) {
 	t.Parallel()
-	for name, c := range golden.Cases(t) {
+	for name, c := range golden.ULTRACases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := c.Graph(t)
-			scorer, err := gpu.NewScorer(interpreter.New(), g, nil, ultra.Configuration(), c.Parameters(t))
+			scorer, err := gpu.NewScorer(interpreter.New(), g, nil, ultra.Configuration(), golden.Published(t, c.Weights))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +35,7 @@ func TestGoldenOnTheInterpreter(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, q := range c.Queries {
-				check(t, fmt.Sprintf("scores of query %d", i), answered[i].Scores[1:], q.Scores)
+				check(t, fmt.Sprintf("scores of query %d", i), answered[i].Scores[1:], q.Scores.Data)
 				if rank := answered[i].Ranks[0]; rank.Pessimistic < q.RankLeast || rank.Pessimistic > q.RankMost {
 					t.Errorf("query %d: rank %d, want %d to %d", i, rank.Pessimistic, q.RankLeast, q.RankMost)
 				}

@@ -6,16 +6,15 @@
 // is on a side of both. For a query of a base relation, six layers of messages between relations, which start from ones at that
 // relation, give every relation a state. These states take the place of learned embeddings: six tables of messages are projected
 // from them, and the state of the query's relation is the source's first state. Then six layers of messages between entities give
-// the final states, which are scored. Package internal/reference says the same in float64 and plain loops, and is the specification.
+// the final states, which are scored.
 //
-// Queries of both directions of a relation share the relations' states and the ground states of the entities; they propagate
-// differences to these (propagation/differences.go).
+// Queries of both directions of a relation share the relations' states.
 //
 // A window with a bound, as TAGNet has, does not fit these weights: the residual connections grow with each layer, and near entities
-// would end early, at another scale than far ones. A radius does: entities farther from the source keep their ground states.
+// would end early, at another scale than far ones.
 //
-// Training (package optimizer) propagates states rather than differences, since each query removes another fact from the graph of
-// entities. The relation graph keeps the fact, as in the authors' program.
+// In training (package optimizer) each query removes its fact from the graph of entities. The relation graph keeps the fact, as in the
+// authors' program.
 //
 // Messages along an edge are multiplied by the row of its inverse: the authors' program sends so, and package relations orders its
 // tables for it.

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	compare "tagnet/model/internal/golden"
+	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/ranking"
 	"tagnet/model/relations"
-	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/golden"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,17 +22,17 @@ func eachVariant(t *testing.T, test func(t *testing.T, k kernel.Kernel)) {
 	}
 }
 
-// TestGoldenFloat32 compares the relation graph, the states that queries share, and scores and ranks of golden cases.
+// TestGoldenFloat32 compares the relation graph, the relations' states and tables, and scores and ranks of golden cases.
 func TestGoldenFloat32(t *testing.T) {
 	t.Parallel()
-	for name, c := range golden.Cases(t) {
+	for name, c := range golden.ULTRACases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, g := c.Parameters(t), c.Graph(t)
+			p, g := golden.Published(t, c.Weights), c.Graph(t)
 			between := relations.GraphOf(g)
 			edges := map[string][][2]int32{}
 			for e := range between.All {
-				of := golden.Types[e.Type]
+				of := golden.ULTRATypes[e.Type]
 				edges[of] = append(edges[of], [2]int32{e.Receiver, e.Sender})
 			}
 			if diff := cmp.Diff(c.RelationGraph, edges); diff != "" {
@@ -44,19 +42,16 @@ func TestGoldenFloat32(t *testing.T) {
 				w := scorer(t, p, g, between, k).Worker()
 				for relation, want := range c.BaseRelations {
 					b := baseOf(t, p, g, between, k, relation)
-					check(t, fmt.Sprintf("final of %d", relation), b.states, want.Final)
+					check(t, fmt.Sprintf("final of %d", relation), b.states, want.Final.Data)
 					for layer, want := range want.Tables {
-						check(t, fmt.Sprintf("table %d of %d", layer, relation), b.tables[layer-1], want)
-					}
-					if want.Ground != nil {
-						check(t, fmt.Sprintf("ground states of %d", relation), b.ground, want.Ground[ultra.Layers])
+						check(t, fmt.Sprintf("table %d of %d", layer, relation), b.tables[layer-1], want.Data)
 					}
 					for i, q := range c.Queries {
 						if q.Base != relation {
 							continue
 						}
 						scores := scoresOf(t, w, g, q.Source, q.Relation)
-						check(t, fmt.Sprintf("scores of query %d", i), scores, q.Scores)
+						check(t, fmt.Sprintf("scores of query %d", i), scores, q.Scores.Data)
 						if rank := ranking.Filtered(scores, q.Answer, c.Known(q)); rank.Pessimistic < q.RankLeast || rank.Pessimistic > q.RankMost {
 							t.Errorf("query %d: rank %d, want %d to %d", i, rank.Pessimistic, q.RankLeast, q.RankMost)
 						}
@@ -67,9 +62,9 @@ func TestGoldenFloat32(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, what string, got []float32, want golden.Tensor) {
+func check(t *testing.T, what string, got []float32, want []float64) {
 	t.Helper()
-	if err := compare.Compare(what, got, want.Data, compare.Tolerance32); err != nil {
+	if err := golden.Compare(what, got, want, golden.Tolerance32); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	order "cmp"
 	"math/rand/v2"
 	"slices"
-	tagnet "tagnet/model/internal/reference"
 	"testing"
 
 	"tagnet/model/inference"
-	compare "tagnet/model/internal/golden"
+	"tagnet/model/internal/golden"
+	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/relations"
@@ -51,8 +51,8 @@ func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 2))
 	for range 10 {
-		g := compare.RandomGraph(t, rng, 1+rng.IntN(20), 1+rng.IntN(80), rng.IntN(50))
-		of := tagnet.RelationGraph(g)
+		g := golden.RandomGraph(t, rng, 1+rng.IntN(20), 1+rng.IntN(80), rng.IntN(50))
+		of := reference.RelationGraph(g)
 		var want []relations.Edge
 		for kind, edges := range of {
 			for _, e := range edges {
@@ -74,19 +74,14 @@ func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 	}
 }
 
-// TestThreadsChangeNoBit computes what queries share with several threads, and lets several workers read it at once.
+// TestThreadsChangeNoBit has several workers answer queries of one relation at once, whose states they share.
 func TestThreadsChangeNoBit(t *testing.T) {
 	t.Parallel()
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		const entities, workers = 400, 3 // some blocks of rows
-		g := compare.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
+		g := golden.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
 		one := scorer(t, ultratest.Drawn(5), g, nil, k).Worker()
 		several := scorer(t, ultratest.Drawn(5), g, nil, k)
-		release, err := several.Hold(t.Context(), 1, workers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer release()
 		var each [workers]*inference.Worker
 		for i := range each {
 			each[i] = several.Worker()

@@ -33,12 +33,11 @@ func scoresOf(t testing.TB, w *inference.Worker, g *graph.Graph, source, relatio
 	return scores
 }
 
-// base is what queries of a base relation share: the states of all relations, [2R, 64], the tables of messages by layer, in the order
-// of the weights, and the ground states after the last layer, by entity.
+// base is what queries of a base relation share: the states of all relations, [2R, 64], and the tables of messages by layer, in the
+// order of the weights.
 type base struct {
 	states []float32
 	tables [][]float32
-	ground []float32
 }
 
 func baseOf(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *relations.Graph, k kernel.Kernel, relation int32) (b base) {
@@ -56,16 +55,5 @@ func baseOf(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *r
 		}
 		b.tables = append(b.tables, table)
 	}
-	propagator := propagation.New(g, c, k)
-	ground := propagation.NewGround(propagator)
-	if err := ground.Forward(t.Context(), w, relation, 2); err != nil {
-		t.Fatal(err)
-	}
-	b.ground = make([]float32, g.Entities*c.Dim)
-	ground.Final(func(entities []int32, states []float32) {
-		for i, o := range entities {
-			copy(stack.Row(b.ground, c.Dim, o), stack.Row(states, c.Dim, int32(i)))
-		}
-	})
 	return b
 }

@@ -4,18 +4,17 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	tagnet "tagnet/model/internal/reference"
 	"testing"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	compare "tagnet/model/internal/golden"
+	"tagnet/model/internal/golden"
+	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/model/relations"
 	"tagnet/model/ultra"
-	"tagnet/model/ultra/internal/reference"
 	"tagnet/model/ultra/ultratest"
 )
 
@@ -23,7 +22,7 @@ import (
 // queries whose facts leave the graph or stay, and of one whose candidates nothing reaches. After one step of Adam, its first moments are a tenth of the gradients.
 func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
-	wide := compare.Widened(ultratest.Drawn(7))
+	wide := golden.Widened(ultratest.Drawn(7))
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		rng := rand.New(rand.NewPCG(5, 7))
 		for i := range 4 {
@@ -34,7 +33,10 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 			const isolated = 3 // entities without facts
 			facts := randomFacts(rng, entities-isolated, 1+rng.IntN(4), 2*entities)
 			g := graphOf(t, entities, 4, facts)
-			edges := tagnet.RelationGraph(g)
+			m, err := reference.New(g, c, wide)
+			if err != nil {
+				t.Fatal(err)
+			}
 			want, loss := parameters.NewSet[float64](ultra.Layout()), 0.0
 			var batch []optimizer.Example
 			for n := range 3 {
@@ -52,15 +54,10 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 					e.Negatives = append(e.Negatives, int32(first+rng.IntN(entities-first)))
 				}
 				batch = append(batch, e)
-				var left []graph.Fact
-				for _, other := range facts {
-					if !optimizer.Removal(e, g, c).Removes(other.Head, other.Relation, other.Tail) {
-						left = append(left, other)
-					}
-				}
-				loss += reference.Loss(wide, graphOf(t, entities, g.BaseRelations, left), edges, reference.Example{
-					Source: e.Source, Relation: e.Relation, Base: e.Relation % 4, Answer: e.Answer, Negatives: e.Negatives, Temperature: c.AdversarialTemperature,
-				}, want)
+				pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: optimizer.Removal(e, g, c), Training: true})
+				own, gradient := reference.Loss(pass.Scores, e.Answer, e.Negatives, c.AdversarialTemperature)
+				loss += own
+				pass.Backward(gradient, want)
 			}
 			for _, tensor := range want.Tensors {
 				for j := range tensor.Data {
@@ -76,7 +73,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := compare.Compare("loss", []float64{result.Loss}, []float64{loss / float64(len(batch))}, compare.Tolerance32); err != nil {
+			if err := golden.Compare("loss", []float64{result.Loss}, []float64{loss / float64(len(batch))}, golden.Tolerance32); err != nil {
 				t.Errorf("batch %d: %v", i, err)
 			}
 			got := parameters.NewSet[float32](ultra.Layout())
@@ -88,7 +85,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 					}
 				}
 			}
-			if err := compare.CompareSets(got, want, compare.Tolerance32); err != nil {
+			if err := golden.CompareSets(got, want, golden.Tolerance32); err != nil {
 				t.Errorf("batch %d, remove %s: %v", i, c.Remove, err)
 			}
 		}

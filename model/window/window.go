@@ -30,9 +30,6 @@ type Layout struct {
 	Needed []uint8
 	// SourceChildren reports whether the source has admitted children, also such as have no row.
 	SourceChildren bool
-	// Heard, unless 0, is a number of layers, at least the hops of Fill, which then lists only senders that are heard in
-	// one of them: an entity hears its siblings a layer later than its parents, and its children two layers later.
-	Heard int
 	// Ages has, for each age, which rows have equal states. FindEquivalent fills it.
 	Ages []Equivalence
 
@@ -109,9 +106,6 @@ func (l *Layout) fill(source int32, hops, delta int, table int32, removal graph.
 			for _, o := range levels[level+1] {
 				l.partition.MarkReached(l.order.ranks[o])
 			}
-		}
-		if l.Heard > 0 {
-			l.partition.Kinds = min(delta, 2, l.Heard-level) + 1
 		}
 		l.sortSenders(l.Levels[level], l.Levels[level+1], removal)
 		l.endLevel()
@@ -247,13 +241,6 @@ func (l *Layout) sortTouched(row int32, removal graph.Removal) {
 
 // ByDegree returns all entities of the graph by ascending degree, [V]. The slice is a view.
 func (l *Layout) ByDegree() []int32 { return l.order.entities }
-
-// Ranks returns the rank by degree of the entity in each row, [n]: its index in ByDegree, and its row in a layout of FillAll. The
-// slice is a view.
-func (l *Layout) Ranks() []int32 { return l.ranks }
-
-// RowOfRank returns the row of the entity of a rank, or kernel.NoRow.
-func (l *Layout) RowOfRank(rank int32) int32 { return l.partition.Rows[rank] }
 
 // Row returns the row of an entity, or kernel.NoRow.
 func (l *Layout) Row(entity int32) int32 { return l.partition.Rows[l.order.ranks[entity]] }

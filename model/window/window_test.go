@@ -29,17 +29,15 @@ func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 type edge struct{ sender, relation int32 }
 
 // admitted lists the edges into o that the paper's edge constraint admits, in terms of the
-// distances of their ends: dist(sender) < dist(o) + delta. With heard, those alone whose first message, in the layer after the
-// one in which the sender is reached and not before o is reached, is in the first layers.
-func admitted(g *graph.Graph, o int32, distances []uint8, hops, delta, heard int, removal graph.Removal) []edge {
+// distances of their ends: dist(sender) < dist(o) + delta.
+func admitted(g *graph.Graph, o int32, distances []uint8, hops, delta int, removal graph.Removal) []edge {
 	var edges []edge
 	senders, relations := g.In(o)
 	for i, u := range senders {
 		if removal.Removes(u, relations[i], o) || int(distances[u]) > hops {
 			continue
 		}
-		first := max(int(distances[u])+1, int(distances[o]))
-		if int(distances[u]) < int(distances[o])+delta && (heard == 0 || first <= heard) {
+		if int(distances[u]) < int(distances[o])+delta {
 			edges = append(edges, edge{u, relations[i]})
 		}
 	}
@@ -72,7 +70,6 @@ func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
 			}
 			search.NewSearcher(g).Search(source, hops, removal, distances)
 			table := []int32{0, int32(g.Entities)}[rng.IntN(2)]
-			l.Heard = []int{0, hops, hops + 1, 6}[rng.IntN(4)]
 			l.Fill(source, hops, delta, table, removal)
 			check(t, l, g, distances, hops, delta, table, removal)
 		}
@@ -116,7 +113,7 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 					senders[kind]++
 				}
 			}
-			if want := admitted(g, o, distances, hops, delta, l.Heard, removal); !slices.Equal(sorted(got), sorted(want)) {
+			if want := admitted(g, o, distances, hops, delta, removal); !slices.Equal(sorted(got), sorted(want)) {
 				t.Fatalf("entity %d at distance %d, delta %d, admits %v, want %v", o, level, delta, got, want)
 			}
 			if int(l.Admitted(i)) != len(got) {

@@ -16,13 +16,8 @@ const (
 )
 
 // Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
-// each entity in every layer. With a ground it returns less, so that a shard has hundreds of queries of each base relation: the ground
-// that they share, which takes as long as several of them, is computed once in a shard.
+// each entity in every layer.
 func Work(c configuration.Configuration, g *graph.Graph) float64 {
-	if c.HasGround() {
-		const perRelation = 256
-		return shardWork / float64(perRelation*max(1, g.BaseRelations))
-	}
 	return c.Covers(g.Entities) * float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
 }
 

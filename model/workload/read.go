@@ -67,29 +67,6 @@ func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
 	return listed{queries, ranker.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}}, err
 }
 
-// Sample returns about n of the queries, spread evenly over all.
-func Sample(ctx context.Context, loaded *kg.KG, p Params, n int) ([]ranker.Query, error) {
-	if len(p.Ask.Relations) == 0 {
-		p.Limit = int64(n)
-		return List(ctx, loaded, p)
-	}
-	all, err := Read(ctx, loaded, p)
-	if err != nil {
-		return nil, err
-	}
-	var queries []ranker.Query
-	total := all.Len()
-	for i := range min(n, total) {
-		at := i * total / min(n, total)
-		one, err := all.Range(at, at+1)
-		if err != nil {
-			return nil, err
-		}
-		queries = append(queries, one...)
-	}
-	return queries, nil
-}
-
 // Takes reports whether a row of a table of so many is among limit rows that are spread evenly over all: every rows/limit-th is. A limit of
 // 0 takes all.
 func Takes(limit int64, row, rows int) bool {

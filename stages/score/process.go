@@ -47,9 +47,8 @@ type Params struct {
 	Best       int
 	Known      ranking.Known
 	Candidates string
-	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load. Radius is that of ranker.Model.
+	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load.
 	RelationGraph string
-	Radius        int
 	// Parts are the parts of the graph that the queries of workload.Params have; its zero value stands for the graph.
 	Parts parts.Place
 	// Reach takes the place of the checkpoint's configuration.Configuration.Reach.
@@ -175,7 +174,7 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 		}
 		list.Candidates = lists.Candidates
 	}
-	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights, Radius: p.Radius}
+	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights}
 	if p.Parts.URL != "" {
 		folder, err := p.Parts.Open(ctx)
 		if err != nil {

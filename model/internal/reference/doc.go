@@ -1,6 +1,5 @@
 // Package reference is the specification of the model, in float64 and plain loops. Tests of the fast
-// packages compare their results with it; otherwise only the specification of ULTRA imports it. It
-// optimizes nothing: it sends every message that a window admits, the empty ones included, and update
+// packages compare their results with it. It optimizes nothing: it sends every message that a window admits, the empty ones included, and update
 // vectors have all their 12 d entries. One file holds one idea:
 //
 //	search.go     distances from the source

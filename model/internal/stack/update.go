@@ -40,12 +40,6 @@ type Update struct {
 	// Receivers has the rows and the messages. Its Previous are the states that the update adds to, or nil for zeros.
 	Receivers kernel.Receivers
 	Output    []float32
-	// Keep, if not nil, receives the linear map's output without its bias, in the rows of Output.
-	Keep []float32
-	// Shared, if not nil, has the linear map's outputs for the ground states, and Ranks the row of Shared for each row: then the
-	// states are differences to the ground states.
-	Shared []float32
-	Ranks  []int32
 }
 
 // Run computes the update block by block.
@@ -65,24 +59,13 @@ func (b *Buffers) prepare(u Update) {
 }
 
 func (b *Buffers) block(k kernel.Kernel, u *Update, rows []int32) {
-	n, d, first := len(rows), b.dim, int(rows[0])
+	n, d := len(rows), b.dim
 	linear := b.linear[:n*d]
 	b.receivers.Rows, b.receivers.FeatureRows = rows, b.index[:n]
 	k.Aggregate(&b.receivers, b.features)
-	if u.Receivers.Previous == nil {
-		k.MultiplyRows(linear, b.features[d:], 2*d, u.Matrix[d*d:], n, d, d, false)
-	} else {
-		k.Multiply(linear, b.features, u.Matrix, n, 2*d, d, false)
-	}
-	if u.Keep != nil {
-		copy(u.Keep[first*d:], linear)
-	}
+	k.Multiply(linear, b.features, u.Matrix, n, 2*d, d, false)
 	b.update.Rows, b.update.LinearRows, b.update.Linear = rows, b.index[:n], linear
-	if u.Shared == nil {
-		k.Normalize(&b.update)
-		return
-	}
-	k.NormalizeDifference(&b.update, u.Shared, u.Ranks[first:first+n])
+	k.Normalize(&b.update)
 }
 
 // backwardBuffers are those of blocks of a backward pass, which only training needs.

@@ -50,7 +50,6 @@ func (m *machine) generate(rows int, stripes ...int) {
 		m.normalizeBackward(dim)
 	}
 	m.sumsBackward()
-	m.normalizeDifference(64)
 	m.fold()
 	m.foldTwo()
 	m.unfold()

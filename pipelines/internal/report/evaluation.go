@@ -158,9 +158,6 @@ func (v evaluation) origin(datasets ...string) []string {
 			sentences = append(sentences, fmt.Sprintf("The weights are %s, trained on %s%s. %s", weights, graphs, further, not))
 		}
 	}
-	if v.of.Radius > 0 {
-		sentences = append(sentences, fmt.Sprintf("With --radius %d, which is an approximation: entities farther from the source are scored as if it did not exist.", v.of.Radius))
-	}
 	return sentences
 }
 

@@ -27,7 +27,6 @@ func TestOrigin(t *testing.T) {
 		"other weights":           {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, "", "wn18rr"},
 		"published":               {workspace.Evaluated{Given: published}, "published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs", "umls"},
 		"a graph of its training": {workspace.Evaluated{Given: published}, "CoDEx-M. Facts of WN18RR_v2_ind are among them: these are not", "WN18RR_v2_ind"},
-		"a radius":                {workspace.Evaluated{Given: published, Radius: 3}, "unseen graph. With --radius 3, which is an approximation", ""},
 		"trained further":         {workspace.Evaluated{Checkpoint: "epoch-001", From: published}, "WN18RR and CoDEx-M, and then trained further. On the authors' graphs", "codex-s"},
 	} {
 		got := strings.Join(evaluation{of: c.of}.origin("", c.on), " ")
@@ -41,17 +40,17 @@ func TestOrigin(t *testing.T) {
 // title.
 func TestGivenModel(t *testing.T) {
 	t.Parallel()
-	of := func(radius, reach int) *evidence {
-		given := workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}, Radius: radius, Reach: reach}
+	of := func(reach int) *evidence {
+		given := workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}, Reach: reach}
 		return &evidence{workspace: workspace.New("w"), evaluations: []evaluation{{of: given}}}
 	}
-	e := of(0, 0)
-	e.runs = []*evidence{e, of(3, 0), of(0, 9)}
+	e := of(0)
+	e.runs = []*evidence{e, of(9)}
 	var got []string
 	for _, row := range e.composeRuns().Tables[0].Rows {
 		got = append(got, row[1].Text)
 	}
-	if diff := cmp.Diff([]string{"--model ultra_3g.pth", "--model ultra_3g.pth --radius 3", "--model ultra_3g.pth --reach 9"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"--model ultra_3g.pth", "--model ultra_3g.pth --reach 9"}, got); diff != "" {
 		t.Errorf("configurations (-want +got):\n%s", diff)
 	}
 	if title := e.compose().Title; title != "Pretrained model" {

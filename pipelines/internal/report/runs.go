@@ -142,9 +142,6 @@ func (e *evidence) flags() string {
 		return ""
 	}
 	flags := of.Model()
-	if of.Radius > 0 {
-		flags += fmt.Sprintf(" --radius %d", of.Radius)
-	}
 	if of.Reach > 0 {
 		flags += fmt.Sprintf(" --reach %d", of.Reach)
 	}

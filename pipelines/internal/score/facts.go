@@ -348,7 +348,7 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 		Model: score.Params{
 			Graph: w.Graph(), Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
 			Best: d.best, Known: ranking.Beside, Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB,
-			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Radius: d.radius, Reach: d.model.Record.Configuration.Reach,
+			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Reach: d.model.Record.Configuration.Reach,
 		},
 		Folder: w.Path(d.folder), Name: p.name, Lock: held, Unreached: d.unreached,
 	}

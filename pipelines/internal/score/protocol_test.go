@@ -35,10 +35,6 @@ func (byID) ScoresWithout(_ context.Context, _ int32, _ edges.Removal, _ *subgra
 	}
 	return nil
 }
-func (byID) Group(int32) int32 { return 0 }
-func (byID) Hold(context.Context, int32, int) (func(), error) {
-	return func() {}, nil
-}
 func (byID) Sent() int64                { return 0 }
 func (byID) Distance(int32) (int, bool) { return 0, true }
 
@@ -65,7 +61,7 @@ func TestMergedRanksByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scored, err := ranker.NewPool(5, 2, 1, byID{}, func() ranker.Worker { return byID{} }).Rank(t.Context(), &ranker.Bundle{Queries: queries}, ranking.Selection{}, nil)
+		scored, err := ranker.NewPool(5, 2, 1, func(int32) int32 { return 0 }, func() ranker.Worker { return byID{} }).Rank(t.Context(), &ranker.Bundle{Queries: queries}, ranking.Selection{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

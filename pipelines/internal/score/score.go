@@ -44,7 +44,6 @@ type flags struct {
 	limit                     int64
 	protocolFlag
 	weightsFlags
-	radiusFlag
 	reach int
 	bundlesFlag
 	explanationFlags
@@ -63,7 +62,6 @@ func Pipeline() command.Pipeline {
 			set.Int64Var(&f.limit, "limit", 0, "most queries of a split that are ranked, spread evenly over all: its metrics come with 95% intervals; 0 or more, 0 takes all")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
-			f.radiusFlag.register(set)
 			command.ReachFlag(set, &f.reach)
 			f.bundlesFlag.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
@@ -135,8 +133,6 @@ type recorded struct {
 	Candidates string `json:"candidates,omitempty"`
 	OnlyNew    bool   `json:"only_new,omitempty"`
 	TopK       int    `json:"top_k"`
-	// Radius is that of --radius, 0 for exact scores.
-	Radius int `json:"radius,omitempty"`
 	// Reach is configuration.Configuration.Reach, as in training or of --reach.
 	Reach int `json:"reach,omitempty"`
 	// Given is the model of --model, or nil.
@@ -244,9 +240,6 @@ func (a *opened) open(ctx context.Context) error {
 		return err
 	}
 	if err := a.openBundles(ctx); err != nil {
-		return err
-	}
-	if err := a.checkRadius(); err != nil {
 		return err
 	}
 	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {
@@ -397,9 +390,6 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int
 		err = a.readFitted(ctx)
 	}
 	if err == nil {
-		err = a.sayRadiusLoss(ctx, stage.Folder)
-	}
-	if err == nil {
 		err = a.rank(ctx, stage, queries)
 	}
 	if err == nil {
@@ -443,7 +433,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Radius: a.radius, Reach: a.model.Record.Configuration.Reach,
+			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Record.Configuration.Reach,
 		},
 		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}

@@ -40,7 +40,7 @@ func (t *ownTriples) read() error {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"candidates", t.candidates != ""}, {"only_new", t.onlyNew}, {"explain", t.explained}, {"radius", t.radius > 0}} {
+	}{{"candidates", t.candidates != ""}, {"only_new", t.onlyNew}, {"explain", t.explained}} {
 		if flag.given {
 			return command.Usage("--%s is for queries, lines of source and relation; %s has %s", flag.name, t.queries, what)
 		}

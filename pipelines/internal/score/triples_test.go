@@ -307,7 +307,4 @@ func TestULTRATriples(t *testing.T) {
 			t.Errorf("a triple (-library +score):\n%s", diff)
 		}
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(base, "--radius", "2")...); code != 2 || !strings.Contains(stderr, "--radius is for queries") {
-		t.Errorf("with a radius: %d, %s", code, stderr)
-	}
 }

@@ -183,31 +183,6 @@ func TestULTRACalibrated(t *testing.T) {
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate: there are no validation queries"}, "--workspace", w, "--model", ultraFile(t, nil), "--calibrate", "--relation", "r")
 }
 
-func TestULTRARadius(t *testing.T) {
-	w, weights := wordNet(t), ultraFile(t, nil)
-	score := func(flags ...string) string {
-		t.Helper()
-		return pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--model", weights}, flags...)...)
-	}
-	score()
-	exact := rowsOf[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation/test/rankings"))
-	if out := score("--radius", "6"); !strings.Contains(out, "is complete with the same configuration") {
-		t.Errorf("radius 6 is another configuration:\n%s", out)
-	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--model", weights, "--radius", "1"); code != 1 || !strings.Contains(stderr, "radius is absent there, 1 here") {
-		t.Errorf("radius 1 over an exact evaluation: exit code %d, %s", code, stderr)
-	}
-	if out := score("--radius", "1", "--force"); !strings.Contains(out, "--radius 1 is an approximation: of a sample of") || !strings.Contains(out, "% of the messages, MRR 0.") {
-		t.Errorf("radius 1:\n%s", out)
-	}
-	if cmp.Equal(exact, rowsOf[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation/test/rankings"))) {
-		t.Error("radius 1 gives the scores of the exact propagation")
-	}
-	if out := score("--radius", "2", "--relation", "all", "--top_k", "5"); !strings.Contains(out, "of the 5 best answers are the same") || strings.Contains(out, "MRR") {
-		t.Errorf("queries without answers:\n%s", out)
-	}
-}
-
 func TestULTRARefused(t *testing.T) {
 	w, weights := wordNet(t), ultraFile(t, nil)
 	whole, err := os.ReadFile(weights)
@@ -232,9 +207,6 @@ func TestULTRARefused(t *testing.T) {
 		"another model":       {1, "it is no ULTRA model: no tensor's name begins with relation_model. or entity_model.", []string{"--model", other}},
 		"a folder":            {2, "--model: " + w + ": it is not a regular file", []string{"--model", w}},
 		"a device file":       {2, "it is not a regular file", []string{"--model", "/dev/zero"}},
-		"far radius":          {2, "--radius is 7: want 0 to 6", []string{"--model", weights, "--radius", "7"}},
-		"radius of another":   {2, "--radius is for ULTRA's weights", []string{"--model", "wn18rr", "--radius", "2"}},
-		"radius and reach":    {2, "--radius with a reach of 5", []string{"--model", weights, "--radius", "2", "--reach", "5"}},
 		"a device":            {1, "no CUDA driver", []string{"--model", weights, "--device", "cuda"}},
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},

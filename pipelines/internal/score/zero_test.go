@@ -106,13 +106,6 @@ func TestZeroOnASeenGraph(t *testing.T) {
 	}
 }
 
-// TestZeroRadius refuses a radius, which windows do not have.
-func TestZeroRadius(t *testing.T) {
-	w := trained(t, "plain")
-	refused := pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"--radius is for ULTRA's weights", "messages of zero are bounded", "--policy window and --delta 2: leave it out"}}
-	pipelinetest.Fail(t, Pipeline(), refused, "--workspace", w, "--model", "zero", "--radius", "3")
-}
-
 // TestZeroIsNamedWhereATrainingWasInterrupted names it where a run has no epoch.
 func TestZeroIsNamedWhereATrainingWasInterrupted(t *testing.T) {
 	w := trained(t, "plain")

@@ -111,7 +111,7 @@ type asked struct {
 	queries []model.Query
 	single  bool // one query, without a list
 	k       int
-	key     batchKey // without together
+	key     batchKey // without a source
 }
 
 // check checks a request, and admits its queries.
@@ -203,12 +203,12 @@ func (s *server) lookUp(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// batchKey is what queries that share a batch have in common: what model.Model.Together returns, and which answers they want.
+// batchKey is what queries that share a batch have in common: their source, and which answers they want.
 type batchKey struct {
-	together string
-	onlyNew  bool
-	typed    bool // only answers of the type kind
-	kind     string
+	source  string
+	onlyNew bool
+	typed   bool // only answers of the type kind
+	kind    string
 }
 
 // options returns how the model restricts the answers.
@@ -230,7 +230,7 @@ func (s *server) ask(ctx context.Context, a asked) ([][]model.Answer, error) {
 	}
 	tickets := make([]batch.Ticket, len(a.queries))
 	for i, one := range a.queries {
-		key.together = s.model.Together(one)
+		key.source = one.Source
 		tickets[i] = s.batches.Submit(key, one, a.k, compute)
 	}
 	answers := make([][]model.Answer, len(a.queries))

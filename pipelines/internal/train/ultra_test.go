@@ -115,7 +115,7 @@ func TestTrainRelationsFromAGraph(t *testing.T) {
 	}
 }
 
-// answersInTheLibrary asks the library what score answers, which propagates differences to states that queries share.
+// answersInTheLibrary asks the library what score answers.
 func answersInTheLibrary(t *testing.T, w string) {
 	t.Helper()
 	opened, err := model.Open(t.Context(), w)

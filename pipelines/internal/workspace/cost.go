@@ -18,11 +18,6 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 	)
 	covered := c.Covers(int(s.Entities))
 	edges, entities := covered*float64(max(1, s.Edges)), covered*float64(s.Entities)
-	if c.HasGround() { // computed once for the queries of a base relation
-		const perUpdate = 55e-9 // of 64 dimensions, without the aggregators of PNA
-		base := float64(c.Layers) * (perMessage*edges + perUpdate*entities)
-		return base * (float64(queries) + min(float64(queries), float64(s.Relations/2))), true
-	}
 	kept, bound := float64(c.Layers)*edges, c.Policy != configuration.PolicyFull
 	if c.Policy == configuration.PolicyWindow && covered == 1 && w.Complete(ctx, w.MessagesFolder(split)) {
 		if counted, err := counts.ReadSummary(ctx, w.Messages(split)); err == nil {

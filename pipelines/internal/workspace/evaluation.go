@@ -34,8 +34,6 @@ type Evaluated struct {
 	Given *checkpoint.Origin
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, or nil.
 	From *checkpoint.Origin
-	// Radius is the value of --radius, 0 for the exact one.
-	Radius int
 	// Reach is how many entities a query propagated through at most, 0 for all.
 	Reach int
 }
