@@ -33,8 +33,7 @@ type bench struct {
 	kernel        kernel.Kernel
 	parameters    *parameters.Set[float32]
 	weights       *propagation.Weights
-	background    *propagation.Background // of queries that are scored, or nil
-	selected      accelerator.Selection   // of --device
+	selected      accelerator.Selection // of --device
 }
 
 // configure returns the configuration that the flags ask for: the preset's, or a window with PNA and
@@ -71,9 +70,6 @@ func (o options) configure() (configuration.Configuration, error) {
 	}
 	if err := c.Validate(); err != nil {
 		return c, program.Usage("%w", err)
-	}
-	if o.train && c.ShareStates && c.HasBackground() {
-		return c, program.Usage("policy full shares states between the queries of a batch, and --train times queries one by one: add --share_states=false, or time train instead")
 	}
 	return c, nil
 }

@@ -32,12 +32,6 @@ func (b *bench) drawQueries() (out []sourceQueries, relations []int32) {
 func (b *bench) measureForward(ctx context.Context) (result, error) {
 	queries, relations := b.drawQueries()
 	b.weights.Relations.Prepare(relations)
-	if b.configuration.HasBackground() {
-		b.background = propagation.NewBackground(propagation.New(b.graph, b.configuration, b.kernel))
-		if err := b.background.Forward(ctx, b.weights, nil, false); err != nil {
-			return result{}, err
-		}
-	}
 	return b.run(ctx, b.workers(len(queries)), len(queries), func(w *worker, i int) error { return w.propagate(ctx, queries[i]) })
 }
 
@@ -46,7 +40,7 @@ func (w *worker) propagate(ctx context.Context, q sourceQueries) error {
 	for rest := q.relations; len(rest) > 0; {
 		batch := rest[:min(w.propagator.MaxLanes(), len(rest))]
 		rest = rest[len(batch):]
-		if err := w.propagator.ForwardBatch(ctx, w.weights, propagation.Query{Source: q.source, Background: w.background}, batch); err != nil {
+		if err := w.propagator.ForwardBatch(ctx, w.weights, propagation.Query{Source: q.source}, batch); err != nil {
 			return err
 		}
 		w.count()

@@ -188,7 +188,6 @@ func TestErrors(t *testing.T) {
 		{[]string{"--layers", "0"}, true, "layers"},
 		{[]string{"--preset", "wn18r"}, true, "wn18rr"},
 		{[]string{"--policy", "partial"}, true, "policy"},
-		{[]string{"--policy", "full", "--train", "--share_states"}, true, "queries of a batch"},
 		{[]string{"--delta", "-1"}, true, "delta"},
 		{[]string{"--queries", "0"}, true, "--queries"},
 		{[]string{"--per_source", "0"}, true, "--per_source"},

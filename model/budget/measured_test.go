@@ -37,7 +37,7 @@ func TestEstimatesBoundWhatIsHeld(t *testing.T) {
 			within.Reach = 1000
 			compare(t, g, facts, within, 8)
 			if dataset == "wn18rr" {
-				c.Policy, c.ShareStates = configuration.PolicyFull, true
+				c.Policy = configuration.PolicyFull
 				compare(t, g, facts, c, most)
 			}
 		})
@@ -60,7 +60,7 @@ func TestEstimatesBoundWhatIsHeld(t *testing.T) {
 		},
 		"full": func(c *configuration.Configuration) { c.Policy = configuration.PolicyFull },
 		"full, independent": func(c *configuration.Configuration) {
-			c.Policy, c.Dependent, c.Dropout, c.ShareStates = configuration.PolicyFull, false, 0, true
+			c.Policy, c.Dependent, c.Dropout = configuration.PolicyFull, false, 0
 		},
 		"graph": func(c *configuration.Configuration) {
 			c.Relations, c.RelationLayers, c.Aggregate, c.Dropout = configuration.RelationsGraph, 3, configuration.AggregateSum, 0

@@ -62,14 +62,6 @@ func folded(s Sizes, c configuration.Configuration) int64 {
 	return total + 8*layers*s.Relations*d
 }
 
-// background bounds the bytes of the states that a process computes once for the queries of all threads.
-func background(s Sizes, c configuration.Configuration, training bool) int64 {
-	if !c.HasBackground() || training && !c.ShareStates {
-		return 0
-	}
-	return propagator(s, c, training)
-}
-
 // propagator bounds the bytes of a thread's forward pass, and in training its backward pass.
 func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 	s, searched := within(s, c)

@@ -131,7 +131,7 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 		return e
 	}
 	batched, trained := trainingBetween(s, c)
-	e.Rows = append(e.Rows, Row{"batch", batch(s, c) + batched + max(background(s, c, true), shared)}) // validation has a background of its own, without gradients
+	e.Rows = append(e.Rows, Row{"batch", batch(s, c) + batched + shared})
 	e.Thread = max(trainer(s, c)+trained, thread)
 	return e
 }

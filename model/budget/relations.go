@@ -16,7 +16,7 @@ func ranking(s Sizes, c configuration.Configuration, topK int) (shared, thread i
 		shared, scores := rankingOnDevice(s, c, topK)
 		return shared, thread + scores
 	}
-	return background(s, c, false), thread + scorer(s, c)
+	return 0, thread + scorer(s, c)
 }
 
 // trainingBetween bounds the bytes of what a source that takes relations from their graph adds to a training: those of a batch, and

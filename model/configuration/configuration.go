@@ -120,9 +120,8 @@ type Configuration struct {
 	// Batching is random (the paper's), grouped or relation.
 	Batching string `json:"batching"`
 	// ShareStates computes states that are equal on paper once while training, and adds up their
-	// gradients: less work for the same model, but for rounding. Within a window these are states of a query's
-	// entities, with policy full and relations that do not depend on the query those of a batch's queries. Only
-	// without dropout, which would make them differ. A device computes all of them.
+	// gradients: less work for the same model, but for rounding. Only without dropout, which would make them
+	// differ. Policy full and devices compute all of them.
 	ShareStates bool `json:"share_states,omitzero"`
 	// WeightAverage is the share of the average over earlier epochs in the weights that an epoch leaves for
 	// validation and scoring: average = WeightAverage average + (1 - WeightAverage) weights, from the first
@@ -153,12 +152,6 @@ func (c Configuration) Windowed() bool {
 // Prioritized reports whether priorities decide which messages are sent (A*Net).
 func (c Configuration) Prioritized() bool {
 	return c.Policy == PolicyAStar || c.Policy == PolicyWindowWithAStar
-}
-
-// HasBackground reports whether states that no message from the source has reached are the same for all queries: those of
-// policy full, unless relation embeddings depend on the query. In training, dropout makes them differ all the same.
-func (c Configuration) HasBackground() bool {
-	return c.Policy == PolicyFull && relationSources[c.Source()].fixed && c.Reach == 0
 }
 
 // Within returns c as it computes on a graph of so many entities: without a reach that covers them all.
@@ -256,7 +249,7 @@ func (c Configuration) Violations() []Violation {
 	check(c.Reach == 0 || !c.Prioritized(), "reach", c.Reach, "0, for policy "+c.Policy)
 	check(!c.Specific() || c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
 	check(!c.Prioritized() || !c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
-	check(!c.ShareStates || (c.Policy == PolicyWindow || c.HasBackground()) && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window, or policy full with dependent false and reach 0")
+	check(!c.ShareStates || !c.Prioritized() && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window or full")
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
 	return violations
 }

@@ -54,7 +54,7 @@ var hyperparameters = []Field{
 	{"queries_per_epoch", Training, 0, between(0, 1<<30), no, "most training facts that an epoch draws; consecutive epochs draw different ones until all were drawn; 0 is all", func(c *Configuration) any { return &c.QueriesPerEpoch }},
 	{"batch_size", Training, 16, atLeast(1), no, "queries per step", func(c *Configuration) any { return &c.BatchSize }},
 	{"batching", Training, BatchingRandom, oneOf(BatchingRandom, BatchingGrouped, BatchingRelation), no, "batches over all queries, whole groups that share a source, or groups that share a relation, which is faster where relations come from a graph", func(c *Configuration) any { return &c.Batching }},
-	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0, and --policy full only with --dependent=false", func(c *Configuration) any { return &c.ShareStates }},
+	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0; --policy full and devices compute all", func(c *Configuration) any { return &c.ShareStates }},
 	{"learning_rate", Training, 5e-3, above(0), no, "Adam's, in the first epoch", func(c *Configuration) any { return &c.LearningRate }},
 	{"learning_rate_decay", Training, .9, above(0), no, "multiplies the learning rate after each epoch", func(c *Configuration) any { return &c.LearningRateDecay }},
 	{"weight_decay", Training, 0., atLeast(0), no, "added to the gradient, times the weight; with --relations graph decoupled from it, as AdamW's", func(c *Configuration) any { return &c.WeightDecay }},

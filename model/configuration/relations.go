@@ -12,9 +12,8 @@ type relationSource struct {
 	// query says that the embeddings of queries' relations are a parameter; layer lists the parameters of each layer.
 	query bool
 	layer []RelationTensor
-	// fixed says that the tables are the same for all queries, transfers that no parameter belongs to a relation and the graph of
-	// the relations is needed.
-	fixed, transfers bool
+	// transfers says that no parameter belongs to a relation and the graph of the relations is needed.
+	transfers bool
 }
 
 // RelationTensor is a parameter of a relation source in a layer.
@@ -26,7 +25,7 @@ type RelationTensor struct {
 
 // relationSources has a line for each source of relations.
 var relationSources = map[string]relationSource{
-	RelationsTable: {query: true, fixed: true, layer: []RelationTensor{
+	RelationsTable: {query: true, layer: []RelationTensor{
 		{"relation.weight", func(relations, dim int) []int { return []int{relations, dim} }},
 	}},
 	RelationsLinear: {query: true, layer: []RelationTensor{

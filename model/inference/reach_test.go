@@ -29,8 +29,8 @@ func TestScoresWithinReach(t *testing.T) {
 		case 0:
 			c.Policy = configuration.PolicyFull
 		case 1:
-			c.Policy, c.Dependent = configuration.PolicyFull, false // it has a background without a reach
-		case 2: // and this one a ground
+			c.Policy, c.Dependent = configuration.PolicyFull, false
+		case 2:
 			c.Policy, c.Aggregate, c.Relations, c.RelationLayers = configuration.PolicyFull, configuration.AggregateSum, configuration.RelationsGraph, 2
 		case 3:
 			c.DeltaMode, c.Attention, c.DegreeMessages = configuration.DeltaSpecific, configuration.AttentionOwn, true

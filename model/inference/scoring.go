@@ -3,7 +3,6 @@ package inference
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -24,9 +23,6 @@ type Scorer struct {
 	first         *propagation.Propagator
 	score         *mlp
 	attention     *mlp // nil unless delta is specific; may be score
-
-	// background returns the states that all queries share, or nil where there are none. No query's context cancels it.
-	background func() (*propagation.Background, error)
 }
 
 // New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
@@ -39,7 +35,6 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		return nil, fmt.Errorf("preparing to score: %w", err)
 	}
 	s := &Scorer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k)}
-	s.background = sync.OnceValues(s.newBackground)
 	if c.Prioritized() {
 		return s, nil
 	}
@@ -51,14 +46,6 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		}
 	}
 	return s, nil
-}
-
-func (s *Scorer) newBackground() (*propagation.Background, error) {
-	if !s.configuration.HasBackground() {
-		return nil, nil
-	}
-	b := propagation.NewBackground(s.first)
-	return b, b.Forward(context.Background(), s.weights, nil, false)
 }
 
 // Group returns a number for relations whose queries are answered faster one after another.
@@ -100,11 +87,7 @@ func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
-	background, err := w.scorer.background()
-	if err != nil {
-		return fmt.Errorf("scoring: %w", err)
-	}
-	query := propagation.Query{Source: source, Removal: removal, Part: part, Background: background}
+	query := propagation.Query{Source: source, Removal: removal, Part: part}
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
 		if err := w.scoreBatch(ctx, query, batch, scores); err != nil {

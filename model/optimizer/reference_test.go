@@ -30,7 +30,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 		},
 		func(c *configuration.Configuration) { c.Policy, c.AdversarialTemperature = configuration.PolicyFull, 0 },
 		func(c *configuration.Configuration) {
-			c.Policy, c.Layers, c.Dependent, c.ShareStates = configuration.PolicyFull, 2, false, true
+			c.Policy, c.Layers, c.Dependent = configuration.PolicyFull, 2, false
 		},
 		func(c *configuration.Configuration) {
 			c.DeltaMode, c.Attention, c.AttentionTemperature, c.DegreeMessages = configuration.DeltaSpecific, configuration.AttentionShared, .5, true

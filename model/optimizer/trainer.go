@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -33,7 +32,7 @@ var ErrNotFinite = errors.New("the loss is not finite")
 // Trainer trains one model. It is not safe for concurrent use; its own workers are concurrent.
 //
 // Memory: about 4 bytes · batch size · layers · dim · (2R + 13 dim) of gradients, and per
-// worker what package propagation says. A background takes as much as a worker.
+// worker what package propagation says.
 type Trainer struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
@@ -44,12 +43,8 @@ type Trainer struct {
 	solver        *Adam
 	weights       *propagation.Weights
 	workers       []*worker
-	background    *propagation.Background // of a batch; nil where its queries share no states
-	candidates    []int32                 // of a batch, where they do
 
-	turns turns
-
-	// By position in the batch, and after its last query the background's.
+	// By position in the batch.
 	outcomes     []outcome
 	propagations []*propagation.Gradients
 	heads        []*head.Gradients[float32]
@@ -94,14 +89,8 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		}
 		t.workers = append(t.workers, w)
 	}
-	if c.ShareStates && c.HasBackground() {
-		t.background = propagation.NewBackground(propagator)
-	}
 	return t, nil
 }
-
-// sharesWithin reports whether a query shares equal states within itself.
-func (t *Trainer) sharesWithin() bool { return t.configuration.ShareStates && t.background == nil }
 
 // Step changes the weights by the mean gradient of a batch. seed and each example's key decide all
 // random draws. A step is made whole: callers look at their context between steps. On an error no weight has changed; it wraps ErrNotFinite where a loss is not finite,
@@ -131,7 +120,7 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	if len(examples) == 0 {
 		return Result{}, errors.New("a training step without examples")
 	}
-	t.reserve(t.summands(len(examples)))
+	t.reserve(len(examples))
 	if err := t.weights.Load(t.kernel, t.parameters); err != nil {
 		return Result{}, err
 	}
@@ -139,56 +128,17 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		t.relations[i] = e.Relation
 	}
 	t.weights.Relations.Prepare(t.relations[:len(examples)])
-	if err := t.propagateBackground(examples, seed); err != nil {
-		return Result{}, err
-	}
 	share := 1 / float64(len(examples))
 	// Results are stored by position in the batch: which worker takes a query changes nothing.
 	parallel.Workers(len(t.workers), len(examples), func(worker, i int) {
-		w := t.workers[worker]
-		t.outcomes[i] = w.run(examples[i], seed, share, t.propagations[i], t.heads[i])
-		if t.background != nil {
-			t.turns.take(i, func() { t.addToBackground(w, i) })
-		}
+		t.outcomes[i] = t.workers[worker].run(examples[i], seed, share, t.propagations[i], t.heads[i])
 	})
 
 	result, err := total(examples, t.outcomes)
 	if err != nil {
 		return Result{}, err
 	}
-	if t.background != nil {
-		result.Messages += t.background.Sent()
-	}
 	return result, t.sum(len(examples))
-}
-
-// addToBackground adds a query's gradients of the states that it shares, in the order of the batch.
-func (t *Trainer) addToBackground(w *worker, i int) {
-	if t.outcomes[i].err == nil {
-		t.background.Add(w.propagator)
-	}
-}
-
-// propagateBackground computes the states that the batch's queries share.
-func (t *Trainer) propagateBackground(examples []Example, seed uint64) error {
-	if t.background == nil {
-		return nil
-	}
-	t.candidates = t.candidates[:0]
-	first := t.workers[0]
-	for _, e := range examples { // each query draws the same ones again
-		err := Check(e, t.graph, t.configuration.Negatives)
-		if err == nil {
-			first.entities[0] = e.Answer
-			err = first.sampler.Negatives(e, 0, nil, seed, first.entities[1:])
-		}
-		if err != nil {
-			return Failed(e, err)
-		}
-		t.candidates = append(t.candidates, first.entities...)
-	}
-	t.turns.next = 0
-	return t.background.Forward(context.Background(), t.weights, t.candidates, true)
 }
 
 // total returns the sum of the outcomes of a batch, in the order of its examples.
@@ -212,14 +162,6 @@ func Failed(e Example, err error) error {
 	return &ranking.QueryError{Doing: "training on", Source: e.Source, Relation: e.Relation, Answer: e.Answer, Err: err}
 }
 
-// summands returns the number of gradients of a batch of n queries.
-func (t *Trainer) summands(n int) int {
-	if t.background != nil {
-		n++
-	}
-	return n
-}
-
 // reserve allocates n gradients, once.
 func (t *Trainer) reserve(n int) {
 	for len(t.propagations) < n {
@@ -232,12 +174,7 @@ func (t *Trainer) reserve(n int) {
 
 // sum sets every gradient to the sum of n queries', in their order.
 func (t *Trainer) sum(n int) error {
-	if t.background != nil {
-		t.background.Backward(t.propagations[n])
-		t.relations[n] = 0 // whose embedding the background does not read
-	}
-	summands := t.summands(n)
-	if err := propagation.Sum(t.kernel, t.weights, t.propagations[:summands], t.relations[:summands], t.gradients); err != nil {
+	if err := propagation.Sum(t.kernel, t.weights, t.propagations[:n], t.relations[:n], t.gradients); err != nil {
 		return err
 	}
 	t.workers[0].head.SumInto(t.heads[:n], t.gradients)

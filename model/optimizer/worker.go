@@ -3,6 +3,7 @@ package optimizer
 import (
 	"context"
 
+	"tagnet/model/configuration"
 	"tagnet/model/head"
 	"tagnet/model/propagation"
 	"tagnet/model/random"
@@ -57,7 +58,7 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	w.query = propagation.Query{
 		Source: e.Source, Relation: e.Relation, Removal: removal,
 		Candidates: w.entities, Part: e.Part,
-		Training: true, ShareStates: w.trainer.sharesWithin(), Background: w.trainer.background, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
+		Training: true, ShareStates: c.ShareStates && c.Policy == configuration.PolicyWindow, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
 	loss, err := w.head.Run(w.trainer.weights.Relations.Query(e.Relation), w.entities, share, h)

@@ -20,8 +20,6 @@
 //     within a window, only these are laid out where they are few.
 //   - In NBFNet's first layer only the source sends anything: all other receivers of a degree share one
 //     state, but for dropout (far.go).
-//   - What NBFNet computes for entities that the source has not reached is computed once for many queries
-//     (background.go).
 //
 // # Example
 //

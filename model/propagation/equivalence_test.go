@@ -8,6 +8,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/parameters"
 )
 
 // TestEquivalentStatesAreCopied compares states that are computed once for equivalent rows with those
@@ -149,4 +150,14 @@ func candidatesOf(p *Propagator, entities []int32) []float32 {
 	states, valid := make([]float32, len(entities)*p.Depth()*p.Width()), make([]int32, len(entities))
 	p.Candidates(entities, states, valid)
 	return states
+}
+
+// loaded returns weights of random parameters.
+func loaded(t testing.TB, g *graph.Graph, c configuration.Configuration, training bool, k kernel.Kernel) *Weights {
+	t.Helper()
+	w := NewWeights(g, nil, c, training)
+	if err := w.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

@@ -30,12 +30,11 @@ func (f *farRows) split(p *fullPolicy) {
 	f.rows, f.near, f.runs, f.degrees = f.rows[:0], f.near[:0], f.runs[:0], f.degrees[:0]
 	none := p.message == kernel.TransE || p.reach != nil && p.configuration.DegreeMessages
 	f.next = buffer.Cleared(f.next, p.layout.Count())
-	if source := p.sourceRow(); source >= 0 {
-		f.next[source] = true
-		begin, end := p.layout.Senders.Range(source, 1) // as every edge has an inverse, these are the entities that the source sends to
-		for _, row := range p.layout.Senders.Rows[begin:end] {
-			f.next[row] = true
-		}
+	source := p.sourceRow()
+	f.next[source] = true
+	begin, end := p.layout.Senders.Range(source, 1) // as every edge has an inverse, these are the entities that the source sends to
+	for _, row := range p.layout.Senders.Rows[begin:end] {
+		f.next[row] = true
 	}
 	for _, row := range p.layout.All() {
 		switch {
@@ -47,11 +46,6 @@ func (f *farRows) split(p *fullPolicy) {
 		}
 	}
 	f.runs = append(f.runs, int32(len(f.rows)))
-}
-
-// none makes all rows that layer 1 updates near.
-func (f *farRows) none(rows []int32) {
-	f.rows, f.near, f.runs, f.degrees = f.rows[:0], append(f.near[:0], rows...), append(f.runs[:0], 0), f.degrees[:0]
 }
 
 func (f *farRows) add(row, degree int32) {

@@ -11,8 +11,7 @@ import (
 // senders. Table t holds the states after layer t, of every entity or of those that are needed.
 type fullPolicy struct {
 	*tables
-	far     farRows
-	touched touchedRows // of a query with a background
+	far farRows
 }
 
 func newFullPolicy(r *runner) *fullPolicy {
@@ -54,20 +53,11 @@ func (p *fullPolicy) forward(ctx context.Context) error {
 		p.layout.FillAll(p.query.Removal)
 		p.weighReceivers()
 	}
-	background := p.query.Background != nil
-	if background {
-		p.findNeededBeforeBackground(p.query.Candidates)
-	} else {
-		p.findNeededByLayer(p.query.Candidates)
-	}
+	p.findNeededByLayer(p.query.Candidates)
 	p.states.resize(c.Layers+1, 0, p.layout.Count(), d)
 	p.clearNeeded(p.states.each[0], 0)
-	if source := int(p.sourceRow()); source >= 0 {
-		copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
-	}
-	if background {
-		p.copyBackground()
-	}
+	source := int(p.sourceRow())
+	copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
 	if p.query.Training {
 		p.activations.resize(p.far.count()+p.fullUpdates(), p.weights.width(), d, p.maskWords())
 	}
@@ -79,21 +69,13 @@ func (p *fullPolicy) forward(ctx context.Context) error {
 		}
 		p.fullUpdate(t)
 		p.sent += p.countAll(t)
-		if background && p.query.Candidates == nil {
-			p.countBackground(t)
-		}
 		p.run(&p.update)
 	}
 	return nil
 }
 
-// sourceRow returns the row of the source, or -1 where the query has none.
-func (p *fullPolicy) sourceRow() int32 {
-	if p.query.sourceless {
-		return -1
-	}
-	return p.layout.Row(p.query.Source)
-}
+// sourceRow returns the row of the source.
+func (p *fullPolicy) sourceRow() int32 { return p.layout.Row(p.query.Source) }
 
 // findNeededByLayer is findNeeded for the policy full, where an entity has a state after each layer
 // instead of one for each age. It also splits the rows that layer 1 updates.
@@ -105,24 +87,17 @@ func (p *fullPolicy) findNeededByLayer(candidates []int32) {
 		p.far.split(p)
 		return
 	}
-	p.needFinalStates(candidates)
+	need.masks = buffer.Cleared(need.masks, p.layout.Count())
+	for _, entity := range candidates {
+		need.masks[p.layout.Row(entity)] |= 1 << last
+	}
 	for t := last; t > 1; t-- {
 		p.needAllSenders(t, p.layout.All())
 	}
 	p.far.split(p)
 	p.needAllSenders(1, p.far.near)
-	if source := p.sourceRow(); source >= 0 {
-		need.masks[source] |= 1
-	}
+	need.masks[p.sourceRow()] |= 1
 	p.listNeeded(last + 1)
-}
-
-// needFinalStates marks the candidates' states after the last layer, and no others.
-func (p *fullPolicy) needFinalStates(candidates []int32) {
-	p.needed.masks = buffer.Cleared(p.needed.masks, p.layout.Count())
-	for _, entity := range candidates {
-		p.needed.masks[p.layout.Row(entity)] |= 1 << p.configuration.Layers
-	}
 }
 
 // needAllSenders marks what the needed states of rows after layer t are computed from.
@@ -144,11 +119,8 @@ func (p *fullPolicy) needAllSenders(t int, rows []int32) {
 // rowsAfter returns the rows whose states after layer t a query computes; for layer 0, those that are
 // read.
 func (p *fullPolicy) rowsAfter(t int) []int32 {
-	switch {
-	case p.needed.all:
+	if p.needed.all {
 		return p.layout.All()
-	case p.query.Background != nil:
-		return p.touched.computed[t]
 	}
 	return p.needed.rows[t]
 }
@@ -210,18 +182,12 @@ func (p *fullPolicy) fullUpdate(t int) {
 func (p *fullPolicy) backward(entities []int32, gradient []float32, into *Gradients) {
 	p.clearGradients()
 	p.loadGradients(entities, gradient)
-	p.backwardLayers(into)
-}
-
-// backwardLayers runs the layers in reverse.
-func (p *fullPolicy) backwardLayers(into *Gradients) {
 	for t := p.configuration.Layers; t >= 1; t-- {
 		p.backwardLayer(t, into)
 	}
 	p.backwardFar(into)
-	if d, source := p.configuration.Dim, int(p.sourceRow()); source >= 0 {
-		p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
-	}
+	d, source := p.configuration.Dim, int(p.sourceRow())
+	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
 }
 
 func (p *fullPolicy) backwardLayer(t int, into *Gradients) {

@@ -7,8 +7,8 @@ type Phases struct {
 	// Layout is the time to search and lay out windows, Messages that to reduce messages to features,
 	// Dense that of the linear maps, layer norms and residuals.
 	Layout, Messages, Dense time.Duration
-	// Copied is the number of states copied from equivalent ones or left to a background, Spared the number of
-	// messages that computing them would have read.
+	// Copied is the number of states copied from equivalent ones, Spared the number of messages that computing
+	// them would have read.
 	Copied, Spared int64
 }
 

@@ -25,15 +25,10 @@ type Query struct {
 	// ShareStates computes equivalent states once while training within a window, without dropout. The
 	// gradients are the same but for rounding. Scoring always does so.
 	ShareStates bool
-	// Background, unless nil, has the states of the policy full that neither the source nor the removal
-	// changes. Its last Forward was with the same weights and Training, and with all of the candidates.
-	Background *Background
 	// Part, unless nil, is what subgraph.Finder finds for the source and the removal, where there is a reach. It never changes.
 	Part *subgraph.Subgraph
 	// Seed determines the dropout masks.
 	Seed uint64
-
-	sourceless bool // no entity is the source: a background
 }
 
 // The largest graph that a propagator takes: it counts a query's messages in an int32, and so the
@@ -141,7 +136,7 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	if part := q.Part; part != nil && part.Entities[part.Source] != q.Source {
 		return fmt.Errorf("propagating: source %d has the part of another, %d", q.Source, part.Entities[part.Source])
 	}
-	if !q.sourceless && (q.Source < 0 || int(q.Source) >= g.Entities) {
+	if q.Source < 0 || int(q.Source) >= g.Entities {
 		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, g.Entities-1)
 	}
 	for _, relation := range p.relations {
@@ -151,9 +146,6 @@ func (p *Propagator) check(w *Weights, q Query) error {
 	}
 	if q.ShareStates && (!p.policy.propagatesTwo() || p.configuration.Dropout > 0) {
 		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
-	}
-	if b := q.Background; b != nil && (b.propagator.whole != g || b.propagator.weights != w || b.propagator.query.Training != q.Training) {
-		return fmt.Errorf("propagating: the background belongs to another graph, or to other weights, or is not for training %v", q.Training)
 	}
 	if q.Training && !w.training {
 		return fmt.Errorf("propagating: the weights were not made for training")
@@ -174,8 +166,7 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 }
 
 // Sent returns the number of messages that the last Forward sent: those admitted, without the empty
-// ones unless these are not zero (TransE). Those that a background spares a query without candidates count,
-// those that it spares others do not.
+// ones unless these are not zero (TransE).
 func (p *Propagator) Sent() int64 { return p.sent }
 
 // Updated returns the number of entities that the last Forward updated, summed over its layers, as Sent counts.
