@@ -25,6 +25,8 @@ type Chunk struct {
 	URL string
 	// Graph is Training or Inference, Split is train, valid, test or Background.
 	Graph, Split string
+	// Number tells the texts of a graph and split apart.
+	Number int
 	// Original is set if this program wrote the text from a file of another format: errors then begin with its
 	// path or URL, and with the line there, which every line of the text has as a fourth field.
 	Original string
@@ -47,7 +49,9 @@ func (f Chunk) File() string {
 }
 
 // Name returns a name that no other chunk of the dataset has, for use in file names.
-func (f Chunk) Name() string { return fmt.Sprintf("%s-%s-%015x", f.Graph, f.Split, f.Offset) }
+func (f Chunk) Name() string {
+	return fmt.Sprintf("%s-%s-%d-%015x", f.Graph, f.Split, f.Number, f.Offset)
+}
 
 // Read calls each with every fact of the chunk, in order, and the number of its line, and bad with
 // every line that is not a fact; see Read. It returns ErrChanged after the last

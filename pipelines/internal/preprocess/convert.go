@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
@@ -42,16 +43,19 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 	c.bar = e.Progress.Begin("read files", 0, "facts")
 	defer c.bar.End()
 	var files []text
-	for _, t := range source.files {
-		if !t.convert {
-			files = append(files, t)
-			continue
+	for left := source.files; len(left) > 0; {
+		n := 1
+		for left[0].divide && n < len(left) && left[n].divide {
+			n++
 		}
-		converted, err := c.text(ctx, t)
-		if err != nil {
-			return source, err
+		converted := left[:n]
+		if left[0].convert {
+			var err error
+			if converted, err = c.text(ctx, left[:n]...); err != nil {
+				return source, err
+			}
 		}
-		files = append(files, converted...)
+		files, left = append(files, converted...), left[n:]
 	}
 	if err := checkConverted(ctx, &c.header, source.files); err != nil {
 		return source, err
@@ -91,16 +95,22 @@ type converter struct {
 	facts    int64
 }
 
-// text converts a file and, if it has to be divided, divides it.
-func (c *converter) text(ctx context.Context, t text) ([]text, error) {
-	url := storage.Join(c.folder, fmt.Sprintf("%s-%s.tsv", t.graph, t.split))
-	if err := c.write(ctx, t, url); err != nil {
+// text converts a file, or all those that have to be divided, and divides them.
+func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
+	t := texts[0]
+	url := storage.Join(c.folder, strings.ReplaceAll(t.key, "/", "-")+".tsv")
+	if err := c.write(ctx, texts, url); err != nil {
 		return nil, err
 	}
-	if err := t.unchanged(ctx); err != nil {
-		return nil, err
+	for _, t := range texts {
+		if err := t.unchanged(ctx); err != nil {
+			return nil, err
+		}
 	}
-	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split}
+	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split, Number: t.number}
+	if len(texts) > 1 {
+		whole.Original = t.name
+	}
 	if !t.divide {
 		return c.scan(ctx, t, whole)
 	}
@@ -149,19 +159,21 @@ func (c *converter) scan(ctx context.Context, t text, chunks ...triples.Chunk) (
 	return texts, nil
 }
 
-// write writes the facts of a file, each with its line, and its bad lines to rejects.
-func (c *converter) write(ctx context.Context, t text, url string) error {
+// write writes the facts of files, each with its line, and their bad lines to rejects.
+func (c *converter) write(ctx context.Context, texts []text, url string) error {
 	file, err := storage.Create(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer file.Abort()
 	out := bufio.NewWriterSize(file, 1<<16)
-	err = c.each(ctx, t, url+".rejects", func(line int, f facts.Fact) error {
-		return triples.WriteNumbered(out, triples.Triple{Head: []byte(f.Head), Relation: []byte(f.Relation), Tail: []byte(f.Tail)}, line)
-	})
-	if err != nil {
-		return err
+	for i, t := range texts {
+		err := c.each(ctx, t, fmt.Sprintf("%s-%d.rejects", url, i), func(line int, f facts.Fact) error {
+			return triples.WriteNumbered(out, triples.Triple{Head: []byte(f.Head), Relation: []byte(f.Relation), Tail: []byte(f.Tail)}, line)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if err := out.Flush(); err != nil {
 		return err

@@ -1,7 +1,9 @@
 package preprocess
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -37,7 +39,8 @@ type dataset struct {
 type text struct {
 	triples.Text
 	graph, split, key string
-	url               string
+	url, name         string   // the name is for people: that of the file or, of several names, all of them
+	number            int      // among several names
 	parts             []string // the files of a folder that is one table, or none
 	options           facts.Options
 	// convert says that the file is not read where it is, but first written as tab-separated text; divide, that it is
@@ -63,8 +66,8 @@ const (
 
 // open finds the files of a dataset and hashes them: those of the training graph and, unless inference is empty, of the
 // inference graph. A graph may stand alone, without validation and test facts.
-func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
-	d, err := f.openGraphs(ctx, name, folder, inferenceName, inference)
+func (f *flags) open(ctx context.Context, name string, training []string, inferenceName string, inference []string) (dataset, error) {
+	d, err := f.openGraphs(ctx, name, training, inferenceName, inference)
 	if err != nil {
 		return d, err
 	}
@@ -78,11 +81,11 @@ func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference
 	return d, nil
 }
 
-func (f *flags) openGraphs(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
+func (f *flags) openGraphs(ctx context.Context, name string, training []string, inferenceName string, inference []string) (dataset, error) {
 	d := dataset{name: name, labels: map[string]string{}}
-	if err := f.openGraph(ctx, &d, folder, triples.Training); err != nil || inference == "" {
+	if err := f.openGraph(ctx, &d, training, triples.Training); err != nil || len(inference) == 0 {
 		if err == nil && f.inferenceOnly && !d.layout {
-			err = command.Usage("--inference_only: %s does not have the files of two graphs, train.txt with inference.txt or msg.txt", folder)
+			err = command.Usage("--inference_only: %s does not have the files of two graphs, train.txt with inference.txt or msg.txt", strings.Join(training, ","))
 		}
 		return d, err
 	}
@@ -90,31 +93,50 @@ func (f *flags) openGraphs(ctx context.Context, name, folder, inferenceName, inf
 	return d, f.openGraph(ctx, &d, inference, triples.Inference)
 }
 
-// openGraph adds the files of one graph: a file of facts, or those of a folder.
-func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string) error {
-	single, err := isFile(ctx, url)
-	if err != nil {
-		return err
-	}
-	if single {
-		if err := checkReadable(url); err != nil {
-			return err
+// openGraph adds the files of one graph: those of a folder, or one or several tables, each of them a file of facts or a folder with its parts.
+func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of string) error {
+	before := len(d.files)
+	for i, url := range urls {
+		t := text{graph: of, split: "train", key: "train", url: url, name: bases(urls), number: i, divide: f.split != ""}
+		switch {
+		case t.divide:
+			t.key = divided
+		case of == triples.Inference:
+			t.key = "inference/train"
 		}
-		if f.split != "" {
-			return f.addDivided(ctx, d, url, folder{url: url}, "")
+		if i > 0 {
+			t.key += fmt.Sprintf("-%d", i+1)
 		}
-		return f.addSplits(ctx, d, folder{url: url}, of, map[string]string{"train": url})
-	}
-	files, err := openFolder(ctx, url, f.format)
-	if err != nil {
-		return err
-	}
-	if parts, err := files.partitions(ctx, f.columns); err != nil || parts != nil {
+		single, err := isFile(ctx, url)
 		if err != nil {
 			return err
 		}
-		return f.addParts(ctx, d, of, url, parts)
+		if single {
+			err = checkReadable(url)
+		} else {
+			var files folder
+			if files, err = openFolder(ctx, url, f.format); err == nil {
+				t.parts, err = files.partitions(ctx, f.columns)
+			}
+			if err == nil && t.parts == nil {
+				if len(urls) == 1 {
+					return f.openSplits(ctx, d, files, of)
+				}
+				err = fmt.Errorf("%s is a folder, and several names are those of files of facts: name its files, or give it alone", url)
+			}
+		}
+		if err == nil {
+			err = f.add(ctx, d, t, false)
+		}
+		if err != nil {
+			return err
+		}
 	}
+	return f.label(ctx, d, d.files[before:], folder{})
+}
+
+// openSplits adds the files of the graph in a folder, or of the two graphs.
+func (f *flags) openSplits(ctx context.Context, d *dataset, files folder, of string) error {
 	if f.split != "" {
 		url, background, err := files.toSplit()
 		if err != nil {
@@ -146,22 +168,6 @@ func (f *flags) addFolder(ctx context.Context, d *dataset, files folder, of stri
 		}
 	}
 	return f.addSplits(ctx, d, files, of, urls)
-}
-
-// addParts adds a table in parts, which is one file of facts.
-func (f *flags) addParts(ctx context.Context, d *dataset, of, url string, parts []string) error {
-	t := text{graph: of, split: "train", key: "train", url: url, parts: parts}
-	if of == triples.Inference {
-		t.key = "inference/train"
-	}
-	if f.split != "" {
-		t.key, t.divide = divided, true
-	}
-	before := len(d.files)
-	if err := f.add(ctx, d, t, false); err != nil {
-		return err
-	}
-	return f.label(ctx, d, d.files[before:], folder{url: url})
 }
 
 // addSplits adds the files of a graph's splits; those without a URL do not exist.
@@ -200,6 +206,7 @@ func (f *flags) addDivided(ctx context.Context, d *dataset, url string, files fo
 // add hashes a file and finds out how to read it.
 func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error {
 	var err error
+	t.name = cmp.Or(t.name, storage.Base(t.url))
 	if t.options, err = f.options(ctx, t, openKE); err != nil {
 		return err
 	}
@@ -208,7 +215,7 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	if t.convert {
 		bytes, chunks = math.MaxInt64, 1
 	}
-	if whole := (triples.Chunk{URL: t.url, Graph: t.graph, Split: t.split}); len(t.parts) > 0 {
+	if whole := (triples.Chunk{URL: t.url, Graph: t.graph, Split: t.split, Number: t.number}); len(t.parts) > 0 {
 		t.Chunks = []triples.Chunk{whole}
 		t.SHA256, err = t.hash(ctx)
 	} else {
@@ -228,7 +235,7 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 func (d dataset) fileNames() map[string]string {
 	names := map[string]string{}
 	for _, t := range d.files {
-		split, name := t.split, storage.Base(t.url)
+		split, name := t.split, t.name
 		if t.graph == triples.Inference && split == "train" {
 			split, name = "inference", "the inference graph's "+name
 		}

@@ -72,6 +72,15 @@ func isFile(ctx context.Context, url string) (bool, error) {
 	return storage.Exists(ctx, url)
 }
 
+// exists reports whether a path or URL is a file, or a folder with files.
+func exists(ctx context.Context, url string) (bool, error) {
+	if single, err := isFile(ctx, url); single || err != nil || url == "" {
+		return single, err
+	}
+	names, err := list(ctx, url)
+	return len(names) > 0, err
+}
+
 // list returns the names of the files in a folder, not below it, in order. Of a folder on this machine they include
 // folders, which a later check tells from files.
 func list(ctx context.Context, folder string) (names []string, err error) {

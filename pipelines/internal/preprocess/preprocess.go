@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -65,7 +66,7 @@ func Pipeline() command.Pipeline {
 		Name:    "preprocess",
 		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; without it a small built-in sample")
+			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")
 			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference}, "the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
@@ -194,17 +195,17 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	if f.dataset == "" {
 		return findSample(ctx, e)
 	}
-	folder, err := resolve(ctx, e, "dataset", f.dataset)
+	training, err := resolve(ctx, e, "dataset", f.dataset)
 	if err != nil {
 		return dataset{}, err
 	}
-	var inference string
+	var inference []string
 	if f.inference != "" {
 		if inference, err = resolve(ctx, e, "inference", f.inference); err != nil {
 			return dataset{}, err
 		}
 	}
-	source, err := f.open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+	source, err := f.open(ctx, bases(training), training, bases(inference), inference)
 	if err == nil {
 		err = f.checkHeaders(ctx, source)
 	}
@@ -235,11 +236,56 @@ func makeSample(ctx context.Context, folder string, seed int64) (dataset, error)
 	if err := datasets.Sample(ctx, folder, seed); err != nil {
 		return dataset{}, err
 	}
-	return (&flags{header: no}).open(ctx, sampleName, folder, "", "")
+	return (&flags{header: no}).open(ctx, sampleName, []string{folder}, "", nil)
 }
 
-// resolve returns the folder that a flag names.
-func resolve(ctx context.Context, e *command.Environment, flag, name string) (string, error) {
+// bases returns the names of files without their folders.
+func bases(urls []string) string {
+	var names []string
+	for _, url := range urls {
+		names = append(names, storage.Base(url))
+	}
+	return few(names)
+}
+
+// resolve returns the folder, or the files, that a flag names.
+func resolve(ctx context.Context, e *command.Environment, flag, given string) ([]string, error) {
+	names, err := listed(ctx, flag, given)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		if names[i], err = resolveOne(ctx, e, flag, name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// listed returns the names in the list of a flag. What exists is one name, even with a comma in it. A list has files, or folders that are one table each.
+func listed(ctx context.Context, flag, given string) ([]string, error) {
+	there, err := exists(ctx, given)
+	if err != nil || there || !strings.Contains(given, ",") {
+		return []string{given}, err
+	}
+	names := strings.Split(given, ",")
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, command.Usage("--%s names %q twice", flag, name)
+		}
+		there, err := exists(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			return nil, command.Usage("--%s: no file %q, of the list %s", flag, name, given)
+		}
+	}
+	return names, nil
+}
+
+// resolveOne returns the folder or file of a name.
+func resolveOne(ctx context.Context, e *command.Environment, flag, name string) (string, error) {
 	folder, err := datasets.Resolve(ctx, name)
 	if errors.Is(err, datasets.ErrUnknown) {
 		return "", command.Usage("--%s: %v", flag, err)
