@@ -21,13 +21,12 @@ var (
 	ErrNotComplete = errors.New("not complete")
 	// ErrDamaged is the error of a file that does not match its checksum.
 	ErrDamaged = errors.New("damaged")
-	// ErrMismatch is the error of a checkpoint that was trained on another graph: without a relation of the facts or, in a workspace, with
-	// other entities than those of the graph before facts were appended.
+	// ErrMismatch is the error of a checkpoint that knows none of the graph's relations.
 	ErrMismatch = checkpoint.ErrMismatch
 )
 
-// UnknownNameError is the error of an entity or relation that the graph does not have; it holds the closest
-// names.
+// UnknownNameError is the error of an entity or relation that the graph does not have, or of a relation that the model was not trained with;
+// it holds the closest names.
 type UnknownNameError = kg.UnknownNameError
 
 // classify wraps an error of reading a graph or a checkpoint with the error above that describes it.

@@ -14,8 +14,9 @@ import (
 type Triple = kg.Triple
 
 // Facts are the facts of a knowledge graph. Train are its edges; Valid and Test are only known answers, and
-// their entities belong to the graph. A checkpoint fits the facts that it was trained with, and others about any entities as long as it
-// has seen their relations; its calibration fits while all of these have facts. ULTRA's weights and zero fit all.
+// their entities belong to the graph. A checkpoint fits the facts that it was trained with, and others about any entities; those of relations
+// that it has not seen are left out, unless it has seen none. Its calibration fits while all relations of its training have facts. ULTRA's
+// weights and zero fit all.
 type Facts struct{ Train, Valid, Test []Triple }
 
 // Files are the text files of Facts, paths or URLs: a fact per line, head, relation and tail separated by tabs,
@@ -53,8 +54,8 @@ func LoadFacts(ctx context.Context, facts Facts, path string, list ...Option) (*
 	if err != nil {
 		return nil, err
 	}
-	o.checkpoint, o.anyFacts = path, true
-	model, err := load(ctx, graph, checkpoint.Folder("."), o)
+	o.checkpoint = path
+	model, err := open(ctx, graph, checkpoint.Folder("."), o)
 	if err != nil {
 		return nil, fmt.Errorf("loading the model %s: %w", path, classify(err))
 	}

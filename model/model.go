@@ -2,9 +2,9 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 
 	"tagnet/formats/manifest"
@@ -54,7 +54,6 @@ type options struct {
 	workers                 int
 	baseRate                float64 // 0 is that of the calibration
 	reach                   int     // of WithReach, or -1
-	anyFacts                bool    // the graph is of facts that a caller gives, whatever the checkpoint was trained on
 }
 
 // WithRun makes Open take the model of another run than main: the name that train was given with --run.
@@ -130,11 +129,25 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 			o.checkpoint = zoo.Zero
 		}
 	}
-	model, err := load(ctx, graph, checkpoint.FolderOf(workspace, o.run), o)
+	model, err := open(ctx, graph, checkpoint.FolderOf(workspace, o.run), o)
 	if err != nil {
 		return fail(classify(err))
 	}
 	return model, nil
+}
+
+// open is load without the facts of relations that the model does not know, unless it knows none.
+func open(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options) (*Model, error) {
+	m, err := load(ctx, graph, folder, o)
+	unknown := new(checkpoint.UnknownRelationsError)
+	if !errors.As(err, &unknown) || len(unknown.Unknown) == len(graph.Relations) {
+		return m, err
+	}
+	known, err := graph.Without(unknown.Unknown)
+	if err != nil {
+		return nil, err
+	}
+	return load(ctx, known, folder, o)
 }
 
 // load makes the model of a graph and a checkpoint; o.checkpoint is in folder unless it is a path, or the name of a model of package zoo.
@@ -147,7 +160,7 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 		return loadWeights(ctx, graph, made, o)
 	}
 	folder, name := checkpoint.Locate(folder, o.checkpoint)
-	record, weights, err := o.read(ctx, folder, name, graph)
+	record, weights, err := folder.Model(ctx, name, graph.Relations)
 	if err != nil {
 		return nil, err
 	}
@@ -155,29 +168,12 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 	if err != nil {
 		return nil, err
 	}
-	if fitted(record, graph, o) {
+	if record.CalibratedFor(graph.Relations, graph.Vocabulary) {
 		if m.calibration, err = folder.Calibration(ctx, record); err != nil {
 			return nil, err
 		}
 	}
 	return m, m.setBaseRate(o.baseRate)
-}
-
-// read reads a checkpoint for a graph: of a workspace the one that it was trained on, to which facts may have been appended since, or any facts.
-func (o options) read(ctx context.Context, folder checkpoint.Folder, name string, graph *kg.KG) (checkpoint.Record, *parameters.Set[float32], error) {
-	if o.anyFacts {
-		return folder.ModelOver(ctx, name, graph.Relations)
-	}
-	return folder.Model(ctx, name, graph.Relations, graph.Vocabularies()...)
-}
-
-// fitted reports whether the calibration of a checkpoint is for the relations of a graph. Weights that belong to no relation have
-// probabilities only for the graph that they were trained on.
-func fitted(r checkpoint.Record, graph *kg.KG, o options) bool {
-	if o.anyFacts && !r.Configuration.Transfers() {
-		return slices.Equal(r.Vocabulary.Relations, graph.Relations)
-	}
-	return r.Vocabulary.Of(graph.Relations, graph.Vocabularies())
 }
 
 // loadWeights makes the model of a graph and weights that no folder holds, which have no calibration.
@@ -228,7 +224,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	m.explainer = sync.OnceValues(func() (*explanation.Explainer, error) {
 		return explanation.New(m.view.Graph, between, record.Configuration, weights, k)
 	})
-	m.lookup = kg.NewLookup(m.view.Entities, graph.Relations)
+	m.lookup = graph.Lookup(m.view)
 	return m, nil
 }
 

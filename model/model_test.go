@@ -173,8 +173,11 @@ func TestLoadErrors(t *testing.T) {
 	if err := load(family(), filepath.Join(folder, "epoch-099")); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("a checkpoint that does not exist: %v", err)
 	}
-	more := append(family(), model.Triple{Head: "person 31", Relation: "friend_of", Tail: "person 07"})
-	if err := load(more, filepath.Join(folder, "best")); !errors.Is(err, model.ErrMismatch) || !strings.Contains(err.Error(), `"friend_of"`) {
+	friends := []model.Triple{{Head: "person 31", Relation: "friend_of", Tail: "person 07"}}
+	if err := load(friends, filepath.Join(folder, "best")); !errors.Is(err, model.ErrMismatch) || !strings.Contains(err.Error(), `"friend_of"`) {
+		t.Errorf("no relation that the model knows: %v", err)
+	}
+	if err := load(append(family(), friends...), filepath.Join(folder, "best")); err != nil {
 		t.Errorf("a relation that the model lacks: %v", err)
 	}
 	weights := filepath.Join(folder, "epoch-030.safetensors")

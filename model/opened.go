@@ -14,7 +14,7 @@ func OpenGraph(ctx context.Context, graph *kg.KG, checkpoints checkpoint.Folder,
 	if err != nil {
 		return nil, err
 	}
-	m, err := load(ctx, graph, checkpoints, o)
+	m, err := open(ctx, graph, checkpoints, o)
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -2,7 +2,9 @@ package checkpoint
 
 import (
 	"fmt"
+	"slices"
 
+	"tagnet/formats/names"
 	"tagnet/formats/safetensors"
 	"tagnet/model/parameters"
 )
@@ -13,16 +15,23 @@ type UnknownRelationsError struct {
 	Unknown, Unused []string
 }
 
-// Error counts the relations.
+// Error counts the relations, and names the first of them: of those that the model lacks many, since they decide whether it can be used.
 func (e *UnknownRelationsError) Error() string {
-	return fmt.Sprintf("%d relations of the graph are unknown to the model", len(e.Unknown))
+	text := fmt.Sprintf("the model does not know %d of the graph's relations (%s)", len(e.Unknown), names.First(e.Unknown, 12))
+	if len(e.Unused) > 0 {
+		text += fmt.Sprintf(", and the graph lacks %d of the model's (%s)", len(e.Unused), names.First(e.Unused, 3))
+	}
+	return text
 }
+
+// Unwrap returns ErrMismatch.
+func (e *UnknownRelationsError) Unwrap() error { return ErrMismatch }
 
 // Over returns the parameters of the record's weights over the relations of another graph, which are matched by name, and
 // the relations whose weights are left out because the graph lacks them. The error of a relation that the weights lack is an
 // *UnknownRelationsError.
 func (r Record) Over(weights []safetensors.Tensor, relations []string) (set *parameters.Set[float32], unused []string, err error) {
-	if r.Configuration.Transfers() { // to any relations
+	if r.Configuration.Transfers() || slices.Equal(r.Vocabulary.Relations, relations) {
 		set = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
 		return set, nil, Fill(set, weights)
 	}

@@ -102,10 +102,13 @@ type Vocabulary struct {
 	Graph string `json:"graph"`
 }
 
-// Of reports whether it is that of a graph with these base relations and one of these vocabulary hashes: that of now, and those before facts
-// were appended.
-func (v Vocabulary) Of(relations, vocabularies []string) bool {
-	return slices.Contains(vocabularies, v.Hash) && slices.Equal(v.Relations, relations)
+// CalibratedFor reports whether the calibration of a checkpoint is for a graph with these base relations and this vocabulary hash: it has
+// probabilities of each relation, and where no weight belongs to a relation only for the graph of the training.
+func (r Record) CalibratedFor(relations []string, vocabulary string) bool {
+	if r.Configuration.Transfers() {
+		return r.Vocabulary.Hash == vocabulary
+	}
+	return slices.Equal(r.Vocabulary.Relations, relations)
 }
 
 // Name returns the checkpoint's file name without its ending.

@@ -22,12 +22,15 @@ type KG struct {
 	Train, Inference *View
 	// Relations has the base relations' names by id; relation r+len(Relations) is the inverse of r.
 	Relations []string
+	// Unknown are the base relations whose facts Without left out.
+	Unknown []string
 	// Vocabulary is the hash of the training graph's entity names and the relations' names.
 	Vocabulary string
 	// Manifest is the folder's manifest.
 	Manifest manifest.Manifest
 
 	trainAnswers *answers
+	ids          renumbering // of Without
 
 	version
 	mu      sync.Mutex
@@ -73,6 +76,7 @@ type answers struct {
 	version
 	url    string
 	of     *View // whose ids they have
+	ids    renumbering
 	mu     sync.Mutex
 	loaded bool
 	known  tables.Answers
@@ -88,15 +92,13 @@ func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 	if err = a.confirm(ctx, err); err != nil {
 		return tables.Answers{}, err
 	}
+	known = a.ids.answers(known)
 	if err := checkAnswers(known, a.of.Graph); err != nil {
 		return known, fmt.Errorf("reading %s: %w", a.url, err)
 	}
 	a.known, a.loaded = known, true
 	return known, nil
 }
-
-// Vocabularies returns the hash of the graph's names.
-func (k *KG) Vocabularies() []string { return []string{k.Vocabulary} }
 
 // Inductive reports whether queries of test are about another graph than the training graph.
 func (k *KG) Inductive() bool { return k.Train != k.Inference }
@@ -131,6 +133,7 @@ func (k *KG) Queries(ctx context.Context, split string) ([]tables.Query, error) 
 	if err = k.confirm(ctx, err); err != nil {
 		return nil, err
 	}
+	queries = k.ids.queries(queries)
 	g := k.Of(split).Graph
 	for i, q := range queries {
 		if int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {

@@ -18,14 +18,18 @@ type Lookup struct{ entities, relations index }
 type index struct {
 	kind  string   // entity, relation or type
 	names []string // in byte order
+	// unknown are names that the graph has, and the model does not.
+	unknown []string
 }
 
-// UnknownNameError is the error of an entity or a relation that the graph does not have.
+// UnknownNameError is the error of an entity or a relation that the graph does not have, or of a relation that the model does not know.
 type UnknownNameError struct {
 	// Kind is "entity", "relation" or "type", Name the name that was not found.
 	Kind, Name string
 	// Closest are up to three names that the graph has, the most similar first.
 	Closest []string
+	// Untrained reports that the graph has the relation, and the model was trained without it.
+	Untrained bool
 }
 
 // shownLetters is how many letters of a name an error shows.
@@ -44,6 +48,9 @@ func shown(name string) string {
 
 // Error names the closest names.
 func (e *UnknownNameError) Error() string {
+	if e.Untrained {
+		return fmt.Sprintf("the model was not trained with the %s %s of the graph", e.Kind, shown(e.Name))
+	}
 	quoted := make([]string, len(e.Closest))
 	for i, name := range e.Closest {
 		quoted[i] = shown(name)
@@ -54,7 +61,14 @@ func (e *UnknownNameError) Error() string {
 // NewLookup returns the lookup of a graph's entities, by id, and of its base relations, by id. Both are in byte order, as
 // tables of names are.
 func NewLookup(entities, relations []string) *Lookup {
-	return &Lookup{index{"entity", entities}, index{"relation", relations}}
+	return &Lookup{index{kind: "entity", names: entities}, index{kind: "relation", names: relations}}
+}
+
+// Lookup returns the lookup of the names of one of the graph's views.
+func (k *KG) Lookup(v *View) *Lookup {
+	l := NewLookup(v.Entities, k.Relations)
+	l.relations.unknown = k.Unknown
+	return l
 }
 
 // Entity returns the id of an entity. Errors are as those of Query.
@@ -93,5 +107,5 @@ func (x index) id(ctx context.Context, name string) (int32, error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	return 0, &UnknownNameError{x.kind, name, closest}
+	return 0, &UnknownNameError{x.kind, name, closest, slices.Contains(x.unknown, name)}
 }

@@ -33,7 +33,7 @@ func (t *types) read(ctx context.Context, entities int) (index, []tables.Type, e
 	if err = t.confirm(ctx, err); err != nil {
 		return index{}, nil, err
 	}
-	names := index{"type", make([]string, len(table))}
+	names := index{kind: "type", names: make([]string, len(table))}
 	for i, of := range table {
 		if last := of.Entities[len(of.Entities)-1]; int(last) >= entities {
 			return index{}, nil, errors.New(t.url + ": type " + of.Name + " has an entity that is not in the graph")

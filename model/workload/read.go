@@ -17,6 +17,8 @@ import (
 type Params struct {
 	// Graph is the URL of the graph's folder. Required.
 	Graph string
+	// Without are base relations whose facts are left out; see kg.KG.Without.
+	Without []string `json:",omitempty"`
 	// Split names the split whose queries, graph and known answers are read. Required.
 	Split string
 	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random ones

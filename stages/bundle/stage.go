@@ -58,7 +58,7 @@ func Each(ctx context.Context, p workload.Params, s Shard, each func(*ranker.Bun
 
 // read reads the queries once per process: every shard of a split is cut from the same ones.
 func read(ctx context.Context, p workload.Params) (workload.Queries, error) {
-	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "")
+	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
 	if err != nil {
 		return nil, err
 	}

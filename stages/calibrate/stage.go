@@ -40,7 +40,7 @@ func NewParams(model score.Params, limit int64, work float64, held lock.Lock) Pa
 		limit = MostRows
 	}
 	return Params{
-		Queries: workload.Params{Graph: model.Graph, Split: model.Split, Parts: model.Parts, Limit: limit, Work: work, Best: TopK},
+		Queries: workload.Params{Graph: model.Graph, Without: model.Without, Split: model.Split, Parts: model.Parts, Limit: limit, Work: work, Best: TopK},
 		Model:   model, Lock: held,
 	}
 }
@@ -89,7 +89,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 
 // fit fits the calibration to a sample, writes it and returns its URL.
 func (p Params) fit(ctx context.Context, sample []calibration.Candidate) (string, error) {
-	loaded, err := graph.Open(ctx, p.Model.Graph, p.Model.Parts.URL != "")
+	loaded, err := graph.Open(ctx, p.Model.Graph, p.Model.Parts.URL != "", p.Model.Without...)
 	if err != nil {
 		return "", err
 	}

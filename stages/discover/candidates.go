@@ -104,7 +104,7 @@ func (f *candidatesFn) ProcessElement(ctx context.Context, shard bundle.Shard, e
 }
 
 func (f *candidatesFn) write(ctx context.Context, shard bundle.Shard, scored *ranker.Scored, emit func(Section)) error {
-	loaded, err := graph.Load(ctx, f.Params.Queries.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,8 @@ const ModelFile = "model.json"
 type MergeParams struct {
 	// Graph is the URL of the graph's folder, Split that whose graph was asked. Required.
 	Graph, Split string
+	// Without are base relations whose facts are left out; see kg.KG.Without.
+	Without []string `json:",omitempty"`
 	// Folder is the URL of the folder of Indexes and of the outputs, Indexes the names of the candidates. Required.
 	Folder  string
 	Indexes []string
@@ -91,7 +93,7 @@ func (p MergeParams) each(ctx context.Context, number int, purpose string, each 
 
 // habits returns those of the graph, made once in a process.
 func (p MergeParams) habits(ctx context.Context) (*discovery.Habits, *kg.KG, error) {
-	loaded, err := graph.Load(ctx, p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph, p.Without...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,7 +173,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 		return err
 	}
 	defer leave()
-	loaded, err := graph.Load(ctx, f.Params.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Graph, f.Params.Without...)
 	if err != nil {
 		return err
 	}
@@ -298,7 +300,7 @@ func (f *curveFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 	}
 	m.Curve = sum.Histogram.Curve()
 	m.Listed, m.True = sum.Histogram.Total()
-	loaded, err := graph.Load(ctx, f.Params.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Graph, f.Params.Without...)
 	if err != nil {
 		return err
 	}

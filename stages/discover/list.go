@@ -212,7 +212,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 			best.Add(discovery.Ranked{Fact: fact, Score: s.Score})
 		}
 	}
-	loaded, err := graph.Load(ctx, f.Params.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Graph, f.Params.Without...)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit f
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
 func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *ranker.Scored) (*evaluation.Gatherer, error) {
-	loaded, err := graph.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "")
+	loaded, err := graph.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
 	}

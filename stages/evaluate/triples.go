@@ -61,7 +61,7 @@ func (f *triplesFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit
 
 // rows returns the rows of a scored shard.
 func (f *triplesFn) rows(ctx context.Context, scored *ranker.Scored) ([]parquet.Triple, error) {
-	loaded, err := graph.Load(ctx, f.Params.Queries.Graph)
+	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
 	}

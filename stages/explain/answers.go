@@ -32,13 +32,13 @@ type pool struct {
 
 // version identifies a pool: that of other parameters, another graph or other weights replaces it.
 type version struct {
-	params         Params
+	params         string
 	graph, weights string // checksums
 }
 
 // loadPool returns the process's pool. There is one at a time.
 func loadPool(ctx context.Context, p Params) (*pool, error) {
-	loaded, err := graph.Load(ctx, p.Graph)
+	loaded, err := graph.Load(ctx, p.Graph, p.Without...)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func loadPool(ctx context.Context, p Params) (*pool, error) {
 		return nil, err
 	}
 	p.Lock = lock.Lock{} // of this pipeline alone
-	v := version{p, loaded.Manifest.Checksum, record.Weights.SHA256}
+	v := version{fmt.Sprint(p), loaded.Manifest.Checksum, record.Weights.SHA256}
 	return worker.Load(worker.Key{Kind: "explainer"}, v, func() (*pool, error) {
 		budget.Limit(p.Memory) // as long as the process lives
 		k, err := kernel.Named(p.Kernel)
@@ -64,7 +64,7 @@ func loadPool(ctx context.Context, p Params) (*pool, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := &pool{view: view, names: loaded.Relations, lookup: kg.NewLookup(view.Entities, loaded.Relations)}
+		out := &pool{view: view, names: loaded.Relations, lookup: loaded.Lookup(view)}
 		for range worker.Threads(p.Threads, p.MostThreads) {
 			out.workers = append(out.workers, explainer.Worker())
 		}

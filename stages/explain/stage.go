@@ -40,6 +40,8 @@ const (
 type Params struct {
 	// Graph is the URL of the graph's folder, Split that whose graph was queried. Required.
 	Graph, Split string
+	// Without are base relations whose facts are left out; see kg.KG.Without.
+	Without []string `json:",omitempty"`
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
 	// RelationGraph is the folder of the relation graph, where the model needs one.

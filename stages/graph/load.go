@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 
 	"tagnet/formats/manifest"
 	"tagnet/model/budget"
@@ -11,11 +12,21 @@ import (
 
 // Load reads a graph/ folder as kg.Load does, once per process and version of the folder, so that
 // many DoFns may call it. The manifest's checksum tells versions apart. A load that its ctx cancels is not kept: a caller who waited
-// for it loads the graph with a context of its own.
-func Load(ctx context.Context, folder string) (*kg.KG, error) {
+// for it loads the graph with a context of its own. Facts of the relations without are left out, as kg.KG.Without says.
+func Load(ctx context.Context, folder string, without ...string) (*kg.KG, error) {
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {
 		return nil, err
+	}
+	if len(without) > 0 {
+		return worker.Load(worker.Key{Kind: "known graph", URL: folder}, m.Checksum+fmt.Sprintf("%q", without), func() (*kg.KG, error) {
+			whole, err := Load(ctx, folder)
+			if err != nil {
+				return nil, err
+			}
+			worker.Forget("graph") // memory need not hold both
+			return whole.Without(without)
+		})
 	}
 	return worker.Load(worker.Key{Kind: "graph", URL: folder}, m.Checksum, func() (*kg.KG, error) {
 		return kg.Load(ctx, folder, m)
@@ -23,9 +34,9 @@ func Load(ctx context.Context, folder string) (*kg.KG, error) {
 }
 
 // Open is Load, or kg.Outline, which a process keeps too.
-func Open(ctx context.Context, folder string, outline bool) (*kg.KG, error) {
+func Open(ctx context.Context, folder string, outline bool, without ...string) (*kg.KG, error) {
 	if !outline {
-		return Load(ctx, folder)
+		return Load(ctx, folder, without...)
 	}
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {

@@ -40,6 +40,8 @@ var (
 type Params struct {
 	// Graph is the URL of the graph's folder, Split the split that is scored. Required.
 	Graph, Split string
+	// Without are base relations whose facts are left out; see kg.KG.Without.
+	Without []string `json:",omitempty"`
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
 	// Best is the number of candidates that are kept for each query, Known what becomes of known ones among them; see
@@ -85,7 +87,7 @@ func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, erro
 		worker.Forget("ranker") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
-		if loaded, unread := graph.Open(ctx, p.Graph, p.Parts.URL != ""); unread == nil {
+		if loaded, unread := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...); unread == nil {
 			err = ranking.Named(err, loaded.Of(p.Split).Entities, loaded.Relations)
 		}
 		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, err)
@@ -120,14 +122,14 @@ func Shard(ctx context.Context, p Params, queries workload.Params, shard bundle.
 
 // version identifies a ranker: that of other parameters, another graph, other weights or candidates replaces it.
 type version struct {
-	params                     Params
+	params                     string // all but Params.Announce, which is of one pipeline alone
 	graph, weights, candidates string // checksums
 	configuration              configuration.Configuration
 }
 
 // loadRanker returns the process's ranker. There is one at a time.
 func loadRanker(ctx context.Context, p Params) (ranker.Ranker, error) {
-	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "")
+	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +137,9 @@ func loadRanker(ctx context.Context, p Params) (ranker.Ranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := version{params: p, graph: loaded.Manifest.Checksum, weights: record.Weights.SHA256, configuration: record.Configuration}
+	lasting := p
+	lasting.Announce = ""
+	v := version{params: fmt.Sprint(lasting), graph: loaded.Manifest.Checksum, weights: record.Weights.SHA256, configuration: record.Configuration}
 	if p.Candidates != "" {
 		file, err := manifest.HashFile(ctx, p.Candidates)
 		if err != nil {
@@ -143,7 +147,6 @@ func loadRanker(ctx context.Context, p Params) (ranker.Ranker, error) {
 		}
 		v.candidates = file.SHA256
 	}
-	v.params.Announce = "" // of this pipeline alone
 	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (ranker.Ranker, error) {
 		budget.Limit(p.Memory) // as long as the process lives
 		return newRanker(ctx, p, loaded)

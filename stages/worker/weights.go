@@ -21,7 +21,7 @@ func Weights(ctx context.Context, folder checkpoint.Folder, name string, loaded 
 	type version struct{ weights, graph string } // checksums
 	v := version{record.Weights.SHA256, loaded.Manifest.Checksum}
 	set, err := Load(Key{Kind: "weights", URL: string(folder)}, v, func() (*parameters.Set[float32], error) {
-		read, set, err := folder.Model(ctx, record.Name(), loaded.Relations, loaded.Vocabularies()...)
+		read, set, err := folder.Model(ctx, record.Name(), loaded.Relations)
 		if err == nil && read.Weights.SHA256 != record.Weights.SHA256 {
 			err = fmt.Errorf("%s of %s was overwritten while it was read: run again", record.Name(), folder)
 		}

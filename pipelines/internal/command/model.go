@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/names"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
@@ -32,24 +33,34 @@ func (e *Environment) ChoosesZero(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// OpenModel returns the checkpoint of what --model names, over the relations of a graph, and lines about it.
-func OpenModel(ctx context.Context, model string, loaded *kg.KG) (*pretrained.Checkpoint, []string, error) {
+// OpenModel returns the checkpoint of what --model names, over the relations of the workspace's graph, the graph without the facts of relations
+// that the model does not know, and lines about both.
+func (e *Environment) OpenModel(ctx context.Context, model string, loaded *kg.KG) (*pretrained.Checkpoint, *kg.KG, []string, error) {
 	isFile := pretrained.IsFile(model) || strings.ContainsAny(model, `/\`)
 	switch {
 	case strings.HasSuffix(model, ".safetensors"):
-		return nil, nil, Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", model)
+		return nil, nil, nil, Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", model)
 	case !isFile && !pretrained.IsNamed(model):
-		return nil, nil, FlagError("model", strconv.Quote(model), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
+		return nil, nil, nil, FlagError("model", strconv.Quote(model), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
 	}
 	weights, err := OpenWeights(ctx, "model", model)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	var notes []string
+	_, err = weights.Weights.Over(loaded, weights.Start())
+	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) && len(unknown.Unknown) < len(loaded.Relations) {
+		var note string
+		if loaded, note, err = e.Workspace.Known(ctx, loaded, unknown); err != nil {
+			return nil, nil, nil, err
+		}
+		notes = []string{note}
 	}
 	made, err := weights.Over(loaded, weights.Start())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return made, weights.Lines(made), nil
+	return made, loaded, append(weights.Lines(made), notes...), nil
 }
 
 // Weights are those of a model that was trained before, which a flag names.
@@ -90,7 +101,7 @@ func (w *Weights) flagged(err error) error {
 func (w *Weights) Over(loaded *kg.KG, c configuration.Configuration) (*pretrained.Checkpoint, error) {
 	made, err := w.Weights.Over(loaded, c)
 	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
-		return nil, Usage("--%s %s: %s; train a model on this dataset, or use --model zero, which answers on any graph", w.flag, w.name(), unshared(unknown))
+		return nil, Usage("--%s %s: %v; train a model on this dataset, or use --model zero, which answers on any graph", w.flag, w.name(), unknown)
 	}
 	if err != nil {
 		return nil, w.flagged(err)
@@ -114,38 +125,7 @@ func (w *Weights) Lines(made *pretrained.Checkpoint) []string {
 	}
 	lines := []string{fmt.Sprintf("%s %s: %s", kind, w.name(), w.Describe(made.Record.Configuration))}
 	if len(made.Unused) > 0 {
-		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(made.Unused), w.name(), some(made.Unused, fewRelations)))
+		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", progress.Count(int64(len(made.Unused))), w.name(), names.First(made.Unused, 3)))
 	}
 	return lines
-}
-
-// How many relations an error or a notice names: of those that the model lacks many, since they decide whether it can be used.
-const (
-	manyRelations = 12
-	fewRelations  = 3
-)
-
-// unshared says which relations a model and a graph do not share.
-func unshared(e *checkpoint.UnknownRelationsError) string {
-	text := fmt.Sprintf("the model does not know %s of the graph's relations (%s)", count(e.Unknown), some(e.Unknown, manyRelations))
-	if len(e.Unused) > 0 {
-		text += fmt.Sprintf(", and the graph lacks %s of the model's (%s)", count(e.Unused), some(e.Unused, fewRelations))
-	}
-	return text
-}
-
-// count returns the length of a list as people read it.
-func count(list []string) string { return progress.Count(int64(len(list))) }
-
-// some lists the first names, up to a number of them, and says how many more there are.
-func some(list []string, most int) string {
-	shown := make([]string, 0, most)
-	for _, name := range list[:min(most, len(list))] {
-		shown = append(shown, strconv.Quote(name))
-	}
-	text := strings.Join(shown, ", ")
-	if len(list) > most {
-		text += " and " + count(list[most:]) + " more"
-	}
-	return text
 }

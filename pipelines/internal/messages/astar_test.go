@@ -94,7 +94,7 @@ func choices(t *testing.T, workspace string) (sum counts.AStar) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, p, err := checkpoint.Folder(filepath.Join(workspace, "runs/main/checkpoints")).Model(ctx, "best", loaded.Relations, loaded.Vocabulary)
+	record, p, err := checkpoint.Folder(filepath.Join(workspace, "runs/main/checkpoints")).Model(ctx, "best", loaded.Relations)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/names"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
@@ -216,8 +217,11 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 	if !record.Configuration.Prioritized() {
 		return nil, fmt.Errorf("--checkpoint %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --checkpoint", f.checkpoint, record.Configuration.Policy)
 	}
-	if m.Warning != "" {
-		e.Say("%s", m.Warning)
+	if len(m.Graph.Unknown) > 0 {
+		return nil, fmt.Errorf("--checkpoint %s: the model does not know %d of the graph's relations (%s), and messages are counted along the edges of all: train on this graph first", f.checkpoint, len(m.Graph.Unknown), names.First(m.Graph.Unknown, 3))
+	}
+	for _, note := range m.Notes {
+		e.Say("%s", note)
 	}
 	folder, err := e.Reachable("checkpoint", string(m.Folder))
 	if err != nil {

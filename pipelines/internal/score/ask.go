@@ -213,7 +213,7 @@ func (a *scoring) readAsk(ctx context.Context) error {
 
 // askedRelations returns the ids of the relations of a flag, ascending, and how the manifest records them.
 func (a *scoring) askedRelations(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
-	lookup := kg.NewLookup(nil, a.loaded.Relations)
+	lookup := a.loaded.Lookup(a.loaded.Of(a.split))
 	base := int32(len(a.loaded.Relations))
 	words := strings.Split(value, ",")
 	_, whole := slices.BinarySearch(a.loaded.Relations, strings.TrimPrefix(value, "~"))

@@ -192,7 +192,7 @@ func TestNoAnswers(t *testing.T) {
 
 // TestRelationsWithSpaces asks relations whose names begin or end with a space, alone and beside another.
 func TestRelationsWithSpaces(t *testing.T) {
-	a := &scoring{opened: &opened{flags: &flags{}, loaded: &kg.KG{Relations: []string{" a", "b", "c, d "}}}}
+	a := &scoring{opened: &opened{flags: &flags{}, loaded: &kg.KG{Train: &kg.View{}, Relations: []string{" a", "b", "c, d "}}}}
 	for relation, want := range map[string][]int32{" a": {0}, "~ a": {3}, "c, d ": {2}, "b ": {1}, " ~b , b": {1, 4}} {
 		a.relation = relation
 		got, _, err := a.askedRelations(t.Context(), "relation", a.relation)

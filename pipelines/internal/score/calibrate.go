@@ -120,7 +120,7 @@ func buildCalibration(p calibrate.Params) *beam.Pipeline {
 
 func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
 	return calibrate.NewParams(score.Params{
-		Graph: a.e.Workspace.Graph(), RelationGraph: a.relationsFitted().URL(), Reach: a.model.Record.Configuration.Reach,
+		Graph: a.e.Workspace.Graph(), Without: a.loaded.Unknown, RelationGraph: a.relationsFitted().URL(), Reach: a.model.Record.Configuration.Reach,
 		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
 	}, a.mostFitted(), workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)

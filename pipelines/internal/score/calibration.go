@@ -51,10 +51,9 @@ func (a *opened) setBaseRate() (err error) {
 	return nil
 }
 
-// elsewhere reports whether the checkpoint was trained on a graph with other names, as one of ULTRA may be: probabilities were
-// fitted to the scores of the relations there.
+// elsewhere reports whether the calibration of the checkpoint is not for this graph.
 func (a *opened) elsewhere() bool {
-	return !a.model.Record.Vocabulary.Of(a.loaded.Relations, a.loaded.Vocabularies())
+	return !a.model.Record.CalibratedFor(a.loaded.Relations, a.loaded.Vocabulary)
 }
 
 // checksum returns that of the calibration, or "" if there is none.

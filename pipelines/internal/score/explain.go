@@ -147,7 +147,7 @@ func BuildExplanations(p explain.Params) *beam.Pipeline {
 func (a *scoring) explanationParams(folder string, held lock.Lock) explain.Params {
 	w := a.e.Workspace
 	return explain.Params{
-		Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
+		Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		RelationGraph: a.edges.URL(), Reach: a.model.Record.Configuration.Reach, Folder: w.Path(folder), Facts: a.facts != "", Paths: a.kept(), Walks: a.walks, Slices: a.slices(),
 		Threads: a.threads, MostThreads: a.explanationPlan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 		Lock: held,

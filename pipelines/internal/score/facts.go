@@ -342,11 +342,11 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 	view := d.loaded.Of(p.split)
 	out := discover.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Split: p.split, Best: d.best, Work: workload.Work(d.model.Record.Configuration, view.Graph),
+			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Best: d.best, Work: workload.Work(d.model.Record.Configuration, view.Graph),
 			Ask: workload.Ask{Relations: p.relations, Beside: true},
 		},
 		Model: score.Params{
-			Graph: w.Graph(), Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
+			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
 			Best: d.best, Known: ranking.Beside, Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB,
 			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Reach: d.model.Record.Configuration.Reach,
 		},
@@ -369,7 +369,7 @@ func (d *discovering) listsURL(p pass) string {
 // fitParams returns the parameters of the pipeline that fits.
 func (d *discovering) fitParams(held lock.Lock) discover.MergeParams {
 	w := d.e.Workspace
-	p := discover.MergeParams{Graph: w.Graph(), Split: d.fitted, Folder: w.Path(d.folder), Relations: d.relations, Lock: held}
+	p := discover.MergeParams{Graph: w.Graph(), Without: d.loaded.Unknown, Split: d.fitted, Folder: w.Path(d.folder), Relations: d.relations, Lock: held}
 	for _, pass := range d.passes {
 		if pass.split == d.fitted {
 			p.Indexes = append(p.Indexes, pass.name)
@@ -382,7 +382,7 @@ func (d *discovering) fitParams(held lock.Lock) discover.MergeParams {
 func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 	w := d.e.Workspace
 	p := discover.ListParams{
-		MergeParams: discover.MergeParams{Graph: w.Graph(), Split: d.split, Folder: w.Path(d.folder), Relations: d.relations, Lock: held},
+		MergeParams: discover.MergeParams{Graph: w.Graph(), Without: d.loaded.Unknown, Split: d.split, Folder: w.Path(d.folder), Relations: d.relations, Lock: held},
 		Checkpoint:  d.model.Record.Name(), TopK: d.best, Most: d.most, Least: d.threshold, Missing: d.missing,
 	}
 	for _, pass := range d.passes {

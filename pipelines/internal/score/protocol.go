@@ -64,7 +64,7 @@ func (a *scoring) sampled() int64 {
 // evaluated returns the number of queries of the evaluation, which are at least one, and counts distinct ones. --limit takes some of
 // them.
 func (a *scoring) evaluated(ctx context.Context) (int64, error) {
-	if a.evaluates() != metrics.ValidAndTest {
+	if a.evaluates() != metrics.ValidAndTest && len(a.loaded.Unknown) == 0 {
 		sizes, err := a.loaded.Sizes(ctx, a.split)
 		if err == nil && sizes.Queries == 0 {
 			err = command.NoQueries(a.split, "ask your own with --queries FILE or --relation NAME, choose another --split")
@@ -84,15 +84,22 @@ func (a *scoring) evaluated(ctx context.Context) (int64, error) {
 		a.distinct = sampled.distinct
 		return sampled.queries, err
 	}
-	if !a.loaded.Inductive() {
+	if a.evaluates() == metrics.ValidAndTest && !a.loaded.Inductive() {
 		return 0, command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.protocol)
 	}
 	test, err := a.loaded.Queries(ctx, a.split)
 	if err != nil {
 		return 0, err
 	}
-	queries, err := a.loaded.HeldOut(ctx)
-	if err == nil && len(queries) == len(test) {
+	queries := test
+	if a.evaluates() == metrics.ValidAndTest {
+		queries, err = a.loaded.HeldOut(ctx)
+	}
+	switch {
+	case err != nil:
+	case len(queries) == 0:
+		err = command.NoQueries(a.split, "the model knows none of their relations: choose another --checkpoint or --split")
+	case a.evaluates() == metrics.ValidAndTest && len(queries) == len(test):
 		err = fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.protocol)
 	}
 	sampled := a.sampleOf(int64(len(queries)))

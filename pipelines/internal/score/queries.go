@@ -31,7 +31,7 @@ type ownQueries struct {
 // readQueries reads the file of --queries, and looks up the ids of its names in the graph of the split.
 func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (ownQueries, error) {
 	view := loaded.Of(split)
-	lookup := kg.NewLookup(view.Entities, loaded.Relations)
+	lookup := loaded.Lookup(view)
 	return readOnce(ctx, "queries", url, func(name string, r io.Reader) (q ownQueries, err error) {
 		hash := sha256.New()
 		r = io.TeeReader(r, hash)

@@ -260,8 +260,9 @@ func (a *opened) openCheckpoint(ctx context.Context) error {
 	if a.model, err = a.e.Workspace.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
 		return err
 	}
-	if a.model.Warning != "" {
-		a.e.Say("%s", a.model.Warning)
+	a.loaded = a.model.Graph
+	for _, note := range a.model.Notes {
+		a.e.Say("%s", note)
 	}
 	reachable, err := a.e.Reachable("checkpoint", string(a.model.Folder))
 	if err != nil {
@@ -428,10 +429,10 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 	w := a.e.Workspace
 	p := evaluate.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Split: a.split, Parts: a.parts, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(),
+			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(),
 		},
 		Model: score.Params{
-			Graph: w.Graph(), Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
+			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Record.Configuration.Reach,
 		},

@@ -88,11 +88,11 @@ func (a *opened) declinedCalibration() bool {
 // openModel opens the model of --model. Probabilities of the model of any graph are fitted to the graph's validation facts, if it has
 // any.
 func (a *opened) openModel(ctx context.Context) error {
-	made, lines, err := command.OpenModel(ctx, a.weightsFlags.model, a.loaded)
+	made, known, lines, err := a.e.OpenModel(ctx, a.weightsFlags.model, a.loaded)
 	if err != nil {
 		return err
 	}
-	a.given, a.beside, a.model.Record = made, made, made.Record
+	a.loaded, a.given, a.beside, a.model.Record = known, made, made, made.Record
 	for _, line := range lines {
 		a.e.Say("%s", line)
 	}

@@ -174,8 +174,9 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
-	if found.Warning != "" {
-		e.Say("%s", found.Warning)
+	loaded = found.Graph
+	for _, note := range found.Notes {
+		e.Say("%s", note)
 	}
 	if err := command.SetReach(&found.Record.Configuration, f.reach); err != nil {
 		return settings{}, err
@@ -262,14 +263,11 @@ func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG)
 		found, err = e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
 		return found, nil, err
 	}
-	given, lines, err := command.OpenModel(ctx, model, loaded)
+	given, known, lines, err := e.OpenModel(ctx, model, loaded)
 	if err != nil {
 		return found, nil, err
 	}
-	for _, line := range lines {
-		e.Say("%s", line)
-	}
-	found.Record = given.Record
+	found.Record, found.Graph, found.Notes = given.Record, known, lines
 	return found, given, nil
 }
 

@@ -12,10 +12,13 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
+	"tagnet/formats/names"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 	"tagnet/model/pretrained"
+	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )
 
@@ -23,8 +26,10 @@ import (
 type Model struct {
 	Folder checkpoint.Folder
 	Record checkpoint.Record
-	// Warning is a warning for the user, or empty: the training was on another graph or is incomplete.
-	Warning string
+	// Graph is the graph without the facts of relations that the model does not know.
+	Graph *kg.KG
+	// Notes say what a user should know: the training was on another graph or is incomplete, or some facts are left out.
+	Notes []string
 }
 
 // OpenModel finds and reads the checkpoint that --checkpoint names, so that one that is damaged or
@@ -44,7 +49,16 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	case err != nil && finished:
 		return Model{}, fmt.Errorf("%w: %s with the flags of that training overwrites it", err, w.Command("train", "--force"))
 	}
-	record, _, err := worker.Weights(ctx, folder, name, loaded)
+	m := Model{Folder: folder, Graph: loaded}
+	m.Record, _, err = worker.Weights(ctx, folder, name, loaded)
+	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) && len(unknown.Unknown) < len(loaded.Relations) {
+		var note string
+		if m.Graph, note, err = w.Known(ctx, loaded, unknown); err != nil {
+			return Model{}, err
+		}
+		m.Notes = append(m.Notes, note)
+		m.Record, _, err = worker.Weights(ctx, folder, name, m.Graph)
+	}
 	var damaged *checkpoint.DamagedError
 	switch {
 	case errors.Is(err, checkpoint.ErrNone):
@@ -64,22 +78,43 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score and serve also take --model zero, of any graph, and other pretrained ones%s", err, w.Command("train"), others)
 	case errors.As(err, &damaged):
 		return Model{}, fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
+	case errors.Is(err, checkpoint.ErrMismatch):
+		return Model{}, fmt.Errorf("%w: %s with the flags it had trains on this graph, and score and serve with --model zero answer on any", err, w.Command("train", "--force"))
 	case err != nil:
 		return Model{}, err
 	}
-	m := Model{Folder: folder, Record: record}
-	if !sameFolder(string(folder), w.Checkpoints()) {
-		return m, nil
-	}
+	own := sameFolder(string(folder), w.Checkpoints())
+	trained := m.Record.Vocabulary.Graph
 	switch {
-	case record.Mixture == nil && record.Vocabulary.Graph != loaded.Manifest.Checksum:
-		m.Warning = fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force"))
+	case trained != "" && trained != loaded.Manifest.Checksum && own:
+		m.note("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force"))
+	case trained != "" && trained != loaded.Manifest.Checksum:
+		m.note("the model was trained on another graph and may know the answers")
+	case !own:
 	case !finished && errors.As(lock.CheckFree(ctx, string(folder)), new(*lock.Held)):
-		m.Warning = fmt.Sprintf("the training is still running; using %s", record.Name())
+		m.note("the training is still running; using %s", m.Record.Name())
 	case !finished:
-		m.Warning = fmt.Sprintf("training incomplete; using %s. Resume: %s", record.Name(), w.Command("train", "--resume"))
+		m.note("training incomplete; using %s. Resume: %s", m.Record.Name(), w.Command("train", "--resume"))
 	}
 	return m, nil
+}
+
+func (m *Model) note(format string, values ...any) {
+	m.Notes = append(m.Notes, fmt.Sprintf(format, values...))
+}
+
+// Known returns the graph without the facts of relations that a model does not know, and a note about them.
+func (w Workspace) Known(ctx context.Context, loaded *kg.KG, e *checkpoint.UnknownRelationsError) (*kg.KG, string, error) {
+	if loaded.Train.Graph.IsOutline() {
+		return nil, "", remedy.Errorf("leave --bundles out", "%w: parts of the graph have facts of these, which only the whole graph can leave out", e)
+	}
+	known, err := graph.Load(ctx, w.Graph(), e.Unknown...)
+	if err != nil {
+		return nil, "", err
+	}
+	facts := (loaded.Inference.Graph.Edges() - known.Inference.Graph.Edges()) / 2
+	return known, fmt.Sprintf("the model does not know %d of the graph's relations (%s): their %d facts are left out, and queries of a split about them",
+		len(e.Unknown), names.First(e.Unknown, 3), facts), nil
 }
 
 // sameFolder returns true if two paths or URLs lead to one folder.

@@ -1,0 +1,139 @@
+package kg
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/tables"
+	"tagnet/model/graph"
+)
+
+// Without returns the graph without the facts of some of its base relations, and without these relations: as if no file of the dataset had
+// such a fact, except that all entities stay, with their ids. The relations that are left have other ids, in the same order. The checksum of
+// its manifest and its vocabulary are its own.
+func (k *KG) Without(relations []string) (*KG, error) {
+	if len(relations) == 0 {
+		return k, nil
+	}
+	out := &KG{Manifest: k.Manifest, Unknown: relations, version: k.version, queries: map[string][]tables.Query{}}
+	ids := make(renumbering, 2*len(k.Relations))
+	for id, name := range k.Relations {
+		if ids[id] = -1; !slices.Contains(relations, name) {
+			ids[id] = int32(len(out.Relations))
+			out.Relations = append(out.Relations, name)
+		}
+	}
+	for id, inverse := range ids[:len(k.Relations)] {
+		if inverse >= 0 {
+			inverse += int32(len(out.Relations))
+		}
+		ids[id+len(k.Relations)] = inverse
+	}
+	out.ids = ids
+	out.Vocabulary = manifest.VocabularyHash(k.Train.Entities, out.Relations)
+	left := strings.Join(append([]string{k.Manifest.Checksum}, relations...), "\n")
+	out.Manifest.Checksum = fmt.Sprintf("%x", sha256.Sum256([]byte(left)))
+
+	var err error
+	if out.Train, err = k.Train.without(ids, len(out.Relations)); err != nil {
+		return nil, err
+	}
+	out.trainAnswers = k.trainAnswers.without(ids, out.Train)
+	out.Inference = out.Train
+	if k.Inductive() {
+		if out.Inference, err = k.Inference.without(ids, len(out.Relations)); err != nil {
+			return nil, err
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for split, queries := range k.queries {
+		out.queries[split] = ids.queries(queries)
+	}
+	return out, nil
+}
+
+// without returns the view of a graph whose relations are renumbered, of which so many are left.
+func (v *View) without(ids renumbering, relations int) (*View, error) {
+	if v.Graph.IsOutline() {
+		return nil, fmt.Errorf("facts of some relations can be left out only of a graph whose edges are read")
+	}
+	out := &View{Entities: v.Entities, named: v.named}
+	out.types.version, out.types.url = v.types.version, v.types.url
+	out.answers = v.answers.without(ids, out)
+	edges := int64(0)
+	for _, relation := range v.Graph.Relations {
+		if ids[relation] >= 0 {
+			edges++
+		}
+	}
+	b := graph.NewBuilder(v.Graph.Entities, relations, edges)
+	for entity := range int32(v.Graph.Entities) {
+		senders, with := v.Graph.In(entity)
+		for i, sender := range senders {
+			relation := ids[with[i]]
+			if relation < 0 {
+				continue
+			}
+			if err := b.Add(sender, relation, entity); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var err error
+	out.Graph, err = b.Graph()
+	return out, err
+}
+
+// without returns the known answers over renumbered relations, of another view.
+func (a *answers) without(ids renumbering, of *View) *answers {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &answers{version: a.version, url: a.url, of: of, ids: ids, loaded: a.loaded, known: ids.answers(a.known)}
+}
+
+// renumbering has the new ids of relations and their inverses, by the earlier ones; -1 for those that are left out. nil leaves all as they
+// are.
+type renumbering []int32
+
+// of returns the new id of a relation. One that is out of range stays so, for the check that follows.
+func (ids renumbering) of(relation int32) int32 {
+	switch {
+	case ids == nil:
+		return relation
+	case int(relation) >= len(ids):
+		return math.MaxInt32
+	}
+	return ids[relation]
+}
+
+// queries returns the queries that are left, in their order.
+func (ids renumbering) queries(all []tables.Query) []tables.Query {
+	if ids == nil {
+		return all
+	}
+	var left []tables.Query
+	for _, q := range all {
+		if q.Relation = ids.of(q.Relation); q.Relation >= 0 {
+			left = append(left, q)
+		}
+	}
+	return left
+}
+
+// answers returns the known answers that are left, in their order.
+func (ids renumbering) answers(all tables.Answers) (left tables.Answers) {
+	if ids == nil {
+		return all
+	}
+	for i, relation := range all.Relations {
+		if relation = ids.of(relation); relation >= 0 {
+			left.Sources, left.Relations, left.Lists = append(left.Sources, all.Sources[i]), append(left.Relations, relation), append(left.Lists, all.Lists[i])
+		}
+	}
+	return left
+}
