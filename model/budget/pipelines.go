@@ -136,30 +136,6 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 	return e
 }
 
-// Mixture estimates a training on several graphs, which are all held with a trainer of each, and validated on others.
-func Mixture(graphs, valid []Sizes, c configuration.Configuration) Estimate {
-	e := Train(Sizes{}, c)
-	e.Task = "training on these graphs"
-	trained, ranked := int64(0), int64(0)
-	for _, s := range graphs {
-		of := Train(s, c)
-		for i := range e.Rows {
-			e.Rows[i].Bytes += of.Rows[i].Bytes
-		}
-		_, between := trainingBetween(s, c)
-		trained += trainer(s, c) + between
-	}
-	for _, s := range valid {
-		e.Rows[0].Bytes += s.graph() + between(s, c)
-		e.Rows[1].Bytes += s.queries() + s.answers()
-		_, thread := ranking(s, c, 0)
-		ranked = max(ranked, thread)
-	}
-	made := Sizes{Entities: 3000, Relations: 120, Edges: 60_000, RelationEdges: 4 * 120 * 120} // about the largest that is made
-	e.Thread = max(trained+trainer(made, c), ranked)
-	return e
-}
-
 // Together returns the estimate of so many trainers in one process, each on a device, from that of one. They share the graph and the
 // training facts.
 func (e Estimate) Together(s Sizes, trainers int64) Estimate {

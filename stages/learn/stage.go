@@ -28,12 +28,10 @@ var (
 
 // Params are the parameters of the stage.
 type Params struct {
-	// Graph is the URL of the graph's folder. Required without a Mixture.
+	// Graph is the URL of the graph's folder. Required.
 	Graph string
 	// Bundles is the URL of the folder of folders of parts of the graph, which training and validation take instead of the graph. Optional.
 	Bundles string
-	// Mixture are several graphs instead.
-	Mixture *Mixture
 	// RelationGraph is the URL of the folder of its relation graph, where the model needs one; see relationgraph.Load.
 	RelationGraph string
 	// Run is the training.
@@ -123,10 +121,6 @@ func learnedFn(_ int, names func(*string) bool, emit func(string)) {
 
 // ReadData reads the inputs of a training.
 func (p Params) ReadData(ctx context.Context) (training.Data, error) {
-	if p.Mixture != nil {
-		m, err := p.Mixture.read(ctx, p.Run.Configuration, p.Run.Validation.Limit)
-		return training.Data{Mixture: m}, err
-	}
 	d, err := p.readTraining(ctx)
 	if err != nil {
 		return d, err

@@ -59,11 +59,11 @@ func TestCommand(t *testing.T) {
 	if err := datasets.Sample(t.Context(), filepath.Join(data, "sample"), 1); err != nil {
 		t.Fatal(err)
 	}
-	workspace, trained := filepath.Join(root, "workspace"), filepath.Join(root, "trained")
-	checkpoint := filepath.Join(trained, "runs", "main", "checkpoints", "epoch-001.safetensors")
+	workspace := filepath.Join(root, "workspace")
+	checkpoint := filepath.Join(workspace, "runs", "main", "checkpoints", "epoch-001.safetensors")
 	for _, command := range []string{
 		"preprocess --workspace " + workspace + " --dataset " + filepath.Join(data, "sample"),
-		"train --workspace " + trained + " --graphs " + workspace + " --preset zero --dim 8 --layers 3 --negatives 4 --epochs 1 --epoch_steps 3",
+		"train --workspace " + workspace + " --preset zero --dim 8 --layers 3 --negatives 4 --epochs 1 --queries_per_epoch 48",
 		"score --workspace " + workspace + " --checkpoint " + checkpoint,
 	} {
 		if text, err := exec.Command(tagnet, strings.Fields(command)...).CombinedOutput(); err != nil {

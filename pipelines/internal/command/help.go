@@ -17,7 +17,7 @@ var groups = []struct {
 	title string
 	flags string
 }{
-	{"data", `workspace run dataset format columns header entity_names relation_names inference inference_only validate_on graphs validate_graphs graph_exponent made_share made_steps epoch_steps types type_relation split protocol limit queries
+	{"data", `workspace run dataset format columns header entity_names relation_names inference inference_only validate_on types type_relation split protocol limit queries
 		relation facts sources candidates only_new unreached`},
 	{configuration.Model, "checkpoint model calibrate from base_rate preset " + configuration.Names(configuration.Model) + " deltas"},
 	{configuration.Training, configuration.Names(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},

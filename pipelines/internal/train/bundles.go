@@ -15,8 +15,6 @@ func (f *flags) checkBundles() error {
 	switch c := f.configuration; {
 	case !f.bundles:
 		return nil
-	case f.graphs.several():
-		return command.Usage("--bundles with --graphs: a training on several graphs holds them; leave one of the two out")
 	case c.Reach == 0:
 		return command.Usage("--bundles reads the parts of the graph that queries propagate through with --reach, and that is 0: add --reach, or leave --bundles out")
 	case f.origin.from != "":

@@ -44,7 +44,7 @@ func (t *trainer) calibrationParams(held lock.Lock) calibrate.Params {
 // uncalibrated reports whether the best checkpoint lacks a calibration although there are validation queries to fit it to. One that cannot
 // be read is lacking.
 func (t *trainer) uncalibrated(ctx context.Context) (bool, error) {
-	if !t.calibrates {
+	if t.valid == 0 {
 		return false, nil
 	}
 	best, err := t.folder.Record(ctx, "best")
@@ -90,7 +90,7 @@ func (t *trainer) refit(ctx context.Context, err error) error {
 // calibrate fits probabilities to the scores of the best checkpoint, unless that is done or there are no validation
 // queries.
 func (t *trainer) calibrate(ctx context.Context) error {
-	if !t.calibrates {
+	if t.valid == 0 {
 		return nil
 	}
 	best, err := t.folder.Record(ctx, "best")
@@ -119,7 +119,7 @@ func (t *trainer) calibrate(ctx context.Context) error {
 // showCalibration prints what the probabilities of the best checkpoint presume, or how to get some. It returns the
 // calibration's URL, or "" without one.
 func (t *trainer) showCalibration(best checkpoint.Record, c *calibration.Calibration) string {
-	if !t.calibrates {
+	if t.valid == 0 {
 		return ""
 	}
 	if c == nil {

@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 
 	"tagnet/formats/metrics"
@@ -73,19 +72,6 @@ func (d *display) epoch(p training.Progress) {
 		d.e.Progress.Print("epoch %d of %d: loss %.4f, %.1fs", e.Epoch, p.Epochs, e.Loss, e.Seconds)
 	} else {
 		d.e.Progress.Print("epoch %d of %d: loss %.4f, validation %s, %.1fs", e.Epoch, p.Epochs, e.Loss, validated(e.Valid), e.Seconds)
-	}
-	var losses, ranks []string
-	for _, g := range e.Graphs {
-		losses = append(losses, fmt.Sprintf("%s %.4f in %d steps", g.Name, g.Loss, g.Steps))
-	}
-	for _, t := range e.Trials {
-		ranks = append(ranks, fmt.Sprintf("%s %.4f", t.Name, t.Selection().MRR))
-	}
-	if len(losses) > 0 {
-		d.e.Progress.Print("  loss of graphs: %s", strings.Join(losses, ", "))
-	}
-	if len(ranks) > 0 {
-		d.e.Progress.Print("  validation MRR of graphs: %s", strings.Join(ranks, ", "))
 	}
 }
 

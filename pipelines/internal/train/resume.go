@@ -6,7 +6,6 @@ import (
 	"flag"
 	"io/fs"
 	"os"
-	"strings"
 
 	"tagnet/formats/history"
 	"tagnet/model/checkpoint"
@@ -42,9 +41,6 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 			return err
 		}
 		if n := len(records); n > 0 {
-			if m := records[n-1].Mixture; m != nil && !f.graphs.several() {
-				return command.Usage("--resume: %s was trained on several graphs (%s): add --graphs, and the flags beside it, as they were given", records[n-1].Name(), strings.Join(m.Names(), ", "))
-			}
 			c = f.continued(e, c, records[n-1])
 			f.continueKernel(ctx, e)
 		}

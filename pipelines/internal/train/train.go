@@ -48,7 +48,6 @@ type flags struct {
 	validation metrics.Validation
 	memory     int64
 	origin     origin
-	graphs     graphs
 	bundles    bool
 
 	configuration configuration.Configuration
@@ -68,7 +67,6 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
 			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's; decides the architecture; zero and others of any graph have 1 epoch and learning_rate 0.0005; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005")
-			f.graphs.register(set)
 			for _, field := range f.fields {
 				set.Var(field, field.Name, field.Usage())
 			}
@@ -118,24 +116,20 @@ type recorded struct {
 	configuration.Rounds
 	Validation metrics.Validation `json:"validation"`
 	Origin     *checkpoint.Origin `json:"from,omitempty"`
-	// Mixture has several graphs instead of the workspace's.
-	Mixture *checkpoint.Mixture `json:"mixture,omitempty"`
 }
 
 // trainer is one run of the command.
 type trainer struct {
 	*flags
-	e       *command.Environment
-	loaded  *kg.KG         // nil with several graphs
-	mixture *learn.Mixture // nil without
-	facts   int64          // that the training learns from
-	valid   int64          // validation queries
-	stage   *workspace.Stage
-	folder  checkpoint.Folder
-	edges   *relationgraph.Table // between relations, or nil
+	e      *command.Environment
+	loaded *kg.KG
+	facts  int64 // that the training learns from
+	valid  int64 // validation queries
+	stage  *workspace.Stage
+	folder checkpoint.Folder
+	edges  *relationgraph.Table // between relations, or nil
 
-	calibrates bool // there are validation queries of the graph that the model answers about
-	trained    bool // only the calibration is missing
+	trained bool // only the calibration is missing
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -149,9 +143,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := f.configure(ctx, e); err != nil {
-		return err
-	}
-	if err := f.graphs.check(f, e); err != nil {
 		return err
 	}
 	if err := f.checkBundles(); err != nil {
@@ -193,9 +184,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // open reads the graph and divides the memory. It writes nothing.
 func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, error) {
-	if f.graphs.several() {
-		return f.openGraphs(ctx, e)
-	}
 	open := e.Workspace.OpenGraph
 	if f.bundles {
 		open = e.Workspace.OpenOutline
@@ -253,36 +241,25 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.replicas); err != nil {
 		return nil, err
 	}
-	t := f.newTrainer(e)
-	t.loaded, t.edges, t.calibrates, t.valid = loaded, edges, sizes.Queries > 0, sizes.Queries
-	t.facts = of.Queries / 2
+	t := &trainer{
+		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, edges: edges, facts: of.Queries / 2, valid: sizes.Queries,
+		stage: &workspace.Stage{
+			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Inputs: inputs, Vocabulary: loaded.Vocabulary, Seed: e.Seed,
+			Lasting: true, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
+		},
+	}
 	if err := t.openBundles(ctx); err != nil {
 		return nil, err
 	}
 	drawn := int64(optimizer.Drawn(int(t.facts), f.configuration)) // of which each is a query of an epoch
-	t.stage.Configuration, t.stage.Inputs, t.stage.Vocabulary = t.recorded(), inputs, loaded.Vocabulary
+	t.stage.Configuration = t.recorded()
 	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, f.cost(ctx, e, sizes, min(drawn, of.Queries))))
 	return t, nil
 }
 
-// newTrainer returns a trainer without graphs.
-func (f *flags) newTrainer(e *command.Environment) *trainer {
-	return &trainer{
-		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
-		stage: &workspace.Stage{
-			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Seed: e.Seed,
-			Lasting: true, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
-		},
-	}
-}
-
 // recorded returns what decides the content of the checkpoints of this run.
 func (t *trainer) recorded() recorded {
-	r := recorded{t.configuration, t.rounds, t.validation, t.origin.recorded, nil}
-	if t.mixture != nil {
-		r.Mixture = &t.mixture.Description
-	}
-	return r
+	return recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
 }
 
 // ready returns what checks that the jobs can run. An epoch has so many queries.
@@ -453,7 +430,7 @@ func keepCheckpoints(err error) error {
 // other parameters.
 func (t *trainer) sameRun(records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
-		there, here := recorded{r.Configuration.Resumed(t.configuration), r.Rounds, r.Validation, r.Origin, r.Mixture}, t.recorded()
+		there, here := recorded{r.Configuration.Resumed(t.configuration), r.Rounds, r.Validation, r.Origin}, t.recorded()
 		there.Epochs = max(r.Epoch, t.configuration.Epochs)
 		there.Workers, here.Workers = max(1, there.Workers), max(1, here.Workers)
 		different, err := differences(there, here)
@@ -465,10 +442,7 @@ func (t *trainer) sameRun(records []checkpoint.Record) error {
 		}
 		remedy := fmt.Sprintf("%s continues it, another --workspace or %s starts over",
 			t.e.Workspace.Command("train", "--resume"), t.stage.Command.With("--force"))
-		if r.Mixture != nil && t.mixture != nil {
-			remedy = fmt.Sprintf("--resume continues on the same graphs, of which none has changed; another --workspace or %s starts over", t.stage.Command.With("--force"))
-		}
-		if t.loaded != nil && r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
+		if r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
 			different = append(different, "the graph is another")
 			remedy = fmt.Sprintf("use another --workspace, or %s to start over", t.stage.Command.With("--force"))
 		}
@@ -540,7 +514,7 @@ func (t *trainer) train(ctx context.Context) error {
 func (t *trainer) params(session string) learn.Params {
 	w := t.e.Workspace
 	return learn.Params{
-		Graph: w.Graph(), Bundles: t.bundlesURL(), Mixture: t.mixture, RelationGraph: t.edges.URL(), Together: t.together, Session: session,
+		Graph: w.Graph(), Bundles: t.bundlesURL(), RelationGraph: t.edges.URL(), Together: t.together, Session: session,
 		Run: training.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
@@ -558,9 +532,6 @@ const grace = 10 * time.Second
 func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) error {
 	if command.Elsewhere() { // a training in this process reports to the session
 		queries := int64(optimizer.Drawn(int(t.facts), t.configuration))
-		if t.mixture != nil {
-			queries = t.graphs.queriesOf(t.configuration)
-		}
 		defer t.follow(ctx, queries, show)()
 	}
 	if t.rounds.Workers > 1 {
@@ -642,10 +613,6 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)
-	if best.Mixture != nil {
-		e.Next(workspace.New("WORKSPACE").Command("score", "--checkpoint", outputs[0])) // of any graph
-		return nil
-	}
 	scoring := w.Command("score")
 	if t.bundles {
 		scoring = scoring.With("--bundles")

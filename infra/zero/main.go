@@ -1,0 +1,211 @@
+// Command zero trains one model of any graph on the graphs of several workspaces and on graphs that are made from random rules, in turns: the
+// model in the box is one.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"tagnet/formats/history"
+	"tagnet/formats/manifest"
+	"tagnet/formats/metrics"
+	"tagnet/formats/storage"
+	_ "tagnet/formats/storage/gcs" // workspaces may be gs:// URLs
+	"tagnet/infra/internal/program"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/kg"
+	"tagnet/model/synthetic"
+	"tagnet/model/training"
+)
+
+func main() {
+	os.Exit(program.Run("zero", "interrupted: the newest checkpoint is complete; the same command with --resume continues", run))
+}
+
+// options are the flags.
+type options struct {
+	workspace, preset, graphs, valid string
+	exponent, madeShare, minutes     float64
+	madeSteps, steps, threads        int
+	seed, limit                      int64
+	kernel                           string
+	resume                           bool
+}
+
+func parse(arguments []string, diagnostics io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("zero", flag.ContinueOnError)
+	set.StringVar(&o.workspace, "workspace", "", "`folder` or URL that gets the checkpoints, in runs/main/checkpoints")
+	set.StringVar(&o.preset, "preset", "zero", "`name|FILE.json` of the configuration")
+	set.StringVar(&o.graphs, "graphs", "", "`list` of workspaces to learn from, separated by commas; "+checkpoint.MadeGraphs+" stands for graphs that are made from random rules")
+	set.StringVar(&o.valid, "validate_graphs", "", "`list` of workspaces whose validation facts choose the best epoch, by the mean of their metrics")
+	set.Float64Var(&o.exponent, "graph_exponent", .5, "a step takes a graph in proportion to its number of facts to this power, 0 to 10")
+	set.Float64Var(&o.madeShare, "made_share", .25, "share of the steps on made graphs, more than 0, less than 1, where there are others")
+	set.IntVar(&o.madeSteps, "made_steps", 25, "steps on a made graph before the next one is made, 1 or more")
+	set.IntVar(&o.steps, "epoch_steps", 1000, "steps of an epoch, 1 or more")
+	set.Int64Var(&o.limit, "valid_limit", 0, "most validation queries of a graph, spread evenly over all; 0 takes all")
+	set.Int64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
+	set.IntVar(&o.threads, "threads", 0, "threads; 0 is one per core; changes no result")
+	set.StringVar(&o.kernel, "kernel", "auto", "variant of the kernels")
+	set.Float64Var(&o.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch")
+	set.BoolVar(&o.resume, "resume", false, "continue from the newest checkpoint of the same command")
+	if err := program.Parse(set, "Trains one model of any graph on several graphs, in turns.", arguments, diagnostics); err != nil {
+		return o, err
+	}
+	if o.workspace == "" || o.graphs == "" {
+		return o, program.Usage("--workspace and --graphs are needed")
+	}
+	if !(o.exponent >= 0 && o.exponent <= 10) { // larger powers of numbers of facts overflow
+		return o, program.Usage("--graph_exponent is %g: want 0 to 10", o.exponent)
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
+	o, err := parse(arguments, diagnostics)
+	if err != nil {
+		return err
+	}
+	c, err := configuration.OpenPreset(ctx, o.preset)
+	if err != nil {
+		return program.Usage("--preset: %w", err)
+	}
+	if !c.Transfers() {
+		return program.Usage("--preset %s: in this model parameters belong to the relations of one graph; relations have to be graph", o.preset)
+	}
+	folder := checkpoint.FolderOf(o.workspace, checkpoint.DefaultRun)
+	records, _, err := folder.Records(ctx)
+	if err != nil {
+		return err
+	}
+	if len(records) > 0 && !o.resume {
+		return program.Usage("%s has checkpoints: add --resume to continue, or name another --workspace", folder)
+	}
+	mixture, err := o.mixture(ctx, c)
+	if err != nil {
+		return err
+	}
+	_, err = training.Train(ctx, training.Run{
+		Checkpoints: string(folder), History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), history.File),
+		Configuration: c, Seed: o.seed, Validation: metrics.Validation{Every: 1, Limit: o.limit},
+		Every: time.Duration(o.minutes * float64(time.Minute)), Replicas: o.threads, Kernel: o.kernel,
+	}, training.Data{Mixture: mixture}, func(p training.Progress) { show(out, p) })
+	if err != nil {
+		return err
+	}
+	best, err := folder.Record(ctx, checkpoint.BestFile)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "best: %s of %s\n", best.Name(), folder)
+	return nil
+}
+
+// mixture opens the graphs.
+func (o options) mixture(ctx context.Context, c configuration.Configuration) (*training.Mixture, error) {
+	m := &training.Mixture{Description: checkpoint.Mixture{Exponent: o.exponent, Steps: o.steps}}
+	trained, err := list("graphs", o.graphs)
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.Index(trained, checkpoint.MadeGraphs); at >= 0 {
+		trained = slices.Delete(trained, at, at+1)
+		m.Description.Made = &checkpoint.Made{Share: o.madeShare, Steps: o.madeSteps, Options: synthetic.Default}
+		if len(trained) == 0 {
+			m.Description.Made.Share = 1
+		}
+	}
+	for _, root := range trained {
+		loaded, seen, err := open(ctx, root, "train")
+		if err != nil {
+			return nil, err
+		}
+		material, err := training.MaterialOf(ctx, loaded, c)
+		if err != nil {
+			return nil, fmt.Errorf("--graphs: %s: %w", root, err)
+		}
+		m.Description.Graphs, m.Materials = append(m.Description.Graphs, seen), append(m.Materials, material)
+	}
+	validated, err := list("validate_graphs", o.valid)
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range validated {
+		loaded, seen, err := open(ctx, root, "valid")
+		if err != nil {
+			return nil, err
+		}
+		trial, err := training.TrialOf(ctx, seen.Name, loaded, o.limit, c)
+		if err != nil {
+			return nil, fmt.Errorf("--validate_graphs: %w", err)
+		}
+		m.Description.Valid, m.Trials = append(m.Description.Valid, seen), append(m.Trials, trial)
+	}
+	return m, m.Description.Check()
+}
+
+// list splits a list of workspaces, whose last names differ: graphs are recorded by them.
+func list(flag, text string) (roots []string, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	var names []string
+	for _, entry := range strings.Split(text, ",") {
+		root := storage.Join(strings.TrimSpace(entry))
+		if slices.Contains(names, storage.Base(root)) {
+			return nil, program.Usage("--%s: two graphs would be named %s: rename one of the two folders", flag, storage.Base(root))
+		}
+		roots, names = append(roots, root), append(names, storage.Base(root))
+	}
+	return roots, nil
+}
+
+// open loads the graph of a workspace and describes the part of it that a split has.
+func open(ctx context.Context, root, split string) (*kg.KG, checkpoint.Seen, error) {
+	folder := storage.Join(root, kg.Folder)
+	m, err := manifest.Read(ctx, folder)
+	if err == nil {
+		err = manifest.Verify(ctx, folder, m)
+	}
+	if err != nil {
+		return nil, checkpoint.Seen{}, err
+	}
+	loaded, err := kg.Load(ctx, folder, m)
+	if err != nil {
+		return nil, checkpoint.Seen{}, err
+	}
+	seen, err := training.SeenIn(ctx, storage.Base(root), loaded, split)
+	return loaded, seen, err
+}
+
+// show prints a line for each epoch, with the loss of each graph and its validation metric.
+func show(out io.Writer, p training.Progress) {
+	for _, text := range p.Damaged {
+		fmt.Fprintf(out, "%s: skipped\n", text)
+	}
+	if p.Resumed != "" {
+		fmt.Fprintf(out, "resuming from %s\n", p.Resumed)
+	}
+	e := p.Finished
+	if e == nil {
+		return
+	}
+	fmt.Fprintf(out, "epoch %d of %d: loss %.4f", e.Epoch, p.Epochs, e.Loss)
+	for _, g := range e.Graphs {
+		fmt.Fprintf(out, ", %s %.4f in %d steps", g.Name, g.Loss, g.Steps)
+	}
+	if e.Valid != nil {
+		fmt.Fprintf(out, "; validation MRR %.4f", e.Valid.Selection().MRR)
+	}
+	for _, t := range e.Trials {
+		fmt.Fprintf(out, ", %s %.4f", t.Name, t.Selection().MRR)
+	}
+	fmt.Fprintf(out, "; %.0f s\n", e.Seconds)
+}
