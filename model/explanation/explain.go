@@ -12,7 +12,6 @@ import (
 	"tagnet/model/propagation"
 	"tagnet/model/ranking"
 	"tagnet/model/relations"
-	"tagnet/model/search"
 )
 
 // Explainer explains answers of a trained model. It is read-only: its workers share it.
@@ -68,7 +67,7 @@ type Worker struct {
 	propagator *propagation.Propagator
 	gradients  *propagation.Gradients // of parameters, which nobody reads; nil for A*Net's policies
 	finder     *finder
-	searcher   *search.Searcher
+	searcher   *graph.Searcher
 	hops       []uint8 // from the answer to every entity
 	states     []float32
 	gradient   []float32
@@ -79,7 +78,7 @@ type Worker struct {
 // Memory: that of a propagator while training (see package propagation), of which for the policies with a window only
 // what the answer depends on is touched, and 24 bytes for each edge of each layer that a path may take.
 func (e *Explainer) Worker() *Worker {
-	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities, e.graph.BaseRelations), searcher: search.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
+	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities, e.graph.BaseRelations), searcher: graph.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
 	if !e.configuration.Prioritized() {
 		w.gradients = propagation.NewGradients(e.configuration, e.graph.RelationCount())
 		size := w.propagator.Depth() * w.propagator.Width()

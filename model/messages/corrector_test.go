@@ -6,7 +6,6 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/search"
 )
 
 // plain lists the edges that are left, searches them level by level and counts them one by one: slow,
@@ -60,7 +59,7 @@ func removalsOf(g *graph.Graph, facts []graph.Fact, oneHop bool) []graph.Removal
 
 // corrected returns a corrector's levels for a removal, after a search and a count of the whole graph.
 func corrected(c *Corrector, distances []uint8, hops int, removal graph.Removal) Levels {
-	search.NewSearcher(c.graph).Search(removal.Source, hops, graph.Removal{}, distances)
+	graph.NewSearcher(c.graph).Search(removal.Source, hops, graph.Removal{}, distances)
 	c.Reset(removal.Source, distances, hops, CountLevels(c.graph, distances, hops))
 	return c.Without(removal)
 }
@@ -114,7 +113,7 @@ func TestWithoutEqualsSearching(t *testing.T) {
 		corrector, distances := NewCorrector(g), make([]uint8, entities)
 		removals := append(removalsOf(g, facts, false), removalsOf(g, facts, true)...)
 		random.Shuffle(len(removals), func(i, j int) { removals[i], removals[j] = removals[j], removals[i] })
-		searcher, before, after := search.NewSearcher(g), make([]uint8, entities), make([]uint8, entities)
+		searcher, before, after := graph.NewSearcher(g), make([]uint8, entities), make([]uint8, entities)
 		for _, removal := range removals {
 			got, want := corrected(corrector, distances, hops, removal), plain(g, hops, removal)
 			if got != want {
@@ -146,7 +145,7 @@ func TestQueriesOfASourceInAnyOrder(t *testing.T) {
 		distances := make([]uint8, g.Entities)
 		one, removals := NewCorrector(g), removalsOf(g, facts, true)
 		source := removals[0].Source
-		search.NewSearcher(g).Search(source, hops, graph.Removal{}, distances)
+		graph.NewSearcher(g).Search(source, hops, graph.Removal{}, distances)
 		one.Reset(source, distances, hops, CountLevels(g, distances, hops))
 		for range 40 {
 			removal := removals[random.IntN(len(removals))]
@@ -173,7 +172,7 @@ func TestCountsWithoutRemoved(t *testing.T) {
 		for range 10 {
 			removal := removals[random.IntN(len(removals))]
 			levels := corrected(corrector, distances, hops, removal)
-			search.NewSearcher(g).Search(removal.Source, hops, removal, distances)
+			graph.NewSearcher(g).Search(removal.Source, hops, removal, distances)
 			compare(t, g, distances, removal, levels, hops)
 		}
 	}
@@ -210,7 +209,7 @@ func TestSumsOfLevels(t *testing.T) {
 	g, _ := randomGraph(t, rand.New(rand.NewPCG(11, 12)), 30, 60)
 	distances := make([]uint8, g.Entities)
 	levels := func(source int32) Levels {
-		search.NewSearcher(g).Search(source, 6, graph.Removal{}, distances)
+		graph.NewSearcher(g).Search(source, 6, graph.Removal{}, distances)
 		return CountLevels(g, distances, 6)
 	}
 	a, b := levels(0), levels(9)
@@ -230,7 +229,7 @@ func TestSumsOfLevels(t *testing.T) {
 // TestCorrectingDoesNotAllocate checks that a worker's corrector allocates nothing for each query.
 func TestCorrectingDoesNotAllocate(t *testing.T) {
 	g, facts := randomGraph(t, rand.New(rand.NewPCG(13, 14)), 200, 300)
-	searcher, distances := search.NewSearcher(g), make([]uint8, g.Entities)
+	searcher, distances := graph.NewSearcher(g), make([]uint8, g.Entities)
 	corrector, removals := NewCorrector(g), removalsOf(g, facts, false)
 	each := testing.AllocsPerRun(3, func() {
 		for _, removal := range removals {

@@ -12,7 +12,6 @@ import (
 
 	"tagnet/formats/triples"
 	"tagnet/model/graph"
-	"tagnet/model/search"
 )
 
 // dataset reads the training facts of a dataset beside the project.
@@ -134,7 +133,7 @@ func TestTrainingQueriesOfRealData(t *testing.T) {
 			}
 			// Queries of one source follow each other, as in the stage.
 			slices.SortStableFunc(removals, func(a, b graph.Removal) int { return cmp.Compare(a.Source, b.Source) })
-			corrector, searcher, distances := NewCorrector(g), search.NewSearcher(g), make([]uint8, g.Entities)
+			corrector, searcher, distances := NewCorrector(g), graph.NewSearcher(g), make([]uint8, g.Entities)
 			brute := bruteForce{graph: g, level: make([]uint8, g.Entities)}
 			for i, removal := range removals {
 				if i == 0 || removals[i-1].Source != removal.Source {
@@ -161,7 +160,7 @@ func BenchmarkTrainingQueries(b *testing.B) {
 				bySource[r.Source] = append(bySource[r.Source], r)
 			}
 			b.Run(fmt.Sprintf("%s/one_hop=%v", name, oneHop), func(b *testing.B) {
-				searcher, corrector, distances := search.NewSearcher(g), NewCorrector(g), make([]uint8, g.Entities)
+				searcher, corrector, distances := graph.NewSearcher(g), NewCorrector(g), make([]uint8, g.Entities)
 				var correcting, searching time.Duration
 				corrected, searched := 0, 0
 				random := rand.New(rand.NewPCG(1, 2))

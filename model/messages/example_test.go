@@ -5,7 +5,6 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/model/search"
 )
 
 // ExampleCorrector follows the package documentation: a training query of source a removes a-c.
@@ -25,7 +24,7 @@ func ExampleCorrector() {
 	}
 	const hops = 3
 	distances := make([]uint8, g.Entities)
-	search.NewSearcher(g).Search(0, hops, graph.Removal{}, distances)
+	graph.NewSearcher(g).Search(0, hops, graph.Removal{}, distances)
 	whole := messages.CountLevels(g, distances, hops)
 	c := messages.NewCorrector(g)
 	c.Reset(0, distances, hops, whole)

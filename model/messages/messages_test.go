@@ -7,7 +7,6 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/search"
 )
 
 // count counts the edges of a query's graph one by one, as the definition says.
@@ -71,7 +70,7 @@ func TestLayerEqualsCountingEdgeByEdge(t *testing.T) {
 		source := random.Int32N(int32(g.Entities))
 		distances := make([]uint8, g.Entities)
 		for _, hops := range []int{6, configuration.MaxLayers} {
-			search.NewSearcher(g).Search(source, hops, graph.Removal{}, distances)
+			graph.NewSearcher(g).Search(source, hops, graph.Removal{}, distances)
 			compare(t, g, distances, graph.Removal{}, CountLevels(g, distances, hops), hops)
 		}
 	}
@@ -96,7 +95,7 @@ func TestSumsAreWhole(t *testing.T) {
 	t.Parallel()
 	g, _ := randomGraph(t, rand.New(rand.NewPCG(7, 8)), 30, 60)
 	distances := make([]uint8, g.Entities)
-	search.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)
+	graph.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)
 	levels := CountLevels(g, distances, 6)
 	for delta := range 7 {
 		t.Run(fmt.Sprint("delta ", delta), func(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/messages"
-	"tagnet/model/search"
 )
 
 const data = "../../../shared/data"
@@ -67,7 +66,7 @@ func numbered(names map[string]bool) map[string]int32 {
 }
 
 // BenchmarkAgainstPlain compares, in one thread and in turns, the search from all sources of the test
-// split, as many at once as the variant takes, with a plain breadth-first search and with model/search
+// split, as many at once as the variant takes, with a plain breadth-first search and with graph.Searcher
 // from some of them. It reports the time of a source in each, and the ratios. All produce the same
 // results: single searches are followed by packing their distances, or by messages.CountLevels.
 func BenchmarkAgainstPlain(b *testing.B) {
@@ -90,7 +89,7 @@ func BenchmarkAgainstPlain(b *testing.B) {
 
 func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel, gather Gather) {
 	const hops, apart = 6, 20 // one source in 20 is searched alone too
-	switching, distances, queue := search.NewSearcher(g), make([]uint8, g.Entities), make([]int32, 0, g.Entities)
+	switching, distances, queue := graph.NewSearcher(g), make([]uint8, g.Entities), make([]int32, 0, g.Entities)
 	packed := make([]byte, tables.PackedLen(g.Entities))
 	s := NewSearcher(g, k, Words(k.RowWidths(), g.Entities, len(sources), gather, 1<<30), gather)
 	s.Along(NewNeighbors(g))

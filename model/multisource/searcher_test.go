@@ -10,7 +10,6 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/messages"
-	"tagnet/model/search"
 )
 
 // eachWidth runs a test for every kernel variant and every width of its rows.
@@ -51,7 +50,7 @@ func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops in
 	if err := s.Search(sources, hops); err != nil {
 		t.Fatal(err)
 	}
-	one, distances := search.NewSearcher(g), make([]uint8, g.Entities)
+	one, distances := graph.NewSearcher(g), make([]uint8, g.Entities)
 	for i, source := range sources {
 		one.Search(source, hops, graph.Removal{}, distances)
 		if want := tables.Pack(distances); s.gather.Distances && !slices.Equal(s.Packed(i), want) {

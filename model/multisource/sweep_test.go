@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/model/search"
 )
 
 func TestSweep(t *testing.T) {
@@ -27,7 +26,7 @@ func TestSweep(t *testing.T) {
 	for i := range sources {
 		sources[i] = int32(299 - i)
 	}
-	searcher, want := search.NewSearcher(g), make([]uint8, 300)
+	searcher, want := graph.NewSearcher(g), make([]uint8, 300)
 	sweep := func(ctx context.Context, sources []int32, each func(source int32, packed []byte) error) error {
 		gather := Gather{Distances: true, Levels: true}
 		return Sweep(ctx, SweepParams{Graph: g, Sources: sources, Hops: 5, Gather: gather}, func(r *Result) ([]byte, error) {

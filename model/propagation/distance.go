@@ -2,14 +2,14 @@ package propagation
 
 import (
 	"tagnet/formats/reach"
-	"tagnet/model/search"
+	"tagnet/model/graph"
 )
 
 // distances holds the hops from the last query's source to every entity, for the policies that do
 // not lay out a window. It searches when they are first needed and keeps them for as long as the
 // queries share a source and a graph.
 type distances struct {
-	searcher *search.Searcher
+	searcher *graph.Searcher
 	hops     []uint8 // [V]
 	current  bool    // hops belong to the last query
 }
@@ -36,7 +36,7 @@ func (p *runner) searchedDistance(entity int32) (hops int, reached bool) {
 func (p *runner) searched() []uint8 {
 	d := &p.distances
 	if d.searcher == nil {
-		d.searcher, d.hops = search.NewSearcher(p.graph), make([]uint8, p.graph.Entities)
+		d.searcher, d.hops = graph.NewSearcher(p.graph), make([]uint8, p.graph.Entities)
 	}
 	if !d.current {
 		d.searcher.Search(p.query.Source, p.configuration.Layers, p.query.Removal, d.hops)

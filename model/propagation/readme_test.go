@@ -12,7 +12,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/messages"
 	"tagnet/model/parameters"
-	"tagnet/model/search"
 )
 
 // TestReadmeExample propagates the example of model/README.md and of this package's documentation, and
@@ -93,7 +92,7 @@ func updatesTable(p *Propagator) string {
 // countsTable lists the counts of messages by layer.
 func countsTable(g *graph.Graph, c configuration.Configuration) string {
 	distances := make([]uint8, g.Entities)
-	search.NewSearcher(g).Search(0, c.Layers, graph.Removal{}, distances)
+	graph.NewSearcher(g).Search(0, c.Layers, graph.Removal{}, distances)
 	levels := messages.CountLevels(g, distances, c.Layers)
 	return table(func(out *tabwriter.Writer) {
 		fmt.Fprint(out, "layer\tedges\tkept\tkept empty\tpruned empty\tpruned redundant\n")

@@ -4,14 +4,13 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	"tagnet/model/internal/buffer"
-	"tagnet/model/search"
 )
 
 // cone is the set of states that the final states of some candidates depend on, found in the graph
 // instead of a layout; needed.go says how.
 type cone struct {
 	graph     *graph.Graph
-	searcher  *search.Searcher
+	searcher  *graph.Searcher
 	distances []uint8   // of the entities nearer than hops, and of candidates at hops; by entity
 	ages      []uint8   // number of needed states, by entity
 	levels    [][]int32 // the entities that have any, by distance
@@ -19,7 +18,7 @@ type cone struct {
 }
 
 func newCone(g *graph.Graph) *cone {
-	return &cone{graph: g, searcher: search.NewSearcher(g), distances: make([]uint8, g.Entities), ages: make([]uint8, g.Entities)}
+	return &cone{graph: g, searcher: graph.NewSearcher(g), distances: make([]uint8, g.Entities), ages: make([]uint8, g.Entities)}
 }
 
 // find searches from a source and finds the cone of candidates.

@@ -8,7 +8,6 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
-	"tagnet/model/search"
 )
 
 // TestFillForFindsTheNeededStates compares the needed states, with and without the other entities' rows,
@@ -62,7 +61,7 @@ func TestFillForFindsTheNeededStates(t *testing.T) {
 // neededAges returns the number of needed states of every entity.
 func neededAges(g *graph.Graph, source int32, hops, delta int, removal graph.Removal, candidates []int32) []uint8 {
 	distances := make([]uint8, g.Entities)
-	search.NewSearcher(g).Search(source, hops, removal, distances)
+	graph.NewSearcher(g).Search(source, hops, removal, distances)
 	ages := make([]uint8, g.Entities)
 	raise := func(o int32, to int) (changed bool) {
 		if int(ages[o]) >= to {

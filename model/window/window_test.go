@@ -8,7 +8,6 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
-	"tagnet/model/search"
 )
 
 func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
@@ -68,7 +67,7 @@ func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
 					Relation: g.Inverse(relations[0]), Inverse: relations[0],
 				}
 			}
-			search.NewSearcher(g).Search(source, hops, removal, distances)
+			graph.NewSearcher(g).Search(source, hops, removal, distances)
 			table := []int32{0, int32(g.Entities)}[rng.IntN(2)]
 			l.Fill(source, hops, delta, table, removal)
 			check(t, l, g, distances, hops, delta, table, removal)

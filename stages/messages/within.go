@@ -11,7 +11,6 @@ import (
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
 	"tagnet/model/parallel"
-	"tagnet/model/search"
 	"tagnet/model/subgraph"
 )
 
@@ -39,7 +38,7 @@ func (w *within) add(source int32, removal modelgraph.Removal, times int64, sum 
 		finder.Find(source, removal, &w.part)
 		local := w.part.Of(w.graph)
 		w.distances = slices.Grow(w.distances[:0], local.Entities)[:local.Entities]
-		search.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Removal, w.distances)
+		modelgraph.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Removal, w.distances)
 		levels := messages.CountLevels(local, w.distances, w.layers[i])
 		levels.Edges = w.graph.Edges()
 		if removal.Active {

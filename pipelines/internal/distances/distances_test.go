@@ -17,7 +17,6 @@ import (
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
-	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -73,7 +72,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	searcher := search.NewSearcher(g)
+	searcher := modelgraph.NewSearcher(g)
 	want, got := make([]uint8, g.Entities), make([]uint8, g.Entities)
 	rows, byDistance := 0, map[string]int64{"1": 0, "2": 0, "3": 0, "4": 0, "unreached": 0}
 	for source := range int32(g.Entities) {

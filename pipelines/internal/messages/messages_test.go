@@ -20,7 +20,6 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
-	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -49,7 +48,7 @@ func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string
 		t.Fatal(err)
 	}
 	g := l.Of(split).Graph
-	searcher, distances := search.NewSearcher(g), make([]uint8, g.Entities)
+	searcher, distances := modelgraph.NewSearcher(g), make([]uint8, g.Entities)
 	c := counts.Configuration{Layers: layers, Delta: delta}
 	for _, q := range queries {
 		removal := modelgraph.Removal{

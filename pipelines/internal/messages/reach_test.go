@@ -14,7 +14,6 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
-	"tagnet/model/search"
 	"tagnet/model/subgraph"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -145,7 +144,7 @@ func within(g *modelgraph.Graph, q tables.Query, removal modelgraph.Removal, hop
 	var part subgraph.Subgraph
 	subgraph.NewFinder(g, most, hops).Find(q.Source, removal, &part)
 	local := make([]uint8, len(part.Entities))
-	search.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Removal, local)
+	modelgraph.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Removal, local)
 	distances := make([]int, g.Entities)
 	for o := range distances {
 		distances[o] = outside

@@ -1,25 +1,24 @@
-package search
+package graph
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"tagnet/formats/reach"
-	"tagnet/model/graph"
 )
 
 // randomGraph returns a graph with loops, parallel relations and entities without edges.
-func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *graph.Graph {
+func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *Graph {
 	t.Helper()
-	list := make([]graph.Fact, facts)
+	list := make([]Fact, facts)
 	for i := range list {
-		list[i] = graph.Fact{
+		list[i] = Fact{
 			Head:     int32(rng.IntN(entities)),
 			Relation: int32(rng.IntN(relations)),
 			Tail:     int32(rng.IntN(entities)),
 		}
 	}
-	g, err := graph.New(entities, relations, list)
+	g, err := New(entities, relations, list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +26,7 @@ func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *
 }
 
 // relaxed is Bellman-Ford over a list of edges: slow and simple.
-func relaxed(g *graph.Graph, source int32, hops int, removal graph.Removal) []uint8 {
+func relaxed(g *Graph, source int32, hops int, removal Removal) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {
 		distances[o] = reach.Unreached
@@ -54,10 +53,10 @@ func TestSearchMatchesRelaxation(t *testing.T) {
 		searcher := NewSearcher(g)
 		got := make([]uint8, g.Entities)
 		source := int32(rng.IntN(g.Entities))
-		removals := []graph.Removal{{}}
+		removals := []Removal{{}}
 		if senders, relations := g.In(source); len(senders) > 0 {
 			for _, oneHop := range []bool{false, true} {
-				removals = append(removals, graph.Removal{
+				removals = append(removals, Removal{
 					Active: true, OneHop: oneHop, Source: source, Answer: senders[0],
 					Relation: g.Inverse(relations[0]), Inverse: relations[0],
 				})
@@ -84,6 +83,6 @@ func BenchmarkSearch(b *testing.B) {
 	distances := make([]uint8, g.Entities)
 	b.ReportAllocs()
 	for i := range b.N {
-		searcher.Search(int32(i%g.Entities), 6, graph.Removal{}, distances)
+		searcher.Search(int32(i%g.Entities), 6, Removal{}, distances)
 	}
 }

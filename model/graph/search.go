@@ -1,10 +1,9 @@
-package search
+package graph
 
 import (
 	"slices"
 
 	"tagnet/formats/reach"
-	"tagnet/model/graph"
 )
 
 // Searcher runs breadth-first searches over one graph. It reuses its lists and is not for concurrent
@@ -17,7 +16,7 @@ import (
 //
 // Memory: 8 bytes per entity.
 type Searcher struct {
-	graph     *graph.Graph
+	graph     *Graph
 	reached   []int32 // in the order of the search, the frontier last
 	unreached []int32 // as of some earlier step
 	// bottomUpGain is the number of unreached entities that a bottom-up step processes in the time that
@@ -28,14 +27,14 @@ type Searcher struct {
 }
 
 // NewSearcher returns a searcher over g.
-func NewSearcher(g *graph.Graph) *Searcher {
+func NewSearcher(g *Graph) *Searcher {
 	gain := 0.2 * float64(g.Edges()) / float64(max(g.Entities, 1))
 	return &Searcher{graph: g, reached: make([]int32, 0, g.Entities), bottomUpGain: gain}
 }
 
 // Search sets distances[o], for each of the V entities, to the fewest edges from source to o in the
 // graph without the removal, or to reach.Unreached where that is more than hops.
-func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distances []uint8) {
+func (s *Searcher) Search(source int32, hops int, removal Removal, distances []uint8) {
 	for o := range distances {
 		distances[o] = reach.Unreached
 	}
@@ -53,7 +52,7 @@ func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distanc
 }
 
 // topDown reaches the neighbors of the frontier.
-func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Removal, distances []uint8) {
+func (s *Searcher) topDown(frontier []int32, distance uint8, removal Removal, distances []uint8) {
 	reached := s.reached
 	for _, u := range frontier {
 		neighbors, relations := s.graph.In(u)
@@ -83,7 +82,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 }
 
 // bottomUp reaches the unreached entities that have a neighbor in the frontier.
-func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []uint8) {
+func (s *Searcher) bottomUp(distance uint8, removal Removal, distances []uint8) {
 	if len(s.unreached) == 0 {
 		for o, known := range distances {
 			if known == reach.Unreached {
@@ -106,7 +105,7 @@ func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []u
 }
 
 // adjoins reports whether o has a neighbor at a distance.
-func (s *Searcher) adjoins(o int32, distance uint8, removal graph.Removal, distances []uint8) bool {
+func (s *Searcher) adjoins(o int32, distance uint8, removal Removal, distances []uint8) bool {
 	neighbors, relations := s.graph.In(o)
 	if removal.Touches(o) {
 		for i, u := range neighbors {
