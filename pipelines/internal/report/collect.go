@@ -38,16 +38,11 @@ type evidence struct {
 	messages    []counts.Summary
 	runs        []*evidence      // of the workspace, this one included, if there are several
 	gaps        map[string][]gap // by section
+	failure     error            // of the first file that is damaged, or whose storage failed
 }
 
-// reader reads a workspace into the evidence.
-type reader struct {
-	*evidence
-	failure error // of the first file that is damaged, or whose storage failed
-}
-
-func newReader(w workspace.Workspace, seed int64) *reader {
-	return &reader{evidence: &evidence{workspace: w, seed: seed, gaps: map[string][]gap{}}}
+func newEvidence(w workspace.Workspace, seed int64) *evidence {
+	return &evidence{workspace: w, seed: seed, gaps: map[string][]gap{}}
 }
 
 // The sections of the page: keys of gaps and link targets.
@@ -63,7 +58,7 @@ const (
 // collect reads a workspace. Outputs that are not complete, or that were made from another graph than
 // the present one, have a gap instead. It returns an error if a file is damaged or ctx is canceled.
 func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence, error) {
-	e := newReader(w, seed)
+	e := newEvidence(w, seed)
 	preprocess := w.Command("preprocess")
 	if g, err := read[counts.Dataset](ctx, e, workspace.GraphFolder, counts.SummaryFile, preprocess); err != nil {
 		e.missing(dataSection, "The graph has no summary", preprocess, err)
@@ -84,16 +79,16 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 	if err := cmp.Or(ctx.Err(), e.failure); err != nil {
 		return nil, err
 	}
-	return e.evidence, nil
+	return e, nil
 }
 
 // readMessages reads the counts of each split's messages.
-func (e *reader) readMessages(ctx context.Context) {
+func (e *evidence) readMessages(ctx context.Context) {
 	e.messages = readSplits[counts.Summary](ctx, e, e.workspace.InRun("messages"), counts.SummaryFile, "messages", content{messagesSection, "message counts"})
 }
 
 // require returns an error unless a folder is complete, undamaged and made from the present inputs.
-func (e *reader) require(ctx context.Context, folder string, command workspace.Command) error {
+func (e *evidence) require(ctx context.Context, folder string, command workspace.Command) error {
 	_, err := e.workspace.Require(ctx, folder, command)
 	e.check(err)
 	return err
@@ -101,14 +96,14 @@ func (e *reader) require(ctx context.Context, folder string, command workspace.C
 
 // check notes an error that is not a gap: a file is damaged or replaced meanwhile, or its storage failed, so that nobody knows
 // what the page would show.
-func (e *reader) check(err error) {
+func (e *evidence) check(err error) {
 	if errors.Is(err, manifest.ErrDamaged) || errors.As(err, new(*manifest.Replaced)) || errors.Is(err, storage.ErrUnavailable) {
 		e.failure = cmp.Or(e.failure, err)
 	}
 }
 
 // read decodes a JSON file of a folder that is as require demands.
-func read[T check.Checked](ctx context.Context, e *reader, folder, file string, command workspace.Command) (value T, err error) {
+func read[T check.Checked](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
 	if err := e.require(ctx, folder, command); err != nil {
 		return value, err
 	}
@@ -120,7 +115,7 @@ type content struct{ section, what string }
 
 // readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap, as does a stage
 // without any split.
-func readSplits[T check.Checked](ctx context.Context, e *reader, folder, file, pipeline string, shown content) (all []T) {
+func readSplits[T check.Checked](ctx context.Context, e *evidence, folder, file, pipeline string, shown content) (all []T) {
 	splits := e.splitsIn(ctx, folder)
 	for _, split := range splits {
 		command := e.workspace.Command(pipeline, "--split", split)
@@ -151,7 +146,7 @@ func (e *evidence) usualSplit() string {
 
 // missing notes a gap: something that does not exist or cannot be read, and the command that makes
 // it, with --force if it has to be overwritten.
-func (e *reader) missing(section, what string, command workspace.Command, err error) {
+func (e *evidence) missing(section, what string, command workspace.Command, err error) {
 	e.check(err)
 	g := gap{What: what, Command: command.String()}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, checkpoint.ErrNone) {
@@ -168,12 +163,12 @@ func (e *reader) missing(section, what string, command workspace.Command, err er
 }
 
 // missingSplit notes the gap that an unreadable split leaves.
-func (e *reader) missingSplit(split string, command workspace.Command, err error, shown content) {
+func (e *evidence) missingSplit(split string, command workspace.Command, err error, shown content) {
 	e.missing(shown.section, fmt.Sprintf("The %s of the %s split cannot be shown", shown.what, split), command, err)
 }
 
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
-func (e *reader) withoutTraining(ctx context.Context) string {
+func (e *evidence) withoutTraining(ctx context.Context) string {
 	for _, name := range slices.Concat(kg.Splits, metrics.Protocols[1:]) {
 		if of, err := e.workspace.EvaluatedCheckpoint(ctx, name); err == nil {
 			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
@@ -182,7 +177,7 @@ func (e *reader) withoutTraining(ctx context.Context) string {
 	return "There is no trained model"
 }
 
-func (e *reader) readTraining(ctx context.Context) {
+func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
 	e.check(unfinished)
@@ -225,7 +220,7 @@ func (e *reader) readTraining(ctx context.Context) {
 
 // splitsIn returns the folders of splits below a folder of the workspace: test first, then valid and
 // train. Other folders have the answers to a user's own queries.
-func (e *reader) splitsIn(ctx context.Context, folder string) []string {
+func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
 	w := e.workspace
 	urls, err := storage.List(ctx, w.Path(folder))
 	if err != nil {

@@ -25,7 +25,7 @@ type evaluation struct {
 }
 
 // readEvaluations reads the evaluations that used the weights of the best checkpoint, and of the first one the ranks.
-func (e *reader) readEvaluations(ctx context.Context) {
+func (e *evidence) readEvaluations(ctx context.Context) {
 	e.readMetrics(ctx)
 	if len(e.evaluations) == 0 {
 		return
@@ -38,7 +38,7 @@ func (e *reader) readEvaluations(ctx context.Context) {
 }
 
 // readMetrics reads the metrics of each split that were made with the weights of the best checkpoint.
-func (e *reader) readMetrics(ctx context.Context) {
+func (e *evidence) readMetrics(ctx context.Context) {
 	shown := content{evaluationSection, "metrics"}
 	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), metrics.File, "score", shown) {
 		command := e.workspace.Command("score", "--split", v.Split)
@@ -52,7 +52,7 @@ func (e *reader) readMetrics(ctx context.Context) {
 }
 
 // readProtocols reads the metrics by other protocols than the usual one that were made with the weights of the best checkpoint.
-func (e *reader) readProtocols(ctx context.Context) {
+func (e *evidence) readProtocols(ctx context.Context) {
 	for _, name := range metrics.Protocols[1:] {
 		folder, command := e.workspace.EvaluationFolder(name), e.workspace.Command("score", "--protocol", name)
 		there, err := storage.Exists(ctx, e.workspace.Path(folder, metrics.File))
@@ -73,7 +73,7 @@ func (e *reader) readProtocols(ctx context.Context) {
 }
 
 // checkBest returns the model of an evaluation. It returns an error if its weights are not those of the best checkpoint.
-func (e *reader) checkBest(ctx context.Context, name string, command workspace.Command) (workspace.Evaluated, error) {
+func (e *evidence) checkBest(ctx context.Context, name string, command workspace.Command) (workspace.Evaluated, error) {
 	of, err := e.workspace.EvaluatedCheckpoint(ctx, name)
 	if err != nil || e.checkpoint == nil || of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {
 		return of, err

@@ -88,7 +88,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 	t.Helper()
 	folders := []string{"graph"}
 	for _, stage := range []string{"distances", "runs/main/evaluation", "runs/main/messages"} {
-		for _, split := range newReader(w, 0).splitsIn(context.Background(), stage) {
+		for _, split := range newEvidence(w, 0).splitsIn(context.Background(), stage) {
 			folders = append(folders, stage+"/"+split)
 		}
 	}

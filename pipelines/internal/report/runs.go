@@ -14,17 +14,17 @@ import (
 )
 
 // readRuns reads what the page compares of all runs, if there are several.
-func (e *reader) readRuns(ctx context.Context) {
+func (e *evidence) readRuns(ctx context.Context) {
 	names := e.runNames(ctx)
 	if len(names) < 2 {
 		return
 	}
 	for _, name := range names {
 		if name == e.workspace.Run() {
-			e.runs = append(e.runs, e.evidence)
+			e.runs = append(e.runs, e)
 			continue
 		}
-		other := newReader(e.workspace.WithRun(name), e.seed)
+		other := newEvidence(e.workspace.WithRun(name), e.seed)
 		other.readTraining(ctx)
 		other.readMetrics(ctx)
 		if v := other.ofSplit(e.comparedSplit()); v != nil {
@@ -37,12 +37,12 @@ func (e *reader) readRuns(ctx context.Context) {
 		}
 		other.readMessages(ctx)
 		e.failure = cmp.Or(e.failure, other.failure)
-		e.runs = append(e.runs, other.evidence)
+		e.runs = append(e.runs, other)
 	}
 }
 
 // runNames returns the runs of the workspace, the default one first.
-func (e *reader) runNames(ctx context.Context) []string {
+func (e *evidence) runNames(ctx context.Context) []string {
 	names, err := e.workspace.Runs(ctx)
 	e.check(err)
 	return byWeight(names, checkpoint.DefaultRun)
