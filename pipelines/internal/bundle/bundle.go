@@ -199,7 +199,7 @@ func (found *work) find(ctx context.Context, e *command.Environment) error {
 		files := left[:min(found.perWave, len(left))]
 		left = left[len(files):]
 		stop := bar.FollowFrom(ctx, "search_rounds", done)
-		_, err := e.RunBeam(ctx, Build(files, found.params))
+		err := e.RunBeam(ctx, Build(files, found.params))
 		stop()
 		if err != nil {
 			return err

@@ -23,23 +23,23 @@ import (
 
 // RunBeam runs a Beam pipeline on the runner of the flags and returns nil only if it saw the job end
 // with success. It returns the error of a DoFn without what Beam wraps around it.
-func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) error {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if err := reachEndpoint(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := startPrism(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	cleanup, err := privateTemporaryFolder()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer cleanup()
 	if job.Selected() {
-		return nil, e.runJob(ctx, p)
+		return e.runJob(ctx, p)
 	}
 	// Beam reports a canceled job as done, and panics if the context has a deadline: only the
 	// cancellation is passed on, and checked afterwards.
@@ -50,14 +50,14 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 	begun := time.Now()
 	running, end := CancelLater(ctx, func() time.Duration { return atLeast - time.Since(begun) })
 	defer end()
-	result, err := beamx.RunWithMetrics(running, p)
+	_, err = beamx.RunWithMetrics(running, p)
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, errors.New(unwrapBeam(err.Error()))
+		return errors.New(unwrapBeam(err.Error()))
 	}
-	return result, nil
+	return nil
 }
 
 // runJob runs a pipeline on a job server. An interrupt cancels the job there.

@@ -51,7 +51,7 @@ func pipeline() Pipeline {
 			p, s := beam.NewPipelineWithRoot()
 			out := beam.ParDo(s, failing, beam.Create(s, how))
 			beam.Reshuffle(s, out)
-			if _, err := e.RunBeam(ctx, p); err != nil {
+			if err := e.RunBeam(ctx, p); err != nil {
 				return err
 			}
 			e.Wrote(e.Workspace.Graph())

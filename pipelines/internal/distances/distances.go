@@ -137,7 +137,7 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	bar := e.Progress.Begin("distances", int64(len(sources)), "sources")
 	defer bar.End()
 	defer bar.Follow(ctx, "sources_searched")()
-	if _, err := e.RunBeam(ctx, Build(sources, perTable, params)); err != nil {
+	if err := e.RunBeam(ctx, Build(sources, perTable, params)); err != nil {
 		return err
 	}
 	bar.Set(int64(len(sources)))

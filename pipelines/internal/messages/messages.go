@@ -200,7 +200,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 	bar := e.Progress.Begin("messages", total, unit)
 	defer bar.End()
 	defer bar.Follow(ctx, counter)()
-	if _, err := e.RunBeam(ctx, Build(sources, perShard, params)); err != nil {
+	if err := e.RunBeam(ctx, Build(sources, perShard, params)); err != nil {
 		return err
 	}
 	bar.Set(total)

@@ -75,7 +75,7 @@ func Environment() *command.Environment {
 // RunBeam runs a Beam graph on the local runner and ends the test if it fails.
 func RunBeam(t testing.TB, p *beam.Pipeline) {
 	t.Helper()
-	if _, err := Environment().RunBeam(context.Background(), p); err != nil {
+	if err := Environment().RunBeam(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -320,7 +320,7 @@ func (f *flags) runJob(ctx context.Context, e *command.Environment, folder strin
 	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
 	defer bar.Follow(ctx, vocabulary.RowsCounter)()
-	_, err := e.RunBeam(ctx, f.pipeline(folder, source, held))
+	err := e.RunBeam(ctx, f.pipeline(folder, source, held))
 	if err == nil {
 		bar.Set(source.rows())
 		return nil

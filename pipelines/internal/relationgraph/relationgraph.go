@@ -195,7 +195,7 @@ func (t *Table) run(ctx context.Context) (*relations.Graph, error) {
 	defer bar.Follow(ctx, relationgraph.EdgesCounter)()
 	worker.Start()
 	t.params.Lock = t.stage.Lock()
-	if _, err := t.e.RunBeam(ctx, Build(t.shards, t.params, t.byPairs)); err != nil {
+	if err := t.e.RunBeam(ctx, Build(t.shards, t.params, t.byPairs)); err != nil {
 		return nil, err
 	}
 	bar.Set(t.edges)

@@ -211,7 +211,7 @@ func TestUnknownRelation(t *testing.T) {
 	shards := written(t, newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}}), 1)
 	for _, byPairs := range []bool{false, true} {
 		p := relationgraph.Params{BaseRelations: 3, Folder: folder()}
-		_, err := pipelinetest.Environment().RunBeam(context.Background(), Build(shards, p, byPairs))
+		err := pipelinetest.Environment().RunBeam(context.Background(), Build(shards, p, byPairs))
 		if err == nil || !strings.Contains(err.Error(), shards[0].URL) || !strings.Contains(err.Error(), "relation 7 of 6") {
 			t.Errorf("by pairs %v: error %v", byPairs, err)
 		}

@@ -138,7 +138,7 @@ func (a *scoring) fit(ctx context.Context, held lock.Lock) error {
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
 	worker.Start()
-	if _, err := a.e.RunBeam(ctx, buildCalibration(a.calibrationParams(held))); err != nil {
+	if err := a.e.RunBeam(ctx, buildCalibration(a.calibrationParams(held))); err != nil {
 		return err
 	}
 	bar.Set(a.fitting.queries)

@@ -169,7 +169,7 @@ func (a *scoring) explain(ctx context.Context, stage *workspace.Stage) error {
 	defer bar.Follow(ctx, explain.AnswersCounter)()
 	worker.Start()
 	before := worker.Counted(explain.AnswersCounter)
-	if _, err := a.e.RunBeam(ctx, BuildExplanations(a.explanationParams(stage.Folder, stage.Lock()))); err != nil {
+	if err := a.e.RunBeam(ctx, BuildExplanations(a.explanationParams(stage.Folder, stage.Lock()))); err != nil {
 		return err
 	}
 	if command.Local() { // queries that are short of answers make them fewer, known answers of --relation more

@@ -432,11 +432,11 @@ func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
 	defer bar.End()
 	worker.Start()
 	if d.fitted != "" {
-		if _, err := d.e.RunBeam(ctx, BuildFit(d.fitParams(held))); err != nil {
+		if err := d.e.RunBeam(ctx, BuildFit(d.fitParams(held))); err != nil {
 			return err
 		}
 	}
-	if _, err := d.e.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
+	if err := d.e.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
 		return err
 	}
 	bar.Set(discover.Ranges)
@@ -455,7 +455,7 @@ func (d *discovering) scorePass(ctx context.Context, p pass, held lock.Lock) err
 	announce, release := worker.Register(func(text string) { d.e.Progress.Print("%s", text) })
 	defer release()
 	worker.Start()
-	if _, err := d.e.RunBeam(ctx, BuildCandidates(d.candidatesParams(p, held, announce))); err != nil {
+	if err := d.e.RunBeam(ctx, BuildCandidates(d.candidatesParams(p, held, announce))); err != nil {
 		return err
 	}
 	bar.Set(p.queries)

@@ -412,7 +412,7 @@ func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, queries int6
 	announce, release := worker.Register(func(text string) { a.e.Progress.Print("%s", text) })
 	defer release()
 	worker.Start()
-	if _, err := a.e.RunBeam(ctx, a.pipeline(stage.Folder, stage.Lock(), announce)); err != nil {
+	if err := a.e.RunBeam(ctx, a.pipeline(stage.Folder, stage.Lock(), announce)); err != nil {
 		return err
 	}
 	bar.Set(queries)

@@ -107,7 +107,7 @@ func (t *trainer) calibrate(ctx context.Context) error {
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
 	worker.Start()
-	if _, err := t.e.RunBeam(ctx, BuildCalibration(p)); err != nil {
+	if err := t.e.RunBeam(ctx, BuildCalibration(p)); err != nil {
 		worker.Stop()
 		t.e.Say("all epochs are trained; probabilities are missing: %s fits them", t.resumed())
 		return err

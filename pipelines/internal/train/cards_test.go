@@ -239,7 +239,7 @@ func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 				t.Fatal(err)
 			}
 			tasks := training.Plan(p.Run, facts(t, p), at, 10)
-			_, err = pipelinetest.Environment().RunBeam(t.Context(), BuildRounds(p, tasks))
+			err = pipelinetest.Environment().RunBeam(t.Context(), BuildRounds(p, tasks))
 			worker.Stop()
 			return err
 		}

@@ -97,7 +97,7 @@ func (t *trainer) runRounds(ctx context.Context, p learn.Params) error {
 		if len(tasks) == 0 {
 			return training.Close(ctx, p.Run)
 		}
-		if _, err := t.e.RunBeam(ctx, BuildRounds(p, tasks)); err != nil {
+		if err := t.e.RunBeam(ctx, BuildRounds(p, tasks)); err != nil {
 			worker.Stop() // other shards of this process may still be training
 			return err
 		}

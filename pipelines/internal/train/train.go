@@ -537,8 +537,7 @@ func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) er
 	if t.rounds.Workers > 1 {
 		return t.runRounds(ctx, p)
 	}
-	_, err := t.e.RunBeam(ctx, Build(p))
-	return err
+	return t.e.RunBeam(ctx, Build(p))
 }
 
 // Build returns the Beam pipeline that trains by one worker.
