@@ -12,7 +12,6 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
 	_ "tagnet/formats/storage/gcs"
-	_ "tagnet/stages/bundle"
 	_ "tagnet/stages/calibrate"
 	_ "tagnet/stages/discover"
 	_ "tagnet/stages/distances"

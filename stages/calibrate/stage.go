@@ -12,7 +12,6 @@ import (
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
-	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )
@@ -49,15 +48,15 @@ func NewParams(model score.Params, limit int64, work float64, held lock.Lock) Pa
 // fit it to.
 func Calibrate(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("calibrate.Calibrate")
-	sampled := beam.ParDo(s, &sampleFn{Params: p}, bundle.Shards(s, p.Queries))
+	sampled := beam.ParDo(s, &sampleFn{Params: p}, score.Shards(s, p.Queries))
 	return beam.ParDo(s, &fitFn{Params: p}, beam.GroupByKey(s, sampled))
 }
 
 type sampleFn struct{ Params Params }
 
 // ProcessElement scores a shard and emits its candidates under one key.
-func (f *sampleFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(int, []byte)) error {
-	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(_ context.Context, scored *ranker.Scored) error {
+func (f *sampleFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(int, []byte)) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(_ context.Context, scored *ranker.Scored) error {
 		element, err := encode(calibration.Sample(scored))
 		if err != nil {
 			return err

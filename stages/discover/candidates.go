@@ -16,7 +16,6 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/ranker"
 	"tagnet/model/workload"
-	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
@@ -90,20 +89,20 @@ func readIndexes(ctx context.Context, urls []string, number int) (spills []exter
 // Candidates scores queries and writes the listed answers as candidates. Output: the URL of the index.
 func Candidates(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("discover.Candidates")
-	sections := beam.ParDo(s, &candidatesFn{Params: p}, bundle.Shards(s, p.Queries))
+	sections := beam.ParDo(s, &candidatesFn{Params: p}, score.Shards(s, p.Queries))
 	return beam.ParDo(s, &indexFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, sections)))
 }
 
 type candidatesFn struct{ Params Params }
 
 // ProcessElement scores a shard and writes its candidates.
-func (f *candidatesFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(Section)) error {
-	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *ranker.Scored) error {
+func (f *candidatesFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(Section)) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
 		return f.write(f.Params.Lock.Guard(ctx), shard, scored, emit)
 	})
 }
 
-func (f *candidatesFn) write(ctx context.Context, shard bundle.Shard, scored *ranker.Scored, emit func(Section)) error {
+func (f *candidatesFn) write(ctx context.Context, shard score.Shard, scored *ranker.Scored, emit func(Section)) error {
 	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err

@@ -20,7 +20,6 @@ import (
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
-	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
@@ -114,15 +113,15 @@ func (p Params) users() bool { return p.Queries.Queries != "" || len(p.Queries.A
 // and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
 func Evaluate(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("evaluate.Evaluate")
-	gathered := beam.ParDo(s, &shardFn{Params: p}, bundle.Shards(s, p.Queries))
+	gathered := beam.ParDo(s, &shardFn{Params: p}, score.Shards(s, p.Queries))
 	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &mergeFn{}, gathered))
 }
 
 type shardFn struct{ Params Params }
 
 // ProcessElement scores a shard and writes its parts.
-func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(*evaluation.Gatherer)) error {
-	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *ranker.Scored) error {
+func (f *shardFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(*evaluation.Gatherer)) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
 		g, err := f.evaluate(ctx, shard, scored)
 		if err != nil {
 			return err
@@ -133,7 +132,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit f
 }
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
-func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *ranker.Scored) (*evaluation.Gatherer, error) {
+func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *ranker.Scored) (*evaluation.Gatherer, error) {
 	loaded, err := graph.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *rank
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's
 // table, a user's in the order of the file.
-func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *ranker.Scored, names evaluation.Names, c *calibration.Calibration) error {
+func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *ranker.Scored, names evaluation.Names, c *calibration.Calibration) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if f.Params.users() {
 		slices.SortFunc(scored.Queries, func(a, b ranker.Ranked) int { return cmp.Compare(a.Row, b.Row) })

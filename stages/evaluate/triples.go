@@ -14,7 +14,6 @@ import (
 	"tagnet/model/plausibility"
 	"tagnet/model/ranker"
 	"tagnet/model/workload"
-	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )
@@ -36,7 +35,7 @@ const (
 // and tail, and those of a pair the best Relations, the best first.
 func Triples(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("evaluate.Triples")
-	written := beam.ParDo(s, &triplesFn{Params: p}, bundle.Shards(s, p.Queries))
+	written := beam.ParDo(s, &triplesFn{Params: p}, score.Shards(s, p.Queries))
 	return beam.ParDo(s, &triplesTextFn{Params: p}, beam.Combine(s, sum, written))
 }
 
@@ -45,8 +44,8 @@ func sum(a, b int64) int64 { return a + b }
 type triplesFn struct{ Params Params }
 
 // ProcessElement scores a shard, writes its part and emits 1.
-func (f *triplesFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(int64)) error {
-	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *ranker.Scored) error {
+func (f *triplesFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(int64)) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
 		rows, err := f.rows(ctx, scored)
 		if err != nil {
 			return err

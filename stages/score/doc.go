@@ -1,7 +1,7 @@
-// Package score is the model stage of evaluation: it turns bundles of queries and a checkpoint into
+// Package score is the model stage of evaluation: it cuts the queries of a split into shards, and turns a shard and a checkpoint into
 // scores, filtered ranks and the best candidates. A worker process has one ranker of package model/ranker, and the shards
 // of all its DoFns take turns.
 //
-// The transform is in stages/evaluate, which calls Shard, adds names and writes the results where they are made: they never
+// The transform is in stages/evaluate, which calls Shard.Score, adds names and writes the results where they are made: they never
 // cross a barrier.
 package score

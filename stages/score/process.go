@@ -21,7 +21,6 @@ import (
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
-	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
@@ -97,16 +96,16 @@ func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, erro
 	return scored, nil
 }
 
-// Shard scores a shard of queries and passes the result to use, which must not keep it: the memory of the shard is counted
+// Score scores the queries of the shard and passes the result to use, which must not keep it: the memory of the shard is counted
 // until it returns. The context is the one that Beam passed to a DoFn.
-func Shard(ctx context.Context, p Params, queries workload.Params, shard bundle.Shard, use func(context.Context, *ranker.Scored) error) error {
+func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use func(context.Context, *ranker.Scored) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	all := &ranker.Scored{}
-	err = bundle.Each(ctx, queries, shard, func(b *ranker.Bundle) error {
+	err = s.bundles(ctx, queries, func(b *ranker.Bundle) error {
 		scored, err := Rank(ctx, p, b)
 		if err != nil {
 			return err

@@ -373,7 +373,7 @@ func (a *scoring) loads(queries int64) []command.Load {
 	if t := a.triples(); t != nil {
 		scored = t.load()
 	}
-	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{{Step: "bundle.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads())
+	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{{Step: "score.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads())
 }
 
 // score runs the Beam pipelines and completes the folder.

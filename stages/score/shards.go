@@ -1,4 +1,4 @@
-package bundle
+package score
 
 import (
 	"cmp"
@@ -20,13 +20,14 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[Shard]())
 }
 
-// Shard is the range [From, To) of the queries that workload.Read returns, one of Of. It is an element of pipelines.
+// Shard is the range [From, To) of the queries that workload.Read returns, one of Of: the element of a pipeline, and a part of each output
+// table.
 type Shard struct{ Number, Of, From, To int }
 
 // Shards cuts the queries of a split into shards: PCollection<Shard>. The shards depend on the queries, Work and Best
 // alone. Workers read queries and known answers themselves, once per process.
 func Shards(s beam.Scope, p workload.Params) beam.PCollection {
-	s = s.Scope("bundle.Shards")
+	s = s.Scope("score.Shards")
 	return beam.Reshuffle(s, beam.ParDo(s, &cutFn{Params: p}, beam.Impulse(s)))
 }
 
@@ -45,8 +46,9 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) 
 	return nil
 }
 
-// Each calls each for the bundle of a shard's queries, or, where these are read with their parts of the graph, for one bundle after the other.
-func Each(ctx context.Context, p workload.Params, s Shard, each func(*ranker.Bundle) error) error {
+// bundles calls each for the bundle of the shard's queries, or, where these are read with their parts of the graph, for one bundle after the
+// other. A bundle has the ids of the queries, labeled answers and known answers, but no graph; it stays in the worker that loads it.
+func (s Shard) bundles(ctx context.Context, p workload.Params, each func(*ranker.Bundle) error) error {
 	queries, err := read(ctx, p)
 	if err != nil {
 		return err
