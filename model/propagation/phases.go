@@ -7,9 +7,6 @@ type Phases struct {
 	// Layout is the time to search and lay out windows, Messages that to reduce messages to features,
 	// Dense that of the linear maps, layer norms and residuals.
 	Layout, Messages, Dense time.Duration
-	// Copied is the number of states copied from equivalent ones, Spared the number of messages that computing
-	// them would have read.
-	Copied, Spared int64
 }
 
 // Measure makes the propagator add its times to phases, which costs a few readings of the clock for

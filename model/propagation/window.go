@@ -167,12 +167,6 @@ func (p *windowPolicy) copyDuplicates(t int) {
 			copy(x.output[int(d.Row)*length:int(d.Row+1)*length], x.output[int(d.Of)*length:])
 		}
 		p.updated += int64(p.lanes() * len(duplicates))
-		if p.phases != nil {
-			p.phases.Copied += int64(p.lanes() * len(duplicates))
-			for _, d := range duplicates {
-				p.phases.Spared += int64(p.lanes()) * x.messagesOf(d.Row)
-			}
-		}
 	}
 }
 
