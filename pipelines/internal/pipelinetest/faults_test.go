@@ -178,8 +178,12 @@ func TestOutage(t *testing.T) {
 func TestMissingBucket(t *testing.T) {
 	gcstest.Bucket(t)
 	for _, p := range []command.Pipeline{preprocess.Pipeline(), distances.Pipeline(), train.Pipeline(), score.Pipeline(), messages.Pipeline(), report.Pipeline(), bundle.Pipeline()} {
+		arguments := []string{"--workspace", "gs://missing/workspace"}
+		if p.Name == "bundle" {
+			arguments = append(arguments, "--reach", "8") // which it wants before it looks for the workspace
+		}
 		want := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the bucket gs://missing does not exist", "gcloud storage buckets create gs://missing"}}
-		pipelinetest.Fail(t, p, want, "--workspace", "gs://missing/workspace")
+		pipelinetest.Fail(t, p, want, arguments...)
 	}
 }
 
