@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"time"
 
+	"tagnet/formats/remedy"
 	"tagnet/infra/internal/program"
 	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
@@ -57,7 +58,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set := flag.NewFlagSet("gpu", flag.ContinueOnError)
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a graph, made by preprocess")
 	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, "+configuration.PresetsHelp())
-	set.Var(&o.device, "device", "`cuda|cuda:n`")
+	set.Var(&o.device, "device", "`cuda|cuda:n`: the device")
 	set.IntVar(&o.steps, "steps", 200, "steps to time")
 	set.IntVar(&o.queries, "queries", 2048, "validation queries to score")
 	set.IntVar(&o.onCPU, "on_cpu", 4, "steps that the CPU makes, too, and 16 times as many queries")
@@ -99,10 +100,10 @@ func run(ctx context.Context, arguments []string, out io.Writer, open accelerato
 		return program.Usage("--preset: %w", err)
 	}
 	if err := gpu.Supports(m.configuration); err != nil {
-		return err
+		return program.Usage("--preset %s: %s", o.preset, remedy.Without(err))
 	}
 	if m.device, err = open(o.device.Ordinal); err != nil {
-		return err
+		return errors.New(remedy.Without(err))
 	}
 	defer func() { err = errors.Join(err, m.device.Close()) }()
 	p := m.device.Properties()

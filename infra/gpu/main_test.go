@@ -71,7 +71,7 @@ func TestRun(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range [][]string{
-		{"--minutes", "0"}, {"--minutes", "NaN"}, {"--device", "cpu"}, {"--device", "cuda:all"}, {"--preset", "none"}, {"--steps", "0"}, {"more"}, {"--none"},
+		{"--minutes", "0"}, {"--minutes", "NaN"}, {"--device", "cpu"}, {"--device", "cuda:all"}, {"--preset", "none"}, {"--preset", "wn18rr-astar"}, {"--steps", "0"}, {"more"}, {"--none"},
 	} {
 		err := run(t.Context(), arguments, &bytes.Buffer{}, nil, time.Now())
 		if !errors.As(err, new(program.UsageError)) {
