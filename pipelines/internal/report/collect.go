@@ -183,8 +183,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 	e.check(unfinished)
 	now, err := w.Inputs(ctx, workspace.GraphFolder)
 	e.check(err)
-	graph, alone := made.Inputs[workspace.GraphFolder] // a training on several graphs names none
-	if unfinished == nil && err == nil && alone && graph != now[workspace.GraphFolder] {
+	if unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder] {
 		e.missing(trainingSection, "The model was trained on another graph than the present one", train.With("--force"), nil)
 		return
 	}

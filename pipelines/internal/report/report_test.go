@@ -18,7 +18,6 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -270,29 +269,6 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	}
 	if there, err := storage.Exists(t.Context(), root+"/report/index.html"); err != nil || there {
 		t.Errorf("a page of damaged files (%v)", err)
-	}
-}
-
-// TestTrainingOnSeveralGraphs shows a training on several graphs in a workspace that has a graph, too.
-func TestTrainingOnSeveralGraphs(t *testing.T) {
-	root := t.TempDir()
-	w := workspace.New(root)
-	f := fixture{t, w, 3, 8}
-	f.graph()
-	f.training()
-	for _, folder := range []string{"graph", w.CheckpointsFolder()} { // which names no graph
-		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder}
-		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	code, output, problems := pipelinetest.Run(t, Pipeline(), "--workspace", root)
-	if code != command.ExitOK || strings.Contains(output, "train --workspace") {
-		t.Errorf("exit code %d, %s%s", code, output, problems)
-	}
-	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
-	if err != nil || !strings.Contains(string(page), "the mean loss of a query changed") {
-		t.Errorf("the page lacks the training, %v", err)
 	}
 }
 
