@@ -3,7 +3,6 @@ package pretrained
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -13,27 +12,8 @@ import (
 	"tagnet/formats/pytorch"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
-	"tagnet/model/ultra"
 	"tagnet/model/zoo"
 )
-
-// Weights are those of a file that was read, or of a model of package zoo.
-type Weights interface {
-	// Origin identifies the file.
-	Origin() checkpoint.Origin
-	// Start returns the configuration to which Configuration is applied where none is given; Further that of training them further.
-	Start() configuration.Configuration
-	Further() configuration.Configuration
-	// Configuration returns a configuration with the fields that the weights decide.
-	Configuration(c configuration.Configuration) configuration.Configuration
-	// Over returns the checkpoint of the weights over the relations of a graph. The configuration is one that Configuration returned,
-	// or the same with another policy that has the same weights.
-	Over(graph *kg.KG, c configuration.Configuration) (*Checkpoint, error)
-	// Describe returns in a few words what a model of the weights is.
-	Describe(c configuration.Configuration) string
-}
 
 // FileError is the error of a file that Open cannot use.
 type FileError struct {
@@ -62,7 +42,7 @@ func IsNamed(name string) bool {
 
 // Open opens a model of package zoo by its name, a checkpoint by the path or URL of its file .safetensors or of the file best, or a file of
 // PyTorch with ULTRA's weights. Errors of files are a *FileError.
-func Open(ctx context.Context, url string) (Weights, error) {
+func Open(ctx context.Context, url string) (*Weights, error) {
 	switch {
 	case IsNamed(url):
 		return openNamed(url)
@@ -73,16 +53,15 @@ func Open(ctx context.Context, url string) (Weights, error) {
 	if err != nil {
 		return nil, err
 	}
-	fail := func(err error) (Weights, error) { return nil, &FileError{URL: url, Reason: err} }
 	file, err := pytorch.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return fail(err)
+		return nil, &FileError{URL: url, Reason: err}
 	}
-	p, err := ultra.Parameters(file)
+	w, err := ofULTRA(url, data, file)
 	if err != nil {
-		return fail(err)
+		return nil, &FileError{URL: url, Reason: err}
 	}
-	return &ofULTRA{checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}, p}, nil
+	return w, nil
 }
 
 // mostBytes is the size of the largest file that is read. It is held in memory.

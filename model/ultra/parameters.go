@@ -35,11 +35,6 @@ func Configuration() configuration.Configuration {
 	return c
 }
 
-// TrainedAs returns c with the hyperparameters of the model that Configuration has: those of training may differ.
-func TrainedAs(c configuration.Configuration) configuration.Configuration {
-	return c.WithModel(Configuration())
-}
-
 // Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
 func Layout() []parameters.Shape { return parameters.Layout(Configuration(), 0) }
 

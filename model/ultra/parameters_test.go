@@ -3,12 +3,10 @@ package ultra_test
 import (
 	"bytes"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
 	"tagnet/formats/pytorch"
-	"tagnet/model/configuration"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
@@ -72,29 +70,6 @@ func TestRefusesOtherModels(t *testing.T) {
 	} {
 		if _, err := ultra.Parameters(open(t, c.change(ultratest.Drawn(1).Tensors))); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
-	}
-}
-
-// TestTrainedAs checks that every hyperparameter of training is that of the training, and every other one the model's.
-func TestTrainedAs(t *testing.T) {
-	t.Parallel()
-	texts := map[reflect.Kind]string{reflect.Int: "3", reflect.Float64: "0.25", reflect.Bool: "true", reflect.String: "made-up"}
-	for _, f := range configuration.Fields() {
-		c := ultra.Configuration()
-		text := texts[f.Kind()]
-		if f.Of(c) == true {
-			text = "false"
-		}
-		if err := f.Set(&c, text); err != nil {
-			t.Fatal(err)
-		}
-		want := c
-		if f.Group == configuration.Model {
-			want = ultra.Configuration()
-		}
-		if diff := cmp.Diff(want, ultra.TrainedAs(c)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
 		}
 	}
 }

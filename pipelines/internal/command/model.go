@@ -65,7 +65,7 @@ func (e *Environment) OpenModel(ctx context.Context, model string, loaded *kg.KG
 
 // Weights are those of a model that was trained before, which a flag names.
 type Weights struct {
-	pretrained.Weights
+	*pretrained.Weights
 	flag, file string
 }
 
@@ -123,7 +123,7 @@ func (w *Weights) Lines(made *pretrained.Checkpoint) []string {
 	if pretrained.IsNamed(w.file) {
 		kind = "model"
 	}
-	lines := []string{fmt.Sprintf("%s %s: %s", kind, w.name(), w.Describe(made.Record.Configuration))}
+	lines := []string{fmt.Sprintf("%s %s: %s", kind, w.name(), w.About)}
 	if len(made.Unused) > 0 {
 		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", progress.Count(int64(len(made.Unused))), w.name(), names.First(made.Unused, 3)))
 	}

@@ -34,7 +34,7 @@ func (o *origin) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	recorded := file.Origin()
+	recorded := file.Origin
 	o.file, o.recorded = file, &recorded
 	return nil
 }

@@ -31,7 +31,7 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	}
 	if f.origin.file != nil {
 		if f.preset == "" {
-			c = f.origin.file.Further()
+			c = f.origin.file.Further
 		}
 		c = f.origin.file.Configuration(c)
 	}
