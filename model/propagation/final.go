@@ -31,7 +31,7 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 // slices are valid until visit returns. Reached is not
 // for A*Net's policies, see Priorities.
 func (p *Propagator) Reached(lane int, visit func(entities []int32, states [][]float32)) {
-	p.policy.(reacher).reached(lane, visit)
+	p.policy.(layered).reached(lane, visit)
 }
 
 func (p *tables) width() int { return p.configuration.Dim }

@@ -44,11 +44,7 @@ type layered interface {
 	tableAfter(t int, x *receiverGroup) int
 	// heard reports whether a sender of a kind was reached when it sent to a group's receivers in layer t.
 	heard(t int, x *receiverGroup, kind int, sender int32) bool
-	// edgeGradients is Propagator.EdgeGradients.
-	edgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients) error
-}
-
-// reacher is a policy that has states of what it reached: Propagator.Reached.
-type reacher interface {
+	// reached is Propagator.Reached, edgeGradients Propagator.EdgeGradients.
 	reached(lane int, visit func(entities []int32, states [][]float32))
+	edgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients) error
 }

@@ -206,7 +206,7 @@ type relationWorker struct {
 func newRelationWorker(s *propagated) *relationWorker {
 	n, d := s.graph.RelationCount(), s.dim
 	w := &relationWorker{
-		source: s, layers: stack.New(s.kernel, s.senders, n, d, len(s.layers), stack.NewBuffers(d)),
+		source: s, layers: stack.New(s.kernel, s.senders, n, d, len(s.layers)),
 		ones: make([]float32, d), crossed: make([]float32, n*d), hidden: make([]float32, n*d),
 	}
 	stack.FillRows(w.ones, []float32{1})

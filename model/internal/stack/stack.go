@@ -2,12 +2,12 @@ package stack
 
 import "tagnet/model/kernel"
 
-// Stack is layers over a table of rows, entities or relations, with a backward pass. Of a
+// Stack is layers over a table of rows with a backward pass. Of a
 // forward pass it keeps the states after each layer; the backward pass computes everything else again, block by block.
 type Stack struct {
 	kernel  kernel.Kernel
 	dim     int
-	buffers *Buffers
+	buffers *buffers
 
 	senders kernel.Senders // of the graph that the layers send along
 	rows    []int32        // 0, 1, 2, ..
@@ -20,8 +20,8 @@ type Stack struct {
 }
 
 // New returns a stack of so many layers over n rows of dim entries.
-func New(k kernel.Kernel, senders kernel.Senders, n, dim, layers int, b *Buffers) *Stack {
-	s := &Stack{kernel: k, dim: dim, buffers: b, senders: senders, rows: make([]int32, n), states: make([][]float32, layers+1)}
+func New(k kernel.Kernel, senders kernel.Senders, n, dim, layers int) *Stack {
+	s := &Stack{kernel: k, dim: dim, buffers: newBuffers(dim), senders: senders, rows: make([]int32, n), states: make([][]float32, layers+1)}
 	for i := range s.rows {
 		s.rows[i] = int32(i)
 	}
@@ -46,17 +46,17 @@ func (s *Stack) Start(source int32, initial []float32) {
 
 // Forward computes the states after layer t, from 1, whose messages are multiplied by the rows of a table.
 func (s *Stack) Forward(t int, weights *Layer, table []float32) {
-	s.each(t, weights, table, func(u Update) { s.buffers.Run(s.kernel, u) })
+	s.each(t, weights, table, func(u update) { s.buffers.run(s.kernel, u) })
 }
 
 // each calls do for the rows before the source, the source, and the rows after it.
-func (s *Stack) each(t int, weights *Layer, table []float32, do func(u Update)) {
-	u := Update{Layer: weights, Receivers: Receivers(s.dim, s.senders, s.states[t-1], table), Output: s.states[t]}
-	u.Receivers.Previous = s.states[t-1]
+func (s *Stack) each(t int, weights *Layer, table []float32, do func(u update)) {
+	u := update{Layer: weights, receivers: receivers(s.dim, s.senders, s.states[t-1], table), output: s.states[t]}
+	u.receivers.Previous = s.states[t-1]
 	for i, part := range [][]int32{s.rows[:s.source], s.rows[s.source : s.source+1], s.rows[s.source+1:]} {
-		u.Receivers.Rows, u.Receivers.Initial = part, nil
+		u.receivers.Rows, u.receivers.Initial = part, nil
 		if i == 1 {
-			u.Receivers.Initial = s.initial
+			u.receivers.Initial = s.initial
 		}
 		do(u)
 	}
@@ -74,6 +74,6 @@ func (s *Stack) Backward(t int, weights *Layer, into *LayerGradients, table, byT
 	after, before := s.gradients[0], s.gradients[1]
 	clear(before)
 	to := kernel.Gradients{States: before, RelationEmbeddings: byTable, Previous: before, Initial: byInitial}
-	s.each(t, weights, table, func(u Update) { s.buffers.runBackward(s.kernel, u, after, into, to) })
+	s.each(t, weights, table, func(u update) { s.buffers.runBackward(s.kernel, u, after, into, to) })
 	s.gradients[0], s.gradients[1] = before, after
 }

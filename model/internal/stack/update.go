@@ -2,14 +2,14 @@ package stack
 
 import "tagnet/model/kernel"
 
-// BlockRows is the number of rows that are updated at a time: their buffers stay in the second-level cache.
-const BlockRows = 128
+// blockRows is the number of rows that are updated at a time: their buffers stay in the second-level cache.
+const blockRows = 128
 
-// Buffers are those of a worker.
-type Buffers struct {
+// buffers are those of a stack.
+type buffers struct {
 	dim      int
-	features []float32 // of receivers: state and sum of messages, [BlockRows, 2 dim]
-	linear   []float32 // [BlockRows, dim]
+	features []float32 // of receivers: state and sum of messages, [blockRows, 2 dim]
+	linear   []float32 // [blockRows, dim]
 	index    []int32   // 0, 1, 2, ..
 	backward *backwardBuffers
 
@@ -18,47 +18,46 @@ type Buffers struct {
 	update    kernel.NodeUpdate
 }
 
-// NewBuffers returns buffers for states of dim dimensions.
-func NewBuffers(dim int) *Buffers {
-	b := &Buffers{dim: dim, features: make([]float32, BlockRows*2*dim), linear: make([]float32, BlockRows*dim), index: make([]int32, BlockRows)}
+// newBuffers returns buffers for states of dim dimensions.
+func newBuffers(dim int) *buffers {
+	b := &buffers{dim: dim, features: make([]float32, blockRows*2*dim), linear: make([]float32, blockRows*dim), index: make([]int32, blockRows)}
 	for i := range b.index {
 		b.index[i] = int32(i)
 	}
 	return b
 }
 
-// Receivers describes the sums of messages to the kernel, except for their rows.
-func Receivers(dim int, senders kernel.Senders, states, table []float32) kernel.Receivers {
+// receivers describes the sums of messages to the kernel, except for their rows.
+func receivers(dim int, senders kernel.Senders, states, table []float32) kernel.Receivers {
 	return kernel.Receivers{
 		Dim: dim, Message: kernel.DistMult, Reduction: kernel.Sum, Senders: senders, Kinds: 1, States: states, RelationEmbeddings: table,
 	}
 }
 
-// Update describes the update of consecutive rows by a layer.
-type Update struct {
+// update describes the update of consecutive rows by a layer.
+type update struct {
 	*Layer
-	// Receivers has the rows and the messages. Its Previous are the states that the update adds to, or nil for zeros.
-	Receivers kernel.Receivers
-	Output    []float32
+	receivers kernel.Receivers // the rows, the messages, and the states that the update adds to
+	output    []float32
 }
 
-// Run computes the update block by block.
-func (b *Buffers) Run(k kernel.Kernel, u Update) {
+// run computes the update block by block.
+func (b *buffers) run(k kernel.Kernel, u update) {
 	b.prepare(u)
-	rows := u.Receivers.Rows
+	rows := u.receivers.Rows
 	for len(rows) > 0 {
-		n := min(BlockRows, len(rows))
+		n := min(blockRows, len(rows))
 		b.block(k, &u, rows[:n])
 		rows = rows[n:]
 	}
 }
 
-func (b *Buffers) prepare(u Update) {
-	b.receivers = u.Receivers
-	b.update = kernel.NodeUpdate{Dim: b.dim, Bias: u.Bias, Scale: u.Scale, Shift: u.Shift, Residual: u.Receivers.Previous, Output: u.Output}
+func (b *buffers) prepare(u update) {
+	b.receivers = u.receivers
+	b.update = kernel.NodeUpdate{Dim: b.dim, Bias: u.Bias, Scale: u.Scale, Shift: u.Shift, Residual: u.receivers.Previous, Output: u.output}
 }
 
-func (b *Buffers) block(k kernel.Kernel, u *Update, rows []int32) {
+func (b *buffers) block(k kernel.Kernel, u *update, rows []int32) {
 	n, d := len(rows), b.dim
 	linear := b.linear[:n*d]
 	b.receivers.Rows, b.receivers.FeatureRows = rows, b.index[:n]
@@ -70,9 +69,9 @@ func (b *Buffers) block(k kernel.Kernel, u *Update, rows []int32) {
 
 // backwardBuffers are those of blocks of a backward pass, which only training needs.
 type backwardBuffers struct {
-	deviations []float32 // 1 / standard deviation of the linear map's output, [BlockRows]
-	linear     []float32 // gradient of the linear map's output, [BlockRows, dim]
-	features   []float32 // gradient of its input, [BlockRows, 2 dim]
+	deviations []float32 // 1 / standard deviation of the linear map's output, [blockRows]
+	linear     []float32 // gradient of the linear map's output, [blockRows, dim]
+	features   []float32 // gradient of its input, [blockRows, 2 dim]
 
 	// What is passed to the kernel.
 	update    kernel.NodeUpdateGradients
@@ -81,12 +80,12 @@ type backwardBuffers struct {
 
 func newBackwardBuffers(dim int) *backwardBuffers {
 	return &backwardBuffers{
-		deviations: make([]float32, BlockRows), linear: make([]float32, BlockRows*dim), features: make([]float32, BlockRows*2*dim),
+		deviations: make([]float32, blockRows), linear: make([]float32, blockRows*dim), features: make([]float32, blockRows*2*dim),
 	}
 }
 
 // runBackward propagates the gradient of an update's output, by row, to its inputs. It computes the update again.
-func (b *Buffers) runBackward(k kernel.Kernel, u Update, gradient []float32, into *LayerGradients, to kernel.Gradients) {
+func (b *buffers) runBackward(k kernel.Kernel, u update, gradient []float32, into *LayerGradients, to kernel.Gradients) {
 	if b.backward == nil {
 		b.backward = newBackwardBuffers(b.dim)
 	}
@@ -94,16 +93,16 @@ func (b *Buffers) runBackward(k kernel.Kernel, u Update, gradient []float32, int
 	b.backward.update = kernel.NodeUpdateGradients{Linear: b.backward.linear, Bias: into.Bias, Scale: into.Scale, Shift: into.Shift}
 	b.prepare(u)
 	b.update.InverseDeviation = b.backward.deviations
-	rows := u.Receivers.Rows
+	rows := u.receivers.Rows
 	for len(rows) > 0 {
-		n := min(BlockRows, len(rows))
+		n := min(blockRows, len(rows))
 		b.block(k, &u, rows[:n])
 		b.blockBackward(k, &u, gradient, into, rows[:n])
 		rows = rows[n:]
 	}
 }
 
-func (b *Buffers) blockBackward(k kernel.Kernel, u *Update, gradient []float32, into *LayerGradients, rows []int32) {
+func (b *buffers) blockBackward(k kernel.Kernel, u *update, gradient []float32, into *LayerGradients, rows []int32) {
 	n, d, w := len(rows), b.dim, b.backward
 	linear, features := w.linear[:n*d], w.features[:n*2*d]
 	k.NormalizeBackward(&b.update, gradient, &w.update)
