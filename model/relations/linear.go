@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"tagnet/model/internal/buffer"
-	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
@@ -182,7 +181,7 @@ func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Se
 		s.kernel.Add(total, rest[:perBlock])
 	}
 	for i, relation := range queries {
-		s.kernel.Add(stack.Row(query, s.dim, relation), stack.Row(total, s.dim, int32(i)))
+		s.kernel.Add(row(query, s.dim, relation), row(total, s.dim, int32(i)))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/internal/buffer"
-	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
@@ -25,9 +24,9 @@ type propagated struct {
 	kernel  kernel.Kernel
 	senders kernel.Senders
 
-	layers []stack.Layer  // of the propagation
+	layers []layer        // of the propagation
 	types  [][]float32    // by layer, rows that its messages are multiplied by, [types, dim]
-	maps   [][2]stack.Map // by layer of the entities, from a state to a row
+	maps   [][2]linearMap // by layer of the entities, from a state to a row
 
 	mutex   sync.Mutex
 	shared  map[int32]*states // by base relation
@@ -51,7 +50,7 @@ type states struct {
 func newPropagated(g *graph.Graph, over *Graph, c configuration.Configuration) *propagated {
 	return &propagated{
 		graph: g, dim: c.Dim, senders: over.Senders(),
-		layers: make([]stack.Layer, c.RelationLayers), types: make([][]float32, c.RelationLayers), maps: make([][2]stack.Map, c.Layers),
+		layers: make([]layer, c.RelationLayers), types: make([][]float32, c.RelationLayers), maps: make([][2]linearMap, c.Layers),
 		shared: map[int32]*states{},
 	}
 }
@@ -66,11 +65,11 @@ func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	s.kernel, s.ordered = k, s.ordered[:0]
 	clear(s.shared)
 	for t := range s.layers {
-		s.layers[t], s.types[t] = stack.NewLayer(k, p, layerName(t)), p.Data(layerName(t)+"relation.weight")
+		s.layers[t], s.types[t] = newLayer(k, p, layerName(t)), p.Data(layerName(t)+"relation.weight")
 	}
 	for t := range s.maps {
 		for i := range s.maps[t] {
-			s.maps[t][i] = stack.NewMap(k, p, mapName(t, i))
+			s.maps[t][i] = newLinearMap(k, p, mapName(t, i))
 		}
 	}
 }
@@ -149,7 +148,7 @@ func (s *propagated) of(relation int32) *states {
 }
 
 func (s *propagated) Query(relation int32) []float32 {
-	return stack.Row(s.of(relation).final, s.dim, relation)
+	return row(s.of(relation).final, s.dim, relation)
 }
 
 // States returns the states of all relations for queries of a base relation, [2R, dim], a view.
@@ -194,7 +193,7 @@ func (s *propagated) Backward(queries []int32, batch []Gradient, into *parameter
 // relationWorker computes the states of one base relation at a time.
 type relationWorker struct {
 	source  *propagated
-	layers  *stack.Stack
+	layers  *stack
 	ones    []float32
 	crossed []float32 // the states in the order of the tables, [2R, dim]
 	hidden  []float32 // of a map, [2R, dim]
@@ -206,28 +205,28 @@ type relationWorker struct {
 func newRelationWorker(s *propagated) *relationWorker {
 	n, d := s.graph.RelationCount(), s.dim
 	w := &relationWorker{
-		source: s, layers: stack.New(s.kernel, s.senders, n, d, len(s.layers)),
+		source: s, layers: newStack(s.kernel, s.senders, n, d, len(s.layers)),
 		ones: make([]float32, d), crossed: make([]float32, n*d), hidden: make([]float32, n*d),
 	}
-	stack.FillRows(w.ones, []float32{1})
+	fillRows(w.ones, []float32{1})
 	return w
 }
 
 // propagate computes the states from a base relation, after each layer.
 func (w *relationWorker) propagate(base int32) {
 	s := w.source
-	w.layers.Start(base, w.ones)
+	w.layers.start(base, w.ones)
 	for t := range s.layers {
-		w.layers.Forward(t+1, &s.layers[t], s.types[t])
+		w.layers.forward(t+1, &s.layers[t], s.types[t])
 	}
-	w.cross(w.crossed, w.layers.States(len(s.layers)))
+	w.cross(w.crossed, w.layers.after(len(s.layers)))
 }
 
 // cross copies each row of a table to that of the inverse relation.
 func (w *relationWorker) cross(to, from []float32) {
 	g, d := w.source.graph, w.source.dim
 	for r := range int32(g.RelationCount()) {
-		copy(stack.Row(to, d, g.Inverse(r)), stack.Row(from, d, r))
+		copy(row(to, d, g.Inverse(r)), row(from, d, r))
 	}
 }
 
@@ -235,19 +234,19 @@ func (w *relationWorker) cross(to, from []float32) {
 func (w *relationWorker) states(base int32) *states {
 	s, n := w.source, w.source.graph.RelationCount()
 	w.propagate(base)
-	made := &states{final: append([]float32(nil), w.layers.States(len(s.layers))...), tables: make([][]float32, len(s.maps))}
+	made := &states{final: append([]float32(nil), w.layers.after(len(s.layers))...), tables: make([][]float32, len(s.maps))}
 	for t := range s.maps {
 		made.tables[t] = make([]float32, n*s.dim)
 		w.hide(&s.maps[t][0])
-		s.maps[t][1].Apply(s.kernel, made.tables[t], w.hidden, n)
+		s.maps[t][1].apply(s.kernel, made.tables[t], w.hidden, n)
 	}
 	return made
 }
 
 // hide sets hidden to a map of the states, and ReLU.
-func (w *relationWorker) hide(first *stack.Map) {
+func (w *relationWorker) hide(first *linearMap) {
 	k := w.source.kernel
-	first.Apply(k, w.hidden, w.crossed, w.source.graph.RelationCount())
+	first.apply(k, w.hidden, w.crossed, w.source.graph.RelationCount())
 	k.ReLU(w.hidden, w.hidden)
 }
 
@@ -262,19 +261,19 @@ func (w *relationWorker) backward(base int32, positions []int, queries []int32, 
 		for _, i := range positions {
 			k.Add(w.byTable, batch[i].Tables[t])
 		}
-		first, second := stack.NewMapGradients(into, mapName(t, 0)), stack.NewMapGradients(into, mapName(t, 1))
+		first, second := newMapGradients(into, mapName(t, 0)), newMapGradients(into, mapName(t, 1))
 		w.hide(&s.maps[t][0])
-		s.maps[t][1].Backward(k, &second, w.hidden, w.byTable, w.byHidden, false)
+		s.maps[t][1].backward(k, &second, w.hidden, w.byTable, w.byHidden, false)
 		k.ReLUBackward(w.byHidden, w.hidden, w.byHidden)
-		s.maps[t][0].Backward(k, &first, w.crossed, w.byHidden, w.byCrossed, true)
+		s.maps[t][0].backward(k, &first, w.crossed, w.byHidden, w.byCrossed, true)
 	}
-	by := w.layers.BeginBackward()
+	by := w.layers.beginBackward()
 	w.cross(by, w.byCrossed)
 	for _, i := range positions {
-		k.Add(stack.Row(by, s.dim, queries[i]), batch[i].Query)
+		k.Add(row(by, s.dim, queries[i]), batch[i].Query)
 	}
 	for t := len(s.layers); t >= 1; t-- {
-		gradients := stack.NewLayerGradients(into, layerName(t-1))
-		w.layers.Backward(t, &s.layers[t-1], &gradients, s.types[t-1], into.Data(layerName(t-1)+"relation.weight"), w.byInitial)
+		gradients := newLayerGradients(into, layerName(t-1))
+		w.layers.backward(t, &s.layers[t-1], &gradients, s.types[t-1], into.Data(layerName(t-1)+"relation.weight"), w.byInitial)
 	}
 }

@@ -3,7 +3,6 @@ package relations
 import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
@@ -103,13 +102,13 @@ func (e *embeddings) size() int { return e.relations * e.dim }
 // Group is that of sources that look tables up: they are answered in any order.
 func (e *embeddings) Group(int32) int32 { return 0 }
 
-func (e *embeddings) Query(relation int32) []float32 { return stack.Row(e.query, e.dim, relation) }
+func (e *embeddings) Query(relation int32) []float32 { return row(e.query, e.dim, relation) }
 
 // sum sets the gradients of the embeddings to their sum over a batch, except through the tables.
 func (e *embeddings) sum(queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	sum := into.Data("query.weight")
 	clear(sum)
 	for i, g := range batch {
-		e.kernel.Add(stack.Row(sum, e.dim, queries[i]), g.Query)
+		e.kernel.Add(row(sum, e.dim, queries[i]), g.Query)
 	}
 }

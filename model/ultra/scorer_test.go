@@ -5,7 +5,6 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/inference"
-	"tagnet/model/internal/stack"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
@@ -51,7 +50,7 @@ func baseOf(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *r
 	for _, crossed := range w.Relations.Tables([]int32{relation}, new(relations.Buffers)) {
 		table := make([]float32, len(crossed))
 		for r := range int32(g.RelationCount()) {
-			copy(stack.Row(table, c.Dim, r), stack.Row(crossed, c.Dim, g.Inverse(r)))
+			copy(table[int(r)*c.Dim:], crossed[int(g.Inverse(r))*c.Dim:][:c.Dim])
 		}
 		b.tables = append(b.tables, table)
 	}

@@ -1,12 +1,12 @@
-package stack
+package relations
 
 import "tagnet/model/kernel"
 
 // blockRows is the number of rows that are updated at a time: their buffers stay in the second-level cache.
 const blockRows = 128
 
-// buffers are those of a stack.
-type buffers struct {
+// stackBuffers are those of a stack.
+type stackBuffers struct {
 	dim      int
 	features []float32 // of receivers: state and sum of messages, [blockRows, 2 dim]
 	linear   []float32 // [blockRows, dim]
@@ -18,9 +18,9 @@ type buffers struct {
 	update    kernel.NodeUpdate
 }
 
-// newBuffers returns buffers for states of dim dimensions.
-func newBuffers(dim int) *buffers {
-	b := &buffers{dim: dim, features: make([]float32, blockRows*2*dim), linear: make([]float32, blockRows*dim), index: make([]int32, blockRows)}
+// newStackBuffers returns buffers for states of dim dimensions.
+func newStackBuffers(dim int) *stackBuffers {
+	b := &stackBuffers{dim: dim, features: make([]float32, blockRows*2*dim), linear: make([]float32, blockRows*dim), index: make([]int32, blockRows)}
 	for i := range b.index {
 		b.index[i] = int32(i)
 	}
@@ -36,13 +36,13 @@ func receivers(dim int, senders kernel.Senders, states, table []float32) kernel.
 
 // update describes the update of consecutive rows by a layer.
 type update struct {
-	*Layer
+	*layer
 	receivers kernel.Receivers // the rows, the messages, and the states that the update adds to
 	output    []float32
 }
 
 // run computes the update block by block.
-func (b *buffers) run(k kernel.Kernel, u update) {
+func (b *stackBuffers) run(k kernel.Kernel, u update) {
 	b.prepare(u)
 	rows := u.receivers.Rows
 	for len(rows) > 0 {
@@ -52,12 +52,12 @@ func (b *buffers) run(k kernel.Kernel, u update) {
 	}
 }
 
-func (b *buffers) prepare(u update) {
+func (b *stackBuffers) prepare(u update) {
 	b.receivers = u.receivers
 	b.update = kernel.NodeUpdate{Dim: b.dim, Bias: u.Bias, Scale: u.Scale, Shift: u.Shift, Residual: u.receivers.Previous, Output: u.output}
 }
 
-func (b *buffers) block(k kernel.Kernel, u *update, rows []int32) {
+func (b *stackBuffers) block(k kernel.Kernel, u *update, rows []int32) {
 	n, d := len(rows), b.dim
 	linear := b.linear[:n*d]
 	b.receivers.Rows, b.receivers.FeatureRows = rows, b.index[:n]
@@ -85,7 +85,7 @@ func newBackwardBuffers(dim int) *backwardBuffers {
 }
 
 // runBackward propagates the gradient of an update's output, by row, to its inputs. It computes the update again.
-func (b *buffers) runBackward(k kernel.Kernel, u update, gradient []float32, into *LayerGradients, to kernel.Gradients) {
+func (b *stackBuffers) runBackward(k kernel.Kernel, u update, gradient []float32, into *layerGradients, to kernel.Gradients) {
 	if b.backward == nil {
 		b.backward = newBackwardBuffers(b.dim)
 	}
@@ -102,19 +102,19 @@ func (b *buffers) runBackward(k kernel.Kernel, u update, gradient []float32, int
 	}
 }
 
-func (b *buffers) blockBackward(k kernel.Kernel, u *update, gradient []float32, into *LayerGradients, rows []int32) {
+func (b *stackBuffers) blockBackward(k kernel.Kernel, u *update, gradient []float32, into *layerGradients, rows []int32) {
 	n, d, w := len(rows), b.dim, b.backward
 	linear, features := w.linear[:n*d], w.features[:n*2*d]
 	k.NormalizeBackward(&b.update, gradient, &w.update)
 	k.MultiplyTransposed(into.Weight, linear, b.features, n, d, 2*d, true)
 	k.Multiply(features, linear, u.Stored, n, d, 2*d, false)
-	for _, row := range rows { // the residual
-		k.Add(Row(w.gradients.Previous, d, row), Row(gradient, d, row))
+	for _, i := range rows { // the residual
+		k.Add(row(w.gradients.Previous, d, i), row(gradient, d, i))
 	}
 	k.AggregateBackward(&b.receivers, b.features, features, &w.gradients)
 }
 
-// Row returns a view of a row of dim entries.
-func Row(table []float32, dim int, row int32) []float32 {
-	return table[int(row)*dim : (int(row)+1)*dim]
+// row returns a view of the i-th row of dim entries.
+func row(table []float32, dim int, i int32) []float32 {
+	return table[int(i)*dim : (int(i)+1)*dim]
 }
