@@ -43,7 +43,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	run := training.Run{Configuration: c, Seed: seed, Replicas: o.workers, Kernel: o.kernel}
+	run := training.Run{Configuration: c, Seed: seed, Threads: o.workers, Kernel: o.kernel}
 	trained, err := training.InMemory(ctx, run, data, func(p training.Progress) {
 		if p.Finished != nil && after != nil {
 			after(Epoch{Epoch: p.Finished.Epoch, Loss: p.Finished.Loss, Messages: p.Finished.Messages})

@@ -95,7 +95,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	_, err = training.Train(ctx, training.Run{
 		Checkpoints: string(folder), History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), history.File),
 		Configuration: c, Seed: o.seed, Validation: metrics.Validation{Every: 1, Limit: o.limit},
-		Every: time.Duration(o.minutes * float64(time.Minute)), Replicas: o.threads, Kernel: o.kernel,
+		Every: time.Duration(o.minutes * float64(time.Minute)), Threads: o.threads, Kernel: o.kernel,
 	}, training.Data{Mixture: mixture}, func(p training.Progress) { show(out, p) })
 	if err != nil {
 		return err

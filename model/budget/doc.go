@@ -53,7 +53,7 @@
 //	score --queries (60) --explain --threads 2     862    287
 //	messages --split valid                         212    117
 //	distances --split valid                        206    191
-//	train --replicas 2, 160 steps of an epoch      616    218
+//	train --threads 2, 160 steps of an epoch      616    218
 //	serve --threads 2, 240 paths for 6 clients     920    167
 //
 //	command, on FB15k-237                        least   peak
@@ -61,7 +61,7 @@
 //	score --queries (60) --explain --threads 2     657    347
 //	messages --split valid                         220    126
 //	distances --split valid                        212    163
-//	train --replicas 2, 4 steps of an epoch        482    413
+//	train --threads 2, 4 steps of an epoch        482    413
 //	serve --threads 2, 240 paths for 6 clients     768    351
 //
 // For example:

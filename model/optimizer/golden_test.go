@@ -31,7 +31,7 @@ func TestGoldenFloat32(t *testing.T) {
 }
 
 // goldenTrainer trains on a golden case, whose queries all have as many negatives.
-func goldenTrainer(t *testing.T, c *golden.Case, k kernel.Kernel, replicas int) (*Trainer, []Example) {
+func goldenTrainer(t *testing.T, c *golden.Case, k kernel.Kernel, threads int) (*Trainer, []Example) {
 	t.Helper()
 	conf := c.Configuration
 	conf.Negatives = len(c.Queries[0].Negatives)
@@ -44,7 +44,7 @@ func goldenTrainer(t *testing.T, c *golden.Case, k kernel.Kernel, replicas int) 
 			Negatives: q.Negatives, Key: uint64(i)})
 	}
 	p := c.Parameters32()
-	trainer, err := New(c.Graph, nil, conf, p, NewAdam(parameters.Layout(conf, c.Graph.RelationCount()), 1e-2, 0, k), replicas, k)
+	trainer, err := New(c.Graph, nil, conf, p, NewAdam(parameters.Layout(conf, c.Graph.RelationCount()), 1e-2, 0, k), threads, k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ type Single struct {
 	heads        *head.Gradients[float32]
 }
 
-// Singles returns one Single for each replica of the trainer, which may work at the same time on examples of the relations. No
+// Singles returns one Single for each thread of the trainer, which may work at the same time on examples of the relations. No
 // states are shared between examples.
 func (t *Trainer) Singles(relations []int32) []*Single {
 	t.weights.Relations.Prepare(relations)

@@ -59,13 +59,13 @@ type outcome struct {
 }
 
 // New returns a trainer of p, which it changes in place. between is the graph of the relations of g, or nil: then it is made from g,
-// where the model needs it. Each batch is shared by replicas workers; their number changes no result.
-func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, replicas int, k kernel.Kernel) (*Trainer, error) {
+// where the model needs it. That many threads share each batch; their number changes no result.
+func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, threads int, k kernel.Kernel) (*Trainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
-	if replicas < 1 {
-		return nil, fmt.Errorf("making a trainer: %d replicas, want 1 or more", replicas)
+	if threads < 1 {
+		return nil, fmt.Errorf("making a trainer: %d threads, want 1 or more", threads)
 	}
 	c = c.Within(g.Entities)
 	gradients := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
@@ -79,7 +79,7 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	}
 	t.model = pairs(p, gradients)
 	propagator := propagation.New(g, c, k)
-	for i := range replicas {
+	for i := range threads {
 		if i > 0 {
 			propagator = t.workers[0].propagator.Clone()
 		}

@@ -83,16 +83,16 @@ func variants() map[string]configuration.Configuration {
 	return all
 }
 
-func newTrainer(t testing.TB, g *graph.Graph, c configuration.Configuration, replicas int) *Trainer {
+func newTrainer(t testing.TB, g *graph.Graph, c configuration.Configuration, threads int) *Trainer {
 	t.Helper()
-	return newTrainerWith(t, g, c, replicas, kernel.Available()[0])
+	return newTrainerWith(t, g, c, threads, kernel.Available()[0])
 }
 
-func newTrainerWith(t testing.TB, g *graph.Graph, c configuration.Configuration, replicas int, k kernel.Kernel) *Trainer {
+func newTrainerWith(t testing.TB, g *graph.Graph, c configuration.Configuration, threads int, k kernel.Kernel) *Trainer {
 	t.Helper()
 	layout := parameters.Layout(c, g.RelationCount())
 	p := parameters.Initialize(layout, 3)
-	trainer, err := New(g, nil, c, p, NewAdam(layout, c.LearningRate, c.WeightDecay, k), replicas, k)
+	trainer, err := New(g, nil, c, p, NewAdam(layout, c.LearningRate, c.WeightDecay, k), threads, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +132,14 @@ func TestReplicasChangeNoBit(t *testing.T) {
 	for name, c := range variants() {
 		t.Run(name, func(t *testing.T) {
 			want, losses := train(t, newTrainer(t, g, c, 1), examples)
-			for _, replicas := range []int{2, 5, 9} {
-				trainer := newTrainer(t, g, c, replicas)
-				if replicas == 5 {
+			for _, threads := range []int{2, 5, 9} {
+				trainer := newTrainer(t, g, c, threads)
+				if threads == 5 {
 					slices.Reverse(trainer.workers)
 				}
 				got, other := train(t, trainer, examples)
 				if !slices.Equal(got, want) || !slices.Equal(other, losses) {
-					t.Errorf("%d replicas end in other weights or losses than one", replicas)
+					t.Errorf("%d threads end in other weights or losses than one", threads)
 				}
 			}
 			fresh := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)
@@ -259,7 +259,7 @@ func TestStepNamesWhatIsWrong(t *testing.T) {
 	}
 	layout := parameters.Layout(c, g.RelationCount())
 	if _, err := New(g, nil, c, parameters.Initialize(layout, 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 0, kernel.Available()[0]); err == nil {
-		t.Error("a trainer without replicas was made")
+		t.Error("a trainer without threads was made")
 	}
 	if _, err := New(g, nil, c, parameters.Initialize(layout[:4], 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 1, kernel.Available()[0]); err == nil {
 		t.Error("a trainer without all parameters was made")
@@ -358,13 +358,13 @@ func BenchmarkStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	examples := ask(g, facts[:8])
-	for _, replicas := range []int{1, 2} {
-		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) {
+	for _, threads := range []int{1, 2} {
+		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
 			c := configuration.Default()
 			c.Dependent = false
 			layout := parameters.Layout(c, g.RelationCount())
 			kernels := kernel.Available()
-			trainer, err := New(g, nil, c, parameters.Initialize(layout, 1), NewAdam(layout, 1e-3, 0, kernels[len(kernels)-1]), replicas, kernels[len(kernels)-1])
+			trainer, err := New(g, nil, c, parameters.Initialize(layout, 1), NewAdam(layout, 1e-3, 0, kernels[len(kernels)-1]), threads, kernels[len(kernels)-1])
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -12,11 +12,11 @@ import (
 )
 
 // trainULTRA makes some steps with drawn weights and returns them, and the losses of the steps.
-func trainULTRA(t *testing.T, c configuration.Configuration, replicas int, batches [][]Example) (*parameters.Set[float32], []float64) {
+func trainULTRA(t *testing.T, c configuration.Configuration, threads int, batches [][]Example) (*parameters.Set[float32], []float64) {
 	t.Helper()
 	g, _ := family(t)
 	p := parameters.Initialize(ultra.Layout(), 3)
-	trainer, err := New(g, relations.GraphOf(g), c, p, NewSolver(c, g.RelationCount(), fastest), replicas, fastest)
+	trainer, err := New(g, relations.GraphOf(g), c, p, NewSolver(c, g.RelationCount(), fastest), threads, fastest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +51,13 @@ func TestULTRAReplicasChangeNoBit(t *testing.T) {
 	examples := ask(g, facts)
 	batches := [][]Example{examples[:9], examples[9:16], examples[16:18]}
 	want, losses := trainULTRA(t, c, 1, batches)
-	for _, replicas := range []int{2, 5} {
-		got, gotLosses := trainULTRA(t, c, replicas, batches)
+	for _, threads := range []int{2, 5} {
+		got, gotLosses := trainULTRA(t, c, threads, batches)
 		if diff := cmp.Diff(want.Tensors, got.Tensors); diff != "" {
-			t.Errorf("weights of 1 (-) and %d (+) replicas:\n%.500s", replicas, diff)
+			t.Errorf("weights of 1 (-) and %d (+) threads:\n%.500s", threads, diff)
 		}
 		if diff := cmp.Diff(losses, gotLosses); diff != "" {
-			t.Errorf("losses of 1 (-) and %d (+) replicas:\n%s", replicas, diff)
+			t.Errorf("losses of 1 (-) and %d (+) threads:\n%s", threads, diff)
 		}
 	}
 }

@@ -43,9 +43,9 @@ type Run struct {
 	Rounds configuration.Rounds
 	// Every is the longest time between checkpoints.
 	Every time.Duration
-	// Replicas is the number of threads; 0 is one per core, at most MostReplicas (unless that is
+	// Threads is the number of threads; 0 is one per core, at most MostThreads (unless that is
 	// 0). It changes no bit of the weights.
-	Replicas, MostReplicas int
+	Threads, MostThreads int
 	// Memory is the budget of the process in bytes, which limits its garbage; 0 for none.
 	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
@@ -238,10 +238,10 @@ func (l *learner) initialize() error {
 	if l.device, err = accelerator.Select(l.Devices, l.Device, computed); err != nil {
 		return err
 	}
-	if l.Replicas <= 0 {
-		l.Replicas = runtime.GOMAXPROCS(0)
-		if l.MostReplicas > 0 {
-			l.Replicas = min(l.Replicas, l.MostReplicas)
+	if l.Threads <= 0 {
+		l.Threads = runtime.GOMAXPROCS(0)
+		if l.MostThreads > 0 {
+			l.Threads = min(l.Threads, l.MostThreads)
 		}
 	}
 	c := l.Configuration

@@ -94,7 +94,7 @@ func toyRun(folder string) Run {
 	return Run{
 		Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl",
 		Configuration: c, Seed: 5, Validation: metrics.Validation{Every: 1},
-		Every: time.Hour, Replicas: 2, Kernel: "portable",
+		Every: time.Hour, Threads: 2, Kernel: "portable",
 	}
 }
 
@@ -174,11 +174,11 @@ func TestThreadsChangeNothing(t *testing.T) {
 	first := toyRun(inMemory(t, "first"))
 	train(t, first, toy(t))
 	want := contents(t, first.Checkpoints)
-	for _, replicas := range []int{1, 3} {
-		run := toyRun(inMemory(t, fmt.Sprint(replicas)))
-		run.Replicas = replicas
+	for _, threads := range []int{1, 3} {
+		run := toyRun(inMemory(t, fmt.Sprint(threads)))
+		run.Threads = threads
 		train(t, run, toy(t))
-		t.Run(fmt.Sprint(replicas), func(t *testing.T) { sameFiles(t, want, contents(t, run.Checkpoints)) })
+		t.Run(fmt.Sprint(threads), func(t *testing.T) { sameFiles(t, want, contents(t, run.Checkpoints)) })
 	}
 	other := toyRun(inMemory(t, "seed"))
 	other.Seed++

@@ -103,9 +103,9 @@ func TestInterruptedMixtureEndsInTheSameBytes(t *testing.T) {
 func TestThreadsChangeNothingOfAMixture(t *testing.T) {
 	t.Parallel()
 	var first map[string]string
-	for _, replicas := range []int{1, 3} {
-		run := mixedRun(inMemory(t, fmt.Sprint(replicas)))
-		run.Replicas = replicas
+	for _, threads := range []int{1, 3} {
+		run := mixedRun(inMemory(t, fmt.Sprint(threads)))
+		run.Threads = threads
 		train(t, run, toyMixture(t))
 		if files := contents(t, run.Checkpoints); first == nil {
 			first = files

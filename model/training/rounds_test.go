@@ -184,7 +184,7 @@ func TestRoundsAreDeterministic(t *testing.T) {
 			t.Errorf("%d files, want those of two epochs and best", len(want))
 		}
 		reversed := roundsRun(inMemory(t, fmt.Sprint("reversed", rounds)), rounds[0], rounds[1])
-		reversed.Replicas = 1
+		reversed.Threads = 1
 		trainRounds(t, reversed, data, slices.Reverse[[]int])
 		sameFiles(t, want, contents(t, reversed.Checkpoints))
 		epochs, err := history.Read(t.Context(), first.History)

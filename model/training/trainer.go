@@ -35,7 +35,7 @@ func (l *learner) makeTrainer() error {
 
 // cpuTrainer returns a trainer on the processor.
 func (l *learner) cpuTrainer() (accelerator.Trainer, error) {
-	return optimizer.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
+	return optimizer.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
 }
 
 // closeTrainers stores the weights and the solver and frees the memory of all trainers.

@@ -68,7 +68,7 @@ func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float3
 // rank ranks the validation queries of a graph, after so many of others.
 func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
 	model := ranker.Model{Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations}
-	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
+	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }})
 	if err != nil {
 		return metrics.Valid{}, err
 	}

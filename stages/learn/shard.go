@@ -148,9 +148,9 @@ func cachedWorker(ctx context.Context, p Params) (*training.Worker, error) {
 		graph, kernel, bundles string
 		configuration          configuration.Configuration
 		seed                   int64
-		replicas               [2]int
+		threads                [2]int
 	}
-	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Bundles, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Replicas, p.Run.MostReplicas}}
+	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Bundles, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Threads, p.Run.MostThreads}}
 	return worker.Load(p.trainerKey(), v, func() (*training.Worker, error) {
 		data, err := worker.Load(worker.Key{Kind: trainingKind, URL: p.Graph}, p.trainingVersion(v.graph), func() (training.Data, error) { return p.readTraining(ctx) })
 		if err != nil {

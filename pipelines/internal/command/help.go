@@ -22,7 +22,7 @@ var groups = []struct {
 	{configuration.Model, "checkpoint model calibrate from base_rate preset " + configuration.Names(configuration.Model) + " deltas"},
 	{configuration.Training, configuration.Names(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
 	{"output", `listen output top_k most threshold missing explain paths walks on_bad_line max_hops force open`},
-	{"resources", `device kernel memory threads replicas bundles queue timeout`},
+	{"resources", `device kernel memory threads bundles queue timeout`},
 	{"running", `seed plan verbose help_beam`},
 }
 

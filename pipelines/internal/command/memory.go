@@ -43,12 +43,8 @@ func (e *Environment) Plan(estimate budget.Estimate, memory int64, threads int) 
 // TooSmall returns the UsageError of a --memory that is less than an estimate, which wraps small.
 func (e *Environment) TooSmall(memory int64, small *budget.TooSmall) error {
 	remedy := fmt.Sprintf("give --memory %d", small.Least/budget.MiB)
-	if e.Flags != nil && small.Threads > 1 {
-		for _, name := range []string{"threads", "replicas"} {
-			if e.Flags.Lookup(name) != nil {
-				remedy += " or fewer --" + name
-			}
-		}
+	if e.Flags != nil && small.Threads > 1 && e.Flags.Lookup("threads") != nil {
+		remedy += " or fewer --threads"
 	}
 	return &UsageError{Text: fmt.Sprintf("--memory %d is too small: %v; %s", memory, small, remedy), Reason: small}
 }

@@ -37,7 +37,7 @@ func (t *trainer) calibrationParams(held lock.Lock) calibrate.Params {
 	}
 	return calibrate.NewParams(score.Params{
 		Graph: w.Graph(), Parts: t.validParts(), RelationGraph: between, Reach: t.configuration.Reach, Checkpoints: w.Checkpoints(), Checkpoint: "best",
-		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
+		Threads: t.threads, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 	}, t.validation.Limit, workload.Work(t.configuration, on.Graph), held)
 }
 

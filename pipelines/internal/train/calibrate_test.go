@@ -60,7 +60,7 @@ func TestCalibration(t *testing.T) {
 		},
 	} {
 		leave()
-		code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--replicas", "3")
+		code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--threads", "3")
 		if code != 0 || !strings.Contains(out, "calibrated on the 10 best new answers") || strings.Contains(stderr, "epoch 4 of 4") {
 			t.Errorf("%s: %d, %s%s", name, code, out, stderr)
 		}

@@ -10,13 +10,13 @@ import (
 )
 
 // tooSmall matches the refusal of --memory 10 and captures the least that is enough.
-var tooSmall = regexp.MustCompile(`^--memory 10 is too small: training on this graph with 3 threads takes at least (\d+) MiB \(Go and Beam 160, graph \d+, .*\); give --memory (\d+) or fewer --replicas\n$`)
+var tooSmall = regexp.MustCompile(`^--memory 10 is too small: training on this graph with 3 threads takes at least (\d+) MiB \(Go and Beam 160, graph \d+, .*\); give --memory (\d+) or fewer --threads\n$`)
 
 // TestLeastMemoryIsEnough trains with a budget that is too small, which leaves what is there, and
 // then with the least that the refusal names.
 func TestLeastMemoryIsEnough(t *testing.T) {
 	w := ring(t, 60)
-	flags := func(more ...string) []string { return small(w, append([]string{"--replicas", "3"}, more...)...) }
+	flags := func(more ...string) []string { return small(w, append([]string{"--threads", "3"}, more...)...) }
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), flags("--epochs", "1")...); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}

@@ -66,7 +66,7 @@ func TestRounds(t *testing.T) {
 	if code, out, _ := pipelinetest.Run(t, Pipeline(), byTwo(w)...); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("a second run: %d, %s", code, out)
 	}
-	pipelinetest.Succeed(t, Pipeline(), byTwo(w, "--force", "--replicas", "3", "--memory", "300")...)
+	pipelinetest.Succeed(t, Pipeline(), byTwo(w, "--force", "--threads", "3", "--memory", "300")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 
 	pipelinetest.Succeed(t, Pipeline(), byTwo(w, "--force", "--workers", "3")...)

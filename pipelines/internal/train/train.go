@@ -38,7 +38,7 @@ func init() { accelerator.Register(cuda.Open) } // the devices of --device
 type flags struct {
 	preset     string
 	fields     []*field
-	replicas   int
+	threads    int
 	workers    int
 	localSteps int
 	resume     bool
@@ -71,7 +71,7 @@ func Pipeline() command.Pipeline {
 				set.Var(field, field.Name, field.Usage())
 			}
 			set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folders that bundle wrote for --reach, and hold no graph; changes no result")
-			set.IntVar(&f.replicas, "replicas", 0, fmt.Sprintf("threads, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
+			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("threads, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result; with --device auto they compute on the CPU, with cuda:all each on a device of its own, in turns where there are fewer", configuration.MostWorkers))
 			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
@@ -96,8 +96,8 @@ func (f *flags) check() error {
 		return command.Usage("--%v", err)
 	}
 	switch {
-	case f.replicas < 0 || f.replicas > command.MostThreads:
-		return command.FlagError("replicas", f.replicas, fmt.Sprintf("0 to %d", command.MostThreads))
+	case f.threads < 0 || f.threads > command.MostThreads:
+		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
 	case !(f.minutes >= 0 && f.minutes <= 10):
 		return command.FlagError("checkpoint_minutes", f.minutes, "0 to 10")
 	case f.validation.Every < 1:
@@ -227,7 +227,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, err
 	}
 	estimates := f.estimate(sizes)
-	if f.memoryPlan, err = e.Plan(estimates.train, f.memory, f.replicas); err != nil {
+	if f.memoryPlan, err = e.Plan(estimates.train, f.memory, f.threads); err != nil {
 		if f.canBundle() {
 			return nil, command.OrBundles(err)
 		}
@@ -238,7 +238,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		}
 		return nil, err
 	}
-	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.replicas); err != nil {
+	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.threads); err != nil {
 		return nil, err
 	}
 	t := &trainer{
@@ -518,8 +518,8 @@ func (t *trainer) params(session string) learn.Params {
 		Run: training.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
-			Every:    time.Duration(t.minutes * float64(time.Minute)),
-			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
+			Every:   time.Duration(t.minutes * float64(time.Minute)),
+			Threads: t.threads, MostThreads: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 		},
 	}
 }

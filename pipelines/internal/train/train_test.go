@@ -37,7 +37,7 @@ func TestTrain(t *testing.T) {
 		t.Errorf("a second run: %d, %s%s", code, out, stderr)
 	}
 	// Threads, memory and training again change no byte.
-	pipelinetest.Succeed(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "300")...)
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--force", "--threads", "3", "--memory", "300")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), before)
 }
 
@@ -365,8 +365,8 @@ func TestMistakes(t *testing.T) {
 		"kernel":                {[]string{"--kernel", "cuda9"}, 2, []string{"--kernel", "cuda9"}},
 		"device":                {[]string{"--device", "gpu"}, 2, []string{"--device is \"gpu\": want auto, cpu"}},
 		"no such device":        {[]string{"--device", "cuda:999", "--force"}, 1, []string{"--device cuda:999: ", "no CUDA d"}},
-		"replicas":              {[]string{"--replicas", "-1"}, 2, []string{"--replicas is -1"}},
-		"too many replicas":     {[]string{"--replicas", "1000000"}, 2, []string{"--replicas is 1000000"}},
+		"threads":               {[]string{"--threads", "-1"}, 2, []string{"--threads is -1"}},
+		"too many threads":      {[]string{"--threads", "1000000"}, 2, []string{"--threads is 1000000"}},
 		"too many negatives":    {[]string{"--negatives", "1000000000000"}, 2, []string{"--negatives is 1000000000000"}},
 		"minutes":               {[]string{"--checkpoint_minutes", "11"}, 2, []string{"--checkpoint_minutes is 11"}},
 		"validate":              {[]string{"--validate_every", "0"}, 2, []string{"--validate_every is 0"}},

@@ -36,7 +36,7 @@ func fromULTRA(workspace, weights string, more ...string) []string {
 func TestTrainULTRA(t *testing.T) {
 	w, weights := ring(t, 40), ultraWeights(t)
 	folder := filepath.Join(w, "runs/main/checkpoints")
-	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--replicas", "1")...)
+	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "1")...)
 	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "calibrated on") {
 		t.Errorf("output:\n%s", out)
 	}
@@ -55,7 +55,7 @@ func TestTrainULTRA(t *testing.T) {
 		t.Errorf("the record is %+v", r)
 	}
 	whole := pipelinetest.Files(t, folder)
-	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--replicas", "3", "--force")...)
+	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "3", "--force")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	unfinish(t, folder, "epoch-003")
 	pipelinetest.Remove(t, filepath.Join(w, "relationgraph")) // the relation graph is made again

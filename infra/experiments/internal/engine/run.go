@@ -192,7 +192,7 @@ func (e *Engine) train(r plan.Run, s Status) (Usage, error) {
 	case Stale:
 		arguments = append(arguments, "--force")
 	}
-	arguments = append(arguments, "--replicas", fmt.Sprint(e.Threads), "--memory", fmt.Sprint(r.Memory))
+	arguments = append(arguments, "--threads", fmt.Sprint(e.Threads), "--memory", fmt.Sprint(r.Memory))
 	return e.compute(r, arguments)
 }
 

@@ -131,7 +131,7 @@ func (r *Runner) train(ctx context.Context, i Item, percent int, again bool) (t 
 		}
 		arguments = append(arguments, "--reach", fmt.Sprint(reach))
 	}
-	arguments = append(arguments, "--replicas", "1", "--device", "cpu", "--memory", fmt.Sprint(r.Memory))
+	arguments = append(arguments, "--threads", "1", "--device", "cpu", "--memory", fmt.Sprint(r.Memory))
 	forced := append(slices.Clone(arguments), "--force")
 	if _, err := os.Stat(filepath.Join(folder, "checkpoints", manifest.FileName)); err == nil && !again {
 		forced = arguments // does nothing, but for checking that the model is that of these flags

@@ -140,7 +140,7 @@ func (r *Runner) tune(ctx context.Context, i Item) (FineTuned, error) {
 	if _, err := r.tagnet(ctx, i, "preprocess", "--workspace", workspace, "--memory", fmt.Sprint(r.Memory), "--dataset", filepath.Join(r.Data, folder)); err != nil {
 		return f, err
 	}
-	took, err := r.tagnet(ctx, i, "train", "--workspace", workspace, "--from", i.Weights.value, "--epochs", fmt.Sprint(f.Epochs), "--replicas", "1", "--device", "cpu", "--memory", fmt.Sprint(r.Memory))
+	took, err := r.tagnet(ctx, i, "train", "--workspace", workspace, "--from", i.Weights.value, "--epochs", fmt.Sprint(f.Epochs), "--threads", "1", "--device", "cpu", "--memory", fmt.Sprint(r.Memory))
 	if err != nil {
 		return f, err
 	}
