@@ -168,7 +168,7 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 	if err != nil {
 		return nil, err
 	}
-	if record.CalibratedFor(graph.Relations, graph.Vocabulary) {
+	if record.CalibratedFor(graph.Relations) {
 		if m.calibration, err = folder.Calibration(ctx, record); err != nil {
 			return nil, err
 		}

@@ -102,12 +102,8 @@ type Vocabulary struct {
 	Graph string `json:"graph"`
 }
 
-// CalibratedFor reports whether the calibration of a checkpoint is for a graph with these base relations and this vocabulary hash: it has
-// probabilities of each relation, and where no weight belongs to a relation only for the graph of the training.
-func (r Record) CalibratedFor(relations []string, vocabulary string) bool {
-	if r.Configuration.Transfers() {
-		return r.Vocabulary.Hash == vocabulary
-	}
+// CalibratedFor reports whether the calibration of a checkpoint is for a graph with these base relations: it has probabilities of each.
+func (r Record) CalibratedFor(relations []string) bool {
 	return slices.Equal(r.Vocabulary.Relations, relations)
 }
 

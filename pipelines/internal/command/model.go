@@ -101,7 +101,7 @@ func (w *Weights) flagged(err error) error {
 func (w *Weights) Over(loaded *kg.KG, c configuration.Configuration) (*pretrained.Checkpoint, error) {
 	made, err := w.Weights.Over(loaded, c)
 	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
-		return nil, Usage("--%s %s: %v; train a model on this dataset, or use --model zero, which answers on any graph", w.flag, w.name(), unknown)
+		return nil, Usage("--%s %s: %v; train a model on this dataset, or give --%s zero, which answers on any graph", w.flag, w.name(), unknown, w.flag)
 	}
 	if err != nil {
 		return nil, w.flagged(err)

@@ -29,7 +29,7 @@ type calibrating struct {
 // copyToCalibrate has a copy of the checkpoint calibrated for this graph, beside the results: its own folder belongs to its training.
 func (a *opened) copyToCalibrate(ctx context.Context) error {
 	if a.calibration != nil {
-		return command.Usage("--calibrate: %s has a calibration for this graph: leave it out", a.model.Record.Name())
+		return command.Usage("--calibrate: %s has a calibration for the relations of this graph: leave it out", a.model.Record.Name())
 	}
 	_, weights, err := worker.Weights(ctx, a.model.Folder, a.model.Record.Name(), a.loaded)
 	if err != nil {

@@ -53,7 +53,7 @@ func (a *opened) setBaseRate() (err error) {
 
 // elsewhere reports whether the calibration of the checkpoint is not for this graph.
 func (a *opened) elsewhere() bool {
-	return !a.model.Record.CalibratedFor(a.loaded.Relations, a.loaded.Vocabulary)
+	return !a.model.Record.CalibratedFor(a.loaded.Relations)
 }
 
 // checksum returns that of the calibration, or "" if there is none.
@@ -67,7 +67,7 @@ func (a *opened) checksum() string {
 // calibrationRemedy returns how to get a calibration of the checkpoint, or why there cannot be one.
 func (a *opened) calibrationRemedy(ctx context.Context) string {
 	if a.elsewhere() {
-		return " for this graph: it was trained on another; --calibrate fits one"
+		return " for this graph: it was trained with other relations; --calibrate fits one"
 	}
 	w := a.e.Workspace
 	best, err := checkpoint.Folder(w.Checkpoints()).Record(ctx, "best")

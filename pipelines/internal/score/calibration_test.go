@@ -156,7 +156,7 @@ func TestWithoutCalibration(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	w := trained(t, "plain")
 	want, url := calibrated(t, w)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate: epoch-", Says: []string{"has a calibration for this graph"}}, "--workspace", w, "--calibrate")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--calibrate: epoch-", Says: []string{"has a calibration for the relations of this graph"}}, "--workspace", w, "--calibrate")
 	pipelinetest.Remove(t, url)
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--calibrate")
 	if !strings.Contains(out, "  calibration error 0.") {

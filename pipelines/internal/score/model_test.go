@@ -152,7 +152,7 @@ func TestModelMistakes(t *testing.T) {
 		flags []string
 	}{
 		{`the model does not know 3 of the graph's relations ("back", "next", "skip"), and the graph lacks 9 of the model's ("_also_see",`, []string{"--model", "wn18rr_v1"}},
-		{"train a model on this dataset, or use --model zero", []string{"--model", "wn18rr_v1"}},
+		{"train a model on this dataset, or give --model zero", []string{"--model", "wn18rr_v1"}},
 		{`--model is "wn19": want one of ` + strings.Join(zoo.Names, ", ") + ", or FILE.pth, a file of ULTRA's weights", []string{"--model", "wn19"}},
 		{`--model is "": want the name of a model`, []string{"--model", ""}},
 		{"name two models", []string{"--model", "wn18rr", "--checkpoint", "last"}},

@@ -142,7 +142,8 @@ func answersInTheLibrary(t *testing.T, w string) {
 	}
 }
 
-// elsewhere scores a checkpoint of three epochs without weights of relations over a graph with other entities and relations, for which its probabilities do not hold.
+// elsewhere scores a checkpoint of three epochs without weights of relations over a graph with other entities and relations, for which its
+// probabilities do not hold, and over one with other entities alone, for which they do.
 func elsewhere(t *testing.T, checkpoint string) {
 	t.Helper()
 	files := pipelinetest.RenamedRing("f", 30, "after", "before", "beside")
@@ -150,8 +151,14 @@ func elsewhere(t *testing.T, checkpoint string) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
 	in := []string{"--workspace", w, "--checkpoint", checkpoint}
 	out := pipelinetest.Succeed(t, score.Pipeline(), append(in, "--relation", "after")...)
-	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "has no calibration for this graph: it was trained on another") || strings.Contains(out, "probability") {
+	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "has no calibration for this graph: it was trained with other relations") || strings.Contains(out, "probability") {
 		t.Errorf("over another graph, score says:\n%s", out)
+	}
+	same := filepath.Join(t.TempDir(), "same")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", same, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("f", 30)))
+	out = pipelinetest.Succeed(t, score.Pipeline(), "--workspace", same, "--checkpoint", checkpoint, "--relation", "next")
+	if strings.Contains(out, "has no calibration") || !strings.Contains(out, "probability") {
+		t.Errorf("over a graph of other entities with the relations of the training, score says:\n%s", out)
 	}
 	pipelinetest.Succeed(t, score.Pipeline(), in...)
 	if out := pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w); !strings.Contains(out, "The model is epoch-00") {
