@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tagnet/formats/history"
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
@@ -62,8 +63,17 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	if o.workspace == "" || o.graphs == "" {
 		return o, program.Usage("--workspace and --graphs are needed")
 	}
-	if !(o.exponent >= 0 && o.exponent <= 10) { // larger powers of numbers of facts overflow
+	switch {
+	case !(o.exponent >= 0 && o.exponent <= 10): // larger powers of numbers of facts overflow
 		return o, program.Usage("--graph_exponent is %g: want 0 to 10", o.exponent)
+	case !(o.madeShare > 0 && o.madeShare < 1):
+		return o, program.Usage("--made_share is %g: want more than 0 and less than 1", o.madeShare)
+	case o.limit < 0:
+		return o, program.Usage("--valid_limit is %d: want 0 or more", o.limit)
+	case o.threads < 0:
+		return o, program.Usage("--threads is %d: want 0 or more", o.threads)
+	case !(o.minutes >= 0 && o.minutes <= 10):
+		return o, program.Usage("--checkpoint_minutes is %g: want 0 to 10", o.minutes)
 	}
 	return o, nil
 }
@@ -92,8 +102,13 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return err
 	}
+	held, err := lock.Acquire(ctx, string(folder), "go run ./infra/zero --workspace "+o.workspace, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Release(context.WithoutCancel(ctx)) }() // one that stays is of a process that has ended
 	_, err = training.Train(ctx, training.Run{
-		Checkpoints: string(folder), History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), history.File),
+		Checkpoints: string(folder), Lock: held, History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), history.File),
 		Configuration: c, Seed: o.seed, Validation: metrics.Validation{Every: 1, Limit: o.limit},
 		Every: time.Duration(o.minutes * float64(time.Minute)), Threads: o.threads, Kernel: o.kernel,
 	}, training.Data{Mixture: mixture}, func(p training.Progress) { show(out, p) })

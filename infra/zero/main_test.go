@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/lock"
 	"tagnet/infra/datasets"
 	"tagnet/infra/internal/program"
 	"tagnet/model/checkpoint"
@@ -87,6 +88,16 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	if err := run(t.Context(), flags(parted), io.Discard, io.Discard); !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), "add --resume") {
 		t.Errorf("the same command without --resume: %v", err)
 	}
+	beside, err := lock.Acquire(t.Context(), string(checkpoint.FolderOf(parted, checkpoint.DefaultRun)), "another training", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), flags(parted, "--resume"), io.Discard, io.Discard); !errors.As(err, new(*lock.Held)) {
+		t.Errorf("beside another training into the same folder: %v, want *lock.Held", err)
+	}
+	if err := beside.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	printed.Reset()
 	if err := run(t.Context(), flags(parted, "--resume"), &printed, io.Discard); err != nil || !strings.HasPrefix(printed.String(), "resuming from ") {
 		t.Fatalf("with --resume: %v\n%s", err, printed.String())
@@ -116,6 +127,10 @@ func TestMistakes(t *testing.T) {
 		"--workspace " + w + " --graphs made --preset wn18rr":             "relations have to be graph",
 		"--workspace " + w + " --graphs made --graph_exponent NaN":        "--graph_exponent is NaN: want 0 to 10",
 		"--workspace " + w + " --graphs made --epoch_steps 0":             "steps is 0, want 1 or more",
+		"--workspace " + w + " --graphs made --made_share 1":              "--made_share is 1: want more than 0 and less than 1",
+		"--workspace " + w + " --graphs made --valid_limit -1":            "--valid_limit is -1: want 0 or more",
+		"--workspace " + w + " --graphs made --threads -3":                "--threads is -3: want 0 or more",
+		"--workspace " + w + " --graphs made --checkpoint_minutes NaN":    "--checkpoint_minutes is NaN: want 0 to 10",
 		"--workspace " + w + " --graphs made --made_steps 0":              "made.steps is 0, want 1 or more",
 		"--workspace " + w + " --graphs made --validate_graphs " + w:      "manifest.json",
 		"--workspace " + w + " --graphs " + filepath.Join(w, "absent"):    "manifest.json",
