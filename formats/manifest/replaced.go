@@ -11,16 +11,24 @@ import (
 // Replaced is the error of a reader whose folder another run replaces meanwhile.
 type Replaced struct {
 	Folder string
-	// Absent says that the folder had no manifest when it was opened: the other run may make it for the first time.
-	Absent bool
+	// Writer is the lock of the other run if the folder has no manifest: that run may make it for the first time.
+	Writer *lock.Held
 }
 
 // Error says what is under way, and what to do.
 func (r *Replaced) Error() string {
-	if r.Absent {
-		return r.Folder + " is being made or replaced: run again"
+	if err := r.Unwrap(); err != nil {
+		return err.Error()
 	}
 	return r.Folder + " is being replaced: run again"
+}
+
+// Unwrap returns what is known of the other run and what to do, nil without a Writer.
+func (r *Replaced) Unwrap() error {
+	if r.Writer == nil {
+		return nil
+	}
+	return r.Writer.ForReader()
 }
 
 // Confirm returns the error of reading a folder, or nil, if the folder still has the manifest of a checksum. Otherwise what was read may be of two
@@ -36,7 +44,7 @@ func Confirm(ctx context.Context, folder, checksum string, err error) error {
 	case unread == nil && now.Checksum == checksum:
 		return err
 	case unread == nil, held != nil, checksum != "" && errors.Is(unread, fs.ErrNotExist):
-		return &Replaced{Folder: folder, Absent: checksum == ""}
+		return &Replaced{Folder: folder, Writer: held}
 	case err == nil:
 		return unread
 	}

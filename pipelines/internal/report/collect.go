@@ -94,10 +94,12 @@ func (e *evidence) require(ctx context.Context, folder string, command workspace
 	return err
 }
 
-// check notes an error that is not a gap: a file is damaged or replaced meanwhile, or its storage failed, so that nobody knows
-// what the page would show.
+// check notes an error that is not a gap: a file is damaged, the graph is replaced meanwhile, or the storage failed, so that
+// nobody knows what the page would show.
 func (e *evidence) check(err error) {
-	if errors.Is(err, manifest.ErrDamaged) || errors.As(err, new(*manifest.Replaced)) || errors.Is(err, storage.ErrUnavailable) {
+	replaced := new(manifest.Replaced)
+	ofGraph := errors.As(err, &replaced) && replaced.Folder == e.workspace.Graph()
+	if ofGraph || errors.Is(err, manifest.ErrDamaged) || errors.Is(err, storage.ErrUnavailable) {
 		e.failure = cmp.Or(e.failure, err)
 	}
 }
@@ -145,7 +147,7 @@ func (e *evidence) usualSplit() string {
 }
 
 // missing notes a gap: something that does not exist or cannot be read, and the command that makes
-// it, with --force if it has to be overwritten.
+// it, with --force if it has to be overwritten. Of what another run is making, that is the report.
 func (e *evidence) missing(section, what string, command workspace.Command, err error) {
 	e.check(err)
 	g := gap{What: what, Command: command.String()}
@@ -154,6 +156,9 @@ func (e *evidence) missing(section, what string, command workspace.Command, err 
 		if unusable := new(workspace.Unusable); errors.As(err, &unusable) {
 			g.Problem = unusable.Reason.Error()
 			g.Command = command.With("--force").String()
+		}
+		if errors.As(err, new(*manifest.Replaced)) {
+			g.Command = e.workspace.Command("report").String()
 		}
 		if errors.Is(err, parquet.ErrVersion) {
 			g.Command = command.With("--force").String()

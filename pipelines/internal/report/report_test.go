@@ -236,6 +236,28 @@ func TestInterruptedEvaluation(t *testing.T) {
 	}
 }
 
+// TestWhatIsBeingMade checks that an output that another run is making is a gap. Without a graph that is being made there is no page.
+func TestWhatIsBeingMade(t *testing.T) {
+	for folder, code := range map[string]int{"runs/main/evaluation/valid": command.ExitOK, "distances/valid": command.ExitOK, "graph": command.ExitFailure} {
+		root := t.TempDir()
+		if folder != "graph" {
+			fixture{t, workspace.New(root), 3, 8}.graph()
+			complete(t, workspace.New(root))
+		}
+		if _, err := lock.Acquire(t.Context(), filepath.Join(root, folder), "the other command", false); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		got := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &out)
+		if says := out.String(); got != code || !strings.Contains(says, folder+" is being written by process ") || !strings.Contains(says, "take over with --force of that command") {
+			t.Errorf("%s: exit code %d: %s", folder, got, says)
+		}
+		if code == command.ExitOK && !strings.Contains(out.String(), "report --workspace "+root+"\n") {
+			t.Errorf("%s: another remedy than the report: %s", folder, out.String())
+		}
+	}
+}
+
 // TestOnlyCompleteFoldersAreShown checks that the page leaves out the files of a killed run and those
 // made from another graph, and that a damaged file is an error.
 func TestOnlyCompleteFoldersAreShown(t *testing.T) {

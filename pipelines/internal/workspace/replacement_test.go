@@ -94,7 +94,7 @@ func TestExchanged(t *testing.T) {
 				t.Errorf("beside the writer: %v", err)
 			}
 			if err != nil {
-				wantError(t, err, "first is being made or replaced: run again")
+				wantError(t, err, "first is being written by process", "take over with --force of that command")
 			}
 			s.Abandon(false)
 			if err == nil {

@@ -214,6 +214,18 @@ func deadLock(t *testing.T) string {
 	return string(content)
 }
 
+// TestForeignWriter requires a folder whose lock was left by a process of another host, of which nobody here knows whether it has ended.
+func TestForeignWriter(t *testing.T) {
+	w := New(storagetest.Memory(t))
+	content, err := json.Marshal(lock.Owner{Host: "another", Process: 7, Command: "first --seed 3", Token: "unknown"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, w, lock.FileName, string(content))
+	_, err = w.Require(t.Context(), "first", w.Command("first"))
+	wantError(t, err, "first is being written by process 7 on host another since", "(first --seed 3)", "or stop it and take over with --force of that command")
+}
+
 // roots returns an empty workspace of every kind of storage.
 func roots(t *testing.T) map[string]string {
 	return map[string]string{"local": t.TempDir(), "memory": storagetest.Memory(t), "gcs": gcstest.Bucket(t) + "/w"}
