@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/storage"
@@ -86,7 +87,7 @@ func exists(ctx context.Context, url string) (bool, error) {
 func list(ctx context.Context, folder string) (names []string, err error) {
 	if path, local := isLocal(folder); local {
 		entries, err := os.ReadDir(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENAMETOOLONG) { // as of a list of files
 			return nil, fmt.Errorf("reading %s: %w", folder, err)
 		}
 		for _, entry := range entries {

@@ -1,6 +1,8 @@
 package preprocess
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -87,6 +89,22 @@ func TestListedNames(t *testing.T) {
 		t.Errorf("a second run: %s", again)
 	}
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is a.tsv, c.tsv there, a.tsv here"}}, "--workspace", w, "--dataset", path("a.tsv"))
+}
+
+// TestLongList names more files than the name of one file has room for.
+func TestLongList(t *testing.T) {
+	files := map[string]string{}
+	for i := range 30 {
+		files[fmt.Sprintf("facts-%04d.tsv", i)] = fmt.Sprintf("a\tr\tb%d\n", i)
+	}
+	t.Chdir(pipelinetest.Dataset(t, files))
+	list := strings.Join(slices.Sorted(maps.Keys(files)), ",")
+	for _, flag := range []string{"dataset", "inference"} {
+		names, err := listed(t.Context(), flag, list)
+		if err != nil || len(names) != len(files) {
+			t.Errorf("--%s: %d names, %v", flag, len(names), err)
+		}
+	}
 }
 
 // TestListedTables reads folders that are tables in parts, with a file, as one table.
