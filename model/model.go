@@ -143,7 +143,7 @@ func open(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 	if !errors.As(err, &unknown) || len(unknown.Unknown) == len(graph.Relations) {
 		return m, err
 	}
-	known, err := graph.Without(unknown.Unknown)
+	known, err := graph.Without(ctx, unknown.Unknown)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ type Builder struct {
 	// balance is the sum of a hash of each base edge, less the hash of the base edge of each inverse
 	// edge: 0 if every edge has its inverse.
 	balance uint64
+	leftOut int
 }
 
 // NewBuilder returns a builder that allocates a number of edges, inverses included. It grows for more.
@@ -51,6 +52,9 @@ func (b *Builder) Add(sender, relation, receiver int32) error {
 	return nil
 }
 
+// LeaveOut takes so many entities, which have no edges, as not there for MeanLogDegree.
+func (b *Builder) LeaveOut(entities int) { b.leftOut = entities }
+
 // hash mixes the ids of an edge.
 func hash(head, relation, tail int32) uint64 {
 	return random.Mix(random.Mix(uint64(uint32(head))<<32|uint64(uint32(tail))) + uint64(uint32(relation)))
@@ -66,6 +70,6 @@ func (b *Builder) Graph() (*Graph, error) {
 	for o := range g.Entities {
 		g.Offsets[o+1] = max(g.Offsets[o+1], g.Offsets[o])
 	}
-	g.MeanLogDegree = g.meanLogDegree()
+	g.MeanLogDegree = g.meanLogDegree(g.Entities - b.leftOut)
 	return g, nil
 }

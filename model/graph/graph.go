@@ -32,7 +32,7 @@ type Graph struct {
 	// Degrees, unless nil, are the degrees of the entities of a graph that is a part of another one, in that: edges of other entities
 	// count too.
 	Degrees []int32
-	// MeanLogDegree is D, the mean over all entities of log(degree + 1).
+	// MeanLogDegree is D, the mean of log(degree + 1) over all entities, but for those of Builder.LeaveOut.
 	MeanLogDegree float64
 
 	outline *outline // unless nil, the graph has no edges
@@ -68,7 +68,7 @@ func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
 		put(f.Tail, f.Relation+int32(baseRelations), f.Head)
 	}
 	g.sortAndDeduplicate()
-	g.MeanLogDegree = g.meanLogDegree()
+	g.MeanLogDegree = g.meanLogDegree(entities)
 	return g, nil
 }
 
@@ -109,15 +109,16 @@ func (a adjacency) Swap(i, j int) {
 	a.relations[i], a.relations[j] = a.relations[j], a.relations[i]
 }
 
-func (g *Graph) meanLogDegree() float64 {
-	if g.Entities == 0 {
+// meanLogDegree returns the mean over so many entities. The others have no edges.
+func (g *Graph) meanLogDegree(counted int) float64 {
+	if counted == 0 {
 		return 0
 	}
 	sum := 0.0
 	for o := range g.Entities {
 		sum += math.Log(float64(g.Offsets[o+1]-g.Offsets[o]) + 1)
 	}
-	return sum / float64(g.Entities)
+	return sum / float64(counted)
 }
 
 // Edges returns the number E of edges, inverses included.

@@ -1,6 +1,7 @@
 package kg
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -13,9 +14,9 @@ import (
 )
 
 // Without returns the graph without the facts of some of its base relations, and without these relations: as if no file of the dataset had
-// such a fact, except that all entities stay, with their ids. The relations that are left have other ids, in the same order. The checksum of
-// its manifest and its vocabulary are its own.
-func (k *KG) Without(relations []string) (*KG, error) {
+// such a fact, except that all entities stay, with their ids, as candidates of every query. The relations that are left have other ids, in the
+// same order. The checksum of its manifest and its vocabulary are its own.
+func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	if len(relations) == 0 {
 		return k, nil
 	}
@@ -39,13 +40,13 @@ func (k *KG) Without(relations []string) (*KG, error) {
 	out.Manifest.Checksum = fmt.Sprintf("%x", sha256.Sum256([]byte(left)))
 
 	var err error
-	if out.Train, err = k.Train.without(ids, len(out.Relations)); err != nil {
+	if out.Train, err = k.Train.without(ctx, ids, len(out.Relations)); err != nil {
 		return nil, err
 	}
 	out.trainAnswers = k.trainAnswers.without(ids, out.Train)
 	out.Inference = out.Train
 	if k.Inductive() {
-		if out.Inference, err = k.Inference.without(ids, len(out.Relations)); err != nil {
+		if out.Inference, err = k.Inference.without(ctx, ids, len(out.Relations)); err != nil {
 			return nil, err
 		}
 	}
@@ -58,9 +59,13 @@ func (k *KG) Without(relations []string) (*KG, error) {
 }
 
 // without returns the view of a graph whose relations are renumbered, of which so many are left.
-func (v *View) without(ids renumbering, relations int) (*View, error) {
+func (v *View) without(ctx context.Context, ids renumbering, relations int) (*View, error) {
 	if v.Graph.IsOutline() {
 		return nil, fmt.Errorf("facts of some relations can be left out only of a graph whose edges are read")
+	}
+	known, err := v.Answers(ctx)
+	if err != nil {
+		return nil, err
 	}
 	out := &View{Entities: v.Entities, named: v.named}
 	out.types.version, out.types.url = v.types.version, v.types.url
@@ -72,6 +77,7 @@ func (v *View) without(ids renumbering, relations int) (*View, error) {
 		}
 	}
 	b := graph.NewBuilder(v.Graph.Entities, relations, edges)
+	b.LeaveOut(sources(known) - sources(out.answers.known)) // the entities of facts that are left out alone
 	for entity := range int32(v.Graph.Entities) {
 		senders, with := v.Graph.In(entity)
 		for i, sender := range senders {
@@ -84,10 +90,12 @@ func (v *View) without(ids renumbering, relations int) (*View, error) {
 			}
 		}
 	}
-	var err error
 	out.Graph, err = b.Graph()
 	return out, err
 }
+
+// sources returns the number of entities that have facts, of any split.
+func sources(known tables.Answers) int { return len(slices.Compact(slices.Clone(known.Sources))) }
 
 // without returns the known answers over renumbered relations, of another view.
 func (a *answers) without(ids renumbering, of *View) *answers {

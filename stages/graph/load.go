@@ -25,7 +25,7 @@ func Load(ctx context.Context, folder string, without ...string) (*kg.KG, error)
 				return nil, err
 			}
 			worker.Forget("graph") // memory need not hold both
-			return whole.Without(without)
+			return whole.Without(ctx, without)
 		})
 	}
 	return worker.Load(worker.Key{Kind: "graph", URL: folder}, m.Checksum, func() (*kg.KG, error) {
