@@ -7,8 +7,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
 	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
@@ -45,7 +47,7 @@ func NewParams(model score.Params, limit int64, work float64, held lock.Lock) Pa
 }
 
 // Calibrate fits the calibration of a checkpoint and writes it. Output: its URL, or "" if there are no candidates to
-// fit it to.
+// fit it to. It fails if the graph is another than that of the checkpoint's record.
 func Calibrate(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("calibrate.Calibrate")
 	sampled := beam.ParDo(s, &sampleFn{Params: p}, score.Shards(s, p.Queries))
@@ -56,7 +58,10 @@ type sampleFn struct{ Params Params }
 
 // ProcessElement scores a shard and emits its candidates under one key.
 func (f *sampleFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(int, []byte)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(_ context.Context, scored *ranker.Scored) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
+		if _, _, err := f.Params.open(ctx); err != nil { // the shard may be of another graph
+			return err
+		}
 		element, err := encode(calibration.Sample(scored))
 		if err != nil {
 			return err
@@ -88,7 +93,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 
 // fit fits the calibration to a sample, writes it and returns its URL.
 func (p Params) fit(ctx context.Context, sample []calibration.Candidate) (string, error) {
-	loaded, err := graph.Open(ctx, p.Model.Graph, p.Model.Parts.URL != "", p.Model.Without...)
+	loaded, record, err := p.open(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -101,9 +106,18 @@ func (p Params) fit(ctx context.Context, sample []calibration.Candidate) (string
 	}
 	c.Split, c.TopK = p.Queries.Split, TopK
 	folder := checkpoint.Folder(p.Model.Checkpoints)
-	record, err := folder.Record(ctx, p.Model.Checkpoint)
-	if err != nil {
-		return "", err
-	}
 	return folder.CalibrationURL(record.Name()), folder.SaveCalibration(p.Lock.Guard(ctx), record, c)
+}
+
+// open opens the graph and the record of the checkpoint. It is a *manifest.Replaced error if the graph is not that of the record.
+func (p Params) open(ctx context.Context) (*kg.KG, checkpoint.Record, error) {
+	record, err := checkpoint.Folder(p.Model.Checkpoints).Record(ctx, p.Model.Checkpoint)
+	if err != nil {
+		return nil, record, err
+	}
+	loaded, err := graph.Open(ctx, p.Model.Graph, p.Model.Parts.URL != "", p.Model.Without...)
+	if err == nil && loaded.Manifest.Checksum != record.Vocabulary.Graph {
+		err = &manifest.Replaced{Folder: p.Model.Graph}
+	}
+	return loaded, record, err
 }

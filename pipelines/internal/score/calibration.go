@@ -77,6 +77,9 @@ func (a *opened) calibrationRemedy(ctx context.Context) string {
 	if valid, err := a.loaded.Queries(ctx, "valid"); err == nil && len(valid) == 0 {
 		return "; there are no validation queries to fit one to"
 	}
+	if a.model.Record.Vocabulary.Graph != a.loaded.Manifest.Checksum {
+		return ": it was trained on another graph; --calibrate fits one"
+	}
 	return fmt.Sprintf(": %s fits one", w.Command("train", "--resume"))
 }
 

@@ -101,6 +101,9 @@ func (t *trainer) calibrate(ctx context.Context) error {
 	if err != nil || fitted != nil {
 		return err
 	}
+	if t.replaced(ctx, best) {
+		return nil
+	}
 	p := t.calibrationParams(t.stage.Lock())
 	queries := min(t.valid, p.Queries.Limit)
 	bar := t.e.Progress.Begin("calibrating", queries, "validation queries")
@@ -109,6 +112,9 @@ func (t *trainer) calibrate(ctx context.Context) error {
 	worker.Start()
 	if err := t.e.RunBeam(ctx, BuildCalibration(p)); err != nil {
 		worker.Stop()
+		if t.replaced(ctx, best) {
+			return nil
+		}
 		t.e.Say("all epochs are trained; probabilities are missing: %s fits them", t.resumed())
 		return err
 	}
@@ -116,10 +122,20 @@ func (t *trainer) calibrate(ctx context.Context) error {
 	return nil
 }
 
+// replaced reports whether the graph is another now than that of a checkpoint, which is what its calibration is for.
+func (t *trainer) replaced(ctx context.Context, r checkpoint.Record) bool {
+	return errors.As(manifest.Confirm(ctx, t.e.Workspace.Graph(), r.Vocabulary.Graph, nil), new(*manifest.Replaced))
+}
+
 // showCalibration prints what the probabilities of the best checkpoint presume, or how to get some. It returns the
 // calibration's URL, or "" without one.
-func (t *trainer) showCalibration(best checkpoint.Record, c *calibration.Calibration) string {
+func (t *trainer) showCalibration(ctx context.Context, best checkpoint.Record, c *calibration.Calibration) string {
 	if t.valid == 0 {
+		return ""
+	}
+	if c == nil && t.replaced(ctx, best) {
+		t.e.Say("%s was replaced meanwhile: the checkpoints are complete, and no probabilities were fitted; %s fits them to the new graph",
+			t.e.Workspace.Graph(), t.e.Workspace.Command("score", "--calibrate"))
 		return ""
 	}
 	if c == nil {

@@ -1,14 +1,22 @@
 package train
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"tagnet/formats/lock"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/calibrate"
+	"tagnet/stages/score"
 )
 
 // calibrationOf returns the name of the only calibration among files.
@@ -109,6 +117,52 @@ func TestRoundsAreCalibrated(t *testing.T) {
 	w := ring(t, 40)
 	pipelinetest.Succeed(t, Pipeline(), byTwo(w)...)
 	calibrationOf(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")))
+}
+
+// TestGraphReplacedMeanwhile replaces the graph after the first epoch, by one with other facts and by one that lacks a relation: the training
+// ends with its checkpoints and without probabilities, and the calibration of another graph is refused where it is made.
+func TestGraphReplacedMeanwhile(t *testing.T) {
+	lacking := pipelinetest.Ring("e", 40)
+	lacking["train.txt"] = regexp.MustCompile("(?m)^.*\tback\t.*\n").ReplaceAllString(lacking["train.txt"], "")
+	for name, files := range map[string]map[string]string{"facts": pipelinetest.Ring("e", 41), "relation": lacking} {
+		t.Run(name, func(t *testing.T) {
+			w, other := prepared(t, pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))), prepared(t, pipelinetest.Dataset(t, files))
+			replaced := make(chan error)
+			go func() {
+				for t.Context().Err() == nil {
+					if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints/epoch-001.json")); err == nil {
+						break
+					}
+					time.Sleep(time.Millisecond)
+				}
+				replaced <- errors.Join(os.Rename(filepath.Join(w, "graph"), filepath.Join(w, "earlier")), os.Rename(filepath.Join(other, "graph"), filepath.Join(w, "graph")))
+			}()
+			out := pipelinetest.Succeed(t, Pipeline(), small(w, "--epochs", "30")...)
+			if err := <-replaced; err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("%s was replaced meanwhile: the checkpoints are complete, and no probabilities were fitted; %s fits them to the new graph",
+				filepath.Join(w, "graph"), workspace.New(w).Command("score", "--calibrate"))
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+			folder := filepath.Join(w, "runs/main/checkpoints")
+			p := calibrate.NewParams(score.Params{Graph: filepath.Join(w, "graph"), Checkpoints: folder, Checkpoint: "best"}, 0, 1, lock.Lock{})
+			err := pipelinetest.Environment().RunBeam(t.Context(), BuildCalibration(p))
+			if err == nil || !strings.Contains(err.Error(), "graph is being replaced: run again") {
+				t.Errorf("a calibration on another graph: %v", err)
+			}
+			files := pipelinetest.Files(t, folder)
+			for file := range files {
+				if strings.HasSuffix(file, ".calibration.json") {
+					t.Errorf("there is %s", file)
+				}
+			}
+			if files["manifest.json"] == "" {
+				t.Error("the checkpoints are not complete")
+			}
+		})
+	}
 }
 
 // TestTestFactsAreLeftOut checks that facts of the test split are neither true nor false candidates: a model that gives the

@@ -607,7 +607,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
-	if url := t.showCalibration(best, calibration); url != "" {
+	if url := t.showCalibration(ctx, best, calibration); url != "" {
 		outputs = append(outputs, url)
 	}
 	e.Say("")

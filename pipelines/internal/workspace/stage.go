@@ -35,7 +35,8 @@ type Stage struct {
 	// Inputs are the checksums of the manifests of the folders that the content is made from, as
 	// Workspace.Inputs returns them.
 	Inputs map[string]string
-	// Lasting says that the content stays valid if an input is replaced while it is made, as that of a training, which reads the graph once.
+	// Lasting says that the content stays valid if an input is replaced while it is made, as that of a training, which reads the graph once: what it makes
+	// afterwards looks at the graph itself.
 	Lasting bool
 	// Exchanged says that a folder with a manifest stays as it is while it is overwritten, and that the new one takes its place in one step, where the
 	// system has it.
