@@ -55,6 +55,8 @@ type Dataset struct {
 type Conversion struct {
 	// Formats are the formats of the files, separated by commas.
 	Formats string `json:"formats,omitempty"`
+	// Headers counts the first lines that were left out because they have the names of columns.
+	Headers int64 `json:"headers,omitempty"`
 	// Literals counts the statements of RDF that were left out because their object is a literal.
 	Literals int64 `json:"literals,omitempty"`
 	// Unlabeled counts the ids, as often as they occur, for which the files of names have none.

@@ -22,6 +22,9 @@ var headings = [][3]string{
 // HeaderRemedy says how to read a first line that may be a header.
 const HeaderRemedy = "--header yes skips the first line of each file, --header no reads it as a fact"
 
+// ErrHeading is wrapped by the error of a first line with the usual names of columns.
+var ErrHeading = errors.New("the line has the names of columns, not a fact")
+
 // usual returns the positions of head, relation and tail, from 0, if fields have their usual names.
 func usual(fields []string) (at [3]int, ok bool) {
 	for _, heading := range headings {
@@ -98,7 +101,7 @@ func (t *table) row(line int, fields []string, text string) error {
 	if !t.started {
 		t.started = true
 		if _, header := usual(fields); header && !t.o.Header && !t.o.NoHeader {
-			return remedy.Errorf(HeaderRemedy, "%s:%d: the line has the names of columns, not a fact", t.url, line)
+			return remedy.Errorf(HeaderRemedy, "%s:%d: %w", t.url, line, ErrHeading)
 		}
 		var names []string
 		if t.o.Header {

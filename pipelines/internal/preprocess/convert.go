@@ -60,7 +60,7 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 	if err := checkConverted(ctx, &c.header, source.files); err != nil {
 		return source, err
 	}
-	source.converted.Formats = source.formats()
+	source.converted.Formats, source.converted.Headers = source.formats(), f.headers(source)
 	source.files = files
 	return source, source.countUnlabeled()
 }
@@ -189,7 +189,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	before := c.facts
 	const update = 1 << 12
 	count := func(line int, fact facts.Fact) error {
-		if c.flags.header == auto && !t.options.Header && (t.options.Format == facts.TSV || t.options.Format == facts.CSV) {
+		if c.flags.header == auto && t.mayHaveHeader() && !c.source.listed() {
 			c.header.add(t.url, line, fact)
 		}
 		if c.facts++; c.facts%update == 0 {
@@ -229,6 +229,12 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	}
 	return nil
 }
+
+// isTable reports whether a file of a format may begin with the names of its columns.
+func isTable(format facts.Format) bool { return format == facts.TSV || format == facts.CSV }
+
+// mayHaveHeader reports whether the first line is read as a fact, and may be one of column names.
+func (t text) mayHaveHeader() bool { return !t.options.Header && isTable(t.options.Format) }
 
 func isRDF(format facts.Format) bool {
 	return slices.Contains([]facts.Format{facts.Turtle, facts.NTriples, facts.NQuads}, format)

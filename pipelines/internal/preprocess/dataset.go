@@ -3,6 +3,7 @@ package preprocess
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -40,7 +41,8 @@ type text struct {
 	triples.Text
 	graph, split, key string
 	url, name         string   // the name is for people: that of the file or, of several names, all of them
-	number            int      // among several names
+	listed            bool     // one of several names
+	number            int      // among them
 	parts             []string // the files of a folder that is one table, or none
 	options           facts.Options
 	// convert says that the file is not read where it is, but first written as tab-separated text; divide, that it is
@@ -97,7 +99,7 @@ func (f *flags) openGraphs(ctx context.Context, name string, training []string, 
 func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of string) error {
 	before := len(d.files)
 	for i, url := range urls {
-		t := text{graph: of, split: "train", key: "train", url: url, name: bases(urls), number: i, divide: f.split != ""}
+		t := text{graph: of, split: "train", key: "train", url: url, name: bases(urls), listed: len(urls) > 1, number: i, divide: f.split != ""}
 		switch {
 		case t.divide:
 			t.key = divided
@@ -263,7 +265,29 @@ func (f *flags) options(ctx context.Context, t text, openKE bool) (o facts.Optio
 	case f.format == "":
 		o.Format, err = facts.Detect(ctx, t.url)
 	}
+	t.options = o
+	if err == nil && t.listed && f.header == auto && t.mayHaveHeader() {
+		err = readSome(ctx, t, func(int, facts.Fact) error { return errEnough })
+		if errors.Is(err, facts.ErrHeading) {
+			o.Header, err = true, nil
+		}
+	}
 	return o, err
+}
+
+// headers counts the first lines that are skipped, as those of column names that --columns does not give.
+func (f *flags) headers(d dataset) (n int64) {
+	for _, t := range d.files {
+		if t.options.Header && isTable(t.options.Format) && !facts.NamedColumns(f.columns) {
+			n++
+		}
+	}
+	return n
+}
+
+// listed reports whether a flag named several files.
+func (d dataset) listed() bool {
+	return slices.ContainsFunc(d.files, func(t text) bool { return t.listed })
 }
 
 // hashes returns the SHA-256 of each text by its key.

@@ -170,6 +170,9 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	for _, name := range names {
 		list = append(list, fmt.Sprintf("%s in %s", plural(repeated[name], "repeated fact"), name))
 	}
+	if s.Conversion != nil && s.Conversion.Headers > 0 {
+		list = append(list, plural(s.Conversion.Headers, "first line")+" with the names of columns")
+	}
 	if s.Conversion != nil && s.Conversion.Literals > 0 {
 		list = append(list, plural(s.Conversion.Literals, "statement")+" whose object is a literal")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/triples"
@@ -15,6 +16,8 @@ type headerCheck struct {
 	first facts.Fact
 	url   string
 	lines int
+	// listed says that the first line of one file of a list is checked, whatever those of the others are.
+	listed bool
 	// fact reports that the first line is none: a word of it stands in another line, or another file begins otherwise.
 	fact bool
 }
@@ -24,7 +27,7 @@ func (h *headerCheck) add(url string, line int, f facts.Fact) {
 	if line == 1 {
 		if h.url == "" {
 			h.first, h.url = f, url
-		} else if h.first != f {
+		} else if h.first != f && !h.listed {
 			h.fact = true
 		}
 		return
@@ -42,7 +45,11 @@ func (h *headerCheck) suspicious() error {
 	if h.url == "" || h.fact || h.lines == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s:1: the line looks like a header, since its words occur in no other line; %s", h.url, facts.HeaderRemedy)
+	remedy := facts.HeaderRemedy
+	if h.listed {
+		remedy += "; where only some files have one, remove it there"
+	}
+	return fmt.Errorf("%s:1: the line looks like a header, since its words occur in no other line; %s", h.url, remedy)
 }
 
 // checkHeaders checks the files that are read where they are. It reads more of them than the first lines only if these
@@ -50,6 +57,9 @@ func (h *headerCheck) suspicious() error {
 func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	if f.header != auto {
 		return nil
+	}
+	if d.listed() {
+		return checkList(ctx, d.files)
 	}
 	var check headerCheck
 	var texts []text
@@ -79,6 +89,32 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 		}
 	}
 	return check.suspicious()
+}
+
+// checkList compares the first line of each file with the other lines of all, its own first.
+func checkList(ctx context.Context, files []text) error {
+	var texts []text
+	for _, t := range files {
+		if t.mayHaveHeader() {
+			t.options.Entities, t.options.Relations = nil, nil // they count what they are asked for
+			texts = append(texts, t)
+		}
+	}
+	for i := range texts {
+		check := headerCheck{listed: true}
+		for _, t := range slices.Concat(texts[i:], texts[:i]) {
+			if check.fact {
+				break
+			}
+			if err := check.addFile(ctx, t); err != nil {
+				return err
+			}
+		}
+		if err := check.suspicious(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkConverted returns the error of a header in the converted files. If there seems to be one, it looks for its words

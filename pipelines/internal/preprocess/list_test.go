@@ -91,6 +91,46 @@ func TestListedNames(t *testing.T) {
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is a.tsv, c.tsv there, a.tsv here"}}, "--workspace", w, "--dataset", path("a.tsv"))
 }
 
+// TestListedHeaders has files of a list with and without names of columns, of each of which its own first line decides.
+func TestListedHeaders(t *testing.T) {
+	folder := pipelinetest.Dataset(t, map[string]string{
+		"a.tsv": "a\tr\tb\nb\tr\tc\nc\tr\td\n", "usual.csv": "Tail,Relation,Head\nb,r,d\nd,r,e\n", "usual.tsv": "head\trelation\ttail\nd\tr\tb\ne\tr\td\n",
+		"one.csv": "d,r,a\n", "u.csv": "city1,link,city2\na,r,c\nb,r,d\n", "u.tsv": "town1\troad\ttown2\nc\tr\ta\n", "swapped.csv": "d,r,b\ne,r,d\n",
+	})
+	list := func(names ...string) string {
+		for i, name := range names {
+			names[i] = filepath.Join(folder, name)
+		}
+		return strings.Join(names, ",")
+	}
+	for _, c := range []struct {
+		dataset, says string
+		flags         []string
+	}{
+		{list("a.tsv", "usual.csv"), "left out: 1 first line with the names of columns\n", nil},
+		{list("usual.tsv", "a.tsv"), "left out: 1 first line with the names of columns\n", nil},
+		{list("usual.tsv", "usual.csv"), " 2 first lines with the names of columns\n", nil},
+		{list("a.tsv", "one.csv"), "left out: nothing\n", nil},
+		{list("a.tsv", "u.csv"), "left out: 2 first lines with the names of columns\n", []string{"--header", "yes"}},
+		{list("a.tsv", "u.csv"), "left out: nothing\n", []string{"--header", "no"}},
+	} {
+		w := t.TempDir()
+		out := pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--workspace", w, "--dataset", c.dataset)...)
+		if !strings.Contains(out, c.says) {
+			t.Errorf("%s %q: %s", c.dataset, c.flags, out)
+		}
+	}
+	for _, c := range [][]string{{list("a.tsv", "u.csv"), "u.csv"}, {list("u.csv", "u.tsv"), "u.csv"}, {list("a.tsv", "u.tsv", "u.csv"), "u.tsv"}} {
+		says := filepath.Join(folder, c[1]) + ":1: the line looks like a header"
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: says, Says: []string{"where only some files have one, remove it there"}}, "--workspace", t.TempDir(), "--dataset", c[0])
+	}
+	w, want := t.TempDir(), t.TempDir()
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", list("a.tsv", "usual.csv"))
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--header"}}, "--workspace", w, "--dataset", list("a.tsv", "usual.csv"), "--header", "no")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", want, "--dataset", list("a.tsv", "swapped.csv"))
+	pipelinetest.Same(t, factTables(t, w), factTables(t, want))
+}
+
 // TestLongList names more files than the name of one file has room for.
 func TestLongList(t *testing.T) {
 	files := map[string]string{}

@@ -178,7 +178,7 @@ func (f *flags) configuration(source dataset) configuration {
 	c := configuration{
 		Files: source.hashes(), OnBadLine: f.onBadLine, TypeRelation: f.typeRelation, Formats: source.formats(), Columns: f.columnList, Split: f.split,
 	}
-	if f.header == yes {
+	if f.header == yes || f.headers(source) > 0 {
 		c.Header = f.header
 	}
 	if f.split != "" {
