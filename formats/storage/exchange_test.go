@@ -1,6 +1,8 @@
 package storage_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,6 +30,20 @@ func TestExchange(t *testing.T) {
 	}
 	if exchanged, err := storage.Exchange(t.Context(), filepath.Join(root, "c"), filepath.Join(root, "b")); exchanged || err == nil && runtime.GOOS == "linux" {
 		t.Errorf("a folder that does not exist: %v, %v", exchanged, err)
+	}
+}
+
+// TestCanExchange asks where the folder for the probes is one, where it is gone, which is no answer, and where the storage has no exchange.
+func TestCanExchange(t *testing.T) {
+	root := t.TempDir()
+	if can, err := storage.CanExchange(t.Context(), filepath.Join(root, "a")); err != nil || can != (runtime.GOOS == "linux") {
+		t.Errorf("%v, %v", can, err)
+	}
+	if can, err := storage.CanExchange(t.Context(), filepath.Join(root, "gone", "a")); can || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that does not exist: %v, %v", can, err)
+	}
+	if can, err := storage.CanExchange(t.Context(), "mem://exchange/a"); can || err != nil {
+		t.Errorf("in memory: %v, %v", can, err)
 	}
 }
 

@@ -149,20 +149,29 @@ func (f files) RemoveEmptyBelow(path string) {
 	}
 }
 
-// CanExchange tries it with two folders that it makes beside the folder.
-func (f files) CanExchange(path string) bool {
+// CanExchange tries it with two folders that it makes beside the folder, if it may.
+func (f files) CanExchange(path string) (bool, error) {
 	path = filepath.Clean(path)
+	if isMountPoint(path) {
+		return false, nil
+	}
 	var probes [2]string
 	for i := range probes {
 		probe, err := os.MkdirTemp(filepath.Dir(path), TemporaryPrefix+"probe-")
+		if errors.Is(err, fs.ErrPermission) {
+			return false, nil
+		}
 		if err != nil {
-			return false
+			return false, err
 		}
 		defer os.Remove(probe)
 		probes[i] = probe
 	}
 	exchanged, err := exchange(probes[0], probes[1])
-	return err == nil && exchanged && !isMountPoint(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return false, nil
+	}
+	return exchanged, err
 }
 
 // Exchange exchanges the names, and syncs the folders that hold them.

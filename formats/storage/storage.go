@@ -66,7 +66,7 @@ type Local interface {
 	CheckRegular(ctx context.Context, root, path string) error
 	RemoveEmpty(path string)
 	OnDisk(path string) bool
-	CanExchange(path string) bool
+	CanExchange(path string) (bool, error)
 	Exchange(a, b string) (bool, error)
 	// RemoveEmptyBelow removes the folders below a folder that hold no files.
 	RemoveEmptyBelow(path string)
@@ -333,11 +333,22 @@ func OnDisk(ctx context.Context, url string) bool {
 	return err == nil && ok && local.OnDisk(path)
 }
 
-// CanExchange reports whether Exchange can exchange a folder for another one beside it.
-func CanExchange(ctx context.Context, folder string) bool {
+// CanExchange reports whether Exchange can exchange a folder for another one beside it. An error that does not answer that, as of a full disk, is
+// returned.
+func CanExchange(ctx context.Context, folder string) (bool, error) {
 	system, path, err := resolveChange(ctx, folder)
+	if err != nil {
+		return false, err
+	}
 	local, ok := system.(Local)
-	return err == nil && ok && local.CanExchange(path)
+	if !ok {
+		return false, nil
+	}
+	can, err := local.CanExchange(path)
+	if err != nil {
+		return false, explain("writing beside", folder, err)
+	}
+	return can, nil
 }
 
 // Exchange gives two folders of the same storage each other's names in one step: whoever looks finds the one or the other, whole. It

@@ -90,8 +90,8 @@ func TestExchanged(t *testing.T) {
 			s = exchanged(w, 7)
 			begin(t, s, "two")
 			_, err := w.Require(t.Context(), "first", w.Command("first"))
-			if local := storage.CanExchange(t.Context(), w.Path("first")); local != (err == nil) || local != (name == "local") {
-				t.Errorf("beside the writer: %v", err)
+			if local, failed := storage.CanExchange(t.Context(), w.Path("first")); failed != nil || local != (err == nil) || local != (name == "local") {
+				t.Errorf("beside the writer: %v, %v", err, failed)
 			}
 			if err != nil {
 				wantError(t, err, "first is being written by process", "take over with --force of that command")

@@ -137,7 +137,11 @@ func (s *Stage) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.beside = s.Exchanged && complete && storage.CanExchange(ctx, s.url())
+	if s.beside = false; s.Exchanged && complete {
+		if s.beside, err = storage.CanExchange(ctx, s.url()); err != nil {
+			return err
+		}
+	}
 	url := s.URL()
 	if s.beside {
 		if err := cmp.Or(storage.CheckRegular(ctx, s.Workspace.root, url), ours(ctx, url)); err != nil {
