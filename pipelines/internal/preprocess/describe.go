@@ -39,9 +39,11 @@ func describe(ctx context.Context, e *command.Environment, s counts.Dataset, fil
 	}
 	row("edges, both directions", progress.Count(s.Edges), func(g counts.Graph) string { return progress.Count(g.Edges) })
 	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g counts.Graph) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
-	row("median degree", progress.Count(s.Degrees.Median), func(g counts.Graph) string { return progress.Count(g.Degrees.Median) })
-	row("largest in-degree", progress.Count(s.Degrees.MostIn), func(g counts.Graph) string { return progress.Count(g.Degrees.MostIn) })
-	row("largest out-degree", progress.Count(s.Degrees.MostOut), func(g counts.Graph) string { return progress.Count(g.Degrees.MostOut) })
+	if s.Degrees.MostIn > 0 { // each fact has a tail: without one the summary has no degrees
+		row("median degree", progress.Count(s.Degrees.Median), func(g counts.Graph) string { return progress.Count(g.Degrees.Median) })
+		row("largest in-degree", progress.Count(s.Degrees.MostIn), func(g counts.Graph) string { return progress.Count(g.Degrees.MostIn) })
+		row("largest out-degree", progress.Count(s.Degrees.MostOut), func(g counts.Graph) string { return progress.Count(g.Degrees.MostOut) })
+	}
 	if s.Types != nil {
 		row("types", progress.Count(s.Types.Types), func(g counts.Graph) string { return progress.Count(g.Types.Types) })
 		row("entities with a type", progress.Count(s.Types.Entities), func(g counts.Graph) string { return progress.Count(g.Types.Entities) })
