@@ -189,7 +189,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 	now, err := w.Inputs(ctx, workspace.GraphFolder)
 	e.check(err)
 	if unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder] {
-		e.missing(trainingSection, "The model was trained on another graph than the present one", train.With("--force"), nil)
+		e.missing(trainingSection, "The model was trained on another graph than the present one. With the flags it had, the command trains on this one", train.With("--force"), nil)
 		return
 	}
 	if e.epochs, err = history.Read(ctx, w.TrainingLog()); e.epochs == nil && err == nil {

@@ -269,7 +269,7 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	f.training()
 	complete(t, w)
 	f.evaluation("test") // without a manifest
-	for _, want := range []string{"runs/main/evaluation/test is not complete", "runs/main/messages/test was made from another", "The model was trained on another graph"} {
+	for _, want := range []string{"runs/main/evaluation/test is not complete", "runs/main/messages/test was made from another", "The model was trained on another graph than the present one. With the flags it had, the command"} {
 		var out, problems bytes.Buffer
 		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("exit code %d, output %q %q, want %q", code, out.String(), problems.String(), want)
