@@ -224,9 +224,9 @@ func (key batchKey) options() (list []model.AskOption) {
 
 // ask returns the answers of queries, which it submits all at once.
 func (s *server) ask(ctx context.Context, a asked) ([][]model.Answer, error) {
-	key := a.key
+	key, options := a.key, a.key.options()
 	compute := func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
-		return s.model.AskAll(ctx, queries, k, key.options()...)
+		return s.model.AskAll(ctx, queries, k, options...)
 	}
 	tickets := make([]batch.Ticket, len(a.queries))
 	for i, one := range a.queries {
