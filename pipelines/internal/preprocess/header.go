@@ -96,7 +96,7 @@ func checkList(ctx context.Context, files []text) error {
 	var texts []text
 	for _, t := range files {
 		if t.mayHaveHeader() {
-			t.options.Entities, t.options.Relations = nil, nil // they count what they are asked for
+			t.options.Entities, t.options.Relations = nil, nil // they count the ids without a name
 			texts = append(texts, t)
 		}
 	}
