@@ -320,6 +320,9 @@ func (t *trainer) plan(ctx context.Context) (plan, error) {
 	if t.e.Force && !t.resume {
 		return replace, nil
 	}
+	if finished && err != nil && !errors.Is(err, manifest.ErrDamaged) { // whether there is one is not known
+		return 0, err
+	}
 	if !t.e.Force {
 		if err := t.stage.CheckFree(ctx); err != nil {
 			return 0, keepCheckpoints(err)
