@@ -16,7 +16,7 @@ import (
 	"tagnet/model/zoo"
 )
 
-// Weights are those of a model of package zoo, of a checkpoint, or of a file with ULTRA's.
+// Weights holds the tensors of a model of package zoo, of a checkpoint, or of a file of ULTRA, with what identifies them.
 type Weights struct {
 	// Origin identifies them. About says in a few words what a model of them is.
 	Origin checkpoint.Origin

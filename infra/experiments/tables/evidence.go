@@ -109,7 +109,7 @@ func read(ctx context.Context, folder string) (*evidence, error) {
 	return e, e.readNotes()
 }
 
-// counted is what commands count of a dataset without a model.
+// counted holds the counts that commands make of a dataset without a model.
 type counted struct {
 	graph     counts.Dataset            // by preprocess
 	distances counts.Distribution       // of the test queries
