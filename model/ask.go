@@ -8,10 +8,10 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/formats/tables"
+	"tagnet/model/answer"
 	"tagnet/model/explanation"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/subgraph"
 )
@@ -113,15 +113,15 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]ranker.Row, len(queries))
+	rows := make([]answer.Row, len(queries))
 	for i, q := range queries {
 		ids, err := m.ids(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
-		rows[i] = ranker.Row{Number: int64(i), Source: ids.Source, Relation: ids.Relation, Answer: ranker.None}
+		rows[i] = answer.Row{Number: int64(i), Source: ids.Source, Relation: ids.Relation, Answer: answer.None}
 	}
-	asked := ranker.Bundle{Queries: ranker.Group(rows, m.known.Of)}
+	asked := answer.Bundle{Queries: answer.Group(rows, m.known.Of)}
 	ranked, err := m.workers.Rank(ctx, &asked, list, nil)
 	if err != nil {
 		return nil, ranking.Named(err, m.view.Entities, m.graph.Relations)
@@ -156,7 +156,7 @@ func (w *worker) ScoresWithout(ctx context.Context, source int32, removal graph.
 }
 
 // named turns a candidate of a query with the relation into an answer.
-func (m *Model) named(relation int32, c ranker.Candidate) Answer {
+func (m *Model) named(relation int32, c answer.Candidate) Answer {
 	a := Answer{Entity: m.view.Entities[c.Entity], Score: c.Score, Hops: int(c.Distance), Known: c.Known}
 	if m.calibration != nil {
 		p := m.calibration.Probability(relation, c.Score)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
 )
@@ -27,12 +27,12 @@ func (m *Model) Calibrate(ctx context.Context, limit int64) error {
 	if len(queries) == 0 {
 		return fail(ErrNoValidation)
 	}
-	r, err := ranker.New(ranker.Model{Graph: m.graph.Of("valid").Graph, Configuration: m.record.Configuration, Parameters: m.weights},
-		ranking.Selection{K: calibration.TopK, Known: ranking.Beside}, ranker.Means{Kernel: m.kernel, Threads: m.threads, Device: &accelerator.Selection{}})
+	r, err := answer.New(answer.Model{Graph: m.graph.Of("valid").Graph, Configuration: m.record.Configuration, Parameters: m.weights},
+		ranking.Selection{K: calibration.TopK, Known: ranking.Beside}, answer.Means{Kernel: m.kernel, Threads: m.threads, Device: &accelerator.Selection{}})
 	if err != nil {
 		return fail(err)
 	}
-	scored, err := r.Rank(ctx, &ranker.Bundle{Queries: queries}, nil)
+	scored, err := r.Rank(ctx, &answer.Bundle{Queries: queries}, nil)
 	if err = errors.Join(err, r.Close()); err != nil {
 		return fail(err)
 	}

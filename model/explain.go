@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"tagnet/model/answer"
 	"tagnet/model/explanation"
-	"tagnet/model/ranker"
 )
 
 // Path is a way through the graph from a query's source to an answer, with the influence that it had on the answer's
@@ -73,7 +73,7 @@ func Walks() ExplainOption { return func(e *explaining) { e.walks = true } }
 // differ in such steps only, the one with the highest weight is returned. There is none where the entity is the source, or
 // farther away than the model has layers. The error of an unknown entity or relation is an *UnknownNameError. The first call
 // takes memory for another copy of the weights. It checks ctx before each layer.
-func (m *Model) Explain(ctx context.Context, query Query, answer string, k int, options ...ExplainOption) ([]Path, error) {
+func (m *Model) Explain(ctx context.Context, query Query, entity string, k int, options ...ExplainOption) ([]Path, error) {
 	var o explaining
 	for _, option := range options {
 		option(&o)
@@ -85,7 +85,7 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int, 
 	if err != nil {
 		return nil, err
 	}
-	entity, err := m.lookup.Entity(ctx, answer)
+	id, err := m.lookup.Entity(ctx, entity)
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +94,12 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int, 
 		return nil, err
 	}
 	var paths []Path
-	err = m.workers.Use(ctx, func(idle ranker.Worker) error {
+	err = m.workers.Use(ctx, func(idle answer.Worker) error {
 		w := idle.(*worker)
 		if w.explain == nil {
 			w.explain = explainer.Worker()
 		}
-		explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, entity, k, o.walks)
+		explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, id, k, o.walks)
 		if err == nil {
 			paths = NamedPaths(m.view.Entities, m.graph.Relations, explained.Paths)
 		}

@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -19,7 +20,6 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/parameters"
 	"tagnet/model/pretrained"
-	"tagnet/model/ranker"
 	"tagnet/model/relations"
 	"tagnet/model/training"
 	"tagnet/model/zoo"
@@ -35,7 +35,7 @@ type Model struct {
 	lookup    *kg.Lookup
 	known     tables.Answers
 	record    checkpoint.Record
-	workers   *ranker.Pool                           // of workers
+	workers   *answer.Pool                           // of workers
 	explainer func() (*explanation.Explainer, error) // made on first use
 	// weights, kernel and threads are what Calibrate scores with.
 	weights *parameters.Set[float32]
@@ -218,7 +218,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if err != nil {
 		return nil, err
 	}
-	m.workers = ranker.NewPool(m.view.Graph.Entities, m.view.Graph.RelationCount(), o.workers, scorer.Group, func() ranker.Worker {
+	m.workers = answer.NewPool(m.view.Graph.Entities, m.view.Graph.RelationCount(), o.workers, scorer.Group, func() answer.Worker {
 		return &worker{Worker: scorer.Worker(), model: m}
 	})
 	m.explainer = sync.OnceValues(func() (*explanation.Explainer, error) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/model/answer"
 	"tagnet/model/graph"
 	"tagnet/model/plausibility"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 )
 
@@ -75,7 +75,7 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 
 // score scores triples, numbered from 0.
 func (m *Model) score(ctx context.Context, triples []plausibility.Triple) ([]ScoredTriple, error) {
-	ranked, err := m.workers.Rank(ctx, &ranker.Bundle{Queries: plausibility.Queries(m.view.Graph, m.known.Of, triples)}, ranking.Selection{}, nil)
+	ranked, err := m.workers.Rank(ctx, &answer.Bundle{Queries: plausibility.Queries(m.view.Graph, m.known.Of, triples)}, ranking.Selection{}, nil)
 	if err != nil {
 		return nil, err
 	}

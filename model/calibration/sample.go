@@ -1,12 +1,12 @@
 package calibration
 
-import "tagnet/model/ranker"
+import "tagnet/model/answer"
 
 // TopK is the number of candidates of a query that a calibration is fitted to: as many as score keeps by default.
 const TopK = 10
 
 // Sample returns the candidates of scored queries, of whose answers the known ones stand beside TopK new ones.
-func Sample(scored *ranker.Scored) []Candidate {
+func Sample(scored *answer.Scored) []Candidate {
 	var sample []Candidate
 	for _, q := range scored.Queries {
 		kept := 0

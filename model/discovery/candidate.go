@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"tagnet/formats/externalsort"
-	"tagnet/model/ranker"
+	"tagnet/model/answer"
 )
 
 // Held says to which split a fact belongs that the graph lacks.
@@ -86,7 +86,7 @@ type Listing struct {
 }
 
 // Candidates appends the candidates of a query, whose known answers are listed beside the new ones.
-func (l Listing) Candidates(to []Candidate, q *ranker.Ranked) []Candidate {
+func (l Listing) Candidates(to []Candidate, q *answer.Ranked) []Candidate {
 	from := len(to)
 	for _, c := range q.Best {
 		f := Candidate{Head: q.Source, Relation: q.Relation, Tail: c.Entity, Side: Side{Score: c.Score}, Distance: c.Distance}

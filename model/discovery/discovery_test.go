@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/externalsort"
+	"tagnet/model/answer"
 	"tagnet/model/graph"
-	"tagnet/model/ranker"
 )
 
 // TestCandidates checks that the answers of a query become facts in the right direction, that facts of the graph and unreached
@@ -24,7 +24,7 @@ func TestCandidates(t *testing.T) {
 		}
 		return 0, false
 	}
-	query := &ranker.Ranked{Source: 9, Relation: 3, Best: []ranker.Candidate{
+	query := &answer.Ranked{Source: 9, Relation: 3, Best: []answer.Candidate{
 		{Entity: 2, Score: 3, Distance: 2}, {Entity: 4, Score: 2, Known: true, Distance: 1}, {Entity: 5, Score: 1, Known: true, Distance: 1}, {Entity: 6, Score: 0, Distance: -1},
 	}}
 	got := Listing{BaseRelations: 2, Held: held}.Candidates(nil, query)

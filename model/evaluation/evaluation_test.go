@@ -11,34 +11,34 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
-	"tagnet/model/ranker"
+	"tagnet/model/answer"
 	"tagnet/model/ranking"
 )
 
 // someScores returns two bundles: four queries, three of them distinct, over entities x, y and z and
 // the base relations likes and knows.
-func someScores() []*ranker.Scored {
+func someScores() []*answer.Scored {
 	rank := func(pessimistic, optimistic int64) ranking.Rank {
 		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Candidates: 3}
 	}
-	return []*ranker.Scored{
-		{Messages: 5, Queries: []ranker.Ranked{
-			{Source: 0, Relation: 0, Row: 2, Results: []ranker.Result{
+	return []*answer.Scored{
+		{Messages: 5, Queries: []answer.Ranked{
+			{Source: 0, Relation: 0, Row: 2, Results: []answer.Result{
 				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
 				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: reach.Column},
-			}, Best: []ranker.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
+			}, Best: []answer.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
 		}},
-		{Messages: 7, Queries: []ranker.Ranked{
-			{Source: 1, Relation: 2, Row: 0, Results: []ranker.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
-				Best: []ranker.Candidate{{Entity: 2, Score: 0, Distance: reach.Column}}},
-			{Source: 2, Relation: 3, Row: 1, Results: []ranker.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
+		{Messages: 7, Queries: []answer.Ranked{
+			{Source: 1, Relation: 2, Row: 0, Results: []answer.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
+				Best: []answer.Candidate{{Entity: 2, Score: 0, Distance: reach.Column}}},
+			{Source: 2, Relation: 3, Row: 1, Results: []answer.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
 		}},
 	}
 }
 
 var someNames = Names{Entity: func(id int32) string { return []string{"x", "y", "z"}[id] }, Relations: []string{"likes", "knows"}}
 
-func gather(all ...*ranker.Scored) *Gatherer {
+func gather(all ...*answer.Scored) *Gatherer {
 	g := NewGatherer()
 	for _, s := range all {
 		g.Add(s, someNames.Relations)

@@ -3,7 +3,7 @@ package evaluation
 import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/reach"
-	"tagnet/model/ranker"
+	"tagnet/model/answer"
 	"tagnet/model/ranking"
 )
 
@@ -14,7 +14,7 @@ type Counts struct {
 	Unreached int64
 }
 
-func (c *Counts) add(r ranker.Result) {
+func (c *Counts) add(r answer.Result) {
 	c.Ranks.Add(r.Rank)
 	if r.Distance == reach.Column {
 		c.Unreached++
@@ -49,7 +49,7 @@ func NewGatherer() *Gatherer {
 }
 
 // Add adds a bundle. relations are the names of the base relations.
-func (g *Gatherer) Add(s *ranker.Scored, relations []string) {
+func (g *Gatherer) Add(s *answer.Scored, relations []string) {
 	g.Shards++
 	g.Messages += s.Messages
 	for _, q := range s.Queries {

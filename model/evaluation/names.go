@@ -6,8 +6,8 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
-	"tagnet/model/ranker"
 )
 
 // Names are the names of the entities of the graph that is queried and of the base relations, by id.
@@ -17,7 +17,7 @@ type Names struct {
 }
 
 // EntitiesOf returns the entities that rankings and predictions of a bundle name.
-func EntitiesOf(s *ranker.Scored) (ids []int32) {
+func EntitiesOf(s *answer.Scored) (ids []int32) {
 	for _, q := range s.Queries {
 		ids = append(ids, q.Source)
 		for _, r := range q.Results {
@@ -31,7 +31,7 @@ func EntitiesOf(s *ranker.Scored) (ids []int32) {
 }
 
 // Rankings returns the rows of a part of rankings: the labeled answers of a bundle's queries.
-func (n Names) Rankings(s *ranker.Scored) []parquet.Ranking {
+func (n Names) Rankings(s *answer.Scored) []parquet.Ranking {
 	count := 0
 	for _, q := range s.Queries {
 		count += len(q.Results)
@@ -54,7 +54,7 @@ func (n Names) Rankings(s *ranker.Scored) []parquet.Ranking {
 
 // Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries. c, which may be nil,
 // gives their probabilities.
-func (n Names) Predictions(s *ranker.Scored, c *calibration.Calibration) []parquet.Prediction {
+func (n Names) Predictions(s *answer.Scored, c *calibration.Calibration) []parquet.Prediction {
 	count := 0
 	for _, q := range s.Queries {
 		count += len(q.Best)

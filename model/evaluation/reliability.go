@@ -2,8 +2,8 @@ package evaluation
 
 import (
 	"tagnet/formats/metrics"
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
-	"tagnet/model/ranker"
 )
 
 // ReliabilityCounts are the sums behind a metrics.Calibration. They are integers, as those of Counts are.
@@ -21,7 +21,7 @@ func (c *ReliabilityCounts) merge(other *ReliabilityCounts) {
 
 // AddReliability counts the best candidates of a bundle's queries under a calibration: as many of each query as the calibration was
 // fitted to, however many are listed beyond them.
-func (g *Gatherer) AddReliability(s *ranker.Scored, relations []string, c *calibration.Calibration) {
+func (g *Gatherer) AddReliability(s *answer.Scored, relations []string, c *calibration.Calibration) {
 	if g.Reliability == nil {
 		g.Reliability = map[string]*ReliabilityCounts{}
 	}

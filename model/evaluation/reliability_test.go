@@ -6,20 +6,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
-	"tagnet/model/ranker"
 )
 
 // manyQueries returns bundles of queries about the relations likes, in both directions, and knows, which has too few. Each
 // has an answer, a known answer of another split, and a candidate that is neither.
-func manyQueries() (bundles []*ranker.Scored) {
+func manyQueries() (bundles []*answer.Scored) {
 	for i := range int64(calibration.MinQueries) {
-		s := &ranker.Scored{}
+		s := &answer.Scored{}
 		for _, relation := range []int32{0, 2, 1} {
 			if relation == 1 && i == 0 {
 				continue
 			}
-			s.Queries = append(s.Queries, ranker.Ranked{Relation: relation, Row: 3*i + int64(relation), Results: []ranker.Result{{Answer: 1}}, Best: []ranker.Candidate{
+			s.Queries = append(s.Queries, answer.Ranked{Relation: relation, Row: 3*i + int64(relation), Results: []answer.Result{{Answer: 1}}, Best: []answer.Candidate{
 				{Entity: 2, Score: 9, Known: true}, {Entity: 1, Score: 2 + float32(i%3), Known: true}, {Entity: 0, Score: 1},
 			}})
 		}

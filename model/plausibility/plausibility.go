@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
 	"tagnet/model/graph"
-	"tagnet/model/ranker"
 )
 
 // Triple is a triple to score.
@@ -19,15 +19,15 @@ type Triple struct {
 
 // Queries returns the queries of triples in both directions, ordered as those of a bundle. known returns the ascending known answers of a
 // query.
-func Queries(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []ranker.Query {
-	rows := make([]ranker.Row, 0, 2*len(triples))
+func Queries(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []answer.Query {
+	rows := make([]answer.Row, 0, 2*len(triples))
 	for _, t := range triples {
 		inverse := g.Inverse(t.Relation)
 		rows = append(rows,
-			ranker.Row{Number: 2 * t.Number, Source: t.Head, Relation: t.Relation, Answer: t.Tail, Removal: g.RemovalOf(t.Head, t.Relation, t.Tail)},
-			ranker.Row{Number: 2*t.Number + 1, Source: t.Tail, Relation: inverse, Answer: t.Head, Removal: g.RemovalOf(t.Tail, inverse, t.Head)})
+			answer.Row{Number: 2 * t.Number, Source: t.Head, Relation: t.Relation, Answer: t.Tail, Removal: g.RemovalOf(t.Head, t.Relation, t.Tail)},
+			answer.Row{Number: 2*t.Number + 1, Source: t.Tail, Relation: inverse, Answer: t.Head, Removal: g.RemovalOf(t.Tail, inverse, t.Head)})
 	}
-	return ranker.Group(rows, known)
+	return answer.Group(rows, known)
 }
 
 // Scored is a triple with its scores.
@@ -54,7 +54,7 @@ type Side struct {
 }
 
 // Collect returns the triples of ranked queries, by number. c, which may be nil, gives their probabilities.
-func Collect(known func(source, relation int32) []int32, ranked *ranker.Scored, c *calibration.Calibration) []Scored {
+func Collect(known func(source, relation int32) []int32, ranked *answer.Scored, c *calibration.Calibration) []Scored {
 	var tails, heads []Scored
 	for _, q := range ranked.Queries {
 		for _, r := range q.Results {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/reach"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
@@ -18,7 +19,6 @@ import (
 	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
 	"tagnet/model/plausibility"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 )
 
@@ -44,8 +44,8 @@ func someTriples(g *graph.Graph, rng *rand.Rand) (triples []plausibility.Triple)
 // scored scores triples by some workers.
 func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []plausibility.Triple, workers int) []plausibility.Scored {
 	t.Helper()
-	pool := ranker.NewPool(g.Entities, g.RelationCount(), workers, s.Group, func() ranker.Worker { return s.Worker() })
-	ranked, err := pool.Rank(t.Context(), &ranker.Bundle{Queries: plausibility.Queries(g, known, triples)}, ranking.Selection{}, nil)
+	pool := answer.NewPool(g.Entities, g.RelationCount(), workers, s.Group, func() answer.Worker { return s.Worker() })
+	ranked, err := pool.Rank(t.Context(), &answer.Bundle{Queries: plausibility.Queries(g, known, triples)}, ranking.Selection{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -24,7 +25,6 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
 )
@@ -62,7 +62,7 @@ type Data struct {
 	// Mixture are several graphs, or nil. With them the Material, Vocabulary, Valid and ValidOn are left out, and the CPU computes.
 	Mixture *Mixture
 	// Valid is a bundle of the validation queries; without any there is no validation.
-	Valid *ranker.Bundle
+	Valid *answer.Bundle
 	// ValidAll is the number of all of them, where Valid has a sample; with 0 it has all.
 	ValidAll int64
 	// ValidParts are these queries instead, with the parts of the graph that they propagate through.

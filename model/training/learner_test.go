@@ -15,12 +15,12 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
-	"tagnet/model/ranker"
 )
 
 // toy is a ring of entities: next points to the next one, back to the one before, and skip is next
@@ -67,13 +67,13 @@ func trainingSet(g *graph.Graph, facts []graph.Fact) optimizer.TrainingSet {
 
 // bundleOf returns a bundle with the queries of some facts, in both directions, and the answers of
 // the known facts.
-func bundleOf(g *graph.Graph, facts, known []graph.Fact) *ranker.Bundle {
-	var rows []ranker.Row
+func bundleOf(g *graph.Graph, facts, known []graph.Fact) *answer.Bundle {
+	var rows []answer.Row
 	for _, f := range facts {
 		n := int64(len(rows))
 		rows = append(rows,
-			ranker.Row{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
-			ranker.Row{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
+			answer.Row{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
+			answer.Row{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
 	}
 	answers := map[[2]int32][]int32{}
 	for _, f := range known {
@@ -81,7 +81,7 @@ func bundleOf(g *graph.Graph, facts, known []graph.Fact) *ranker.Bundle {
 			answers[[2]int32{a[0], a[1]}] = append(answers[[2]int32{a[0], a[1]}], a[2])
 		}
 	}
-	return &ranker.Bundle{Queries: ranker.Group(rows, func(source, relation int32) []int32 {
+	return &answer.Bundle{Queries: answer.Group(rows, func(source, relation int32) []int32 {
 		list := slices.Clone(answers[[2]int32{source, relation}])
 		slices.Sort(list)
 		return slices.Compact(list)

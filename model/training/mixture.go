@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/random"
-	"tagnet/model/ranker"
 	"tagnet/model/relations"
 	"tagnet/model/synthetic"
 	"tagnet/model/workload"
@@ -35,7 +35,7 @@ type Trial struct {
 	Relations *relations.Graph
 	// Entities and BaseRelations are names, for errors.
 	Entities, BaseRelations []string
-	Queries                 *ranker.Bundle
+	Queries                 *answer.Bundle
 	// All is the number of validation queries, of which Queries may be a sample.
 	All int64
 	// Parts are the queries instead, with the parts of the graph that they propagate through.
@@ -51,11 +51,11 @@ func (t Trial) rows() int64 {
 }
 
 // each calls each for all queries, or one part of them after the other.
-func (t Trial) each(each func(*ranker.Bundle) error) error {
+func (t Trial) each(each func(*answer.Bundle) error) error {
 	if t.Parts == nil {
 		return each(t.Queries)
 	}
-	return workload.Each(t.Parts, 0, t.Parts.Len(), func(queries []ranker.Query) error { return each(&ranker.Bundle{Queries: queries}) })
+	return workload.Each(t.Parts, 0, t.Parts.Len(), func(queries []answer.Query) error { return each(&answer.Bundle{Queries: queries}) })
 }
 
 // mixed is the course of several graphs.

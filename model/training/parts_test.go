@@ -8,12 +8,12 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/parts"
 	"tagnet/model/parts/partstest"
-	"tagnet/model/ranker"
 	"tagnet/model/workload"
 )
 
@@ -44,7 +44,7 @@ func hubs(t *testing.T) (*kg.KG, Data) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data.Valid = &ranker.Bundle{Queries: valid}
+	data.Valid = &answer.Bundle{Queries: valid}
 	return k, data
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"tagnet/formats/history"
 	"tagnet/formats/metrics"
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/parameters"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 )
 
@@ -67,8 +67,8 @@ func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float3
 
 // rank ranks the validation queries of a graph, after so many of others.
 func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
-	model := ranker.Model{Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations}
-	r, err := ranker.New(model, ranking.Selection{}, ranker.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }})
+	model := answer.Model{Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations}
+	r, err := answer.New(model, ranking.Selection{}, answer.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }})
 	if err != nil {
 		return metrics.Valid{}, err
 	}
@@ -77,7 +77,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 	var bootstrap ranking.Bootstrap // of a sample of the queries
 	var draws ranking.Weights
 	sampled := t.All > t.rows()
-	err = t.each(func(b *ranker.Bundle) error {
+	err = t.each(func(b *answer.Bundle) error {
 		scored, err := r.Rank(ctx, b, done.add)
 		if err != nil {
 			return err

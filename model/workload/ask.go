@@ -6,8 +6,8 @@ import (
 	"sort"
 
 	"tagnet/formats/tables"
+	"tagnet/model/answer"
 	"tagnet/model/kg"
-	"tagnet/model/ranker"
 )
 
 // Ask are the queries of every one of some sources with every one of some relations. They are numbered from 0, by source
@@ -64,14 +64,14 @@ func (a *asked) source(at int) int32 {
 }
 
 // Range returns the queries [from, to).
-func (a *asked) Range(from, to int) ([]ranker.Query, error) {
-	queries, rows := make([]ranker.Query, to-from), make([]int64, to-from)
-	answer := []int32{ranker.None}
+func (a *asked) Range(from, to int) ([]answer.Query, error) {
+	queries, rows := make([]answer.Query, to-from), make([]int64, to-from)
+	unanswered := []int32{answer.None}
 	for i := range queries {
 		n := from + i
 		rows[i] = int64(n)
 		source, relation := a.source(n/len(a.relations)), a.relations[n%len(a.relations)]
-		queries[i] = ranker.Query{Source: source, Relation: relation, Rows: rows[i : i+1 : i+1], Answers: answer, Known: a.known.Of(source, relation)}
+		queries[i] = answer.Query{Source: source, Relation: relation, Rows: rows[i : i+1 : i+1], Answers: unanswered, Known: a.known.Of(source, relation)}
 	}
 	return queries, nil
 }

@@ -8,11 +8,11 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/model/parallel"
 	"tagnet/model/parts"
-	"tagnet/model/ranker"
 )
 
 // Parts are the distinct queries of a split, which are read from parts of the graph. It holds 8 bytes for each.
@@ -92,8 +92,8 @@ func (p *Parts) Cut(work float64, best int) [][2]int {
 }
 
 // Range reads the queries [from, to), with their parts.
-func (p *Parts) Range(from, to int) ([]ranker.Query, error) {
-	queries, threads := make([]ranker.Query, to-from), min(to-from, runtime.GOMAXPROCS(0))
+func (p *Parts) Range(from, to int) ([]answer.Query, error) {
+	queries, threads := make([]answer.Query, to-from), min(to-from, runtime.GOMAXPROCS(0))
 	errs := make([]error, threads)
 	parallel.Workers(threads, threads, func(_, i int) { // each of its own range, so that queries of a source share their part
 		r := p.folder.Reader()
@@ -110,12 +110,12 @@ func (p *Parts) Range(from, to int) ([]ranker.Query, error) {
 }
 
 // read reads a query.
-func (p *Parts) read(r *parts.Reader, query int) (q ranker.Query, err error) {
+func (p *Parts) read(r *parts.Reader, query int) (q answer.Query, err error) {
 	part, err := r.Find(p.firsts[query])
 	if err != nil {
 		return q, err
 	}
-	q = ranker.Query{Source: part.Entities[part.Source], Relation: -1, Part: &part.Subgraph}
+	q = answer.Query{Source: part.Entities[part.Source], Relation: -1, Part: &part.Subgraph}
 	for _, of := range part.Queries {
 		if of.Number == p.firsts[query] {
 			q.Relation, q.Known = of.Relation, of.Known
@@ -128,7 +128,7 @@ func (p *Parts) read(r *parts.Reader, query int) (q ranker.Query, err error) {
 }
 
 // Each calls each for the queries [from, to), with all at once, or with as many as may have their parts in memory.
-func Each(q Queries, from, to int, each func([]ranker.Query) error) error {
+func Each(q Queries, from, to int, each func([]answer.Query) error) error {
 	step := max(1, to-from)
 	if _, read := q.(*Parts); read {
 		step = budget.PartsAtOnce

@@ -8,9 +8,9 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/tables"
+	"tagnet/model/answer"
 	"tagnet/model/kg"
 	"tagnet/model/parts"
-	"tagnet/model/ranker"
 )
 
 // Params select queries and decide the size of shards.
@@ -44,7 +44,7 @@ type Queries interface {
 	// Len returns their number.
 	Len() int
 	// Range returns the queries [from, to), ordered by source and relation.
-	Range(from, to int) ([]ranker.Query, error)
+	Range(from, to int) ([]answer.Query, error)
 	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the multiply-adds of a query and the
 	// candidates that are kept for it.
 	Cut(work float64, best int) [][2]int
@@ -66,7 +66,7 @@ func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
 		return readGiven(ctx, loaded.Of(p.Split), p)
 	}
 	queries, err := List(ctx, loaded, p)
-	return listed{queries, ranker.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}}, err
+	return listed{queries, answer.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}}, err
 }
 
 // Takes reports whether a row of a table of so many is among limit rows that are spread evenly over all: every rows/limit-th is. A limit of
@@ -78,7 +78,7 @@ func Takes(limit int64, row, rows int) bool {
 
 // List returns the distinct queries of a table: those of a split by source and relation, those of a
 // table of queries in its order, so that shards of them are consecutive lines of the user's file.
-func List(ctx context.Context, loaded *kg.KG, p Params) ([]ranker.Query, error) {
+func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Query, error) {
 	view := loaded.Of(p.Split)
 	known, err := view.Answers(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]ranker.Query, error) 
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]ranker.Row, 0, len(table))
+	rows := make([]answer.Row, 0, len(table))
 	for i, q := range table {
 		if !Takes(p.Limit, i, len(table)) {
 			continue
@@ -105,21 +105,21 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]ranker.Query, error) 
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
 		if p.Queries != "" {
-			q.Answer = ranker.None
+			q.Answer = answer.None
 		}
-		rows = append(rows, ranker.Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
+		rows = append(rows, answer.Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
 	}
-	queries := ranker.Group(rows, known.Of)
+	queries := answer.Group(rows, known.Of)
 	if p.Queries != "" {
-		slices.SortFunc(queries, func(a, b ranker.Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+		slices.SortFunc(queries, func(a, b answer.Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
 	}
 	return queries, nil
 }
 
 // listed are the queries of a table.
 type listed struct {
-	queries []ranker.Query
-	sample  ranker.Sample
+	queries []answer.Query
+	sample  answer.Sample
 }
 
 func (l listed) Len() int { return len(l.queries) }
@@ -128,9 +128,9 @@ func (l listed) Cut(work float64, best int) [][2]int {
 	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) }, work, best)
 }
 
-func (l listed) Range(from, to int) ([]ranker.Query, error) {
+func (l listed) Range(from, to int) ([]answer.Query, error) {
 	queries := slices.Clone(l.queries[from:to])
-	slices.SortFunc(queries, func(a, b ranker.Query) int {
+	slices.SortFunc(queries, func(a, b answer.Query) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation))
 	})
 	for i := range queries {

@@ -8,10 +8,10 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
@@ -58,7 +58,7 @@ type sampleFn struct{ Params Params }
 
 // ProcessElement scores a shard and emits its candidates under one key.
 func (f *sampleFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(int, []byte)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		if _, _, err := f.Params.open(ctx); err != nil { // the shard may be of another graph
 			return err
 		}

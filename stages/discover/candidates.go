@@ -12,9 +12,9 @@ import (
 	"tagnet/formats/externalsort"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
+	"tagnet/model/answer"
 	"tagnet/model/discovery"
 	"tagnet/model/kg"
-	"tagnet/model/ranker"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -97,12 +97,12 @@ type candidatesFn struct{ Params Params }
 
 // ProcessElement scores a shard and writes its candidates.
 func (f *candidatesFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(Section)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		return f.write(f.Params.Lock.Guard(ctx), shard, scored, emit)
 	})
 }
 
-func (f *candidatesFn) write(ctx context.Context, shard score.Shard, scored *ranker.Scored, emit func(Section)) error {
+func (f *candidatesFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, emit func(Section)) error {
 	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/answer"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/evaluation"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
@@ -121,7 +121,7 @@ type shardFn struct{ Params Params }
 
 // ProcessElement scores a shard and writes its parts.
 func (f *shardFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(*evaluation.Gatherer)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		g, err := f.evaluate(ctx, shard, scored)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard score.Shard, emit fu
 }
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
-func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *ranker.Scored) (*evaluation.Gatherer, error) {
+func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answer.Scored) (*evaluation.Gatherer, error) {
 	loaded, err := graph.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
@@ -161,10 +161,10 @@ func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *ranke
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's
 // table, a user's in the order of the file.
-func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *ranker.Scored, names evaluation.Names, c *calibration.Calibration) error {
+func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, names evaluation.Names, c *calibration.Calibration) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if f.Params.users() {
-		slices.SortFunc(scored.Queries, func(a, b ranker.Ranked) int { return cmp.Compare(a.Row, b.Row) })
+		slices.SortFunc(scored.Queries, func(a, b answer.Ranked) int { return cmp.Compare(a.Row, b.Row) })
 	} else if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err
 	}

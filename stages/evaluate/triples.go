@@ -10,9 +10,9 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/answer"
 	"tagnet/model/evaluation"
 	"tagnet/model/plausibility"
-	"tagnet/model/ranker"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -45,7 +45,7 @@ type triplesFn struct{ Params Params }
 
 // ProcessElement scores a shard, writes its part and emits 1.
 func (f *triplesFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(int64)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *ranker.Scored) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		rows, err := f.rows(ctx, scored)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (f *triplesFn) ProcessElement(ctx context.Context, shard score.Shard, emit 
 }
 
 // rows returns the rows of a scored shard.
-func (f *triplesFn) rows(ctx context.Context, scored *ranker.Scored) ([]parquet.Triple, error) {
+func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.Triple, error) {
 	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err

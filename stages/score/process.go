@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -18,7 +19,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/parts"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
@@ -71,7 +71,7 @@ type Params struct {
 
 // Rank scores a bundle with the ranker of this process, which works on one bundle at a time, with all of its threads.
 // The context is the one that Beam passed to a DoFn.
-func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, error) {
+func Rank(ctx context.Context, p Params, b *answer.Bundle) (*answer.Scored, error) {
 	r, err := loadRanker(ctx, p)
 	if err != nil {
 		return nil, err
@@ -98,14 +98,14 @@ func Rank(ctx context.Context, p Params, b *ranker.Bundle) (*ranker.Scored, erro
 
 // Score scores the queries of the shard and passes the result to use, which must not keep it: the memory of the shard is counted
 // until it returns. The context is the one that Beam passed to a DoFn.
-func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use func(context.Context, *ranker.Scored) error) error {
+func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use func(context.Context, *answer.Scored) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	all := &ranker.Scored{}
-	err = s.bundles(ctx, queries, func(b *ranker.Bundle) error {
+	all := &answer.Scored{}
+	err = s.bundles(ctx, queries, func(b *answer.Bundle) error {
 		scored, err := Rank(ctx, p, b)
 		if err != nil {
 			return err
@@ -127,7 +127,7 @@ type version struct {
 }
 
 // loadRanker returns the process's ranker. There is one at a time.
-func loadRanker(ctx context.Context, p Params) (ranker.Ranker, error) {
+func loadRanker(ctx context.Context, p Params) (answer.Ranker, error) {
 	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
 	if err != nil {
 		return nil, err
@@ -146,19 +146,19 @@ func loadRanker(ctx context.Context, p Params) (ranker.Ranker, error) {
 		}
 		v.candidates = file.SHA256
 	}
-	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (ranker.Ranker, error) {
+	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (answer.Ranker, error) {
 		budget.Limit(p.Memory) // as long as the process lives
 		return newRanker(ctx, p, loaded)
 	})
 }
 
-func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, error) {
+func newRanker(ctx context.Context, p Params, loaded *kg.KG) (answer.Ranker, error) {
 	record, weights, err := worker.Weights(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
 	record.Configuration.Reach = p.Reach
-	with := ranker.Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
+	with := answer.Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
 	if with.Kernel, err = kernel.Named(p.Kernel); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 		}
 		list.Candidates = lists.Candidates
 	}
-	m := ranker.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights}
+	m := answer.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights}
 	if p.Parts.URL != "" {
 		folder, err := p.Parts.Open(ctx)
 		if err != nil {
@@ -190,7 +190,7 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (ranker.Ranker, err
 	if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
 		return nil, err
 	}
-	return ranker.New(m, list, with)
+	return answer.New(m, list, with)
 }
 
 // announce passes on what this process computes on.

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/manifest"
-	"tagnet/model/ranker"
+	"tagnet/model/answer"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
@@ -48,13 +48,13 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) 
 
 // bundles calls each for the bundle of the shard's queries, or, where these are read with their parts of the graph, for one bundle after the
 // other. A bundle has the ids of the queries, labeled answers and known answers, but no graph; it stays in the worker that loads it.
-func (s Shard) bundles(ctx context.Context, p workload.Params, each func(*ranker.Bundle) error) error {
+func (s Shard) bundles(ctx context.Context, p workload.Params, each func(*answer.Bundle) error) error {
 	queries, err := read(ctx, p)
 	if err != nil {
 		return err
 	}
-	return workload.Each(queries, s.From, s.To, func(queries []ranker.Query) error {
-		return each(&ranker.Bundle{Number: s.Number, Queries: queries})
+	return workload.Each(queries, s.From, s.To, func(queries []answer.Query) error {
+		return each(&answer.Bundle{Number: s.Number, Queries: queries})
 	})
 }
 

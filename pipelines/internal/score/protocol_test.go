@@ -12,8 +12,8 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
+	"tagnet/model/answer"
 	edges "tagnet/model/graph"
-	"tagnet/model/ranker"
 	"tagnet/model/ranking"
 	"tagnet/model/subgraph"
 	"tagnet/model/workload"
@@ -61,7 +61,7 @@ func TestMergedRanksByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scored, err := ranker.NewPool(5, 2, 1, func(int32) int32 { return 0 }, func() ranker.Worker { return byID{} }).Rank(t.Context(), &ranker.Bundle{Queries: queries}, ranking.Selection{}, nil)
+		scored, err := answer.NewPool(5, 2, 1, func(int32) int32 { return 0 }, func() answer.Worker { return byID{} }).Rank(t.Context(), &answer.Bundle{Queries: queries}, ranking.Selection{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
