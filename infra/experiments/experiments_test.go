@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/datasets"
 	"tagnet/formats/lock"
 	"tagnet/formats/results"
-	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/internal/program"
 )

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/lock"
-	"tagnet/infra/datasets"
 	"tagnet/infra/internal/program"
 	"tagnet/model/checkpoint"
 )

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/names"
-	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/benchmark"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/internal/program"

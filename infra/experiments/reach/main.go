@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
-	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/reach"
 	"tagnet/infra/internal/program"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
-	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/reach"
 	"tagnet/infra/internal/program"

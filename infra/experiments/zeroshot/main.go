@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
-	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/zeroshot"
 	"tagnet/infra/internal/program"

@@ -11,12 +11,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/datasets"
 	"tagnet/formats/externalsort"
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
-	"tagnet/infra/datasets"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
-	"tagnet/infra/datasets"
 	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kernel"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/infra/datasets"
+	"tagnet/formats/datasets"
 	"tagnet/infra/experiments/internal/engine"
 )
 

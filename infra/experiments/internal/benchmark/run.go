@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/storage"
-	"tagnet/infra/datasets"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/model/kernel"
 )

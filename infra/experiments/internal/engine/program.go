@@ -63,7 +63,7 @@ func build(ctx context.Context, name, path, remedy string) (Program, error) {
 
 // sources are the files from which a program is built. Go's own stamp also counts new result files as modifications, and is missing in a linked
 // worktree.
-var sources = []string{"formats", "model", "stages", "pipelines", "infra/datasets", "go.mod", "go.sum", ":!*.md", ":!*_test.go"}
+var sources = []string{"formats", "model", "stages", "pipelines", "go.mod", "go.sum", ":!*.md", ":!*_test.go"}
 
 // stamp sets the commit from git. Without git, or outside of a repository, the program keeps the stamp of its build.
 func (p *Program) stamp(ctx context.Context) error {

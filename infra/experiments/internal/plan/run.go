@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/metrics"
 	"tagnet/formats/results"
-	"tagnet/infra/datasets"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 )

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/infra/datasets"
 )
 
 // The files of a folder of facts.

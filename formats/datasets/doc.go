@@ -1,5 +1,5 @@
 // Package datasets finds knowledge graphs by name, and makes one whose rules are known.
 //
 // It resolves a name to a folder with train.txt, valid.txt and test.txt, which the pipelines read
-// like any other. It imports neither stages nor model.
+// like any other.
 package datasets
