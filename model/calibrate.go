@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/calibration"
 	"tagnet/model/ranking"
@@ -28,7 +27,7 @@ func (m *Model) Calibrate(ctx context.Context, limit int64) error {
 		return fail(ErrNoValidation)
 	}
 	r, err := answer.New(answer.Model{Graph: m.graph.Of("valid").Graph, Configuration: m.record.Configuration, Parameters: m.weights},
-		ranking.Selection{K: calibration.TopK, Known: ranking.Beside}, answer.Means{Kernel: m.kernel, Threads: m.threads, Device: &accelerator.Selection{}})
+		ranking.Selection{K: calibration.TopK, Known: ranking.Beside}, answer.Means{Kernel: m.kernel, Threads: m.threads})
 	if err != nil {
 		return fail(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device/cuda"
+	"tagnet/model/gpu"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
@@ -22,7 +23,7 @@ import (
 	stage "tagnet/stages/graph"
 )
 
-func init() { accelerator.Register(cuda.Open) } // the devices of --device
+func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
 
 // bench has everything that is prepared before the clock starts.
 type bench struct {

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"tagnet/model/accelerator"
-	"tagnet/model/gpu"
+	"tagnet/model/answer"
 	"tagnet/model/optimizer"
+	"tagnet/model/ranking"
 )
 
 // measureOn times a device: steps of training, or scoring of all entities with the best ten.
@@ -39,10 +40,10 @@ func (b *bench) measureSteps(ctx context.Context, a accelerator.Accelerator) (r 
 // measureScoring times the scoring of many queries at a time, after as many that are not timed.
 func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (r result, err error) {
 	drawn, _ := b.drawQueries()
-	var queries []gpu.Query
+	var queries []answer.Query
 	for _, q := range drawn {
 		for _, relation := range q.relations {
-			queries = append(queries, gpu.Query{Source: q.source, Relation: relation, Answers: []int32{q.source}})
+			queries = append(queries, answer.Query{Source: q.source, Relation: relation, Rows: []int64{0}, Answers: []int32{q.source}})
 		}
 	}
 	scorer, err := a.NewScorer(b.graph, nil, b.configuration, b.parameters)
@@ -52,11 +53,11 @@ func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (
 	defer func() { err = firstError(err, scorer.Close()) }()
 	const together, best = 512, 10
 	return b.inBatches(ctx, a, together, func(from, to int) (messages int64, err error) {
-		answered, err := scorer.Score(ctx, queries[from:to], best)
-		for _, one := range answered {
-			messages += one.Messages
+		scored, err := scorer.Score(ctx, queries[from:to], ranking.Selection{K: best})
+		if err != nil {
+			return 0, err
 		}
-		return messages, err
+		return scored.Messages, nil
 	})
 }
 

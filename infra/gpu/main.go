@@ -16,7 +16,7 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/infra/internal/program"
-	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
@@ -27,6 +27,7 @@ import (
 	"tagnet/model/optimizer"
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 	"tagnet/model/training"
 	"tagnet/stages/graph"
 )
@@ -84,13 +85,13 @@ type measurement struct {
 	kernel        kernel.Kernel
 	device        device.Device
 	data          training.Data
-	valid         []gpu.Query
+	valid         []answer.Query
 	batches       [][]optimizer.Draw // of the epoch
 	end           time.Time
 	out           io.Writer
 }
 
-func run(ctx context.Context, arguments []string, out io.Writer, open accelerator.Driver, start time.Time) (err error) {
+func run(ctx context.Context, arguments []string, out io.Writer, open gpu.Driver, start time.Time) (err error) {
 	o, err := parse(arguments, out)
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (m *measurement) read(ctx context.Context) error {
 		return err
 	}
 	for _, q := range table[:min(m.queries, len(table))] {
-		m.valid = append(m.valid, gpu.Query{Source: q.Source, Relation: q.Relation, Answers: []int32{q.Answer}})
+		m.valid = append(m.valid, answer.Query{Source: q.Source, Relation: q.Relation, Rows: []int64{0}, Answers: []int32{q.Answer}})
 	}
 	m.batches = optimizer.Schedule(m.data.Train.Keys(m.configuration), m.configuration, seed, 1)
 	g := m.data.Graph
@@ -152,13 +153,8 @@ func (m *measurement) fresh() (*parameters.Set[float32], *optimizer.Adam) {
 	return weights, optimizer.NewSolver(m.configuration, relations, m.kernel)
 }
 
-// stepper is a trainer on the device or on the CPU.
-type stepper interface {
-	Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error)
-}
-
 // epoch makes the first steps of the epoch, as training does: a device prepares each during the one before. It ends at a time.
-func (m *measurement) epoch(ctx context.Context, t stepper, steps int, end time.Time) (results []optimizer.Result, took time.Duration, err error) {
+func (m *measurement) epoch(ctx context.Context, t optimizer.Stepper, steps int, end time.Time) (results []optimizer.Result, took time.Duration, err error) {
 	begun, prepared := time.Now(), -1 // the step whose examples are there
 	var examples []optimizer.Example
 	prepare := func(step int) {
@@ -172,8 +168,8 @@ func (m *measurement) epoch(ctx context.Context, t stepper, steps int, end time.
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return nil, 0, err
 		}
-		if announcer, announces := t.(accelerator.Announcer); announces && step+1 < len(m.batches) {
-			announcer.Announce(func() ([]optimizer.Example, uint64) {
+		if step+1 < len(m.batches) {
+			t.Announce(func() ([]optimizer.Example, uint64) {
 				prepare(step + 1)
 				return examples, optimizer.StepSeed(seed, 1, step+1)
 			})
@@ -256,11 +252,12 @@ func (m *measurement) score(ctx context.Context) error {
 		return err
 	}
 	defer scorer.Close()
-	if _, err := scorer.Score(ctx, m.valid[:min(gpu.Together, len(m.valid))], 10); err != nil { // the first kernels of a program take longer
+	best := ranking.Selection{K: 10}
+	if _, err := scorer.Score(ctx, m.valid[:min(gpu.Together, len(m.valid))], best); err != nil { // the first kernels of a program take longer
 		return err
 	}
 	begun := time.Now()
-	answered, err := scorer.Score(ctx, m.valid, 10)
+	scored, err := scorer.Score(ctx, m.valid, best)
 	if err != nil {
 		return err
 	}
@@ -280,7 +277,7 @@ func (m *measurement) score(ctx context.Context) error {
 		if err := pool[worker].Scores(ctx, q.Source, []int32{q.Relation}, scores[worker:worker+1]); err != nil {
 			return err
 		}
-		if got, want := answered[i].Scores[0], scores[worker][q.Answers[0]]; !near(float64(got), float64(want)) {
+		if got, want := scored.Queries[i].Results[0].Score, scores[worker][q.Answers[0]]; !near(float64(got), float64(want)) {
 			return fmt.Errorf("(%d, %d, %d) has score %g, on the CPU %g", q.Source, q.Relation, q.Answers[0], got, want)
 		}
 		return nil
@@ -292,7 +289,7 @@ func (m *measurement) score(ctx context.Context) error {
 	m.compare("a scored query", took.Seconds()/float64(len(m.valid)), time.Since(begun).Seconds()/float64(len(queries)))
 	scorer.Profile()
 	some := m.valid[:min(profiled*gpu.Together, len(m.valid))]
-	_, err = scorer.Score(ctx, some, 10)
+	_, err = scorer.Score(ctx, some, best)
 	return errors.Join(err, m.printKernels(scorer.Times, len(some)))
 }
 

@@ -107,6 +107,34 @@ func TestLayersStaySeparate(t *testing.T) {
 	}
 }
 
+// TestOnlyProgramsImportTheGPU holds that what computes knows the interfaces that package gpu implements, not the package: programs register it.
+func TestOnlyProgramsImportTheGPU(t *testing.T) {
+	registered := 0
+	for _, p := range packages(t) {
+		program := p.layer() == "pipelines" || p.layer() == "infra"
+		if below(p.below(), gpu) || strings.HasSuffix(p.Name, "test") {
+			continue // serves tests
+		}
+		for _, imported := range p.Imports {
+			if !below(strings.TrimPrefix(imported, module+"/"), gpu) {
+				continue
+			}
+			if registered++; !program {
+				t.Errorf("%s imports %s: only programs and tests do", p.below(), imported)
+			}
+		}
+	}
+	if registered == 0 {
+		t.Errorf("no program imports %s", gpu)
+	}
+}
+
+// below reports whether a path is a folder or below it.
+func below(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// gpu is the package that computes on GPUs.
+const gpu = "model/gpu"
+
 // TestNoProgramLinksTheInterpreter holds that the interpreter of PTX is part of tests alone.
 func TestNoProgramLinksTheInterpreter(t *testing.T) {
 	found := false
@@ -122,7 +150,7 @@ func TestNoProgramLinksTheInterpreter(t *testing.T) {
 }
 
 // interpreter is the package of the interpreter of PTX.
-const interpreter = "model/gpu/interpreter"
+const interpreter = gpu + "/interpreter"
 
 // driverUsers are the programs that load libraries at run time: the CUDA driver, or NVIDIA's compiler.
 var driverUsers = []string{

@@ -1,4 +1,5 @@
-// Package accelerator decides whether a worker process trains and scores on a device or on the CPU. On a device, package
-// gpu computes what packages optimizer and inference compute on the CPU. It opens a device once per process. It links no
-// driver: a program that supports devices registers one.
+// Package accelerator decides whether a process trains and scores on a device or on the CPU, and opens a device once. It computes nothing: a
+// program that supports devices registers them, before it trains or scores:
+//
+//	func init() { accelerator.Register(gpu.Driver(cuda.Open)) }
 package accelerator

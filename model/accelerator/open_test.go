@@ -10,23 +10,30 @@ import (
 
 // some is a device that counts how often it is closed.
 type some struct {
-	device.Device
+	Accelerator
 	closed int
 }
 
 func (s *some) Close() error { s.closed++; return nil }
 
+// machine opens devices by a function.
+type machine func() (Accelerator, error)
+
+func (machine) Supports(configuration.Configuration) error { return nil }
+
+func (m machine) Open(int) (Accelerator, error) { return m() }
+
 func TestDevicesAreOpenedOnce(t *testing.T) {
 	t.Parallel()
 	var all []*some
 	failure := device.ErrNoDevice
-	devices := New(func(int) (device.Device, error) {
+	devices := New(machine(func() (Accelerator, error) {
 		if failure != nil {
 			return nil, failure
 		}
 		all = append(all, &some{})
 		return all[len(all)-1], nil
-	})
+	}))
 	if a, err := devices.Open(0); a != nil || !errors.Is(err, device.ErrNoDevice) {
 		t.Fatalf("%v, error %v, want that of the device", a, err)
 	}
@@ -52,17 +59,5 @@ func TestDevicesAreOpenedOnce(t *testing.T) {
 	again := open(0, 3)
 	if err := first.Close(); err != nil || all[2].closed != 0 || open(0, 3) != again {
 		t.Error("closing the first one again has an effect on the next one")
-	}
-}
-
-func TestSupports(t *testing.T) {
-	t.Parallel()
-	c := configuration.Default()
-	if err := New(none).Supports(c); err != nil {
-		t.Error(err)
-	}
-	c.Policy = configuration.PolicyAStar
-	if err := New(none).Supports(c); err == nil {
-		t.Error("A*Net: no error")
 	}
 }

@@ -5,11 +5,15 @@ import (
 	"fmt"
 
 	"tagnet/formats/remedy"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
+	"tagnet/model/graph"
+	"tagnet/model/parameters"
+	"tagnet/model/relations"
 )
 
-// Selection is what a training or a scoring computes on. The zero Selection is the processor.
+// Selection is what a training or a scoring computes on, and an answer.Device. The zero Selection is the processor.
 type Selection struct {
 	accelerator Accelerator
 	optional    bool
@@ -73,6 +77,11 @@ func (s *Selection) Devices() int {
 		return len(a)
 	}
 	return 1
+}
+
+// NewScorer returns a scorer on the selected device; see Accelerator.
+func (s *Selection) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
+	return s.accelerator.NewScorer(g, between, c, p)
 }
 
 // String says in a line what was selected and why; it is empty if the processor is the user's choice.

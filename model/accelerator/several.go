@@ -5,11 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
-	"tagnet/model/gpu"
 	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 	"tagnet/model/parallel"
@@ -47,12 +46,12 @@ func (s several) String() string {
 }
 
 // NewTrainer returns a trainer on the first device: a step needs the weights of the step before.
-func (s several) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error) {
+func (s several) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
 	return s[0].NewTrainer(g, between, c, p, solver)
 }
 
 // NewScorer returns a scorer on all devices.
-func (s several) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error) {
+func (s several) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
 	var all scorers
 	for _, a := range s {
 		one, err := a.NewScorer(g, between, c, p)
@@ -73,40 +72,27 @@ func (s several) Close() error {
 }
 
 // scorers has a scorer for each of several devices.
-type scorers []Scorer
+type scorers []answer.Scorer
+
+// share is how many queries a device is given at a time: as many as it computes together.
+const share = 64
 
 // Score deals the queries out. No answer depends on the device that gives it, nor on what others have; the error is that of the first query
 // that has one.
-func (s scorers) Score(ctx context.Context, queries []gpu.Query, best int) ([]gpu.Answered, error) {
-	parts := slices.Collect(slices.Chunk(choosingInTurn(queries), gpu.Together))
-	answered, errs := make([][]gpu.Answered, len(parts)), make([]error, len(parts))
+func (s scorers) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
+	parts := slices.Collect(slices.Chunk(queries, share))
+	scored, errs := make([]*answer.Scored, len(parts)), make([]error, len(parts))
 	parallel.Workers(min(len(s), len(parts)), len(parts), func(device, part int) {
-		answered[part], errs[part] = s[device].Score(ctx, parts[part], best)
+		scored[part], errs[part] = s[device].Score(ctx, parts[part], list)
 	})
-	for _, err := range errs {
+	all := &answer.Scored{}
+	for part, err := range errs {
 		if err != nil {
 			return nil, err
 		}
+		all.Queries, all.Messages = append(all.Queries, scored[part].Queries...), all.Messages+scored[part].Messages
 	}
-	return slices.Concat(answered...), nil
-}
-
-// choosingInTurn returns queries of which one at a time chooses its candidates, into a list of its own.
-func choosingInTurn(queries []gpu.Query) []gpu.Query {
-	if len(queries) == 0 || queries[0].Choose == nil {
-		return queries
-	}
-	var turn sync.Mutex
-	queries = slices.Clone(queries)
-	for i := range queries {
-		choose := queries[i].Choose
-		queries[i].Choose = func(scores []float32) []ranking.Candidate {
-			turn.Lock()
-			defer turn.Unlock()
-			return slices.Clone(choose(scores))
-		}
-	}
-	return queries
+	return all, nil
 }
 
 func (s scorers) Close() error {

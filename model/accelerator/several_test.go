@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/gpu"
@@ -50,12 +51,12 @@ func machine(memory ...int64) (accelerator.Devices, []*card) {
 	for _, bytes := range memory {
 		cards = append(cards, &card{Device: interpreter.New(interpreter.Memory(bytes)), lost: make(chan struct{})})
 	}
-	return accelerator.New(func(ordinal int) (device.Device, error) {
+	return accelerator.New(gpu.Driver(func(ordinal int) (device.Device, error) {
 		if ordinal >= len(cards) {
 			return nil, device.ErrRange
 		}
 		return cards[ordinal], nil
-	}), cards
+	})), cards
 }
 
 // TestSeveralDevices scores on one device, on two, and on three of which two have little memory: the answers have the same bits.
@@ -73,11 +74,11 @@ func TestSeveralDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
-	queries := make([]gpu.Query, 2*gpu.Together+1)
+	queries := make([]answer.Query, 2*gpu.Together+1)
 	for i := range queries {
-		queries[i] = gpu.Query{Source: int32(i % 8), Relation: int32(i / 8 % 4), Answers: []int32{int32(i % 7)}}
+		queries[i] = answer.Query{Source: int32(i % 8), Relation: int32(i / 8 % 4), Rows: []int64{int64(i)}, Answers: []int32{int32(i % 7)}}
 	}
-	score := func(devices accelerator.Devices, choice string, queries []gpu.Query) ([]gpu.Answered, error) {
+	score := func(devices accelerator.Devices, choice string, list ranking.Selection) (*answer.Scored, error) {
 		t.Helper()
 		chosen, err := device.Parse(choice)
 		if err != nil {
@@ -91,20 +92,21 @@ func TestSeveralDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answered, err := scorer.Score(t.Context(), queries, 3)
+		answered, err := scorer.Score(t.Context(), queries, list)
 		if closing := errors.Join(scorer.Close(), s.Accelerator().Close()); err == nil && closing != nil {
 			t.Fatal(closing)
 		}
 		return answered, err
 	}
+	best := ranking.Selection{K: 3}
 	one, _ := machine(1 << 30)
-	want, err := score(one, "cuda", queries)
+	want, err := score(one, "cuda", best)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, memory := range [][]int64{{1 << 30, 1 << 30}, {1 << 30, 1 << 20, 3 << 20}} {
 		devices, cards := machine(memory...)
-		got, err := score(devices, "cuda:all", queries)
+		got, err := score(devices, "cuda:all", best)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,19 +121,13 @@ func TestSeveralDevices(t *testing.T) {
 	}
 
 	// The host chooses from the scores of one query at a time.
-	list, top := ranking.Selection{K: 2, Candidates: []int32{3, 4, 5}, Known: ranking.LeftOut}, []ranking.Candidate(nil)
-	for i, q := range queries {
-		queries[i].Choose = func(scores []float32) []ranking.Candidate {
-			top = list.Top(scores, q.Source, nil, top)
-			return top
-		}
-	}
+	chosen := ranking.Selection{K: 2, Candidates: []int32{3, 4, 5}, Known: ranking.LeftOut}
 	one, _ = machine(1 << 30)
-	if want, err = score(one, "cuda", queries); err != nil {
+	if want, err = score(one, "cuda", chosen); err != nil {
 		t.Fatal(err)
 	}
 	three, _ := machine(1<<30, 1<<30, 1<<30)
-	got, err := score(three, "cuda:all", queries)
+	got, err := score(three, "cuda:all", chosen)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("chosen (-one +three): %v\n%s", err, diff)
 	}
@@ -139,12 +135,12 @@ func TestSeveralDevices(t *testing.T) {
 	// A lost device is an error, and so are scores that are not finite: the error names the first such query.
 	failing, cards := machine(1<<30, 1<<30)
 	cards[0].last, cards[0].waitsFor, cards[1].last = 8, cards[1], 8 // so that the second device gets queries, too
-	if _, err := score(failing, "cuda:all", queries); !errors.Is(err, device.ErrLost) {
+	if _, err := score(failing, "cuda:all", best); !errors.Is(err, device.ErrLost) {
 		t.Errorf("error %v, want that a device was lost", err)
 	}
 	p.Data("mlp.2.bias")[0] = float32(math.NaN())
 	three, _ = machine(1<<30, 1<<30, 1<<30)
-	if _, err := score(three, "cuda:all", queries); !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (0, 0, ?): ") {
+	if _, err := score(three, "cuda:all", best); !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (0, 0, ?): ") {
 		t.Errorf("error %v, want one that names the first query", err)
 	}
 }

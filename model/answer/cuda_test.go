@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
+	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/ranking"
 )
@@ -23,7 +24,7 @@ func TestScoringOnTheInterpreter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := accelerator.New(func(int) (device.Device, error) { return interpreter.New(), nil })
+	devices := accelerator.New(gpu.Driver(func(int) (device.Device, error) { return interpreter.New(), nil }))
 	got, done, _, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, ranking.Selection{K: 5})
 	if err != nil || int64(done) != b.Rows() {
 		t.Fatalf("%d rows, %v", done, err)

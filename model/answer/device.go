@@ -5,23 +5,49 @@ import (
 	"errors"
 	"fmt"
 
-	"tagnet/model/accelerator"
-	"tagnet/model/gpu"
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/parameters"
 	"tagnet/model/ranking"
+	"tagnet/model/relations"
 )
+
+// Device is what a model computes on in the CPU's place, as long as it can; accelerator.Selection is one.
+type Device interface {
+	// Devices is the number of devices that score, 0 once the CPU has taken over.
+	Devices() int
+	// NewScorer returns a scorer of a model over a graph, with a copy of the weights on the devices. between is the graph of the relations,
+	// or nil: then it is made where the model needs it.
+	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error)
+	// FallBack lets the CPU take over after an error of NewScorer, or one that says that memory is short, and returns true, unless the
+	// device is the user's choice. String then says why.
+	FallBack(err error) bool
+	// Discard gives up a device that was lost, by the error of a scorer. It does nothing after other errors.
+	Discard(err error)
+	// String says what is computed on, "" if that is the CPU by the user's choice.
+	String() string
+}
+
+// Scorer scores all entities for queries on a device, and keeps what is of interest. It is for one goroutine at a time.
+type Scorer interface {
+	// Score answers queries of which Bundle.Check found no fault and that have no Part, in their order, with the selected candidates, at
+	// most as many as the graph has entities. A score that is NaN or infinite is an error, ranking.ErrNotFinite, that names the query.
+	Score(ctx context.Context, queries []Query, list ranking.Selection) (*Scored, error)
+	// Close frees what the scorer holds.
+	Close() error
+}
 
 // deviceRanker is a Ranker on a device, for one goroutine at a time.
 type deviceRanker struct {
 	entities, relations int
 	list                ranking.Selection
-	top                 []ranking.Candidate // buffer of list
-	scorer              accelerator.Scorer  // nil once closed
-	together            int                 // queries that it is given at a time
+	scorer              Scorer // nil once closed
+	together            int    // queries that it is given at a time
 }
 
 // newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
 // the selected candidates of each query, with a scorer of so many devices. Its Close closes the scorer.
-func newDeviceRanker(entities, relations int, list ranking.Selection, scorer accelerator.Scorer, devices int) Ranker {
+func newDeviceRanker(entities, relations int, list ranking.Selection, scorer Scorer, devices int) Ranker {
 	list.K = min(list.K, entities)
 	return &deviceRanker{entities: entities, relations: relations, list: list, scorer: scorer, together: groupSize * devices}
 }
@@ -44,13 +70,16 @@ func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int))
 		}
 		group := rest[:min(r.together, len(rest))]
 		rest = rest[len(group):]
-		answered, err := r.score(ctx, group)
-		if err != nil {
-			return nil, err
+		scored, err := r.scorer.Score(ctx, group, r.list)
+		if errors.Is(err, ranking.ErrNotFinite) {
+			return nil, err // it names the query
 		}
-		for i, q := range group {
-			out.Queries = append(out.Queries, results(q, answered[i]))
-			out.Messages += answered[i].Messages
+		if err != nil {
+			first, last := group[0], group[len(group)-1]
+			return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
+		}
+		out.Queries, out.Messages = append(out.Queries, scored.Queries...), out.Messages+scored.Messages
+		for _, q := range group {
 			if done != nil {
 				done(len(q.Rows))
 			}
@@ -66,62 +95,4 @@ func (r *deviceRanker) Close() error {
 		return nil
 	}
 	return scorer.Close()
-}
-
-// score scores queries with their labelled answers. A device ranks among all entities; answers are ranked among a sample
-// here, by the scores.
-func (r *deviceRanker) score(ctx context.Context, queries []Query) ([]gpu.Answered, error) {
-	list := make([]gpu.Query, len(queries))
-	again := make([]gpu.Answered, len(queries)) // scores and ranks that replace those of the device
-	for i, q := range queries {
-		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known, Removal: q.Removal}
-		for _, answer := range q.Answers {
-			if answer != None {
-				list[i].Answers = append(list[i].Answers, answer)
-			}
-		}
-		if q.Sample.Negatives > 0 || !r.list.Plain() {
-			list[i].Choose = func(scores []float32) []ranking.Candidate {
-				if q.Sample.Negatives > 0 {
-					for _, answer := range list[i].Answers {
-						again[i].Scores, again[i].Ranks = append(again[i].Scores, scores[answer]), append(again[i].Ranks, rankOf(q, answer, scores))
-					}
-				}
-				r.top = r.list.Top(scores, q.Source, q.Known, r.top)
-				return r.top
-			}
-		}
-	}
-	answered, err := r.scorer.Score(ctx, list, r.list.K)
-	if errors.Is(err, ranking.ErrNotFinite) {
-		return nil, err // it names the query
-	}
-	if err != nil {
-		first, last := queries[0], queries[len(queries)-1]
-		return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
-	}
-	for i, a := range again {
-		if a.Ranks != nil {
-			answered[i].Scores, answered[i].Ranks = a.Scores, a.Ranks
-		}
-	}
-	return answered, nil
-}
-
-// results adds rows and known answers to the results of a query.
-func results(q Query, a gpu.Answered) Ranked {
-	out := Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
-	for i, answer := range q.Answers {
-		if answer == None {
-			continue
-		}
-		n := len(out.Results)
-		out.Results = append(out.Results, Result{
-			Row: q.Rows[i], Answer: answer, Score: a.Scores[n], Rank: a.Ranks[n], Distance: a.Distances[n],
-		})
-	}
-	for _, c := range a.Best {
-		out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), c.Distance})
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"tagnet/model/accelerator"
 	"tagnet/model/accelerator/acceleratortest"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
@@ -23,7 +24,7 @@ import (
 )
 
 // smallModel returns a model over a random graph of 60 entities, of which the last 10 have no edges.
-func smallModel(t *testing.T) Model {
+func smallModel(t *testing.T) answer.Model {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 1))
 	var facts []graph.Fact
@@ -36,23 +37,23 @@ func smallModel(t *testing.T) Model {
 	}
 	c := configuration.Default()
 	c.Layers, c.Dim, c.Delta = 2, 8, 1
-	return Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
+	return answer.Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
 }
 
 // manyQueries returns a bundle of more queries than a device is given at a time, every third one with a row
 // that has no labelled answer.
-func manyQueries(m Model) *Bundle {
+func manyQueries(m answer.Model) *answer.Bundle {
 	random := rand.New(rand.NewPCG(2, 2))
-	b := &Bundle{Number: 7}
+	b := &answer.Bundle{Number: 7}
 	row := int64(0)
-	for i := range 2*groupSize + 9 {
-		q := Query{Source: int32(i / 20), Relation: int32(i % 6)}
+	for i := range 2*512 + 9 {
+		q := answer.Query{Source: int32(i / 20), Relation: int32(i % 6)}
 		for range 1 + i%2 {
 			q.Rows, q.Answers = append(q.Rows, row), append(q.Answers, random.Int32N(60))
 			row++
 		}
 		if i%3 == 0 {
-			q.Answers[0] = None
+			q.Answers[0] = answer.None
 		}
 		for range 4 {
 			q.Known = append(q.Known, random.Int32N(60))
@@ -64,19 +65,21 @@ func manyQueries(m Model) *Bundle {
 	return b
 }
 
-// rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
-func rankOn(t *testing.T, ctx context.Context, m Model, devices accelerator.Devices, mode device.Mode, b *Bundle, list ranking.Selection) (*Scored, int, []string, error) {
+// rankerOn returns a ranker on what is selected. announce may be nil.
+func rankerOn(t *testing.T, m answer.Model, devices accelerator.Devices, mode device.Mode, list ranking.Selection, announce func(string)) (answer.Ranker, error) {
 	t.Helper()
-	k, err := kernel.Named("portable")
-	if err != nil {
-		t.Fatal(err)
-	}
 	selected, err := accelerator.Select(devices, device.Choice{Mode: mode}, m.Configuration)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return answer.New(m, list, answer.Means{Kernel: portable(t), Threads: 2, Device: &selected, Announce: announce})
+}
+
+// rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
+func rankOn(t *testing.T, ctx context.Context, m answer.Model, devices accelerator.Devices, mode device.Mode, b *answer.Bundle, list ranking.Selection) (*answer.Scored, int, []string, error) {
+	t.Helper()
 	var announced []string
-	r, err := New(m, list, Means{Kernel: k, Threads: 2, Device: &selected, Announce: func(text string) { announced = append(announced, text) }})
+	r, err := rankerOn(t, m, devices, mode, list, func(text string) { announced = append(announced, text) })
 	if err != nil {
 		return nil, 0, announced, err
 	}
@@ -113,13 +116,13 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 		compareRankers(t, m, b, list)
 	}
 	for i := range b.Queries {
-		b.Queries[i].Sample = Sample{Negatives: 9, Seed: 4}
+		b.Queries[i].Sample = answer.Sample{Negatives: 9, Seed: 4}
 	}
 	compareRankers(t, m, b, ranking.Selection{K: 3})
 }
 
 // compareRankers ranks on a device and on the CPU.
-func compareRankers(t *testing.T, m Model, b *Bundle, list ranking.Selection) {
+func compareRankers(t *testing.T, m answer.Model, b *answer.Bundle, list ranking.Selection) {
 	t.Helper()
 	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
 	if err != nil {
@@ -207,7 +210,7 @@ func TestDeviceRankFails(t *testing.T) {
 		t.Errorf("interrupted: %d rows, %v", done, err)
 	}
 
-	broken, one := smallModel(t), &Bundle{Queries: b.Queries[1:2]}
+	broken, one := smallModel(t), &answer.Bundle{Queries: b.Queries[1:2]}
 	bias := broken.Parameters.Data("mlp.2.bias")
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		bias[0] = float32(bad)
@@ -219,11 +222,18 @@ func TestDeviceRankFails(t *testing.T) {
 		}
 	}
 
-	r := newDeviceRanker(60, 6, ranking.Selection{K: 3}, nil, 1)
-	if _, err := r.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "run again") {
-		t.Errorf("closed: %v", err)
+	closed, err := rankerOn(t, m, &acceleratortest.Devices{Kernel: portable(t)}, device.CUDA, ranking.Selection{K: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := newDeviceRanker(20, 6, ranking.Selection{K: 3}, nil, 1).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
+	b.Queries[0].Source = 60
+	if _, err := closed.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "source 60 is outside") {
 		t.Errorf("a bundle of a larger graph: %v", err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := closed.Rank(t.Context(), one, nil); err == nil || !strings.Contains(err.Error(), "run again") {
+		t.Errorf("closed: %v", err)
 	}
 }

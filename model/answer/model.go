@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
@@ -31,9 +30,9 @@ type Means struct {
 	// Kernel and Threads serve a ranker on the processor.
 	Kernel  kernel.Kernel
 	Threads int
-	// Device is changed where the processor takes over from a device. Then Announce, which may be nil,
-	// is called with what it says.
-	Device   *accelerator.Selection
+	// Device takes the processor's place, unless it is nil. Where the processor takes over again, Announce, which may be nil, is
+	// called with what Device says.
+	Device   Device
 	Announce func(text string)
 }
 
@@ -61,8 +60,8 @@ type ranker struct {
 // open makes the ranker for what is selected.
 func (r *ranker) open() error {
 	m := r.model
-	if a := r.with.Device.Accelerator(); a != nil {
-		scorer, err := a.NewScorer(m.Graph, m.Relations, m.Configuration, m.Parameters)
+	if r.onDevice() {
+		scorer, err := r.with.Device.NewScorer(m.Graph, m.Relations, m.Configuration, m.Parameters)
 		if err == nil {
 			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, scorer, r.with.Device.Devices())
 			return nil
@@ -80,6 +79,8 @@ func (r *ranker) open() error {
 	return nil
 }
 
+func (r *ranker) onDevice() bool { return r.with.Device != nil && r.with.Device.Devices() > 0 }
+
 // fallBack reports whether the processor takes over after an error, and announces that.
 func (r *ranker) fallBack(err error) bool {
 	if !r.with.Device.FallBack(err) {
@@ -94,14 +95,15 @@ func (r *ranker) fallBack(err error) bool {
 func (r *ranker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
 	r.busy.Lock()
 	defer r.busy.Unlock()
+	if !r.onDevice() {
+		return r.current.Rank(ctx, b, done)
+	}
 	if done == nil {
 		done = func(int) {}
 	}
 	onDevice := 0 // rows that are done; the processor repeats them
 	scored, err := r.current.Rank(ctx, b, func(rows int) {
-		if r.with.Device.Accelerator() != nil {
-			onDevice += rows
-		}
+		onDevice += rows
 		done(rows)
 	})
 	if !errors.Is(err, device.ErrMemory) || !r.fallBack(err) {

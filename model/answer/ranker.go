@@ -213,27 +213,28 @@ func (t *thread) results(q Query, scores []float32, list ranking.Selection) Rank
 		}
 		out.Results = append(out.Results, Result{
 			Row: q.Rows[i], Answer: answer, Score: scores[answer],
-			Rank: rankOf(q, answer, scores), Distance: t.distance(answer),
+			Rank: q.RankOf(answer, scores), Distance: t.distance(answer),
 		})
 	}
 	if list.K > 0 {
 		t.top = list.Top(scores, q.Source, q.Known, t.top)
 		for _, c := range t.top {
-			out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), t.distance(c.Entity)})
+			out.Best = append(out.Best, Candidate{c.Entity, c.Score, q.IsKnown(c.Entity), t.distance(c.Entity)})
 		}
 	}
 	return out
 }
 
-// rankOf ranks an answer of a query by the scores of all entities.
-func rankOf(q Query, answer int32, scores []float32) ranking.Rank {
+// RankOf ranks an answer of the query by the scores of all entities.
+func (q Query) RankOf(answer int32, scores []float32) ranking.Rank {
 	if q.Sample.Negatives > 0 {
 		return ranking.Among(scores, answer, q.Negatives(answer, len(scores)))
 	}
 	return ranking.Filtered(scores, answer, q.Known)
 }
 
-func isKnown(q Query, entity int32) bool {
+// IsKnown reports whether an entity is a known answer of the query.
+func (q Query) IsKnown(entity int32) bool {
 	_, known := slices.BinarySearch(q.Known, entity)
 	return known
 }

@@ -31,8 +31,8 @@ type scale struct{ Divisor, Up, Down, _ float32 }
 // link is the kernels' struct Link.
 type link struct{ Sender, Inverse, Reverse, Slot int32 }
 
-// answer is the kernels' struct Answer.
-type answer struct{ Query, Entity int32 }
+// labeledAnswer is the kernels' struct Answer.
+type labeledAnswer struct{ Query, Entity int32 }
 
 // querySize is the size of an encodedQuery, and badSize the bytes of Batch.bad: messages of 8 bytes follow it.
 const (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"tagnet/model/answer"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/gpu/interpreter"
@@ -12,6 +13,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 )
 
 func TestGoldenCasesOnTheInterpreter(t *testing.T) {
@@ -109,21 +111,17 @@ func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all []int32
-		for v := range int32(c.Graph.Entities) {
-			all = append(all, v)
-		}
-		answered, err := scorer.Score(t.Context(), []Query{{Source: q.Source, Relation: q.Relation, Answers: all}}, 0)
+		scored, err := scorer.Score(t.Context(), []answer.Query{rankingAll(q.Source, q.Relation, c.Graph)}, ranking.Selection{})
 		if err := errors.Join(err, scorer.Close()); err != nil {
 			t.Fatal(err)
 		}
-		got := answered[0]
-		if err := golden.Compare("scores", got.Scores, q.Score, golden.Tolerance32); err != nil {
+		got := scored.Queries[0]
+		if err := golden.Compare("scores", scores(got), q.Score, golden.Tolerance32); err != nil {
 			t.Errorf("query %d: %v", i, err)
 		}
 		for v, want := range q.Distances {
-			if got.Distances[v] != distance(int32(want)) {
-				t.Errorf("query %d: entity %d has distance %d, want %d", i, v, got.Distances[v], want)
+			if got.Results[v].Distance != distance(int32(want)) {
+				t.Errorf("query %d: entity %d has distance %d, want %d", i, v, got.Results[v].Distance, want)
 			}
 		}
 		messages := int64(0)
@@ -133,10 +131,10 @@ func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
 				messages -= layer.KeptEmpty
 			}
 		}
-		if got.Messages != messages {
-			t.Errorf("query %d: %d messages, want %d", i, got.Messages, messages)
+		if scored.Messages != messages {
+			t.Errorf("query %d: %d messages, want %d", i, scored.Messages, messages)
 		}
-		if rank := got.Ranks[q.Answer].Pessimistic; rank != q.RawRankPessimistic {
+		if rank := got.Results[q.Answer].Rank.Pessimistic; rank != q.RawRankPessimistic {
 			t.Errorf("query %d: the answer has rank %d, want %d", i, rank, q.RawRankPessimistic)
 		}
 	}

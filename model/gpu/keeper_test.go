@@ -10,6 +10,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/gpu/interpreter"
+	"tagnet/model/ranking"
 )
 
 // TestLinks checks the order of edges, and that links are of inverse edges, by a graph with loops and parallel edges.
@@ -64,7 +65,7 @@ func TestKeeper(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answers, err := scorer.Score(t.Context(), s.queries()[:5], 3)
+			answers, err := scorer.Score(t.Context(), s.queries()[:5], ranking.Selection{K: 3})
 			if err := errors.Join(err, scorer.Close()); err != nil {
 				t.Fatal(err)
 			}

@@ -2,10 +2,11 @@ package gpu
 
 import (
 	"context"
-	"fmt"
 	"math"
+	"slices"
 
 	"tagnet/formats/reach"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
@@ -16,36 +17,6 @@ import (
 
 // Together is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends on it.
 const Together = 64
-
-// Query is a query (Source, Relation, ?) with answers to rank.
-type Query struct {
-	Source, Relation int32
-	// Answers are ranked among all entities but the other Known ones, which are ascending.
-	Answers, Known []int32
-	// Removal leaves the query's graph; its source is the query's.
-	Removal graph.Removal
-	// Choose, unless it is nil, chooses the best candidates from the scores of all entities, which it may change but must not keep. All
-	// queries of a call have it, or none.
-	Choose func(scores []float32) []ranking.Candidate
-}
-
-// Candidate is one of the entities that score highest.
-type Candidate struct {
-	Entity   int32
-	Score    float32
-	Distance int32 // from the source, or reach.Column
-}
-
-// Answered is the result of a Query, by answer.
-type Answered struct {
-	Scores    []float32
-	Ranks     []ranking.Rank
-	Distances []int32 // or reach.Column
-	// Best has the highest scores first, equal ones by smaller id.
-	Best []Candidate
-	// Messages is the number of messages that were sent.
-	Messages int64
-}
 
 // Scorer scores all entities as answers of queries, on a device. It is not safe for concurrent use.
 type Scorer struct{ *engine }
@@ -66,18 +37,17 @@ func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 	return &Scorer{e}, nil
 }
 
-// Score answers queries, and finds for each the given number of best candidates. A score that is NaN or infinite is an error,
-// ranking.ErrNotFinite. It checks ctx before each layer that it gives the device.
-func (s *Scorer) Score(ctx context.Context, queries []Query, best int) ([]Answered, error) {
-	best = min(best, s.graph.Entities)
-	out := make([]Answered, 0, len(queries))
-	for len(queries) > 0 {
-		n := min(s.capacity, len(queries))
-		answered, err := s.chunk(ctx, queries[:n], best)
+// Score answers queries as answer.Scorer says. It checks ctx before each layer that it gives the device.
+func (s *Scorer) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
+	out := &answer.Scored{Queries: make([]answer.Ranked, len(queries))}
+	for from := 0; from < len(queries); {
+		to := min(from+s.capacity, len(queries))
+		sent, err := s.chunk(ctx, queries[from:to], list, out.Queries[from:to])
 		if err != nil {
 			return nil, err
 		}
-		out, queries = append(out, answered...), queries[n:]
+		out.Messages += sent
+		from = to
 	}
 	return out, nil
 }
@@ -85,14 +55,11 @@ func (s *Scorer) Score(ctx context.Context, queries []Query, best int) ([]Answer
 // Close gives the device's memory back. The device stays open.
 func (s *Scorer) Close() error { return s.close() }
 
-// chunk answers queries together.
-func (s *Scorer) chunk(ctx context.Context, queries []Query, best int) ([]Answered, error) {
+// chunk answers queries together, and returns the number of messages that were sent.
+func (s *Scorer) chunk(ctx context.Context, queries []answer.Query, list ranking.Selection, out []answer.Ranked) (sent int64, err error) {
 	n := len(queries)
 	encoded := make([]encodedQuery, n)
 	for i, q := range queries {
-		if err := s.check(q); err != nil {
-			return nil, err
-		}
 		encoded[i] = s.encode(q.Source, q.Relation, q.Removal)
 	}
 	s.start(encoded, nil, nil, nil)
@@ -100,81 +67,65 @@ func (s *Scorer) chunk(ctx context.Context, queries []Query, best int) ([]Answer
 	s.findRows(n)
 	s.embed(n)
 	if err := s.propagate(ctx, n); err != nil {
-		return nil, err
+		return 0, err
 	}
 	s.score(n, s.graph.Entities)
 	s.countSent(n)
-	out := make([]Answered, n)
-	if err := s.rank(queries, out); err != nil {
-		return nil, err
+	if sent, err = s.rank(queries, out); err != nil {
+		return 0, err
 	}
-	if queries[0].Choose != nil {
-		return out, s.choose(queries, out)
+	sampled := func(q answer.Query) bool { return q.Sample.Negatives > 0 }
+	if !list.Plain() || slices.ContainsFunc(queries, sampled) {
+		return sent, s.choose(queries, list, out)
 	}
-	return out, s.best(n, best, out)
+	return sent, s.best(queries, list.K, out)
 }
 
-// check returns an error for what the graph does not have.
-func (s *Scorer) check(q Query) error {
-	inside := func(entity int32) bool { return entity >= 0 && int(entity) < s.graph.Entities }
-	ok := inside(q.Source) && q.Relation >= 0 && int(q.Relation) < s.graph.RelationCount()
-	ok = ok && (!q.Removal.Active || q.Removal.Source == q.Source && inside(q.Removal.Answer))
-	for _, list := range [][]int32{q.Answers, q.Known} {
-		for _, entity := range list {
-			ok = ok && inside(entity)
-		}
-	}
-	if !ok {
-		return fmt.Errorf("scoring (%d, %d, ?): an entity is outside 0..%d or the relation outside 0..%d",
-			q.Source, q.Relation, s.graph.Entities-1, s.graph.RelationCount()-1)
-	}
-	return nil
-}
-
-// rank ranks the answers of queries that were scored, and sets everything but the best candidates.
-func (s *Scorer) rank(queries []Query, out []Answered) error {
-	var answers []answer
+// rank ranks the answers of queries that were scored among all entities, and sets everything but the best candidates.
+func (s *Scorer) rank(queries []answer.Query, out []answer.Ranked) (sent int64, err error) {
+	var labeled []labeledAnswer
 	var known []int32
 	begin := []int32{0}
 	for i, q := range queries {
-		for _, entity := range q.Answers {
-			answers = append(answers, answer{int32(i), entity})
-		}
-		for k, entity := range q.Known {
-			if k == 0 || entity != q.Known[k-1] {
-				known = append(known, entity)
+		out[i] = answer.Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
+		for at, entity := range q.Answers {
+			if entity != answer.None {
+				labeled = append(labeled, labeledAnswer{int32(i), entity})
+				out[i].Results = append(out[i].Results, answer.Result{Row: q.Rows[at], Answer: entity})
 			}
 		}
+		known = append(known, q.Known...)
 		begin = append(begin, int32(len(known)))
 	}
 	const fields = 5 // that the kernel writes of an answer
 	m, held := &s.memory, len(s.memory.held)
-	at, of, list, to := place(m, answers), place(m, begin), place(m, known), m.allocate(int64(4*fields*len(answers)))
+	at, of, list, to := place(m, labeled), place(m, begin), place(m, known), m.allocate(int64(4*fields*len(labeled)))
 	bad := m.allocate(int64(4 * len(queries)))
 	s.launch("check_scores", len(queries), 256, bad)
-	s.launch("rank", len(answers), 256, at, of, list, to)
-	results := values(s.engine, to, make([]int32, fields*len(answers)))
+	s.launch("rank", len(labeled), 256, at, of, list, to)
+	results := values(s.engine, to, make([]int32, fields*len(labeled)))
 	notFinite := values(s.engine, bad, make([]int32, len(queries)))
-	sent := values(s.engine, s.sent(), make([]int64, s.configuration.Layers*len(queries)))
+	counts := values(s.engine, s.sent(), make([]int64, s.configuration.Layers*len(queries)))
 	if err := m.release(held); err != nil {
-		return err
+		return 0, err
 	}
 	for i, n := range notFinite {
 		if n > 0 {
-			return ranking.NotFinite(queries[i].Source, queries[i].Relation, int(n), s.graph.Entities)
+			return 0, ranking.NotFinite(queries[i].Source, queries[i].Relation, int(n), s.graph.Entities)
 		}
 	}
-	for i, r := range answers {
-		a, result := &out[r.Query], results[fields*i:][:fields]
-		score := math.Float32frombits(uint32(result[0]))
-		rank := ranking.Rank{Pessimistic: int64(result[2]), Optimistic: int64(result[3]) + 1, Candidates: int64(result[4])}
-		a.Scores, a.Ranks = append(a.Scores, score), append(a.Ranks, rank)
-		a.Distances = append(a.Distances, distance(result[1]))
+	for i := range out {
+		for j := range out[i].Results {
+			r := &out[i].Results[j]
+			r.Score, r.Distance = math.Float32frombits(uint32(results[0])), distance(results[1])
+			r.Rank = ranking.Rank{Pessimistic: int64(results[2]), Optimistic: int64(results[3]) + 1, Candidates: int64(results[4])}
+			results = results[fields:]
+		}
 	}
-	for i, count := range sent {
-		out[i%len(queries)].Messages += count
+	for _, count := range counts {
+		sent += count
 	}
-	return nil
+	return sent, nil
 }
 
 // distance returns a distance that a kernel wrote.
@@ -185,41 +136,50 @@ func distance(d int32) int32 {
 	return d
 }
 
-// choose sets the best candidates that queries choose from their scores.
-func (s *Scorer) choose(queries []Query, out []Answered) error {
+// choose sets the best candidates of queries that were scored, and the ranks among a sample, by the scores of all entities.
+func (s *Scorer) choose(queries []answer.Query, list ranking.Selection, out []answer.Ranked) error {
 	v := s.graph.Entities
 	scores, distances := make([]float32, v), make([]uint8, v)
+	var top []ranking.Candidate
 	for i, q := range queries {
 		values(s.engine, s.batch.Scores+device.Pointer(4*i*v), scores)
 		values(s.engine, s.batch.Reached+device.Pointer(i*v), distances)
 		if s.memory.err != nil {
 			return s.memory.err
 		}
-		for _, c := range q.Choose(scores) {
-			out[i].Best = append(out[i].Best, Candidate{c.Entity, c.Score, distance(int32(distances[c.Entity]))})
+		for j := range out[i].Results {
+			if r := &out[i].Results[j]; q.Sample.Negatives > 0 {
+				r.Rank = q.RankOf(r.Answer, scores)
+			}
+		}
+		top = list.Top(scores, q.Source, q.Known, top)
+		for _, c := range top {
+			out[i].Best = append(out[i].Best, answer.Candidate{Entity: c.Entity, Score: c.Score, Known: q.IsKnown(c.Entity), Distance: distance(int32(distances[c.Entity]))})
 		}
 	}
 	return nil
 }
 
-// best sets the best candidates of n queries that were scored.
-func (s *Scorer) best(n, k int, out []Answered) error {
+// best sets the k best candidates of queries that were scored.
+func (s *Scorer) best(queries []answer.Query, k int, out []answer.Ranked) error {
 	if k <= 0 {
 		return s.memory.err
 	}
 	const fields = 3
-	held := len(s.memory.held)
+	n, held := len(queries), len(s.memory.held)
 	to := s.memory.allocate(int64(4 * fields * n * k))
 	s.launch("best", n, 256, int32(k), to)
 	results := values(s.engine, to, make([]int32, fields*n*k))
 	if err := s.memory.release(held); err != nil {
 		return err
 	}
-	for i := range out {
-		out[i].Best = make([]Candidate, k)
-		for j := range k {
-			result := results[fields*(i*k+j):][:fields]
-			out[i].Best[j] = Candidate{result[0], math.Float32frombits(uint32(result[1])), distance(result[2])}
+	for i, q := range queries {
+		out[i].Best = make([]answer.Candidate, k)
+		for j := range out[i].Best {
+			out[i].Best[j] = answer.Candidate{
+				Entity: results[0], Score: math.Float32frombits(uint32(results[1])), Known: q.IsKnown(results[0]), Distance: distance(results[2]),
+			}
+			results = results[fields:]
 		}
 	}
 	return nil

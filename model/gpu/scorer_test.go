@@ -3,7 +3,6 @@ package gpu
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/formats/reach"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
@@ -25,15 +25,15 @@ import (
 
 // queries returns all queries of a graph with two entities as answers, of which some are known. A fact leaves the graph of those that
 // have one.
-func (s scenario) queries() (all []Query) {
+func (s scenario) queries() (all []answer.Query) {
 	v := int32(s.graph.Entities)
 	for source := range v {
 		for relation := range int32(s.graph.RelationCount()) {
-			known := []int32{source / 2, source / 2, v - 1}
-			q := Query{Source: source, Relation: relation, Answers: []int32{(source + relation) % v, v - 1}, Known: known}
-			for answer := range v {
-				if r := s.graph.RemovalOf(source, relation, answer); r.Active {
-					q.Removal, q.Answers[0] = r, answer
+			known := slices.Compact([]int32{source / 2, v - 1})
+			q := answer.Query{Source: source, Relation: relation, Rows: []int64{4, 7}, Answers: []int32{(source + relation) % v, v - 1}, Known: known}
+			for entity := range v {
+				if r := s.graph.RemovalOf(source, relation, entity); r.Active {
+					q.Removal, q.Answers[0] = r, entity
 				}
 			}
 			all = append(all, q)
@@ -42,40 +42,36 @@ func (s scenario) queries() (all []Query) {
 	return all
 }
 
-// answerOnTheCPU answers queries with packages inference and ranking.
-func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queries []Query, best int) []Answered {
+// rankingAll returns a query whose labeled answers are all entities, in the rows of their ids.
+func rankingAll(source, relation int32, g *graph.Graph) answer.Query {
+	q := answer.Query{Source: source, Relation: relation}
+	for v := range int32(g.Entities) {
+		q.Rows, q.Answers = append(q.Rows, int64(v)), append(q.Answers, v)
+	}
+	return q
+}
+
+// scores returns the scores of a query's labeled answers.
+func scores(q answer.Ranked) (list []float32) {
+	for _, r := range q.Results {
+		list = append(list, r.Score)
+	}
+	return list
+}
+
+// answerOnTheCPU answers queries with packages inference and answer.
+func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queries []answer.Query, list ranking.Selection) *answer.Scored {
 	t.Helper()
 	scorer, err := inference.New(s.graph, nil, s.configuration, p, kernel.Available()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker, out := scorer.Worker(), make([]Answered, len(queries))
-	for i, q := range queries {
-		scores := make([]float32, s.graph.Entities)
-		if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
-			t.Fatal(err)
-		}
-		distance := func(entity int32) int32 {
-			if hops, reached := worker.Distance(entity); reached {
-				return int32(hops)
-			}
-			return reach.Column
-		}
-		for _, answer := range q.Answers {
-			out[i].Scores = append(out[i].Scores, scores[answer])
-			out[i].Ranks = append(out[i].Ranks, ranking.Filtered(scores, answer, q.Known))
-			out[i].Distances = append(out[i].Distances, distance(answer))
-		}
-		listed := ranking.Top(scores, best, nil)
-		if q.Choose != nil {
-			listed = q.Choose(scores)
-		}
-		for _, c := range listed {
-			out[i].Best = append(out[i].Best, Candidate{c.Entity, c.Score, distance(c.Entity)})
-		}
-		out[i].Messages = worker.Sent()
+	pool := answer.NewPool(s.graph.Entities, s.graph.RelationCount(), 1, scorer.Group, func() answer.Worker { return scorer.Worker() })
+	scored, err := pool.Rank(t.Context(), &answer.Bundle{Queries: queries}, list, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return scored
 }
 
 // near compares scores, of which a device adds the terms in another order.
@@ -97,34 +93,36 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 			t.Parallel()
 			s := smallScenario(t, change)
 			queries, p := s.queries(), s.parameters()
+			queries[0].Answers[0] = answer.None
 			scorer, err := NewScorer(interpreter.New(interpreter.Seed(3)), s.graph, nil, s.configuration, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := scorer.Score(t.Context(), queries, 5)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := s.answerOnTheCPU(t, p, queries, 5)
-			if diff := cmp.Diff(want, got, near); diff != "" {
-				t.Errorf("answers (-CPU +device):\n%s", diff)
-			}
-			for i, q := range queries {
-				queries[i].Choose = func(scores []float32) []ranking.Candidate {
-					return ranking.Selection{K: 5, Candidates: []int32{q.Source, 2, 3, 5}, Known: ranking.LeftOut}.Top(scores, q.Source, q.Known, nil)
+			compare := func(list ranking.Selection) *answer.Scored {
+				got, err := scorer.Score(t.Context(), queries, list)
+				if err != nil {
+					t.Fatal(err)
 				}
+				if diff := cmp.Diff(s.answerOnTheCPU(t, p, queries, list), got, near); diff != "" {
+					t.Errorf("%+v (-CPU +device):\n%s", list, diff)
+				}
+				return got
 			}
-			if got, err = scorer.Score(t.Context(), queries, 5); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(s.answerOnTheCPU(t, p, queries, 5), got, near); diff != "" {
-				t.Errorf("chosen answers (-CPU +device):\n%s", diff)
-			}
-			tied := slices.ContainsFunc(got, func(a Answered) bool { return slices.ContainsFunc(a.Ranks, ranking.Rank.Tied) })
-			unreached := slices.ContainsFunc(got, func(a Answered) bool { return slices.Contains(a.Distances, reach.Column) })
+			compare(ranking.Selection{K: 5})
+			got := compare(ranking.Selection{K: 5, Candidates: []int32{1, 2, 3, 5}, Known: ranking.LeftOut})
+			tied := slices.ContainsFunc(got.Queries, func(q answer.Ranked) bool {
+				return slices.ContainsFunc(q.Results, func(r answer.Result) bool { return r.Rank.Tied() })
+			})
+			unreached := slices.ContainsFunc(got.Queries, func(q answer.Ranked) bool {
+				return slices.ContainsFunc(q.Results, func(r answer.Result) bool { return r.Distance == reach.Column })
+			})
 			if !tied || !unreached {
 				t.Errorf("ties: %t, entities that are not reached: %t; want both", tied, unreached)
 			}
+			for i := range queries {
+				queries[i].Sample = answer.Sample{Negatives: 3, Seed: 2}
+			}
+			compare(ranking.Selection{K: 5})
 		})
 	}
 }
@@ -140,20 +138,16 @@ func TestScenariosAreScoredAsOnTheCPU(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer scorer.Close()
-			var all []int32
-			for v := range int32(s.graph.Entities) {
-				all = append(all, v)
-			}
-			var queries []Query
+			var queries []answer.Query
 			for _, e := range s.examples {
-				queries = append(queries, Query{Source: e.Source, Relation: e.Relation, Answers: all})
+				queries = append(queries, rankingAll(e.Source, e.Relation, s.graph))
 			}
-			got, err := scorer.Score(t.Context(), queries, 0)
+			got, err := scorer.Score(t.Context(), queries, ranking.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := s.answerOnTheCPU(t, s.parameters(), queries, 0)
-			ranks := cmpopts.IgnoreFields(Answered{}, "Ranks") // scores that differ in the last bits may change them
+			want := s.answerOnTheCPU(t, s.parameters(), queries, ranking.Selection{})
+			ranks := cmpopts.IgnoreFields(answer.Result{}, "Rank") // scores that differ in the last bits may change them
 			if diff := cmp.Diff(want, got, near, ranks); diff != "" {
 				t.Errorf("answers (-CPU +device):\n%s", diff)
 			}
@@ -184,32 +178,13 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := Query{Source: 4, Relation: 1}
+			q := answer.Query{Source: 4, Relation: 1, Rows: []int64{0}, Answers: []int32{answer.None}}
 			onCPU := cpu.Worker().Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{make([]float32, s.graph.Entities)})
-			_, onDevice := scorer.Score(t.Context(), []Query{q}, 0)
+			_, onDevice := scorer.Score(t.Context(), []answer.Query{q}, ranking.Selection{})
 			if onCPU == nil || !errors.Is(onDevice, ranking.ErrNotFinite) || !strings.HasPrefix(onDevice.Error(), "scoring (4, 1, ?): ") || onCPU.Error() != onDevice.Error() {
 				t.Errorf("%v on the device, %v on the CPU, want one that names (4, 1, ?)", onDevice, onCPU)
 			}
 		})
-	}
-}
-
-// TestQueriesOutsideTheGraph checks the errors.
-func TestQueriesOutsideTheGraph(t *testing.T) {
-	t.Parallel()
-	s := smallScenario(t, nil)
-	scorer, err := NewScorer(interpreter.New(), s.graph, nil, s.configuration, s.parameters())
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, relations := int32(s.graph.Entities), int32(s.graph.RelationCount())
-	for _, q := range []Query{
-		{Source: -1}, {Source: v}, {Relation: -1}, {Relation: relations}, {Answers: []int32{v}}, {Known: []int32{-1}},
-		{Removal: graph.Removal{Active: true, Answer: v}}, {Removal: graph.Removal{Active: true, Source: 1}},
-	} {
-		if _, err := scorer.Score(t.Context(), []Query{q}, 1); err == nil {
-			t.Errorf("no error for %s", fmt.Sprintf("%+v", q))
-		}
 	}
 }
 
@@ -218,18 +193,18 @@ func TestScoringIsCanceled(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, nil)
 	queries := s.queries()[:3]
-	var answers [2][]Answered
+	var answers [2]*answer.Scored
 	for i := range answers {
 		scorer, err := NewScorer(interpreter.New(), s.graph, nil, s.configuration, s.parameters())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i > 0 {
-			if _, err := scorer.Score(golden.Ending(t.Context(), 1), queries, 3); !errors.Is(err, context.Canceled) {
+			if _, err := scorer.Score(golden.Ending(t.Context(), 1), queries, ranking.Selection{K: 3}); !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v", err)
 			}
 		}
-		if answers[i], err = scorer.Score(t.Context(), queries, 3); err != nil {
+		if answers[i], err = scorer.Score(t.Context(), queries, ranking.Selection{K: 3}); err != nil {
 			t.Fatal(err)
 		}
 	}

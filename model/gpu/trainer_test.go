@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 )
 
 // smallScenario has a graph of which a training step takes little time.
@@ -235,7 +237,7 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 	queries := s.queries()[:9]
 	type result struct {
 		Weights [][]float32
-		Answers []Answered
+		Answers *answer.Scored
 	}
 	var want result
 	trained, capacities := 0, map[int]bool{}
@@ -263,7 +265,7 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		capacities[scorer.capacity] = true
-		if got.Answers, err = scorer.Score(t.Context(), queries, 3); err != nil && !errors.Is(err, device.ErrMemory) {
+		if got.Answers, err = scorer.Score(t.Context(), queries, ranking.Selection{K: 3}); err != nil && !errors.Is(err, device.ErrMemory) {
 			t.Fatal(err)
 		}
 		if want.Answers == nil {

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"tagnet/formats/reach"
+	"tagnet/model/answer"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/golden"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 )
 
 // TestZeroGoldenCases compares scores, distances, losses and gradients of models whose relations come from their graph with golden cases.
@@ -35,24 +37,20 @@ func scoreZero(t *testing.T, z *golden.Zero) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []int32
-	for v := range int32(z.Graph.Entities) {
-		all = append(all, v)
-	}
-	var queries []Query
+	var queries []answer.Query
 	for _, q := range z.Queries {
-		queries = append(queries, Query{Source: q.Source, Relation: q.Relation, Answers: all})
+		queries = append(queries, rankingAll(q.Source, q.Relation, z.Graph))
 	}
-	answered, err := scorer.Score(t.Context(), queries, 0)
+	scored, err := scorer.Score(t.Context(), queries, ranking.Selection{})
 	if err := errors.Join(err, scorer.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for i, q := range z.Queries {
-		if err := golden.Compare("scores", answered[i].Scores, q.Score.Data, golden.Tolerance32); err != nil {
+		if err := golden.Compare("scores", scores(scored.Queries[i]), q.Score.Data, golden.Tolerance32); err != nil {
 			t.Errorf("query %d: %v", i, err)
 		}
 		for v, want := range q.Distance {
-			if got := answered[i].Distances[v]; got != int32(want) && !(want < 0 && got == reach.Column) {
+			if got := scored.Queries[i].Results[v].Distance; got != int32(want) && !(want < 0 && got == reach.Column) {
 				t.Errorf("query %d: entity %d has distance %d, want %d", i, v, got, want)
 			}
 		}

@@ -106,6 +106,9 @@ func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	return result, nil
 }
 
+// Announce does nothing: a step is prepared when it is made.
+func (t *Trainer) Announce(func() ([]Example, uint64)) {}
+
 // Store does nothing: Step changes the weights and the solver's state in place.
 func (t *Trainer) Store() error { return nil }
 

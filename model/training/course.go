@@ -1,7 +1,6 @@
 package training
 
 import (
-	"tagnet/model/accelerator"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/optimizer"
@@ -22,7 +21,7 @@ type Material struct {
 type material struct {
 	Material
 	name    string // "" where there is only one
-	trainer accelerator.Trainer
+	trainer optimizer.Stepper
 }
 
 // course gives a training its steps: those of one graph, or of several in turns.

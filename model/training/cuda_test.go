@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/history"
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
+	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 )
 
@@ -16,7 +17,7 @@ import (
 // interrupted training ends with the same bytes.
 func TestTrainingOnTheInterpreter(t *testing.T) {
 	t.Parallel()
-	devices := accelerator.New(func(int) (device.Device, error) { return interpreter.New(), nil })
+	devices := accelerator.New(gpu.Driver(func(int) (device.Device, error) { return interpreter.New(), nil }))
 	small := func(name string) Run {
 		run := toyRun(inMemory(t, name))
 		run.Configuration.Epochs, run.Configuration.Layers = 2, 2

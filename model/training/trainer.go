@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/device"
 	"tagnet/model/optimizer"
 )
@@ -34,7 +33,7 @@ func (l *learner) makeTrainer() error {
 }
 
 // cpuTrainer returns a trainer on the processor.
-func (l *learner) cpuTrainer() (accelerator.Trainer, error) {
+func (l *learner) cpuTrainer() (optimizer.Stepper, error) {
 	return optimizer.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
 }
 
@@ -126,11 +125,10 @@ func (l *learner) readExamples(of batch, index int) (err error) {
 // announceStep lets the trainer prepare a step of the epoch while it makes the one before, unless the steps of several graphs take turns. Where the
 // examples cannot be read, that step returns the error.
 func (l *learner) announceStep(index int) {
-	trainer, prepares := l.material.trainer.(accelerator.Announcer)
-	if !prepares || index >= l.steps || l.course.graphs() > 0 {
+	if index >= l.steps || l.course.graphs() > 0 {
 		return
 	}
-	trainer.Announce(func() ([]optimizer.Example, uint64) {
+	l.material.trainer.Announce(func() ([]optimizer.Example, uint64) {
 		u := &l.upcoming
 		u.epoch = 0
 		of, err := l.course.at(index)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"testing"
 
+	"tagnet/model/answer"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/golden"
+	"tagnet/model/ranking"
 	"tagnet/model/ultra"
 )
 
@@ -22,26 +24,32 @@ func TestGoldenOnTheInterpreter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var all []int32
-			for v := range int32(g.Entities) {
-				all = append(all, v)
+			all := make([]int32, g.Entities)
+			for v := range all {
+				all[v] = int32(v)
 			}
-			var queries []gpu.Query
+			var queries []answer.Query
 			for _, q := range c.Queries {
-				queries = append(queries, gpu.Query{Source: q.Source, Relation: q.Relation, Answers: append([]int32{q.Answer}, all...), Known: c.Known(q)})
+				queries = append(queries, answer.Query{
+					Source: q.Source, Relation: q.Relation, Rows: make([]int64, 1+len(all)), Answers: append([]int32{q.Answer}, all...), Known: c.Known(q),
+				})
 			}
-			answered, err := scorer.Score(t.Context(), queries, 0)
+			scored, err := scorer.Score(t.Context(), queries, ranking.Selection{})
 			if err := errors.Join(err, scorer.Close()); err != nil {
 				t.Fatal(err)
 			}
 			for i, q := range c.Queries {
-				check(t, fmt.Sprintf("scores of query %d", i), answered[i].Scores[1:], q.Scores.Data)
-				if rank := answered[i].Ranks[0]; rank.Pessimistic < q.RankLeast || rank.Pessimistic > q.RankMost {
+				var scores []float32
+				for _, r := range scored.Queries[i].Results[1:] {
+					scores = append(scores, r.Score)
+				}
+				check(t, fmt.Sprintf("scores of query %d", i), scores, q.Scores.Data)
+				if rank := scored.Queries[i].Results[0].Rank; rank.Pessimistic < q.RankLeast || rank.Pessimistic > q.RankMost {
 					t.Errorf("query %d: rank %d, want %d to %d", i, rank.Pessimistic, q.RankLeast, q.RankMost)
 				}
-				if answered[i].Messages != ultra.Layers*g.Edges() {
-					t.Errorf("query %d: %d messages, want all of each layer, %d", i, answered[i].Messages, ultra.Layers*g.Edges())
-				}
+			}
+			if want := int64(len(queries)) * ultra.Layers * g.Edges(); scored.Messages != want {
+				t.Errorf("%d messages, want all of each layer of each query, %d", scored.Messages, want)
 			}
 		})
 	}

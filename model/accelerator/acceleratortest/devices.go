@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"slices"
 
-	"tagnet/formats/reach"
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/gpu"
@@ -82,7 +82,7 @@ type trainer struct {
 	seed             uint64 // of announced
 }
 
-func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (accelerator.Trainer, error) {
+func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
 	if err := o.do("trainer"); err != nil {
 		return nil, err
 	}
@@ -142,14 +142,13 @@ func (t *trainer) Load() error {
 
 func (t *trainer) Close() error { return t.devices.do("close trainer") }
 
-// scorer scores with a worker of package inference.
+// scorer scores with one thread of the CPU.
 type scorer struct {
-	devices  *Devices
-	entities int
-	worker   *inference.Worker
+	devices *Devices
+	pool    *answer.Pool
 }
 
-func (o *opened) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (accelerator.Scorer, error) {
+func (o *opened) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
 	if err := o.do("scorer"); err != nil {
 		return nil, err
 	}
@@ -159,42 +158,14 @@ func (o *opened) NewScorer(g *graph.Graph, between *relations.Graph, c configura
 	if err != nil {
 		return nil, err
 	}
-	return &scorer{o.Devices, g.Entities, s.Worker()}, nil
+	return &scorer{o.Devices, answer.NewPool(g.Entities, g.RelationCount(), 1, s.Group, func() answer.Worker { return s.Worker() })}, nil
 }
 
-func (s *scorer) Score(ctx context.Context, queries []gpu.Query, best int) ([]gpu.Answered, error) {
+func (s *scorer) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
 	if err := s.devices.do("score"); err != nil {
 		return nil, err
 	}
-	out := make([]gpu.Answered, len(queries))
-	scores := make([]float32, s.entities)
-	for i, q := range queries {
-		if err := s.worker.ScoresWithout(ctx, q.Source, q.Removal, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
-			return nil, err
-		}
-		a := &out[i]
-		a.Messages = s.worker.Sent()
-		for _, answer := range q.Answers {
-			a.Scores = append(a.Scores, scores[answer])
-			a.Ranks = append(a.Ranks, ranking.Filtered(scores, answer, q.Known))
-			a.Distances = append(a.Distances, s.distance(answer))
-		}
-		listed := ranking.Top(scores, best, nil)
-		if q.Choose != nil {
-			listed = q.Choose(scores)
-		}
-		for _, c := range listed {
-			a.Best = append(a.Best, gpu.Candidate{Entity: c.Entity, Score: c.Score, Distance: s.distance(c.Entity)})
-		}
-	}
-	return out, nil
-}
-
-func (s *scorer) distance(entity int32) int32 {
-	if hops, reached := s.worker.Distance(entity); reached {
-		return int32(hops)
-	}
-	return reach.Column
+	return s.pool.Rank(ctx, &answer.Bundle{Queries: queries}, list, nil)
 }
 
 func (s *scorer) Close() error { return s.devices.do("close scorer") }

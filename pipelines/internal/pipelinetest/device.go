@@ -8,6 +8,7 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/device"
+	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 )
 
@@ -17,7 +18,7 @@ func noDriver(int) (device.Device, error) {
 }
 
 // hideDevices lets the tests compute on the CPU also on machines with a device, so that their results are the same.
-var hideDevices = sync.OnceFunc(func() { accelerator.Register(noDriver) })
+var hideDevices = sync.OnceFunc(func() { accelerator.Register(gpu.Driver(noDriver)) })
 
 // Interpret makes the interpreter of PTX the machine's only device, cuda:0, until the test ends. The test must not run in
 // parallel with others.
@@ -35,9 +36,9 @@ func InterpretAs(t testing.TB, devices int) {
 
 // UseDriver makes the devices of a driver those of the machine until the test ends. The test must not run in parallel with
 // others.
-func UseDriver(t testing.TB, driver accelerator.Driver) {
+func UseDriver(t testing.TB, driver gpu.Driver) {
 	hideDevices()
-	t.Cleanup(func() { accelerator.Register(noDriver) })
+	t.Cleanup(func() { accelerator.Register(gpu.Driver(noDriver)) })
 	accelerator.Register(driver)
 }
 

@@ -17,6 +17,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
+	"tagnet/model/gpu"
 	"tagnet/model/kg"
 	"tagnet/model/pretrained"
 	"tagnet/model/workload"
@@ -29,7 +30,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-func init() { accelerator.Register(cuda.Open) } // the devices of --device
+func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
 
 type flags struct {
 	split, checkpoint, kernel string

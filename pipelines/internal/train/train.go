@@ -23,6 +23,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
+	"tagnet/model/gpu"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/training"
@@ -33,7 +34,7 @@ import (
 	"tagnet/stages/learn"
 )
 
-func init() { accelerator.Register(cuda.Open) } // the devices of --device
+func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
 
 type flags struct {
 	preset     string

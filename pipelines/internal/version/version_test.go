@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/device"
+	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -46,7 +46,7 @@ func TestBuilt(t *testing.T) {
 
 func TestDevices(t *testing.T) {
 	t.Parallel()
-	two := accelerator.New(func(ordinal int) (device.Device, error) {
+	two := gpu.Driver(func(ordinal int) (device.Device, error) {
 		if ordinal > 1 {
 			return nil, device.ErrNoDevice
 		}
@@ -55,7 +55,7 @@ func TestDevices(t *testing.T) {
 	if list, none := devices(two); len(list) != 2 || !strings.HasPrefix(list[1], "cuda:1 (") || none != "" {
 		t.Errorf("%q, %q", list, none)
 	}
-	old := accelerator.New(func(int) (device.Device, error) { return nil, fmt.Errorf("opening: %w", device.ErrOldDriver) })
+	old := gpu.Driver(func(int) (device.Device, error) { return nil, fmt.Errorf("opening: %w", device.ErrOldDriver) })
 	if list, none := devices(old); len(list) != 0 || none != "opening: the CUDA driver is too old" {
 		t.Errorf("%q, %q", list, none)
 	}

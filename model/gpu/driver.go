@@ -1,0 +1,93 @@
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"tagnet/model/accelerator"
+	"tagnet/model/answer"
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/graph"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+	"tagnet/model/relations"
+)
+
+// Driver opens a device by its number, as cuda.Open does. A program registers one with accelerator.Register, to train and score on the
+// devices that it opens.
+type Driver func(ordinal int) (device.Device, error)
+
+// Supports returns an error that says what of a configuration devices do not compute, nil where they compute it.
+func (Driver) Supports(c configuration.Configuration) error { return Supports(c) }
+
+// Open opens the device of that number.
+func (d Driver) Open(ordinal int) (accelerator.Accelerator, error) {
+	opened, err := d(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	return &card{device: NewKeeper(opened), ordinal: ordinal}, nil
+}
+
+// card is an open device, which computes for one goroutine at a time.
+type card struct {
+	device  *Keeper
+	ordinal int
+	turn    sync.Mutex
+}
+
+func (c *card) Name() string { return "cuda" }
+
+func (c *card) String() string {
+	return fmt.Sprintf("cuda:%d (%s)", c.ordinal, c.device.Properties().Name)
+}
+
+// NewTrainer returns a trainer, beside which nothing else may use the card.
+func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, of configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	t, err := NewTrainer(c.device, g, between, of, p, solver)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// NewScorer returns a scorer that takes turns with others of the card.
+func (c *card) NewScorer(g *graph.Graph, between *relations.Graph, of configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	s, err := NewScorer(c.device, g, between, of, p)
+	if err != nil {
+		return nil, err
+	}
+	return &sharing{s, &c.turn}, nil
+}
+
+// Close closes the device.
+func (c *card) Close() error {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	return c.device.Close()
+}
+
+// sharing is a scorer on a card that others score on, too.
+type sharing struct {
+	scorer *Scorer
+	turn   *sync.Mutex
+}
+
+func (s *sharing) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	return s.scorer.Score(ctx, queries, list)
+}
+
+func (s *sharing) Close() error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	return s.scorer.Close()
+}

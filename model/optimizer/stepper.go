@@ -1,0 +1,17 @@
+package optimizer
+
+// Stepper makes the steps of a training, for one goroutine at a time: a Trainer, which works on the weights and the solver in place, or one
+// on a device, which has copies of them.
+type Stepper interface {
+	// Step changes the weights by the mean gradient of a batch; see Trainer.Step.
+	Step(examples []Example, seed uint64) (Result, error)
+	// Announce tells what the step after the next one is of, so that it is prepared while the next one is made: next is called once, then or
+	// never. The results of the announced step, or of another one in its place, are the same as without.
+	Announce(next func() (examples []Example, seed uint64))
+	// Store copies the weights and the solver's state, its number of steps included, to where the stepper had them from.
+	Store() error
+	// Load is the opposite of Store: it copies them from there.
+	Load() error
+	// Close frees what the stepper holds. It does not store.
+	Close() error
+}
