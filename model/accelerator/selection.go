@@ -16,6 +16,8 @@ import (
 // Selection is what a training or a scoring computes on, and an answer.Device. The zero Selection is the processor.
 type Selection struct {
 	accelerator Accelerator
+	again       func() (Accelerator, error) // opens it again, once it was lost
+	lost        bool
 	optional    bool
 	text        string
 }
@@ -33,7 +35,8 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 	case unsupported != nil:
 		return onCPU(remedy.Without(unsupported)), nil
 	}
-	accelerator, err := open(devices, choice)
+	opening := func() (Accelerator, error) { return open(devices, choice) }
+	accelerator, err := opening()
 	switch {
 	case err != nil && choice.Mode == device.CUDA:
 		return Selection{}, err
@@ -42,7 +45,7 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 	case err != nil:
 		return onCPU(remedy.Without(err)), nil
 	}
-	return Selection{accelerator, choice.Mode == device.Auto, fmt.Sprintf("computing on %v", accelerator)}, nil
+	return Selection{accelerator: accelerator, again: opening, optional: choice.Mode == device.Auto, text: fmt.Sprintf("computing on %v", accelerator)}, nil
 }
 
 // open opens what the user chose.
@@ -79,8 +82,15 @@ func (s *Selection) Devices() int {
 	return 1
 }
 
-// NewScorer returns a scorer on the selected device; see Accelerator.
+// NewScorer returns a scorer on the selected device; see Accelerator. One that was discarded is opened again.
 func (s *Selection) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
+	if s.lost {
+		opened, err := s.again()
+		if err != nil {
+			return nil, err
+		}
+		s.accelerator, s.lost = opened, false
+	}
 	return s.accelerator.NewScorer(g, between, c, p)
 }
 
@@ -97,9 +107,10 @@ func (s *Selection) FallBack(err error) bool {
 	return true
 }
 
-// Discard closes a device that failed, so that a later Select opens it again. It does nothing after other errors.
+// Discard closes a device that was lost, so that a later Select or NewScorer opens it again. It does nothing after other errors.
 func (s *Selection) Discard(err error) {
 	if s.accelerator != nil && errors.Is(err, device.ErrLost) {
 		_ = s.accelerator.Close() // it is lost already
+		s.lost = true
 	}
 }

@@ -3,6 +3,7 @@ package accelerator_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"tagnet/formats/remedy"
@@ -101,6 +102,26 @@ func TestFallBack(t *testing.T) {
 		}
 		if want := "computing on the CPU: imaginary:0: out of device memory: 2 GiB wanted"; got && s.String() != want {
 			t.Errorf("says %q, want %q", s.String(), want)
+		}
+	}
+}
+
+// TestLostDeviceIsOpenedAgain gives up a device by an error: the next scorer is on it, opened again where it was lost.
+func TestLostDeviceIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error][]string{device.ErrLost: {"open", "close", "open"}, device.ErrMemory: {"open"}} {
+		refused := errors.New("no scorer")
+		devices := &acceleratortest.Devices{Fail: failing("scorer", refused)}
+		s, selecting := accelerator.Select(devices, device.Choice{Mode: device.CUDA}, configuration.Default())
+		if selecting != nil {
+			t.Fatal(selecting)
+		}
+		s.Discard(fmt.Errorf("scoring: %w", err))
+		if _, got := s.NewScorer(nil, nil, configuration.Default(), nil); !errors.Is(got, refused) {
+			t.Errorf("%v: error %v, want that of the device", err, got)
+		}
+		if !slices.Equal(devices.Operations, want) {
+			t.Errorf("%v: operations %q, want %q", err, devices.Operations, want)
 		}
 	}
 }
