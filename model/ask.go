@@ -119,7 +119,7 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 		if err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
-		rows[i] = answer.Row{Number: int64(i), Source: ids.Source, Relation: ids.Relation, Answer: answer.None}
+		rows[i] = answer.Row{Number: int64(i), Query: graph.Query{Source: ids.Source, Relation: ids.Relation, Answer: graph.None}}
 	}
 	asked := answer.Bundle{Queries: answer.Group(rows, m.known.Of)}
 	ranked, err := m.workers.Rank(ctx, &asked, list, nil)
@@ -145,12 +145,12 @@ type worker struct {
 }
 
 // ScoresWithout is that of inference.Worker, whose error it says by name.
-func (w *worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
+func (w *worker) ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := w.Worker.ScoresWithout(ctx, source, removal, part, relations, scores); err != nil {
-		return fmt.Errorf("answering queries of %s with %s: %w", w.model.view.Entities[source], w.model.Checkpoint(), err)
+	if err := w.Worker.ScoresWithout(ctx, q, part, relations, scores); err != nil {
+		return fmt.Errorf("answering queries of %s with %s: %w", w.model.view.Entities[q.Source], w.model.Checkpoint(), err)
 	}
 	return nil
 }

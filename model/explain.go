@@ -8,6 +8,7 @@ import (
 
 	"tagnet/model/answer"
 	"tagnet/model/explanation"
+	"tagnet/model/graph"
 )
 
 // Path is a way through the graph from a query's source to an answer, with the influence that it had on the answer's
@@ -99,7 +100,7 @@ func (m *Model) Explain(ctx context.Context, query Query, entity string, k int, 
 		if w.explain == nil {
 			w.explain = explainer.Worker()
 		}
-		explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, id, k, o.walks)
+		explained, err := w.explain.Explain(ctx, graph.Query{Source: ids.Source, Relation: ids.Relation, Answer: graph.None}, id, k, o.walks)
 		if err == nil {
 			paths = NamedPaths(m.view.Entities, m.graph.Relations, explained.Paths)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
+	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 	"tagnet/model/ranking"
 )
@@ -40,10 +41,10 @@ func (b *bench) measureSteps(ctx context.Context, a accelerator.Accelerator) (r 
 // measureScoring times the scoring of many queries at a time, after as many that are not timed.
 func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (r result, err error) {
 	drawn, _ := b.drawQueries()
-	var queries []answer.Query
+	var queries []answer.Request
 	for _, q := range drawn {
 		for _, relation := range q.relations {
-			queries = append(queries, answer.Query{Source: q.source, Relation: relation, Rows: []int64{0}, Answers: []int32{q.source}})
+			queries = append(queries, answer.Request{Query: graph.Query{Source: q.source, Relation: relation, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{q.source}})
 		}
 	}
 	scorer, err := a.NewScorer(b.graph, nil, b.configuration, b.parameters)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"tagnet/model/graph"
 	"tagnet/model/propagation"
 )
 
@@ -40,7 +41,7 @@ func (w *worker) propagate(ctx context.Context, q sourceQueries) error {
 	for rest := q.relations; len(rest) > 0; {
 		batch := rest[:min(w.propagator.MaxLanes(), len(rest))]
 		rest = rest[len(batch):]
-		if err := w.propagator.ForwardBatch(ctx, w.weights, propagation.Query{Source: q.source}, batch); err != nil {
+		if err := w.propagator.ForwardBatch(ctx, w.weights, propagation.Request{Query: graph.Query{Source: q.source, Answer: graph.None}}, batch); err != nil {
 			return err
 		}
 		w.count()

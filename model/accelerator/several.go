@@ -79,7 +79,7 @@ const share = 64
 
 // Score deals the queries out. No answer depends on the device that gives it, nor on what others have; the error is that of the first query
 // that has one.
-func (s scorers) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
+func (s scorers) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	parts := slices.Collect(slices.Chunk(queries, share))
 	scored, errs := make([]*answer.Scored, len(parts)), make([]error, len(parts))
 	parallel.Workers(min(len(s), len(parts)), len(parts), func(device, part int) {

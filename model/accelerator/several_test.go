@@ -74,9 +74,9 @@ func TestSeveralDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
-	queries := make([]answer.Query, 2*gpu.Together+1)
+	queries := make([]answer.Request, 2*gpu.Together+1)
 	for i := range queries {
-		queries[i] = answer.Query{Source: int32(i % 8), Relation: int32(i / 8 % 4), Rows: []int64{int64(i)}, Answers: []int32{int32(i % 7)}}
+		queries[i] = answer.Request{Query: graph.Query{Source: int32(i % 8), Relation: int32(i / 8 % 4), Answer: graph.None}, Rows: []int64{int64(i)}, Answers: []int32{int32(i % 7)}}
 	}
 	score := func(devices accelerator.Devices, choice string, list ranking.Selection) (*answer.Scored, error) {
 		t.Helper()

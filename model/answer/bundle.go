@@ -12,29 +12,23 @@ type Bundle struct {
 	// Number is that of the shard, from 0.
 	Number int
 	// Queries are ordered by source and relation.
-	Queries []Query
+	Queries []Request
 }
 
-// Query is a distinct query (Source, Relation, ?).
-type Query struct {
-	// Source is an entity. Relation is 0..2R-1, inverse relations included.
-	Source, Relation int32
+// Request is a distinct query. Its own Answer is None unless edges leave its graph.
+type Request struct {
+	graph.Query
 	// Rows are the positions, ascending, of the rows of the split's table that have this query,
-	// and Answers the labelled answer of each, or None.
+	// and Answers the labelled answer of each, or graph.None.
 	Rows    []int64
 	Answers []int32
 	// Known are all known answers of the query, ascending, each once.
 	Known []int32
-	// Removal leaves the graph of the query, whose source it has.
-	Removal graph.Removal
-	// Part, unless nil, is what the query propagates through; see propagation.Query.
+	// Part, unless nil, is what the query propagates through; see propagation.Request.
 	Part *subgraph.Subgraph
 	// Sample says among which entities the answers are ranked; its zero value says all.
 	Sample Sample
 }
-
-// None is the answer of a row without a labelled answer.
-const None int32 = -1
 
 // Rows returns the number of rows of the split's table that the bundle covers.
 func (b *Bundle) Rows() int64 {
@@ -46,7 +40,7 @@ func (b *Bundle) Rows() int64 {
 }
 
 // Check returns an error if an id of the bundle is outside a graph with that many entities and
-// relations (2R), or lists do not have the length or order that Query states.
+// relations (2R), or lists do not have the length or order that Request states.
 func (b *Bundle) Check(entities, relations int) error {
 	entity := func(id int32) bool { return id >= 0 && int(id) < entities }
 	for _, q := range b.Queries {
@@ -56,14 +50,14 @@ func (b *Bundle) Check(entities, relations int) error {
 		if q.Relation < 0 || int(q.Relation) >= relations {
 			return fmt.Errorf("bundle %d: relation %d is outside 0..%d", b.Number, q.Relation, relations-1)
 		}
-		if r := q.Removal; r.Active && (r.Source != q.Source || !entity(r.Answer)) {
-			return fmt.Errorf("bundle %d: the edges between %d and %d cannot leave the graph of (%d, %d, ?)", b.Number, r.Source, r.Answer, q.Source, q.Relation)
+		if q.Removal != graph.RemoveNothing && !entity(q.Answer) {
+			return fmt.Errorf("bundle %d: the edges between %d and %d cannot leave the graph of (%d, %d, ?)", b.Number, q.Source, q.Answer, q.Source, q.Relation)
 		}
 		if len(q.Rows) != len(q.Answers) || len(q.Rows) == 0 {
 			return fmt.Errorf("bundle %d: query (%d, %d, ?) has %d rows, but %d answers", b.Number, q.Source, q.Relation, len(q.Rows), len(q.Answers))
 		}
 		for i, answer := range q.Answers {
-			if answer != None && !entity(answer) {
+			if answer != graph.None && !entity(answer) {
 				return fmt.Errorf("bundle %d: answer %d of row %d is outside 0..%d", b.Number, answer, q.Rows[i], entities-1)
 			}
 		}

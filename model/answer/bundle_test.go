@@ -7,10 +7,10 @@ import (
 )
 
 func severalQueries() *Bundle {
-	return &Bundle{Number: 7, Queries: []Query{
-		{Source: 3, Relation: 0, Rows: []int64{5, 9}, Answers: []int32{4, 2}, Known: []int32{2, 4, 6}},
-		{Source: 3, Relation: 3, Rows: []int64{0}, Answers: []int32{None}},
-		{Source: 8, Relation: 1, Rows: []int64{1 << 40}, Answers: []int32{0}, Known: []int32{0}},
+	return &Bundle{Number: 7, Queries: []Request{
+		{Query: graph.Query{Source: 3, Relation: 0, Answer: graph.None}, Rows: []int64{5, 9}, Answers: []int32{4, 2}, Known: []int32{2, 4, 6}},
+		{Query: graph.Query{Source: 3, Relation: 3, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{graph.None}},
+		{Query: graph.Query{Source: 8, Relation: 1, Answer: graph.None}, Rows: []int64{1 << 40}, Answers: []int32{0}, Known: []int32{0}},
 	}}
 }
 
@@ -24,21 +24,20 @@ func TestRows(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	ok := func() *Bundle {
-		return &Bundle{Queries: []Query{{Source: 3, Relation: 1, Rows: []int64{0}, Answers: []int32{4}, Known: []int32{2, 4}}}}
+		return &Bundle{Queries: []Request{{Query: graph.Query{Source: 3, Relation: 1, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{4}, Known: []int32{2, 4}}}}
 	}
 	if err := ok().Check(5, 2); err != nil {
 		t.Error(err)
 	}
-	for name, spoil := range map[string]func(*Query){
-		"source":                    func(q *Query) { q.Source = 5 },
-		"negative":                  func(q *Query) { q.Source = -1 },
-		"relation":                  func(q *Query) { q.Relation = 2 },
-		"answer":                    func(q *Query) { q.Answers[0] = 5 },
-		"lengths":                   func(q *Query) { q.Answers = nil },
-		"known":                     func(q *Query) { q.Known = []int32{2, 5} },
-		"removal of another source": func(q *Query) { q.Removal = graph.Removal{Active: true, Source: 2, Answer: 4} },
-		"removal":                   func(q *Query) { q.Removal = graph.Removal{Active: true, Source: 3, Answer: 5} },
-		"unsorted":                  func(q *Query) { q.Known = []int32{4, 2} },
+	for name, spoil := range map[string]func(*Request){
+		"source":   func(q *Request) { q.Source = 5 },
+		"negative": func(q *Request) { q.Source = -1 },
+		"relation": func(q *Request) { q.Relation = 2 },
+		"answer":   func(q *Request) { q.Answers[0] = 5 },
+		"lengths":  func(q *Request) { q.Answers = nil },
+		"known":    func(q *Request) { q.Known = []int32{2, 5} },
+		"removal":  func(q *Request) { q.Answer, q.Removal = 5, graph.RemoveFact },
+		"unsorted": func(q *Request) { q.Known = []int32{4, 2} },
 	} {
 		b := ok()
 		spoil(&b.Queries[0])

@@ -32,7 +32,7 @@ type Device interface {
 type Scorer interface {
 	// Score answers queries of which Bundle.Check found no fault and that have no Part, in their order, with the selected candidates, at
 	// most as many as the graph has entities. A score that is NaN or infinite is an error, ranking.ErrNotFinite, that names the query.
-	Score(ctx context.Context, queries []Query, list ranking.Selection) (*Scored, error)
+	Score(ctx context.Context, queries []Request, list ranking.Selection) (*Scored, error)
 	// Close frees what the scorer holds.
 	Close() error
 }

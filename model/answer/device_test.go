@@ -47,13 +47,13 @@ func manyQueries(m answer.Model) *answer.Bundle {
 	b := &answer.Bundle{Number: 7}
 	row := int64(0)
 	for i := range 2*512 + 9 {
-		q := answer.Query{Source: int32(i / 20), Relation: int32(i % 6)}
+		q := answer.Request{Query: graph.Query{Source: int32(i / 20), Relation: int32(i % 6), Answer: graph.None}}
 		for range 1 + i%2 {
 			q.Rows, q.Answers = append(q.Rows, row), append(q.Answers, random.Int32N(60))
 			row++
 		}
 		if i%3 == 0 {
-			q.Answers[0] = answer.None
+			q.Answers[0] = graph.None
 		}
 		for range 4 {
 			q.Known = append(q.Known, random.Int32N(60))

@@ -15,7 +15,7 @@ func someRows(n int) []Row {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([]Row, n)
 	for i := range rows {
-		rows[i] = Row{Number: int64(i), Source: int32(rng.IntN(40)), Relation: int32(rng.IntN(4)), Answer: int32(rng.IntN(100))}
+		rows[i] = Row{Number: int64(i), Query: graph.Query{Source: int32(rng.IntN(40)), Relation: int32(rng.IntN(4)), Answer: int32(rng.IntN(100))}}
 	}
 	return rows
 }
@@ -40,7 +40,7 @@ func TestGroupKeepsEveryRowOnce(t *testing.T) {
 			if j > 0 && q.Rows[j-1] >= number {
 				t.Errorf("query %d has row %d after row %d", i, number, q.Rows[j-1])
 			}
-			got = append(got, Row{number, q.Source, q.Relation, q.Answers[j], q.Removal})
+			got = append(got, Row{number, graph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answers[j], Removal: q.Removal}})
 		}
 	}
 	slices.SortFunc(got, func(a, b Row) int { return int(a.Number - b.Number) })
@@ -52,15 +52,15 @@ func TestGroupKeepsEveryRowOnce(t *testing.T) {
 // TestGroupKeepsGraphsApart has rows of one query in graphs without different edges, one of them twice.
 func TestGroupKeepsGraphsApart(t *testing.T) {
 	t.Parallel()
-	without := func(answer int32) graph.Removal {
-		return graph.Removal{Active: true, Source: 1, Answer: answer, Relation: 2, Inverse: 5}
+	row := func(number int64, answer int32, remove graph.Removals) Row {
+		return Row{number, graph.Query{Source: 1, Relation: 2, Answer: answer, Removal: remove}}
 	}
-	rows := []Row{{0, 1, 2, 0, without(0)}, {1, 1, 2, 9, graph.Removal{}}, {2, 1, 2, 7, without(7)}, {3, 1, 2, 8, graph.Removal{}}, {4, 1, 2, 0, without(0)}}
+	rows := []Row{row(0, 0, graph.RemoveFact), row(1, 9, 0), row(2, 7, graph.RemoveFact), row(3, 8, 0), row(4, 0, graph.RemoveFact)}
 	var got [][]int64
 	for _, q := range Group(rows, someKnown) {
 		got = append(got, q.Rows)
-		if q.Removal.Active && (q.Removal != without(q.Answers[0])) {
-			t.Errorf("rows %v are in the graph without %+v", q.Rows, q.Removal)
+		if q.Removal != graph.RemoveNothing && q.Answer != q.Answers[0] {
+			t.Errorf("rows %v are in the graph of %+v", q.Rows, q.Query)
 		}
 	}
 	if diff := cmp.Diff([][]int64{{1, 3}, {0, 4}, {2}}, got); diff != "" {

@@ -16,9 +16,9 @@ import (
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
 // safe for concurrent use.
 type Worker interface {
-	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for each of relations, in the graph without some
-	// edges, or in a part of it that is not nil. Its errors name the query; a logit that is NaN or infinite is one.
-	ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error
+	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for the source of q and each of relations, in the graph
+	// of q, or in a part of it that is not nil. Its errors name the query; a logit that is NaN or infinite is one.
+	ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error
 	// Sent returns the number of messages that the last call of ScoresWithout sent.
 	Sent() int64
 	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.
@@ -84,7 +84,7 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 	}
 	list.K = min(list.K, p.entities)
 	order := p.order(b.Queries)
-	queries, ranked := make([]Query, len(order)), make([]Ranked, len(order))
+	queries, ranked := make([]Request, len(order)), make([]Ranked, len(order))
 	for i, at := range order {
 		queries[i] = b.Queries[at]
 	}
@@ -109,7 +109,7 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 }
 
 // order returns the order of answering: by group, and within it by source.
-func (p *Pool) order(queries []Query) []int {
+func (p *Pool) order(queries []Request) []int {
 	order := make([]int, len(queries))
 	for i := range order {
 		order[i] = i
@@ -119,12 +119,12 @@ func (p *Pool) order(queries []Query) []int {
 }
 
 // compare compares the groups of two queries, then their sources.
-func (p *Pool) compare(a, b Query) int {
+func (p *Pool) compare(a, b Request) int {
 	return cmp.Or(cmp.Compare(p.group(a.Relation), p.group(b.Relation)), cmp.Compare(a.Source, b.Source))
 }
 
 // chunks returns ranges of queries of one group and source each.
-func (p *Pool) chunks(queries []Query) (ranges [][2]int) {
+func (p *Pool) chunks(queries []Request) (ranges [][2]int) {
 	for from := 0; from < len(queries); {
 		to := from + 1
 		for to < min(len(queries), from+chunkSize) && p.compare(queries[from], queries[to]) == 0 {
@@ -179,16 +179,15 @@ func (r *cpuRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*
 func (r *cpuRanker) Close() error { return nil }
 
 // rank scores queries of one source and writes their results to out.
-func (t *thread) rank(ctx context.Context, queries []Query, out []Ranked, list ranking.Selection, done func(int)) (sent int64, err error) {
-	source := queries[0].Source
+func (t *thread) rank(ctx context.Context, queries []Request, out []Ranked, list ranking.Selection, done func(int)) (sent int64, err error) {
 	for len(queries) > 0 {
-		removal, part, together := queries[0].Removal, queries[0].Part, 0
+		first, together := &queries[0], 0
 		t.relations = t.relations[:0]
-		for together < min(len(t.scores), len(queries)) && queries[together].Removal == removal && queries[together].Part == part {
+		for together < min(len(t.scores), len(queries)) && queries[together].SameGraph(first.Query) && queries[together].Part == first.Part {
 			t.relations = append(t.relations, queries[together].Relation)
 			together++
 		}
-		if err := t.worker.ScoresWithout(ctx, source, removal, part, t.relations, t.scores[:together]); err != nil {
+		if err := t.worker.ScoresWithout(ctx, first.Query, first.Part, t.relations, t.scores[:together]); err != nil {
 			return 0, err
 		}
 		sent += t.worker.Sent()
@@ -205,10 +204,10 @@ func (t *thread) rank(ctx context.Context, queries []Query, out []Ranked, list r
 
 // results ranks a query's labelled answers by the scores of all entities, and keeps the selected
 // candidates.
-func (t *thread) results(q Query, scores []float32, list ranking.Selection) Ranked {
-	out := Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
+func (t *thread) results(q Request, scores []float32, list ranking.Selection) Ranked {
+	out := Ranked{Query: q.Query, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
-		if answer == None {
+		if answer == graph.None {
 			continue
 		}
 		out.Results = append(out.Results, Result{
@@ -226,7 +225,7 @@ func (t *thread) results(q Query, scores []float32, list ranking.Selection) Rank
 }
 
 // RankOf ranks an answer of the query by the scores of all entities.
-func (q Query) RankOf(answer int32, scores []float32) ranking.Rank {
+func (q Request) RankOf(answer int32, scores []float32) ranking.Rank {
 	if q.Sample.Negatives > 0 {
 		return ranking.Among(scores, answer, q.Negatives(answer, len(scores)))
 	}
@@ -234,7 +233,7 @@ func (q Query) RankOf(answer int32, scores []float32) ranking.Rank {
 }
 
 // IsKnown reports whether an entity is a known answer of the query.
-func (q Query) IsKnown(entity int32) bool {
+func (q Request) IsKnown(entity int32) bool {
 	_, known := slices.BinarySearch(q.Known, entity)
 	return known
 }

@@ -22,17 +22,17 @@ type fake struct {
 	sent int64
 }
 
-func (f *fake) ScoresWithout(_ context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
-	if source == f.fail {
+func (f *fake) ScoresWithout(_ context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
+	if q.Source == f.fail {
 		return errors.New("no luck")
 	}
 	f.sent = 10 * int64(len(relations))
 	for i, relation := range relations {
 		for o := range scores[i] {
-			scores[i][o] = -float32(math.Abs(float64(int32(o) - source - relation)))
+			scores[i][o] = -float32(math.Abs(float64(int32(o) - q.Source - relation)))
 		}
-		if removal.Active {
-			scores[i][removal.Answer] -= 100
+		if q.Removal != graph.RemoveNothing {
+			scores[i][q.Answer] -= 100
 		}
 	}
 	return nil
@@ -64,9 +64,9 @@ func someBundle() *Bundle {
 		for relation := range int32(10) {
 			known := []int32{0, 3, source + relation}
 			slices.Sort(known)
-			b.Queries = append(b.Queries, Query{
-				Source: source, Relation: relation,
-				Rows: []int64{row, row + 1}, Answers: []int32{source + relation, 0}, Known: slices.Compact(known),
+			b.Queries = append(b.Queries, Request{
+				Query: graph.Query{Source: source, Relation: relation, Answer: graph.None},
+				Rows:  []int64{row, row + 1}, Answers: []int32{source + relation, 0}, Known: slices.Compact(known),
 			})
 			row += 2
 		}
@@ -154,9 +154,9 @@ func TestRemovals(t *testing.T) {
 	p := NewPool(entities, 10, 2, byParity, func() Worker { return &fake{fail: -1} })
 	b := &Bundle{}
 	for relation := range int32(6) {
-		q := Query{Source: 2, Relation: relation, Rows: []int64{int64(relation)}, Answers: []int32{2 + relation}}
+		q := Request{Query: graph.Query{Source: 2, Relation: relation, Answer: graph.None}, Rows: []int64{int64(relation)}, Answers: []int32{2 + relation}}
 		if relation == 1 || relation > 2 {
-			q.Removal = graph.Removal{Active: true, Source: 2, Answer: 2 + relation}
+			q.Answer, q.Removal = 2+relation, graph.RemoveFact
 		}
 		b.Queries = append(b.Queries, q)
 	}
@@ -166,7 +166,7 @@ func TestRemovals(t *testing.T) {
 	}
 	for i, q := range s.Queries {
 		want := float32(0)
-		if b.Queries[i].Removal.Active {
+		if b.Queries[i].Removal != graph.RemoveNothing {
 			want = -100
 		}
 		if q.Relation != int32(i) || q.Results[0].Score != want {

@@ -18,7 +18,7 @@ type Sample struct {
 // Negatives draws the entities among which an answer of the query is ranked: other ones than the source, the answer and the
 // known answers, with repetitions, as GraIL draws them. There are none if the graph has no other entities. They follow from
 // the seed and the ids of source, relation and answer.
-func (q Query) Negatives(answer int32, entities int) []int32 {
+func (q Request) Negatives(answer int32, entities int) []int32 {
 	excluded := append(slices.Clone(q.Known), q.Source, answer)
 	slices.Sort(excluded)
 	excluded = slices.Compact(excluded)

@@ -6,18 +6,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/graph"
 )
 
 // TestNegatives checks the negatives of one answer, which other machines and versions must draw too, and that they depend on
 // the seed and the query.
 func TestNegatives(t *testing.T) {
 	t.Parallel()
-	q := Query{Source: 3, Relation: 1, Known: []int32{0, 5, 9}, Sample: Sample{12, 7}}
+	q := Request{Query: graph.Query{Source: 3, Relation: 1, Answer: graph.None}, Known: []int32{0, 5, 9}, Sample: Sample{12, 7}}
 	want := []int32{7, 8, 11, 10, 10, 10, 8, 4, 1, 8, 7, 2}
 	if diff := cmp.Diff(want, q.Negatives(5, 12)); diff != "" {
 		t.Errorf("negatives (-want +got):\n%s", diff)
 	}
-	others := map[string]Query{"source": q, "relation": q, "seed": q}
+	others := map[string]Request{"source": q, "relation": q, "seed": q}
 	for name, other := range others {
 		switch name {
 		case "source":
@@ -41,7 +43,7 @@ func TestNegatives(t *testing.T) {
 func TestNegativesAreUniform(t *testing.T) {
 	t.Parallel()
 	const n = 70_000
-	q := Query{Source: 3, Known: []int32{0, 5, 9}, Sample: Sample{n, 1}}
+	q := Request{Query: graph.Query{Source: 3}, Known: []int32{0, 5, 9}, Sample: Sample{n, 1}}
 	count := map[int32]int{}
 	for _, entity := range q.Negatives(8, 12) { // 8 is no known answer, which preprocess rules out
 		count[entity]++
@@ -55,7 +57,7 @@ func TestNegativesAreUniform(t *testing.T) {
 	if len(count) > 0 {
 		t.Errorf("the source, the answer or a known answer was drawn: %v", count)
 	}
-	all := Query{Source: 3, Known: []int32{0, 1, 2, 4}, Sample: Sample{5, 1}}
+	all := Request{Query: graph.Query{Source: 3}, Known: []int32{0, 1, 2, 4}, Sample: Sample{5, 1}}
 	if got := all.Negatives(4, 5); len(got) > 0 {
 		t.Errorf("negatives %v of a graph where every entity is known", got)
 	}

@@ -3,6 +3,7 @@ package answer
 import (
 	"iter"
 
+	"tagnet/model/graph"
 	"tagnet/model/ranking"
 )
 
@@ -13,9 +14,9 @@ type Scored struct {
 	Messages int64
 }
 
-// Ranked is a distinct query (Source, Relation, ?) with its results.
+// Ranked is a distinct query with its results.
 type Ranked struct {
-	Source, Relation int32
+	graph.Query
 	// Row is the position of its first row in the split's table.
 	Row int64
 	// Results has the labelled answers, Best the candidates with the highest scores, highest first.

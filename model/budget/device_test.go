@@ -78,7 +78,7 @@ func TestTrainingOnDeviceIsBounded(t *testing.T) {
 		batch := make([]optimizer.Example, c.BatchSize)
 		for i := range batch {
 			f := facts[i]
-			batch[i] = optimizer.Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail, Key: uint64(i)}
+			batch[i] = optimizer.Example{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}, Key: uint64(i)}
 		}
 		if _, err := trainer.Step(batch, 1); err != nil {
 			t.Fatal(err)

@@ -141,7 +141,7 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 		batch := make([]optimizer.Example, c.BatchSize)
 		for i := range batch {
 			f := central[(step*c.BatchSize+i)%len(central)]
-			batch[i] = optimizer.Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail, Key: uint64(i)}
+			batch[i] = optimizer.Example{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}, Key: uint64(i)}
 		}
 		if _, err := trainer.Step(batch, uint64(step)); err != nil {
 			t.Fatal(err)

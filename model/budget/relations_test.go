@@ -54,7 +54,7 @@ func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
 	held := live() - before
 	for i := range 8 {
 		f := facts[i]
-		if err := w.ScoresWithout(t.Context(), f.Head, g.RemovalOf(f.Head, f.Relation, f.Tail), nil, []int32{f.Relation}, [][]float32{scores}); err != nil {
+		if err := w.ScoresWithout(t.Context(), graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail, Removal: graph.RemoveFact}, nil, []int32{f.Relation}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
 		}
 	}

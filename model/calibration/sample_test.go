@@ -6,15 +6,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/answer"
+	"tagnet/model/graph"
 )
 
 func TestSample(t *testing.T) {
 	t.Parallel()
-	hub := answer.Ranked{Source: 1, Relation: 3, Row: 40, Results: []answer.Result{{Row: 40, Answer: 7}, {Row: 41, Answer: 95}}}
+	hub := answer.Ranked{Query: graph.Query{Source: 1, Relation: 3}, Row: 40, Results: []answer.Result{{Row: 40, Answer: 7}, {Row: 41, Answer: 95}}}
 	for i := range int32(100) {
 		hub.Best = append(hub.Best, answer.Candidate{Entity: i, Score: float32(-i), Known: i < 5 || i == 7 || i == 8})
 	}
-	few := answer.Ranked{Relation: 1, Row: 6, Results: []answer.Result{{Row: 6, Answer: 9}}, Best: []answer.Candidate{{Entity: 2, Score: 1.5, Known: true}, {Entity: 3, Score: 1}}}
+	few := answer.Ranked{Query: graph.Query{Relation: 1}, Row: 6, Results: []answer.Result{{Row: 6, Answer: 9}}, Best: []answer.Candidate{{Entity: 2, Score: 1.5, Known: true}, {Entity: 3, Score: 1}}}
 	got := Sample(&answer.Scored{Queries: []answer.Ranked{hub, few}})
 	var want []Candidate
 	for _, i := range []int{5, 6, 7, 9, 10, 11, 12, 13, 14, 15} {

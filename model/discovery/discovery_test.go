@@ -24,7 +24,7 @@ func TestCandidates(t *testing.T) {
 		}
 		return 0, false
 	}
-	query := &answer.Ranked{Source: 9, Relation: 3, Best: []answer.Candidate{
+	query := &answer.Ranked{Query: graph.Query{Source: 9, Relation: 3}, Best: []answer.Candidate{
 		{Entity: 2, Score: 3, Distance: 2}, {Entity: 4, Score: 2, Known: true, Distance: 1}, {Entity: 5, Score: 1, Known: true, Distance: 1}, {Entity: 6, Score: 0, Distance: -1},
 	}}
 	got := Listing{BaseRelations: 2, Held: held}.Candidates(nil, query)

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
+	"tagnet/model/graph"
 	"tagnet/model/ranking"
 )
 
@@ -23,15 +24,15 @@ func someScores() []*answer.Scored {
 	}
 	return []*answer.Scored{
 		{Messages: 5, Queries: []answer.Ranked{
-			{Source: 0, Relation: 0, Row: 2, Results: []answer.Result{
+			{Query: graph.Query{Source: 0, Relation: 0}, Row: 2, Results: []answer.Result{
 				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
 				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: reach.Column},
 			}, Best: []answer.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
 		}},
 		{Messages: 7, Queries: []answer.Ranked{
-			{Source: 1, Relation: 2, Row: 0, Results: []answer.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
+			{Query: graph.Query{Source: 1, Relation: 2}, Row: 0, Results: []answer.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
 				Best: []answer.Candidate{{Entity: 2, Score: 0, Distance: reach.Column}}},
-			{Source: 2, Relation: 3, Row: 1, Results: []answer.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
+			{Query: graph.Query{Source: 2, Relation: 3}, Row: 1, Results: []answer.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
 		}},
 	}
 }

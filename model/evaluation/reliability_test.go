@@ -8,6 +8,7 @@ import (
 
 	"tagnet/model/answer"
 	"tagnet/model/calibration"
+	"tagnet/model/graph"
 )
 
 // manyQueries returns bundles of queries about the relations likes, in both directions, and knows, which has too few. Each
@@ -19,7 +20,7 @@ func manyQueries() (bundles []*answer.Scored) {
 			if relation == 1 && i == 0 {
 				continue
 			}
-			s.Queries = append(s.Queries, answer.Ranked{Relation: relation, Row: 3*i + int64(relation), Results: []answer.Result{{Answer: 1}}, Best: []answer.Candidate{
+			s.Queries = append(s.Queries, answer.Ranked{Query: graph.Query{Relation: relation}, Row: 3*i + int64(relation), Results: []answer.Result{{Answer: 1}}, Best: []answer.Candidate{
 				{Entity: 2, Score: 9, Known: true}, {Entity: 1, Score: 2 + float32(i%3), Known: true}, {Entity: 0, Score: 1},
 			}})
 		}

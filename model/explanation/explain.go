@@ -35,12 +35,6 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	return &Explainer{graph: g, configuration: c, weights: weights, first: propagation.New(g, c, k), scorer: scorer{c, p}}, nil
 }
 
-// Query is a query (source, relation, ?), and what leaves its graph: nothing, unless a training query is explained.
-type Query struct {
-	Source, Relation int32
-	Removal          graph.Removal
-}
-
 // Explanation is why an answer has its score.
 type Explanation struct {
 	Score float64
@@ -87,9 +81,9 @@ func (e *Explainer) Worker() *Worker {
 	return w
 }
 
-// Explain returns the score of an entity as the answer of q, and the k best paths to it: simple and merged ones, or with
+// Explain returns the score of an entity as the answer of q, whose own answer only says what leaves the graph, and the k best paths to it: simple and merged ones, or with
 // walks all. It checks ctx before each layer.
-func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int, walks bool) (Explanation, error) {
+func (w *Worker) Explain(ctx context.Context, q graph.Query, answer int32, k int, walks bool) (Explanation, error) {
 	g := w.explainer.graph
 	if answer < 0 || int(answer) >= g.Entities {
 		return Explanation{}, fmt.Errorf("explaining: answer %d is out of range 0..%d", answer, g.Entities-1)
@@ -106,26 +100,26 @@ func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int, walk
 }
 
 // edges returns the score of an answer, and the edges of layer t at t-1 that lead to it, with their values.
-func (w *Worker) edges(ctx context.Context, q Query, answer int32) (score float64, layers [][]propagation.Edge, err error) {
+func (w *Worker) edges(ctx context.Context, q graph.Query, answer int32) (score float64, layers [][]propagation.Edge, err error) {
 	e, p := w.explainer, w.propagator
 	// A receiver from which the remaining layers do not reach the answer is on no path.
-	w.searcher.Search(answer, e.configuration.Layers, q.Removal, w.hops)
+	w.searcher.Search(answer, e.configuration.Layers, q, w.hops)
 	keep := func(layer int, receiver int32) bool { return int(w.hops[receiver]) <= e.configuration.Layers-layer }
-	query := propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal}
+	request := propagation.Request{Query: q}
 	if e.configuration.Prioritized() {
-		if err := p.Forward(ctx, e.weights, query); err != nil {
+		if err := p.Forward(ctx, e.weights, request); err != nil {
 			return 0, nil, fmt.Errorf("explaining: %w", err)
 		}
 		state, valid := [1]float32{}, [1]int32{}
 		p.Candidates([]int32{answer}, state[:], valid[:])
 		return float64(state[0]), p.SenderPriorities(keep), nil
 	}
-	query.Training, query.Candidates = true, []int32{answer}
-	if err := p.Forward(ctx, e.weights, query); err != nil {
+	request.Training, request.Candidates = true, []int32{answer}
+	if err := p.Forward(ctx, e.weights, request); err != nil {
 		return 0, nil, fmt.Errorf("explaining: %w", err)
 	}
 	valid := [1]int32{}
-	p.Candidates(query.Candidates, w.states, valid[:])
+	p.Candidates(request.Candidates, w.states, valid[:])
 	size := int(valid[0]) * e.configuration.Dim
 	clear(w.gradient)
 	score = e.scorer.score(w.states[:size], e.weights.Relations.Query(q.Relation), w.gradient[:size])

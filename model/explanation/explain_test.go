@@ -35,7 +35,7 @@ func TestGoldenExplanations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w, q := explainer.Worker(), Query{e.Query.Source, e.Query.Relation, e.Query.Removal}
+				w, q := explainer.Worker(), e.Query.Query
 				score, layers, err := w.edges(t.Context(), q, e.Answer)
 				if err != nil {
 					t.Fatal(err)
@@ -168,11 +168,11 @@ func TestMatchesReference(t *testing.T) {
 		}
 		w := explainer.Worker()
 		for range 12 {
-			q := Query{Source: int32(rng.IntN(g.Entities)), Relation: int32(rng.IntN(g.RelationCount()))}
+			q := graph.Query{Source: int32(rng.IntN(g.Entities)), Relation: int32(rng.IntN(g.RelationCount()))}
 			if senders, relations := g.In(q.Source); len(senders) > 0 && rng.IntN(2) == 0 {
-				q.Removal = graph.Removal{Active: true, OneHop: rng.IntN(2) == 0, Source: q.Source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0]}
+				q.Relation, q.Answer, q.Removal = g.Inverse(relations[0]), senders[0], graph.RemoveFact+graph.Removals(rng.IntN(2))
 			}
-			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Inside: reference.Inside(g, c.Within(g.Entities), q.Source, q.Removal)})
+			pass := m.Forward(reference.Query{Query: q, Inside: reference.Inside(g, c.Within(g.Entities), q)})
 			answer := int32(rng.IntN(g.Entities))
 			score, layers, err := w.edges(t.Context(), q, answer)
 			if err != nil {
@@ -182,7 +182,7 @@ func TestMatchesReference(t *testing.T) {
 				t.Error(err)
 			}
 			checkNeighbors(t, layers)
-			want := within(pass, answer, q.Removal, &golden.Case{Graph: g, Configuration: c})
+			want := within(pass, answer, q, &golden.Case{Graph: g, Configuration: c})
 			for _, edges := range want {
 				compared += len(edges)
 			}
@@ -230,13 +230,13 @@ func TestGoldenCasesMatchReference(t *testing.T) {
 		}
 		w := explainer.Worker()
 		for number, q := range c.Queries {
-			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal})
+			pass := m.Forward(reference.Query{Query: q.Query})
 			for answer := int32(number); int(answer) < c.Graph.Entities; answer += 13 {
-				_, layers, err := w.edges(t.Context(), Query{q.Source, q.Relation, q.Removal}, answer)
+				_, layers, err := w.edges(t.Context(), q.Query, answer)
 				if err != nil {
 					t.Fatal(err)
 				}
-				compareEdgeValues(t, layers, within(pass, answer, q.Removal, c), golden.Tolerance32)
+				compareEdgeValues(t, layers, within(pass, answer, q.Query, c), golden.Tolerance32)
 			}
 		}
 		if t.Failed() {
@@ -246,9 +246,9 @@ func TestGoldenCasesMatchReference(t *testing.T) {
 }
 
 // within returns the specification's edges from whose receivers the remaining layers reach the answer.
-func within(pass *reference.Pass, answer int32, removal graph.Removal, c *golden.Case) [][]propagation.Edge {
+func within(pass *reference.Pass, answer int32, q graph.Query, c *golden.Case) [][]propagation.Edge {
 	layers := c.Configuration.Layers
-	hops := reference.Distances(c.Graph, answer, layers, removal)
+	hops := reference.Distances(c.Graph, answer, layers, q)
 	kept := make([][]propagation.Edge, layers)
 	for l, edges := range pass.Edges(answer) {
 		for _, e := range edges {
@@ -404,7 +404,7 @@ func TestEqualEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0, Relation: 1}, 1, 100, true)
+		explained, err := explainer.Worker().Explain(t.Context(), graph.Query{Source: 0, Relation: 1}, 1, 100, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -433,20 +433,20 @@ func TestNoPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, answer := range []int32{0, 3} { // the source, and an entity that is not reached
-			explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, answer, 10, true)
+			explained, err := explainer.Worker().Explain(t.Context(), graph.Query{Source: 0}, answer, 10, true)
 			if err != nil || len(explained.Paths) != 0 {
 				t.Errorf("%s: paths to %d are %v, error %v; want none", policy, answer, explained.Paths, err)
 			}
 		}
-		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, 4, 10, true); err == nil {
+		if _, err := explainer.Worker().Explain(t.Context(), graph.Query{Source: 0}, 4, 10, true); err == nil {
 			t.Errorf("%s: an answer out of range is no error", policy)
 		}
-		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 9}, 1, 10, true); err == nil {
+		if _, err := explainer.Worker().Explain(t.Context(), graph.Query{Source: 9}, 1, 10, true); err == nil {
 			t.Errorf("%s: a source out of range is no error", policy)
 		}
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := explainer.Worker().Explain(canceled, Query{Source: 0}, 1, 10, true); err == nil {
+		if _, err := explainer.Worker().Explain(canceled, graph.Query{Source: 0}, 1, 10, true); err == nil {
 			t.Errorf("%s: a canceled context is no error", policy)
 		}
 	}
@@ -475,13 +475,13 @@ func TestRelationsFromAGraph(t *testing.T) {
 			}
 			w := explainer.Worker()
 			for range 4 {
-				q := Query{Source: int32(rng.IntN(g.Entities)), Relation: int32(rng.IntN(g.RelationCount()))}
+				q := graph.Query{Source: int32(rng.IntN(g.Entities)), Relation: int32(rng.IntN(g.RelationCount()))}
 				fixed, set := tabled(g, c, p, q.Relation, k)
 				m, err := reference.New(g, fixed, set)
 				if err != nil {
 					t.Fatal(err)
 				}
-				pass, answer := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation}), int32(rng.IntN(g.Entities))
+				pass, answer := m.Forward(reference.Query{Query: q}), int32(rng.IntN(g.Entities))
 				score, layers, err := w.edges(t.Context(), q, answer)
 				if err != nil {
 					t.Fatal(err)
@@ -489,7 +489,7 @@ func TestRelationsFromAGraph(t *testing.T) {
 				if err := golden.Compare("score", []float64{score}, pass.Scores[answer:answer+1], golden.Tolerance32); err != nil {
 					t.Error(err)
 				}
-				want := within(pass, answer, q.Removal, &golden.Case{Graph: g, Configuration: c})
+				want := within(pass, answer, q, &golden.Case{Graph: g, Configuration: c})
 				for _, edges := range want {
 					compared += len(edges)
 				}

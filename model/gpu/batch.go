@@ -7,22 +7,22 @@ import "tagnet/model/graph"
 // encodedQuery is the kernels' struct Query.
 type encodedQuery struct {
 	Source, Relation, Inverse, Answer int32
-	Removal                           int32 // 0: nothing, 1: the fact's two edges, 2: all edges between source and answer
+	Removal                           int32 // graph.Removals
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
 	Embedding, Table                  int32 // the row of its relation's embedding, and which tables of relation embeddings it reads, where these depend on the query
 	Seed                              uint64
 }
 
-// encode returns a query for the kernels, in the graph without the edges of a removal.
-func (e *engine) encode(source, relation int32, r graph.Removal) encodedQuery {
-	q := encodedQuery{Source: source, Relation: relation, Inverse: e.graph.Inverse(relation), Answer: -1}
-	if r.Active {
-		q.Answer, q.Removal = r.Answer, 1+flag(r.OneHop)
-		q.SourceDrop = int32(e.graph.Degree(source) - e.graph.DegreeWithout(source, r))
-		q.AnswerDrop = int32(e.graph.Degree(r.Answer) - e.graph.DegreeWithout(r.Answer, r))
+// encode returns a query for the kernels.
+func (e *engine) encode(q graph.Query) encodedQuery {
+	encoded := encodedQuery{Source: q.Source, Relation: q.Relation, Inverse: e.graph.Inverse(q.Relation), Answer: graph.None}
+	if q.Removal != graph.RemoveNothing {
+		encoded.Answer, encoded.Removal = q.Answer, int32(q.Removal)
+		encoded.SourceDrop = int32(e.graph.Degree(q.Source) - e.graph.DegreeWithout(q.Source, q))
+		encoded.AnswerDrop = int32(e.graph.Degree(q.Answer) - e.graph.DegreeWithout(q.Answer, q))
 	}
-	return q
+	return encoded
 }
 
 // scale is the kernels' struct Scale: 1 / (degree + 1) and the scalers c and 1 / max(c, 0.01).

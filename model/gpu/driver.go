@@ -80,7 +80,7 @@ type sharing struct {
 	turn   *sync.Mutex
 }
 
-func (s *sharing) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
+func (s *sharing) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	return s.scorer.Score(ctx, queries, list)

@@ -84,7 +84,7 @@ func checkTraining(t *testing.T, d device.Device, c *golden.Case) {
 	defer trainer.Close()
 	var examples []optimizer.Example
 	for _, q := range c.Queries {
-		examples = append(examples, optimizer.Example{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Negatives: q.Negatives})
+		examples = append(examples, optimizer.Example{Query: q.Query, Negatives: q.Negatives})
 	}
 	result, err := trainer.Step(examples, 1)
 	if err != nil {
@@ -107,11 +107,11 @@ func checkTraining(t *testing.T, d device.Device, c *golden.Case) {
 func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
 	t.Helper()
 	for i, q := range c.Queries {
-		scorer, err := NewScorer(d, without(t, c.Graph, q.Removal), nil, c.Configuration, c.Parameters32())
+		scorer, err := NewScorer(d, without(t, c.Graph, q.Query), nil, c.Configuration, c.Parameters32())
 		if err != nil {
 			t.Fatal(err)
 		}
-		scored, err := scorer.Score(t.Context(), []answer.Query{rankingAll(q.Source, q.Relation, c.Graph)}, ranking.Selection{})
+		scored, err := scorer.Score(t.Context(), []answer.Request{rankingAll(q.Source, q.Relation, c.Graph)}, ranking.Selection{})
 		if err := errors.Join(err, scorer.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -140,14 +140,14 @@ func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
 	}
 }
 
-// without returns a graph without the edges that a removal takes from it. The mean degree stays that of the whole graph.
-func without(t *testing.T, g *graph.Graph, r graph.Removal) *graph.Graph {
+// without returns a graph without the edges that leave that of a query. The mean degree stays that of the whole graph.
+func without(t *testing.T, g *graph.Graph, q graph.Query) *graph.Graph {
 	t.Helper()
 	var facts []graph.Fact
 	for o := range int32(g.Entities) {
 		for e := g.Offsets[o]; e < g.Offsets[o+1]; e++ {
 			u, relation := g.Senders[e], g.Relations[e]
-			if int(relation) < g.BaseRelations && !r.Removes(u, relation, o) {
+			if int(relation) < g.BaseRelations && !g.Removes(q, u, relation, o) {
 				facts = append(facts, graph.Fact{Head: u, Relation: relation, Tail: o})
 			}
 		}

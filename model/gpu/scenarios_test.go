@@ -81,7 +81,7 @@ func withHubs(t testing.TB, draw *rand.Rand) *graph.Graph {
 func draw(random *rand.Rand, g *graph.Graph, n int) []optimizer.Example {
 	var examples []optimizer.Example
 	for len(examples) < n {
-		e := optimizer.Example{Source: int32(random.IntN(g.Entities)), Relation: int32(random.IntN(g.RelationCount())), Answer: int32(random.IntN(g.Entities)), Key: random.Uint64()}
+		e := optimizer.Example{Query: graph.Query{Source: int32(random.IntN(g.Entities)), Relation: int32(random.IntN(g.RelationCount())), Answer: int32(random.IntN(g.Entities))}, Key: random.Uint64()}
 		if from, to := g.Offsets[e.Source], g.Offsets[e.Source+1]; to > from && len(examples)%4 < 3 {
 			edge := from + int64(random.IntN(int(to-from)))
 			e.Answer, e.Relation = g.Senders[edge], g.Inverse(g.Relations[edge])

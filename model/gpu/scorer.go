@@ -38,7 +38,7 @@ func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 }
 
 // Score answers queries as answer.Scorer says. It checks ctx before each layer that it gives the device.
-func (s *Scorer) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
+func (s *Scorer) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	out := &answer.Scored{Queries: make([]answer.Ranked, len(queries))}
 	for from := 0; from < len(queries); {
 		to := min(from+s.capacity, len(queries))
@@ -56,11 +56,11 @@ func (s *Scorer) Score(ctx context.Context, queries []answer.Query, list ranking
 func (s *Scorer) Close() error { return s.close() }
 
 // chunk answers queries together, and returns the number of messages that were sent.
-func (s *Scorer) chunk(ctx context.Context, queries []answer.Query, list ranking.Selection, out []answer.Ranked) (sent int64, err error) {
+func (s *Scorer) chunk(ctx context.Context, queries []answer.Request, list ranking.Selection, out []answer.Ranked) (sent int64, err error) {
 	n := len(queries)
 	encoded := make([]encodedQuery, n)
 	for i, q := range queries {
-		encoded[i] = s.encode(q.Source, q.Relation, q.Removal)
+		encoded[i] = s.encode(q.Query)
 	}
 	s.start(encoded, nil, nil, nil)
 	s.search(n)
@@ -74,7 +74,7 @@ func (s *Scorer) chunk(ctx context.Context, queries []answer.Query, list ranking
 	if sent, err = s.rank(queries, out); err != nil {
 		return 0, err
 	}
-	sampled := func(q answer.Query) bool { return q.Sample.Negatives > 0 }
+	sampled := func(q answer.Request) bool { return q.Sample.Negatives > 0 }
 	if !list.Plain() || slices.ContainsFunc(queries, sampled) {
 		return sent, s.choose(queries, list, out)
 	}
@@ -82,14 +82,14 @@ func (s *Scorer) chunk(ctx context.Context, queries []answer.Query, list ranking
 }
 
 // rank ranks the answers of queries that were scored among all entities, and sets everything but the best candidates.
-func (s *Scorer) rank(queries []answer.Query, out []answer.Ranked) (sent int64, err error) {
+func (s *Scorer) rank(queries []answer.Request, out []answer.Ranked) (sent int64, err error) {
 	var labeled []labeledAnswer
 	var known []int32
 	begin := []int32{0}
 	for i, q := range queries {
-		out[i] = answer.Ranked{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
+		out[i] = answer.Ranked{Query: q.Query, Row: q.Rows[0]}
 		for at, entity := range q.Answers {
-			if entity != answer.None {
+			if entity != graph.None {
 				labeled = append(labeled, labeledAnswer{int32(i), entity})
 				out[i].Results = append(out[i].Results, answer.Result{Row: q.Rows[at], Answer: entity})
 			}
@@ -137,7 +137,7 @@ func distance(d int32) int32 {
 }
 
 // choose sets the best candidates of queries that were scored, and the ranks among a sample, by the scores of all entities.
-func (s *Scorer) choose(queries []answer.Query, list ranking.Selection, out []answer.Ranked) error {
+func (s *Scorer) choose(queries []answer.Request, list ranking.Selection, out []answer.Ranked) error {
 	v := s.graph.Entities
 	scores, distances := make([]float32, v), make([]uint8, v)
 	var top []ranking.Candidate
@@ -161,7 +161,7 @@ func (s *Scorer) choose(queries []answer.Query, list ranking.Selection, out []an
 }
 
 // best sets the k best candidates of queries that were scored.
-func (s *Scorer) best(queries []answer.Query, k int, out []answer.Ranked) error {
+func (s *Scorer) best(queries []answer.Request, k int, out []answer.Ranked) error {
 	if k <= 0 {
 		return s.memory.err
 	}

@@ -25,15 +25,15 @@ import (
 
 // queries returns all queries of a graph with two entities as answers, of which some are known. A fact leaves the graph of those that
 // have one.
-func (s scenario) queries() (all []answer.Query) {
+func (s scenario) queries() (all []answer.Request) {
 	v := int32(s.graph.Entities)
 	for source := range v {
 		for relation := range int32(s.graph.RelationCount()) {
 			known := slices.Compact([]int32{source / 2, v - 1})
-			q := answer.Query{Source: source, Relation: relation, Rows: []int64{4, 7}, Answers: []int32{(source + relation) % v, v - 1}, Known: known}
+			q := answer.Request{Query: graph.Query{Source: source, Relation: relation, Answer: graph.None}, Rows: []int64{4, 7}, Answers: []int32{(source + relation) % v, v - 1}, Known: known}
 			for entity := range v {
-				if r := s.graph.RemovalOf(source, relation, entity); r.Active {
-					q.Removal, q.Answers[0] = r, entity
+				if s.graph.Has(source, relation, entity) {
+					q.Answer, q.Removal, q.Answers[0] = entity, graph.RemoveFact, entity
 				}
 			}
 			all = append(all, q)
@@ -43,8 +43,8 @@ func (s scenario) queries() (all []answer.Query) {
 }
 
 // rankingAll returns a query whose labeled answers are all entities, in the rows of their ids.
-func rankingAll(source, relation int32, g *graph.Graph) answer.Query {
-	q := answer.Query{Source: source, Relation: relation}
+func rankingAll(source, relation int32, g *graph.Graph) answer.Request {
+	q := answer.Request{Query: graph.Query{Source: source, Relation: relation, Answer: graph.None}}
 	for v := range int32(g.Entities) {
 		q.Rows, q.Answers = append(q.Rows, int64(v)), append(q.Answers, v)
 	}
@@ -60,7 +60,7 @@ func scores(q answer.Ranked) (list []float32) {
 }
 
 // answerOnTheCPU answers queries with packages inference and answer.
-func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queries []answer.Query, list ranking.Selection) *answer.Scored {
+func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queries []answer.Request, list ranking.Selection) *answer.Scored {
 	t.Helper()
 	scorer, err := inference.New(s.graph, nil, s.configuration, p, kernel.Available()[0])
 	if err != nil {
@@ -93,7 +93,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 			t.Parallel()
 			s := smallScenario(t, change)
 			queries, p := s.queries(), s.parameters()
-			queries[0].Answers[0] = answer.None
+			queries[0].Answers[0] = graph.None
 			scorer, err := NewScorer(interpreter.New(interpreter.Seed(3)), s.graph, nil, s.configuration, p)
 			if err != nil {
 				t.Fatal(err)
@@ -138,7 +138,7 @@ func TestScenariosAreScoredAsOnTheCPU(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer scorer.Close()
-			var queries []answer.Query
+			var queries []answer.Request
 			for _, e := range s.examples {
 				queries = append(queries, rankingAll(e.Source, e.Relation, s.graph))
 			}
@@ -178,9 +178,9 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := answer.Query{Source: 4, Relation: 1, Rows: []int64{0}, Answers: []int32{answer.None}}
+			q := answer.Request{Query: graph.Query{Source: 4, Relation: 1, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{graph.None}}
 			onCPU := cpu.Worker().Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{make([]float32, s.graph.Entities)})
-			_, onDevice := scorer.Score(t.Context(), []answer.Query{q}, ranking.Selection{})
+			_, onDevice := scorer.Score(t.Context(), []answer.Request{q}, ranking.Selection{})
 			if onCPU == nil || !errors.Is(onDevice, ranking.ErrNotFinite) || !strings.HasPrefix(onDevice.Error(), "scoring (4, 1, ?): ") || onCPU.Error() != onDevice.Error() {
 				t.Errorf("%v on the device, %v on the CPU, want one that names (4, 1, ?)", onDevice, onCPU)
 			}

@@ -3,6 +3,7 @@ package gpu
 import (
 	"testing"
 
+	"tagnet/model/configuration"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/golden"
 	"tagnet/model/internal/reference"
@@ -69,11 +70,11 @@ func (s scenario) differentiate(t *testing.T, p *parameters.Set[float32], seed u
 	gradients = parameters.NewSet[float64](s.layout())
 	sampler, negatives := optimizer.NewSampler(s.graph.Entities, s.configuration.StrictNegatives), make([]int32, s.configuration.Negatives)
 	for _, e := range s.examples {
-		removal := optimizer.Removal(e, s.graph, s.configuration)
+		e.Removal = configuration.Removal(s.configuration.Remove)
 		if err := sampler.Negatives(e, 0, nil, seed, negatives); err != nil {
 			t.Fatal(err)
 		}
-		pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: removal, Training: true})
+		pass := m.Forward(reference.Query{Query: e.Query, Training: true})
 		one, gradient := reference.Loss(pass.Scores, e.Answer, negatives, s.configuration.AdversarialTemperature)
 		loss += one / float64(len(s.examples))
 		for o := range gradient {

@@ -300,7 +300,8 @@ func (t *Trainer) prepare(w *worker, e optimizer.Example, seed uint64, q *encode
 	if err := optimizer.Check(e, t.graph, t.configuration.Negatives); err != nil {
 		return err
 	}
-	*q = t.encode(e.Source, e.Relation, optimizer.Removal(e, t.graph, t.configuration))
+	e.Removal = configuration.Removal(t.configuration.Remove)
+	*q = t.encode(e.Query)
 	if err := w.sampler.Negatives(e, 0, nil, seed, w.negatives); err != nil {
 		return err
 	}

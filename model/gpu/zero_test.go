@@ -37,7 +37,7 @@ func scoreZero(t *testing.T, z *golden.Zero) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var queries []answer.Query
+	var queries []answer.Request
 	for _, q := range z.Queries {
 		queries = append(queries, rankingAll(q.Source, q.Relation, z.Graph))
 	}
@@ -72,7 +72,7 @@ func trainZero(t *testing.T, z *golden.Zero) {
 	var loss float64
 	want := parameters.NewSet[float64](parameters.Layout(c, z.Graph.RelationCount()))
 	for _, e := range z.Training {
-		examples = append(examples, optimizer.Example{Source: e.Source, Relation: e.Relation, Answer: e.Answer, Negatives: e.Negatives})
+		examples = append(examples, optimizer.Example{Query: e.Query, Negatives: e.Negatives})
 		loss += e.Loss / float64(n)
 		for i, tensor := range e.Gradients.Tensors {
 			for j, g := range tensor.Data {

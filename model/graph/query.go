@@ -1,15 +1,17 @@
 package graph
 
+import "slices"
+
 // None is the Answer of a query that has none.
 const None int32 = -1
 
-// Query is a query (Source, Relation, ?) by ids.
+// Query is a query (Source, Relation, ?) by ids, in a graph that may lack edges between its source and an answer.
 type Query struct {
 	// Source is an entity. Relation is 0..2R-1: the inverse of a relation asks for the heads of its facts.
 	Source, Relation int32
-	// Answer is the entity that is asked about, or None.
+	// Answer is an answer, or None.
 	Answer int32
-	// Removal says which edges between Source and Answer leave the graph of the query.
+	// Removal says which edges between Source and Answer leave the graph of the query. Where it is RemoveNothing, Answer may be anything.
 	Removal Removals
 }
 
@@ -23,3 +25,73 @@ const (
 	RemoveFact
 	RemoveOneHop
 )
+
+// Touches reports whether o may have lost an in-edge.
+func (q Query) Touches(o int32) bool {
+	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer)
+}
+
+// SameGraph reports whether the same edges leave the graphs of two queries, by what the queries say.
+func (q Query) SameGraph(o Query) bool {
+	switch {
+	case q.Removal != o.Removal:
+		return false
+	case q.Removal == RemoveNothing:
+		return true
+	}
+	return q.Source == o.Source && q.Answer == o.Answer && (q.Removal == RemoveOneHop || q.Relation == o.Relation)
+}
+
+// RemovalOf returns RemoveFact where the graph has the fact of a query and its answer, else RemoveNothing.
+func (g *Graph) RemovalOf(q Query) Removals {
+	if g.Has(q.Source, q.Relation, q.Answer) {
+		return RemoveFact
+	}
+	return RemoveNothing
+}
+
+// Removes reports whether the edge sender -relation-> receiver leaves the graph of a query.
+func (g *Graph) Removes(q Query, sender, relation, receiver int32) bool {
+	if q.Removal == RemoveNothing {
+		return false
+	}
+	oneHop := q.Removal == RemoveOneHop
+	if sender == q.Source && receiver == q.Answer && (oneHop || relation == q.Relation) {
+		return true
+	}
+	return sender == q.Answer && receiver == q.Source && (oneHop || relation == g.Inverse(q.Relation))
+}
+
+// DegreeWithout returns the in-degree of o in the graph of a query.
+func (g *Graph) DegreeWithout(o int32, q Query) int {
+	degree := g.Degree(o)
+	if !q.Touches(o) {
+		return degree
+	}
+	senders, relations := g.In(o)
+	for i, sender := range senders {
+		if g.Removes(q, sender, relations[i], o) {
+			degree--
+		}
+	}
+	return degree
+}
+
+// Between returns the number of edges from the answer of a query to its source: those that leave its graph, and those left, or zeros
+// where nothing leaves it. As many lead from source to answer, unless the two are the same entity: then the counts are those of its
+// loops, with both edges of each.
+func (g *Graph) Between(q Query) (removed, left int64) {
+	if q.Removal == RemoveNothing {
+		return 0, 0
+	}
+	senders, relations := g.In(q.Source)
+	first, _ := slices.BinarySearch(senders, q.Answer)
+	for i := first; i < len(senders) && senders[i] == q.Answer; i++ {
+		if g.Removes(q, q.Answer, relations[i], q.Source) {
+			removed++
+		} else {
+			left++
+		}
+	}
+	return removed, left
+}

@@ -33,8 +33,8 @@ func NewSearcher(g *Graph) *Searcher {
 }
 
 // Search sets distances[o], for each of the V entities, to the fewest edges from source to o in the
-// graph without the removal, or to reach.Unreached where that is more than hops.
-func (s *Searcher) Search(source int32, hops int, removal Removal, distances []uint8) {
+// graph of q, which need not be asked from there, or to reach.Unreached where that is more than hops.
+func (s *Searcher) Search(source int32, hops int, q Query, distances []uint8) {
 	for o := range distances {
 		distances[o] = reach.Unreached
 	}
@@ -44,22 +44,22 @@ func (s *Searcher) Search(source int32, hops int, removal Removal, distances []u
 		begin := frontier
 		frontier = len(s.reached)
 		if float64(frontier-begin)*s.bottomUpGain > float64(len(distances)-frontier) {
-			s.bottomUp(uint8(distance), removal, distances)
+			s.bottomUp(uint8(distance), q, distances)
 		} else {
-			s.topDown(s.reached[begin:], uint8(distance), removal, distances)
+			s.topDown(s.reached[begin:], uint8(distance), q, distances)
 		}
 	}
 }
 
 // topDown reaches the neighbors of the frontier.
-func (s *Searcher) topDown(frontier []int32, distance uint8, removal Removal, distances []uint8) {
+func (s *Searcher) topDown(frontier []int32, distance uint8, q Query, distances []uint8) {
 	reached := s.reached
 	for _, u := range frontier {
 		neighbors, relations := s.graph.In(u)
-		if removal.Touches(u) {
+		if q.Touches(u) {
 			for i, o := range neighbors {
 				// An edge is removed together with its inverse, the one that enters u.
-				if distances[o] == reach.Unreached && !removal.Removes(o, relations[i], u) {
+				if distances[o] == reach.Unreached && !s.graph.Removes(q, o, relations[i], u) {
 					distances[o] = distance
 					reached = append(reached, o)
 				}
@@ -82,7 +82,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal Removal, di
 }
 
 // bottomUp reaches the unreached entities that have a neighbor in the frontier.
-func (s *Searcher) bottomUp(distance uint8, removal Removal, distances []uint8) {
+func (s *Searcher) bottomUp(distance uint8, q Query, distances []uint8) {
 	if len(s.unreached) == 0 {
 		for o, known := range distances {
 			if known == reach.Unreached {
@@ -94,7 +94,7 @@ func (s *Searcher) bottomUp(distance uint8, removal Removal, distances []uint8) 
 	for _, o := range s.unreached {
 		switch {
 		case distances[o] != reach.Unreached: // reached by a top-down step since
-		case s.adjoins(o, distance-1, removal, distances):
+		case s.adjoins(o, distance-1, q, distances):
 			distances[o] = distance
 			s.reached = append(s.reached, o)
 		default:
@@ -105,11 +105,11 @@ func (s *Searcher) bottomUp(distance uint8, removal Removal, distances []uint8) 
 }
 
 // adjoins reports whether o has a neighbor at a distance.
-func (s *Searcher) adjoins(o int32, distance uint8, removal Removal, distances []uint8) bool {
+func (s *Searcher) adjoins(o int32, distance uint8, q Query, distances []uint8) bool {
 	neighbors, relations := s.graph.In(o)
-	if removal.Touches(o) {
+	if q.Touches(o) {
 		for i, u := range neighbors {
-			if distances[u] == distance && !removal.Removes(u, relations[i], o) {
+			if distances[u] == distance && !s.graph.Removes(q, u, relations[i], o) {
 				return true
 			}
 		}

@@ -26,17 +26,17 @@ func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *
 }
 
 // relaxed is Bellman-Ford over a list of edges: slow and simple.
-func relaxed(g *Graph, source int32, hops int, removal Removal) []uint8 {
+func relaxed(g *Graph, hops int, q Query) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {
 		distances[o] = reach.Unreached
 	}
-	distances[source] = 0
+	distances[q.Source] = 0
 	for hop := 1; hop <= hops; hop++ {
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if int(distances[u]) == hop-1 && distances[o] == reach.Unreached && !removal.Removes(u, relations[i], o) {
+				if int(distances[u]) == hop-1 && distances[o] == reach.Unreached && !g.Removes(q, u, relations[i], o) {
 					distances[o] = uint8(hop)
 				}
 			}
@@ -53,22 +53,19 @@ func TestSearchMatchesRelaxation(t *testing.T) {
 		searcher := NewSearcher(g)
 		got := make([]uint8, g.Entities)
 		source := int32(rng.IntN(g.Entities))
-		removals := []Removal{{}}
+		queries := []Query{{Source: source}}
 		if senders, relations := g.In(source); len(senders) > 0 {
-			for _, oneHop := range []bool{false, true} {
-				removals = append(removals, Removal{
-					Active: true, OneHop: oneHop, Source: source, Answer: senders[0],
-					Relation: g.Inverse(relations[0]), Inverse: relations[0],
-				})
+			for _, remove := range []Removals{RemoveFact, RemoveOneHop} {
+				queries = append(queries, Query{Source: source, Relation: g.Inverse(relations[0]), Answer: senders[0], Removal: remove})
 			}
 		}
-		for _, removal := range removals {
+		for _, q := range queries {
 			for hops := range 8 {
-				searcher.Search(source, hops, removal, got)
-				want := relaxed(g, source, hops, removal)
+				searcher.Search(source, hops, q, got)
+				want := relaxed(g, hops, q)
 				for o := range want {
 					if got[o] != want[o] {
-						t.Fatalf("source %d, hops %d, %+v: distance of %d is %d, want %d", source, hops, removal, o, got[o], want[o])
+						t.Fatalf("hops %d, %+v: distance of %d is %d, want %d", hops, q, o, got[o], want[o])
 					}
 				}
 			}
@@ -83,6 +80,6 @@ func BenchmarkSearch(b *testing.B) {
 	distances := make([]uint8, g.Entities)
 	b.ReportAllocs()
 	for i := range b.N {
-		searcher.Search(int32(i%g.Entities), 6, Removal{}, distances)
+		searcher.Search(int32(i%g.Entities), 6, Query{}, distances)
 	}
 }

@@ -49,28 +49,32 @@ func TestScoresWithinReach(t *testing.T) {
 		}
 		worker, other := scorer.Worker(), scorer.Worker()
 		for range 3 {
-			source, relations := int32(rng.IntN(g.Entities)), []int32{0, 2, 5}
-			removal := graph.Removal{}
-			if senders, of := g.In(source); len(senders) > 0 && rng.IntN(2) == 0 {
-				removal = g.RemovalOf(source, g.Inverse(of[0]), senders[0])
+			q, relations := graph.Query{Source: int32(rng.IntN(g.Entities))}, []int32{0, 2, 5}
+			if senders, of := g.In(q.Source); len(senders) > 0 && rng.IntN(2) == 0 {
+				q.Answer, q.Removal = senders[0], graph.RemoveFact+graph.Removals(rng.IntN(2))
+				if q.Removal == graph.RemoveFact {
+					relations = []int32{g.Inverse(of[0])}
+				}
 			}
 			scores := make([][]float32, len(relations))
 			for i := range scores {
 				scores[i] = make([]float32, g.Entities)
 			}
-			if err := worker.ScoresWithout(t.Context(), source, removal, nil, relations, scores); err != nil {
+			q.Relation = relations[0]
+			if err := worker.ScoresWithout(t.Context(), q, nil, relations, scores); err != nil {
 				t.Fatal(err)
 			}
 			sent := int64(0)
-			inside := reference.Inside(g, c.Within(g.Entities), source, removal)
+			inside := reference.Inside(g, c.Within(g.Entities), q)
 			for i, relation := range relations {
-				pass := m.Forward(reference.Query{Source: source, Relation: relation, Removal: removal, Inside: inside})
-				name := fmt.Sprintf("seed %d, %s, (%d, %d, ?)", seed, k.Name(), source, relation)
+				q.Relation = relation
+				pass := m.Forward(reference.Query{Query: q, Inside: inside})
+				name := fmt.Sprintf("seed %d, %s, (%d, %d, ?)", seed, k.Name(), q.Source, relation)
 				if err := golden.Compare(name, scores[i], pass.Scores, 5e-3); err != nil {
 					t.Fatal(err)
 				}
 				alone := make([]float32, g.Entities)
-				if err := other.ScoresWithout(t.Context(), source, removal, nil, []int32{relation}, [][]float32{alone}); err != nil {
+				if err := other.ScoresWithout(t.Context(), q, nil, []int32{relation}, [][]float32{alone}); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(alone, scores[i]) {

@@ -77,20 +77,19 @@ func (s *Scorer) Worker() *Worker {
 // unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
 // the layout, and are propagated in batches where that is faster. Batches change no bit of the scores. Scores checks ctx before each layer.
 func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
-	return w.ScoresWithout(ctx, source, graph.Removal{}, nil, relations, scores)
+	return w.ScoresWithout(ctx, graph.Query{Source: source}, nil, relations, scores)
 }
 
-// ScoresWithout is Scores in the graph without the edges of a removal, whose source is that of the queries, or, unless that is nil, in a part
-// of it; see propagation.Query.
-func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.Removal, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
+// ScoresWithout is Scores in the graph of q, from its source, or, unless that is nil, in a part of it; see propagation.Request.
+func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
-	query := propagation.Query{Source: source, Removal: removal, Part: part}
+	request := propagation.Request{Query: q, Part: part}
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
-		if err := w.scoreBatch(ctx, query, batch, scores); err != nil {
+		if err := w.scoreBatch(ctx, request, batch, scores); err != nil {
 			return err
 		}
 		relations, scores = relations[len(batch):], scores[len(batch):]
@@ -99,8 +98,8 @@ func (w *Worker) ScoresWithout(ctx context.Context, source int32, removal graph.
 }
 
 // scoreBatch scores all entities for relations that are propagated together.
-func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch []int32, scores [][]float32) error {
-	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, query, batch); err != nil {
+func (w *Worker) scoreBatch(ctx context.Context, request propagation.Request, batch []int32, scores [][]float32) error {
+	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, request, batch); err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
 	w.sent += w.propagator.Sent()
@@ -108,7 +107,7 @@ func (w *Worker) scoreBatch(ctx context.Context, query propagation.Query, batch 
 		if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
 			return err
 		}
-		if err := ranking.CheckFinite(query.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
+		if err := ranking.CheckFinite(request.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ func TestGoldenScores(t *testing.T) {
 		for _, k := range kernel.Available() {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
 				for i, q := range c.Queries {
-					g := without(t, c.Graph, q.Removal)
+					g := without(t, c.Graph, q.Query)
 					scorer, err := inference.New(g, nil, c.Configuration, c.Parameters32(), k)
 					if err != nil {
 						t.Fatal(err)
@@ -58,7 +58,7 @@ func TestGoldenScoresWithout(t *testing.T) {
 				worker, whole := scorer.Worker(), make([]float32, c.Graph.Entities)
 				for i, q := range c.Queries {
 					scores := make([]float32, c.Graph.Entities)
-					if err := worker.ScoresWithout(t.Context(), q.Source, q.Removal, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
+					if err := worker.ScoresWithout(t.Context(), q.Query, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
 						t.Fatal(err)
 					}
 					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
@@ -67,7 +67,7 @@ func TestGoldenScoresWithout(t *testing.T) {
 					if err := worker.Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{whole}); err != nil {
 						t.Fatal(err)
 					}
-					if q.Removal.Active && !slices.Equal(scores, whole) {
+					if q.Removal != graph.RemoveNothing && !slices.Equal(scores, whole) {
 						removed++
 					}
 				}
@@ -79,8 +79,8 @@ func TestGoldenScoresWithout(t *testing.T) {
 	}
 }
 
-// without returns the graph without a removal's edges, but with the constants of the whole graph.
-func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
+// without returns the graph without the edges that leave that of a query, but with the constants of the whole graph.
+func without(t *testing.T, g *graph.Graph, q graph.Query) *graph.Graph {
 	t.Helper()
 	reduced := *g
 	reduced.Offsets = make([]int64, g.Entities+1)
@@ -88,7 +88,7 @@ func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
 	for o := range int32(g.Entities) {
 		senders, relations := g.In(o)
 		for i, u := range senders {
-			if !removal.Removes(u, relations[i], o) {
+			if !g.Removes(q, u, relations[i], o) {
 				reduced.Senders = append(reduced.Senders, u)
 				reduced.Relations = append(reduced.Relations, relations[i])
 			}

@@ -43,14 +43,14 @@ func (c *Corrector) Reset(source int32, distances []uint8, hops int, whole Level
 	c.ready = false
 }
 
-// Without returns the levels of the source in the graph without a removal, whose source must be that
-// of the last Reset.
-func (c *Corrector) Without(removal graph.Removal) Levels {
-	removed, left := c.graph.Between(removal)
+// Without returns the levels of the source in the graph of a query, whose source must be that of the
+// last Reset.
+func (c *Corrector) Without(q graph.Query) Levels {
+	removed, left := c.graph.Between(q)
 	l := c.whole
 	switch {
 	case removed == 0:
-	case removal.Source == removal.Answer:
+	case q.Source == q.Answer:
 		l.Edges -= removed
 		l.Within[0] -= removed
 	case left > 0: // source and answer are still adjacent
@@ -61,7 +61,7 @@ func (c *Corrector) Without(removal graph.Removal) Levels {
 		l.Within[0] = c.whole.Within[0]
 	default:
 		l.Edges -= 2 * removed
-		c.move(&l, removal.Answer)
+		c.move(&l, q.Answer)
 	}
 	return l
 }

@@ -10,18 +10,18 @@ import (
 
 // plain lists the edges that are left, searches them level by level and counts them one by one: slow,
 // and independent of the code under test.
-func plain(g *graph.Graph, hops int, removal graph.Removal) Levels {
+func plain(g *graph.Graph, hops int, q graph.Query) Levels {
 	type edge struct{ from, to int32 }
 	var edges []edge
 	for o := range int32(g.Entities) {
 		senders, relations := g.In(o)
 		for i, u := range senders {
-			if !removal.Removes(u, relations[i], o) {
+			if !g.Removes(q, u, relations[i], o) {
 				edges = append(edges, edge{u, o})
 			}
 		}
 	}
-	level := map[int32]int{removal.Source: 0}
+	level := map[int32]int{q.Source: 0}
 	for distance := 1; distance <= hops; distance++ {
 		for _, e := range edges {
 			from, reached := level[e.from]
@@ -45,23 +45,26 @@ func plain(g *graph.Graph, hops int, removal graph.Removal) Levels {
 	return l
 }
 
-// removalsOf returns the removals of the training queries of facts, both directions of each.
-func removalsOf(g *graph.Graph, facts []graph.Fact, oneHop bool) []graph.Removal {
-	var all []graph.Removal
+// queriesOf returns the training queries of facts, both directions of each.
+func queriesOf(g *graph.Graph, facts []graph.Fact, oneHop bool) []graph.Query {
+	var all []graph.Query
+	remove := graph.RemoveFact
+	if oneHop {
+		remove = graph.RemoveOneHop
+	}
 	for _, f := range facts {
-		removal := graph.Removal{Active: true, OneHop: oneHop, Source: f.Head, Answer: f.Tail, Relation: f.Relation, Inverse: g.Inverse(f.Relation)}
-		inverse := removal
-		inverse.Source, inverse.Answer, inverse.Relation, inverse.Inverse = f.Tail, f.Head, removal.Inverse, removal.Relation
-		all = append(all, removal, inverse)
+		all = append(all,
+			graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail, Removal: remove},
+			graph.Query{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head, Removal: remove})
 	}
 	return all
 }
 
-// corrected returns a corrector's levels for a removal, after a search and a count of the whole graph.
-func corrected(c *Corrector, distances []uint8, hops int, removal graph.Removal) Levels {
-	graph.NewSearcher(c.graph).Search(removal.Source, hops, graph.Removal{}, distances)
-	c.Reset(removal.Source, distances, hops, CountLevels(c.graph, distances, hops))
-	return c.Without(removal)
+// corrected returns a corrector's levels for a query, after a search and a count of the whole graph.
+func corrected(c *Corrector, distances []uint8, hops int, q graph.Query) Levels {
+	graph.NewSearcher(c.graph).Search(q.Source, hops, graph.Query{}, distances)
+	c.Reset(q.Source, distances, hops, CountLevels(c.graph, distances, hops))
+	return c.Without(q)
 }
 
 // shaped returns facts in a row or ring, in a tree, in a row with shortcuts, or at random, with some
@@ -111,16 +114,16 @@ func TestWithoutEqualsSearching(t *testing.T) {
 			t.Fatal(err)
 		}
 		corrector, distances := NewCorrector(g), make([]uint8, entities)
-		removals := append(removalsOf(g, facts, false), removalsOf(g, facts, true)...)
-		random.Shuffle(len(removals), func(i, j int) { removals[i], removals[j] = removals[j], removals[i] })
+		queries := append(queriesOf(g, facts, false), queriesOf(g, facts, true)...)
+		random.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
 		searcher, before, after := graph.NewSearcher(g), make([]uint8, entities), make([]uint8, entities)
-		for _, removal := range removals {
-			got, want := corrected(corrector, distances, hops, removal), plain(g, hops, removal)
+		for _, q := range queries {
+			got, want := corrected(corrector, distances, hops, q), plain(g, hops, q)
 			if got != want {
-				t.Fatalf("trial %d, %d hops, %+v of %v:\n%+v, want\n%+v", trial, hops, removal, facts, got, want)
+				t.Fatalf("trial %d, %d hops, %+v of %v:\n%+v, want\n%+v", trial, hops, q, facts, got, want)
 			}
-			searcher.Search(removal.Source, hops, graph.Removal{}, before)
-			searcher.Search(removal.Source, hops, removal, after)
+			searcher.Search(q.Source, hops, graph.Query{}, before)
+			searcher.Search(q.Source, hops, q, after)
 			if string(before) != string(after) {
 				moved++
 			}
@@ -143,17 +146,17 @@ func TestQueriesOfASourceInAnyOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		distances := make([]uint8, g.Entities)
-		one, removals := NewCorrector(g), removalsOf(g, facts, true)
-		source := removals[0].Source
-		graph.NewSearcher(g).Search(source, hops, graph.Removal{}, distances)
+		one, queries := NewCorrector(g), queriesOf(g, facts, true)
+		source := queries[0].Source
+		graph.NewSearcher(g).Search(source, hops, graph.Query{}, distances)
 		one.Reset(source, distances, hops, CountLevels(g, distances, hops))
 		for range 40 {
-			removal := removals[random.IntN(len(removals))]
-			if removal.Source != source {
+			q := queries[random.IntN(len(queries))]
+			if q.Source != source {
 				continue
 			}
-			if got, want := one.Without(removal), plain(g, hops, removal); got != want {
-				t.Fatalf("%+v of %v:\n%+v, want\n%+v", removal, facts, got, want)
+			if got, want := one.Without(q), plain(g, hops, q); got != want {
+				t.Fatalf("%+v of %v:\n%+v, want\n%+v", q, facts, got, want)
 			}
 		}
 	}
@@ -168,12 +171,12 @@ func TestCountsWithoutRemoved(t *testing.T) {
 	for trial := range 40 {
 		g, facts := randomGraph(t, random, 10+trial/2, 8+2*trial)
 		corrector, distances := NewCorrector(g), make([]uint8, g.Entities)
-		removals := removalsOf(g, facts, trial%2 == 0)
+		queries := queriesOf(g, facts, trial%2 == 0)
 		for range 10 {
-			removal := removals[random.IntN(len(removals))]
-			levels := corrected(corrector, distances, hops, removal)
-			graph.NewSearcher(g).Search(removal.Source, hops, removal, distances)
-			compare(t, g, distances, removal, levels, hops)
+			q := queries[random.IntN(len(queries))]
+			levels := corrected(corrector, distances, hops, q)
+			graph.NewSearcher(g).Search(q.Source, hops, q, distances)
+			compare(t, g, distances, q, levels, hops)
 		}
 	}
 }
@@ -185,18 +188,18 @@ func TestNothingRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, removal := range map[string]graph.Removal{
+	for name, q := range map[string]graph.Query{
 		"inactive":        {Source: 0, Answer: 1},
-		"other relation":  {Active: true, Source: 0, Answer: 1, Relation: 1, Inverse: 3},
-		"other direction": {Active: true, Source: 1, Answer: 0, Relation: 0, Inverse: 2},
-		"no neighbor":     {Active: true, OneHop: true, Source: 0, Answer: 2},
-		"never reached":   {Active: true, Source: 0, Answer: 3},
-		"no loop":         {Active: true, OneHop: true, Source: 0, Answer: 0},
-		"without edges":   {Active: true, Source: 3, Answer: 0},
+		"other relation":  {Source: 0, Relation: 1, Answer: 1, Removal: graph.RemoveFact},
+		"other direction": {Source: 1, Answer: 0, Removal: graph.RemoveFact},
+		"no neighbor":     {Source: 0, Answer: 2, Removal: graph.RemoveOneHop},
+		"never reached":   {Source: 0, Answer: 3, Removal: graph.RemoveFact},
+		"no loop":         {Source: 0, Answer: 0, Removal: graph.RemoveOneHop},
+		"without edges":   {Source: 3, Answer: 0, Removal: graph.RemoveFact},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := corrected(NewCorrector(g), make([]uint8, g.Entities), 6, removal)
-			if want := plain(g, 6, graph.Removal{Source: removal.Source}); got != want {
+			got := corrected(NewCorrector(g), make([]uint8, g.Entities), 6, q)
+			if want := plain(g, 6, graph.Query{Source: q.Source}); got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
 		})
@@ -209,7 +212,7 @@ func TestSumsOfLevels(t *testing.T) {
 	g, _ := randomGraph(t, rand.New(rand.NewPCG(11, 12)), 30, 60)
 	distances := make([]uint8, g.Entities)
 	levels := func(source int32) Levels {
-		graph.NewSearcher(g).Search(source, 6, graph.Removal{}, distances)
+		graph.NewSearcher(g).Search(source, 6, graph.Query{}, distances)
 		return CountLevels(g, distances, 6)
 	}
 	a, b := levels(0), levels(9)
@@ -230,12 +233,12 @@ func TestSumsOfLevels(t *testing.T) {
 func TestCorrectingDoesNotAllocate(t *testing.T) {
 	g, facts := randomGraph(t, rand.New(rand.NewPCG(13, 14)), 200, 300)
 	searcher, distances := graph.NewSearcher(g), make([]uint8, g.Entities)
-	corrector, removals := NewCorrector(g), removalsOf(g, facts, false)
+	corrector, queries := NewCorrector(g), queriesOf(g, facts, false)
 	each := testing.AllocsPerRun(3, func() {
-		for _, removal := range removals {
-			searcher.Search(removal.Source, 6, graph.Removal{}, distances)
-			corrector.Reset(removal.Source, distances, 6, CountLevels(g, distances, 6))
-			corrector.Without(removal)
+		for _, q := range queries {
+			searcher.Search(q.Source, 6, graph.Query{}, distances)
+			corrector.Reset(q.Source, distances, 6, CountLevels(g, distances, 6))
+			corrector.Without(q)
 		}
 	})
 	if each > 1 { // the searcher's list, once

@@ -58,17 +58,17 @@ type bruteForce struct {
 
 const unreachable = 31
 
-func (a *bruteForce) levels(hops int, removal graph.Removal) Levels {
+func (a *bruteForce) levels(hops int, q graph.Query) Levels {
 	for o := range a.level {
 		a.level[o] = unreachable
 	}
-	a.level[removal.Source] = 0
-	a.queue = append(a.queue[:0], removal.Source)
+	a.level[q.Source] = 0
+	a.queue = append(a.queue[:0], q.Source)
 	for i := 0; i < len(a.queue) && int(a.level[a.queue[i]]) < hops; i++ {
 		u := a.queue[i]
 		neighbors, relations := a.graph.In(u)
 		for j, o := range neighbors {
-			if a.level[o] == unreachable && !removal.Removes(o, relations[j], u) {
+			if a.level[o] == unreachable && !a.graph.Removes(q, o, relations[j], u) {
 				a.level[o] = a.level[u] + 1
 				a.queue = append(a.queue, o)
 			}
@@ -78,14 +78,14 @@ func (a *bruteForce) levels(hops int, removal graph.Removal) Levels {
 	for o := range int32(a.graph.Entities) {
 		senders, relations := a.graph.In(o)
 		row := &edges[a.level[o]]
-		if !removal.Touches(o) {
+		if !q.Touches(o) {
 			for _, u := range senders {
 				row[a.level[u]]++
 			}
 			continue
 		}
 		for i, u := range senders {
-			if !removal.Removes(u, relations[i], o) {
+			if !a.graph.Removes(q, u, relations[i], o) {
 				row[a.level[u]]++
 			}
 		}
@@ -122,26 +122,26 @@ func TestTrainingQueriesOfRealData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, facts := dataset(t, name)
-			removals := append(removalsOf(g, facts, false), removalsOf(g, facts, true)...)
+			queries := append(queriesOf(g, facts, false), queriesOf(g, facts, true)...)
 			if os.Getenv("TAGNET_TEST_ALL") != "" && filepath.Dir(name) == "inductive" {
 				sample = every
 			}
 			if sample != every {
 				random := rand.New(rand.NewPCG(1, 2))
-				random.Shuffle(len(removals), func(i, j int) { removals[i], removals[j] = removals[j], removals[i] })
-				removals = removals[:sample]
+				random.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
+				queries = queries[:sample]
 			}
 			// Queries of one source follow each other, as in the stage.
-			slices.SortStableFunc(removals, func(a, b graph.Removal) int { return cmp.Compare(a.Source, b.Source) })
+			slices.SortStableFunc(queries, func(a, b graph.Query) int { return cmp.Compare(a.Source, b.Source) })
 			corrector, searcher, distances := NewCorrector(g), graph.NewSearcher(g), make([]uint8, g.Entities)
 			brute := bruteForce{graph: g, level: make([]uint8, g.Entities)}
-			for i, removal := range removals {
-				if i == 0 || removals[i-1].Source != removal.Source {
-					searcher.Search(removal.Source, hops, graph.Removal{}, distances)
-					corrector.Reset(removal.Source, distances, hops, CountLevels(g, distances, hops))
+			for i, q := range queries {
+				if i == 0 || queries[i-1].Source != q.Source {
+					searcher.Search(q.Source, hops, graph.Query{}, distances)
+					corrector.Reset(q.Source, distances, hops, CountLevels(g, distances, hops))
 				}
-				if got, want := corrector.Without(removal), brute.levels(hops, removal); got != want {
-					t.Fatalf("%+v:\n%+v, want\n%+v", removal, got, want)
+				if got, want := corrector.Without(q), brute.levels(hops, q); got != want {
+					t.Fatalf("%+v:\n%+v, want\n%+v", q, got, want)
 				}
 			}
 		})
@@ -155,8 +155,8 @@ func BenchmarkTrainingQueries(b *testing.B) {
 	for _, name := range []string{"fb15k-237", "wn18rr"} {
 		g, facts := dataset(b, name)
 		for _, oneHop := range []bool{false, true} {
-			bySource := make([][]graph.Removal, g.Entities)
-			for _, r := range removalsOf(g, facts, oneHop) {
+			bySource := make([][]graph.Query, g.Entities)
+			for _, r := range queriesOf(g, facts, oneHop) {
 				bySource[r.Source] = append(bySource[r.Source], r)
 			}
 			b.Run(fmt.Sprintf("%s/one_hop=%v", name, oneHop), func(b *testing.B) {
@@ -165,20 +165,20 @@ func BenchmarkTrainingQueries(b *testing.B) {
 				corrected, searched := 0, 0
 				random := rand.New(rand.NewPCG(1, 2))
 				for range b.N {
-					removals := bySource[random.IntN(g.Entities)] // every entity has a fact
-					searcher.Search(removals[0].Source, hops, graph.Removal{}, distances)
+					queries := bySource[random.IntN(g.Entities)] // every entity has a fact
+					searcher.Search(queries[0].Source, hops, graph.Query{}, distances)
 					whole := CountLevels(g, distances, hops)
 					begin := time.Now()
-					corrector.Reset(removals[0].Source, distances, hops, whole)
-					for _, removal := range removals {
-						corrector.Without(removal)
+					corrector.Reset(queries[0].Source, distances, hops, whole)
+					for _, q := range queries {
+						corrector.Without(q)
 					}
 					correcting += time.Since(begin)
-					corrected += len(removals)
+					corrected += len(queries)
 					begin = time.Now()
 					for range some {
-						removal := removals[random.IntN(len(removals))]
-						searcher.Search(removal.Source, hops, removal, distances)
+						q := queries[random.IntN(len(queries))]
+						searcher.Search(q.Source, hops, q, distances)
 						CountLevels(g, distances, hops)
 					}
 					searching += time.Since(begin)

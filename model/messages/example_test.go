@@ -24,11 +24,11 @@ func ExampleCorrector() {
 	}
 	const hops = 3
 	distances := make([]uint8, g.Entities)
-	graph.NewSearcher(g).Search(0, hops, graph.Removal{}, distances)
+	graph.NewSearcher(g).Search(0, hops, graph.Query{}, distances)
 	whole := messages.CountLevels(g, distances, hops)
 	c := messages.NewCorrector(g)
 	c.Reset(0, distances, hops, whole)
-	without := c.Without(graph.Removal{Active: true, Source: 0, Answer: 2, Relation: 0, Inverse: 1})
+	without := c.Without(graph.Query{Source: 0, Relation: 0, Answer: 2, Removal: graph.RemoveFact})
 	for _, l := range []messages.Levels{whole, without} {
 		fmt.Println("edges", l.Edges, "between", l.Between[1:hops+1], "within", l.Within[:hops+1])
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // count counts the edges of a query's graph one by one, as the definition says.
-func count(g *graph.Graph, distances []uint8, removal graph.Removal, layers, layer, delta int) Counts {
+func count(g *graph.Graph, distances []uint8, q graph.Query, layers, layer, delta int) Counts {
 	const far = 1 << 20
 	distance := func(o int32) int {
 		if int(distances[o]) > layers {
@@ -22,7 +22,7 @@ func count(g *graph.Graph, distances []uint8, removal graph.Removal, layers, lay
 	for o := range int32(g.Entities) {
 		senders, relations := g.In(o)
 		for i, u := range senders {
-			if removal.Removes(u, relations[i], o) {
+			if g.Removes(q, u, relations[i], o) {
 				continue
 			}
 			c.Edges++
@@ -70,20 +70,20 @@ func TestLayerEqualsCountingEdgeByEdge(t *testing.T) {
 		source := random.Int32N(int32(g.Entities))
 		distances := make([]uint8, g.Entities)
 		for _, hops := range []int{6, configuration.MaxLayers} {
-			graph.NewSearcher(g).Search(source, hops, graph.Removal{}, distances)
-			compare(t, g, distances, graph.Removal{}, CountLevels(g, distances, hops), hops)
+			graph.NewSearcher(g).Search(source, hops, graph.Query{}, distances)
+			compare(t, g, distances, graph.Query{}, CountLevels(g, distances, hops), hops)
 		}
 	}
 }
 
-func compare(t *testing.T, g *graph.Graph, distances []uint8, removal graph.Removal, levels Levels, hops int) {
+func compare(t *testing.T, g *graph.Graph, distances []uint8, q graph.Query, levels Levels, hops int) {
 	t.Helper()
 	for layers := 1; layers <= hops; layers++ {
 		for layer := 1; layer <= layers; layer++ {
 			for delta := range layers + 2 {
-				got, want := levels.Layer(layers, layer, delta), count(g, distances, removal, layers, layer, delta)
+				got, want := levels.Layer(layers, layer, delta), count(g, distances, q, layers, layer, delta)
 				if got != want {
-					t.Fatalf("%d layers, layer %d, delta %d, removal %+v: %+v, want %+v", layers, layer, delta, removal, got, want)
+					t.Fatalf("%d layers, layer %d, delta %d, %+v: %+v, want %+v", layers, layer, delta, q, got, want)
 				}
 			}
 		}
@@ -95,7 +95,7 @@ func TestSumsAreWhole(t *testing.T) {
 	t.Parallel()
 	g, _ := randomGraph(t, rand.New(rand.NewPCG(7, 8)), 30, 60)
 	distances := make([]uint8, g.Entities)
-	graph.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)
+	graph.NewSearcher(g).Search(0, 6, graph.Query{}, distances)
 	levels := CountLevels(g, distances, 6)
 	for delta := range 7 {
 		t.Run(fmt.Sprint("delta ", delta), func(t *testing.T) {

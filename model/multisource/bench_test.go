@@ -115,7 +115,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 		}
 		together += time.Since(begin)
 		plain += alone(func(source int32) { queue = searchPlainly(g, source, hops, distances, queue) })
-		switched += alone(func(source int32) { switching.Search(source, hops, graph.Removal{}, distances) })
+		switched += alone(func(source int32) { switching.Search(source, hops, graph.Query{}, distances) })
 	}
 	per := func(d time.Duration, sources int) float64 { return 1e6 * d.Seconds() / float64(b.N) / float64(sources) }
 	some := (len(sources) + apart - 1) / apart

@@ -52,7 +52,7 @@ func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops in
 	}
 	one, distances := graph.NewSearcher(g), make([]uint8, g.Entities)
 	for i, source := range sources {
-		one.Search(source, hops, graph.Removal{}, distances)
+		one.Search(source, hops, graph.Query{}, distances)
 		if want := tables.Pack(distances); s.gather.Distances && !slices.Equal(s.Packed(i), want) {
 			t.Fatalf("%d hops, source %d at index %d: packed % x, want % x", hops, source, i, s.Packed(i), want)
 		}

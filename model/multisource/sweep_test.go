@@ -42,7 +42,7 @@ func TestSweep(t *testing.T) {
 			t.Fatalf("source %d comes as number %d", source, next)
 		}
 		next++
-		searcher.Search(source, 5, graph.Removal{}, want)
+		searcher.Search(source, 5, graph.Query{}, want)
 		if !slices.Equal(packed, tables.Pack(want)) {
 			t.Fatalf("source %d has wrong distances", source)
 		}

@@ -3,19 +3,18 @@ package optimizer
 import (
 	"fmt"
 
-	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/subgraph"
 )
 
-// Example is one training query (Source, Relation, ?) with its answer.
+// Example is one training query with its answer. What leaves its graph is up to the configuration, whatever its Removal.
 type Example struct {
-	Source, Relation, Answer int32
+	graph.Query
 	// Known are the answers of (Source, Relation) known while training, in ascending order.
 	Known []int32
 	// Key is unique to this use of the query: negatives and dropout derive from it and the seed.
 	Key uint64
-	// Part, unless nil, is what the query propagates through; see propagation.Query.
+	// Part, unless nil, is what the query propagates through; see propagation.Request.
 	Part *subgraph.Subgraph
 	// Negatives are the entities to rank the answer against, configuration.Negatives of them; nil,
 	// the usual case, draws them.
@@ -39,16 +38,4 @@ func Check(e Example, g *graph.Graph, negatives int) error {
 		}
 	}
 	return nil
-}
-
-// Removal returns the edges that a configuration removes from the graph of an example's query.
-func Removal(e Example, g *graph.Graph, c configuration.Configuration) graph.Removal {
-	if c.Remove == configuration.RemoveNone {
-		return graph.Removal{}
-	}
-	return graph.Removal{
-		Active: true, OneHop: c.Remove == configuration.RemoveOneHop,
-		Source: e.Source, Answer: e.Answer,
-		Relation: e.Relation, Inverse: g.Inverse(e.Relation),
-	}
 }

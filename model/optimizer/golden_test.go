@@ -1,9 +1,9 @@
 package optimizer
 
 import (
-	"fmt"
 	"testing"
 
+	"tagnet/model/configuration"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
@@ -40,7 +40,7 @@ func goldenTrainer(t *testing.T, c *golden.Case, k kernel.Kernel, threads int) (
 		if len(q.Negatives) != conf.Negatives {
 			t.Fatalf("query %d has %d negatives, others %d", i, len(q.Negatives), conf.Negatives)
 		}
-		examples = append(examples, Example{Source: q.Source, Relation: q.Relation, Answer: q.Answer,
+		examples = append(examples, Example{Query: q.Query,
 			Negatives: q.Negatives, Key: uint64(i)})
 	}
 	p := c.Parameters32()
@@ -49,8 +49,8 @@ func goldenTrainer(t *testing.T, c *golden.Case, k kernel.Kernel, threads int) (
 		t.Fatal(err)
 	}
 	for i, q := range c.Queries {
-		if got := Removal(examples[i], c.Graph, conf); fmt.Sprint(got) != fmt.Sprint(q.Removal) {
-			t.Fatalf("query %d: removal %+v, want %+v", i, got, q.Removal)
+		if got := configuration.Removal(conf.Remove); got != q.Removal {
+			t.Fatalf("query %d: removal %v, want %v", i, got, q.Removal)
 		}
 	}
 	return trainer, examples

@@ -77,8 +77,9 @@ func TestStepAgreesWithReference(t *testing.T) {
 			want, gradients := 0.0, parameters.NewSet[float64](layout)
 			w, left := trainer.workers[0], 0
 			for _, e := range batch {
-				q := reference.Query{Source: e.Source, Relation: e.Relation, Removal: Removal(e, g, c), Training: true}
-				q.Inside = reference.Inside(g, c, q.Source, q.Removal)
+				e.Removal = configuration.Removal(c.Remove)
+				q := reference.Query{Query: e.Query, Training: true}
+				q.Inside = reference.Inside(g, c, q.Query)
 				err := w.sampler.Draw(5, e.Key, e.Answer, e.Known, w.entities[1:])
 				if c.ReachNegatives > 0 && !q.Inside[e.Answer] {
 					left++

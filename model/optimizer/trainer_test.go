@@ -48,8 +48,8 @@ func ask(g *graph.Graph, facts []graph.Fact) []Example {
 		inverse := g.Inverse(f.Relation)
 		known[[2]int32{f.Head, f.Relation}] = append(known[[2]int32{f.Head, f.Relation}], f.Tail)
 		known[[2]int32{f.Tail, inverse}] = append(known[[2]int32{f.Tail, inverse}], f.Head)
-		examples = append(examples, Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail},
-			Example{Source: f.Tail, Relation: inverse, Answer: f.Head})
+		examples = append(examples, Example{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}},
+			Example{Query: graph.Query{Source: f.Tail, Relation: inverse, Answer: f.Head}})
 	}
 	for i := range examples {
 		e := &examples[i]

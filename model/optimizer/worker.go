@@ -18,7 +18,7 @@ type worker struct {
 	head       *head.Head[float32]
 
 	entities  []int32 // the answer, then the negatives
-	query     propagation.Query
+	request   propagation.Request
 	gradients *propagation.Gradients // the current query's
 }
 
@@ -41,10 +41,10 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	if err := Check(e, g, c.Negatives); err != nil {
 		return outcome{err: err}
 	}
-	removal := Removal(e, g, c)
+	e.Removal = configuration.Removal(c.Remove)
 	var among []int32
 	if c.ReachNegatives > 0 {
-		among = w.propagator.Inside(e.Source, removal, e.Part)
+		among = w.propagator.Inside(e.Query, e.Part)
 		if LeftOut(e, among) {
 			p.Zero()
 			h.Zero()
@@ -55,9 +55,8 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	if err := w.sampler.Negatives(e, c.ReachNegatives, among, seed, w.entities[1:]); err != nil {
 		return outcome{err: err}
 	}
-	w.query = propagation.Query{
-		Source: e.Source, Relation: e.Relation, Removal: removal,
-		Candidates: w.entities, Part: e.Part,
+	w.request = propagation.Request{
+		Query: e.Query, Candidates: w.entities, Part: e.Part,
 		Training: true, ShareStates: c.ShareStates && c.Policy == configuration.PolicyWindow, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
@@ -72,7 +71,7 @@ func (w *worker) Depth() int { return w.propagator.Depth() }
 func (w *worker) Width() int { return w.propagator.Width() }
 
 func (w *worker) Forward() error {
-	return w.propagator.Forward(context.Background(), w.trainer.weights, w.query)
+	return w.propagator.Forward(context.Background(), w.trainer.weights, w.request)
 }
 
 func (w *worker) Candidates(entities []int32, states []float32, valid []int32) {

@@ -45,7 +45,7 @@ func compareScores(t *testing.T, z *golden.Zero, k kernel.Kernel) {
 	}
 	for i, e := range z.Training {
 		scores, logits := make([]float32, z.Graph.Entities), []float32(nil)
-		if err := scorer.Worker().ScoresWithout(t.Context(), e.Source, z.Removal(e), nil, []int32{e.Relation}, [][]float32{scores}); err != nil {
+		if err := scorer.Worker().ScoresWithout(t.Context(), e.Query, nil, []int32{e.Relation}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range append([]int32{e.Answer}, e.Negatives...) {
@@ -69,7 +69,7 @@ func compareTraining(t *testing.T, z *golden.Zero, k kernel.Kernel) {
 		var batch []Example
 		loss, sum := 0.0, parameters.NewSet[float64](parameters.Layout(c, z.Graph.RelationCount()))
 		for _, e := range examples {
-			batch = append(batch, Example{Source: e.Source, Relation: e.Relation, Answer: e.Answer, Negatives: e.Negatives})
+			batch = append(batch, Example{Query: e.Query, Negatives: e.Negatives})
 			loss += e.Loss / float64(len(examples))
 			for i, tensor := range e.Gradients.Tensors {
 				for j, v := range tensor.Data {

@@ -304,16 +304,13 @@ func (h *Header) part(row *tables.Part) *Part {
 	for i, count := range row.Counts {
 		p.Offsets[i+1] = p.Offsets[i] + int64(count)
 	}
-	p.Source, p.Queries = p.Local(row.Source), queriesOf(row)
+	p.Query, p.Queries = graph.Query{Source: p.Local(row.Source), Answer: graph.None}, queriesOf(row)
 	if !h.HasRemovals() {
 		return p
 	}
 	q := p.Queries[0]
 	if answer := p.Local(q.Answer); answer >= 0 {
-		p.Removal = graph.Removal{
-			Active: true, OneHop: h.Remove == configuration.RemoveOneHop, Source: p.Source, Answer: answer,
-			Relation: q.Relation, Inverse: (&graph.Graph{BaseRelations: h.BaseRelations}).Inverse(q.Relation),
-		}
+		p.Relation, p.Answer, p.Removal = q.Relation, answer, configuration.Removal(h.Remove)
 	}
 	return p
 }

@@ -19,13 +19,13 @@ type Triple struct {
 
 // Queries returns the queries of triples in both directions, ordered as those of a bundle. known returns the ascending known answers of a
 // query.
-func Queries(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []answer.Query {
+func Queries(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []answer.Request {
 	rows := make([]answer.Row, 0, 2*len(triples))
 	for _, t := range triples {
-		inverse := g.Inverse(t.Relation)
-		rows = append(rows,
-			answer.Row{Number: 2 * t.Number, Source: t.Head, Relation: t.Relation, Answer: t.Tail, Removal: g.RemovalOf(t.Head, t.Relation, t.Tail)},
-			answer.Row{Number: 2*t.Number + 1, Source: t.Tail, Relation: inverse, Answer: t.Head, Removal: g.RemovalOf(t.Tail, inverse, t.Head)})
+		asTail := graph.Query{Source: t.Head, Relation: t.Relation, Answer: t.Tail}
+		asHead := graph.Query{Source: t.Tail, Relation: g.Inverse(t.Relation), Answer: t.Head}
+		asTail.Removal, asHead.Removal = g.RemovalOf(asTail), g.RemovalOf(asHead)
+		rows = append(rows, answer.Row{Number: 2 * t.Number, Query: asTail}, answer.Row{Number: 2*t.Number + 1, Query: asHead})
 	}
 	return answer.Group(rows, known)
 }

@@ -93,10 +93,10 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 				source, relation, answer int32
 				got                      plausibility.Side
 			}{"tail": {f.Head, f.Relation, f.Tail, got.AsTail}, "head": {f.Tail, g.Inverse(f.Relation), f.Head, got.AsHead}} {
-				q := reference.Query{Source: side.source, Relation: side.relation}
+				q := reference.Query{Query: graph.Query{Source: side.source, Relation: side.relation, Answer: side.answer}}
 				if got.Known {
 					facts++
-					q.Removal = graph.Removal{Active: true, Source: side.source, Answer: side.answer, Relation: side.relation, Inverse: g.Inverse(side.relation)}
+					q.Removal = graph.RemoveFact
 				}
 				pass := spec.Forward(q)
 				what := fmt.Sprintf("seed %d, %s of %+v", seed, name, f)
@@ -213,7 +213,7 @@ func TestQueriesAreShared(t *testing.T) {
 	}
 	removed, shared := 0, 0
 	for _, q := range plausibility.Queries(g, func(int32, int32) []int32 { return nil }, triples) {
-		if q.Removal.Active {
+		if q.Removal != graph.RemoveNothing {
 			removed++
 		}
 		if len(q.Rows) == 2 && q.Source == 2 {

@@ -14,7 +14,7 @@ import (
 type steady struct {
 	propagator *Propagator
 	weights    *Weights
-	queries    []Query
+	queries    []Request
 	entities   []int32
 	states     []float32
 	valid      []int32
@@ -47,7 +47,7 @@ func newSteady(t testing.TB, c configuration.Configuration, entities, facts int,
 		t.Fatal(err)
 	}
 	for i := range 8 {
-		q := Query{Source: int32(i), Relation: int32(i), Training: training}
+		q := Request{Query: graph.Query{Source: int32(i), Relation: int32(i)}, Training: training}
 		s.queries = append(s.queries, q)
 	}
 	s.entities = []int32{1, 2, 3, 4, 5, 6, 7}

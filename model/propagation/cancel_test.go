@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/propagation"
@@ -20,7 +21,7 @@ func TestForwardIsCanceled(t *testing.T) {
 		if err := weights.Load(k, c.Parameters32()); err != nil {
 			t.Fatal(err)
 		}
-		q := propagation.Query{Source: c.Queries[0].Source, Relation: c.Queries[0].Relation}
+		q := propagation.Request{Query: graph.Query{Source: c.Queries[0].Source, Relation: c.Queries[0].Relation}}
 		p := propagation.New(c.Graph, c.Configuration, k)
 		if err := p.Forward(golden.Ending(t.Context(), 1), weights, q); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v", c.Name, err)

@@ -39,7 +39,7 @@ func (p *runner) searched() []uint8 {
 		d.searcher, d.hops = graph.NewSearcher(p.graph), make([]uint8, p.graph.Entities)
 	}
 	if !d.current {
-		d.searcher.Search(p.query.Source, p.configuration.Layers, p.query.Removal, d.hops)
+		d.searcher.Search(p.query.Source, p.configuration.Layers, p.query.Query, d.hops)
 		d.current = true
 	}
 	return d.hops

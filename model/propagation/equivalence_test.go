@@ -28,7 +28,7 @@ func TestEquivalentStatesAreCopied(t *testing.T) {
 		shared, alone := New(g, c, k), New(g, c, k)
 		copied := 0
 		for source := range int32(60) {
-			q := Query{Source: source, Relation: source % 6}
+			q := Request{Query: graph.Query{Source: source, Relation: source % 6}}
 			if err := shared.Forward(t.Context(), w, q); err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestSharedStatesHaveTheSameGradients(t *testing.T) {
 			shared, alone := New(g, c, k), New(g, c, k)
 			candidates, copied := []int32{30, 31, 50, 51, 52, 300, 399}, 0
 			for source := range int32(60) {
-				q := Query{Source: source, Relation: source % 6, Training: true, Candidates: candidates}
+				q := Request{Query: graph.Query{Source: source, Relation: source % 6}, Training: true, Candidates: candidates}
 				want := gradientsOf(t, alone, w, q)
 				q.ShareStates = true
 				got := gradientsOf(t, shared, w, q)
@@ -116,7 +116,7 @@ func TestSharedStatesHaveTheSameGradients(t *testing.T) {
 }
 
 // gradientsOf returns the gradients of a query whose candidates' states have themselves as gradients.
-func gradientsOf(t *testing.T, p *Propagator, w *Weights, q Query) *Gradients {
+func gradientsOf(t *testing.T, p *Propagator, w *Weights, q Request) *Gradients {
 	t.Helper()
 	if err := p.Forward(t.Context(), w, q); err != nil {
 		t.Fatal(err)

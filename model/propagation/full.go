@@ -50,7 +50,7 @@ func (p *fullPolicy) forward(ctx context.Context) error {
 	c := p.configuration
 	d := c.Dim
 	if !p.sameGraph {
-		p.layout.FillAll(p.query.Removal)
+		p.layout.FillAll(p.query.Query)
 		p.weighReceivers()
 	}
 	p.findNeededByLayer(p.query.Candidates)

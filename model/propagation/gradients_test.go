@@ -15,7 +15,7 @@ import (
 type headed struct {
 	*propagation.Propagator
 	weights   *propagation.Weights
-	query     propagation.Query
+	query     propagation.Request
 	gradients *propagation.Gradients
 }
 
@@ -60,7 +60,7 @@ func compareGradients(t *testing.T, c *golden.Case, k kernel.Kernel) {
 	var relations []int32
 	total := 0.0
 	for _, q := range c.Queries {
-		h.query = propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true}
+		h.query = propagation.Request{Query: q.Query, Training: true}
 		h.gradients = propagation.NewGradients(c.Configuration, c.Graph.RelationCount())
 		into := network.NewGradients()
 		loss, err := network.Run(weights.Relations.Query(q.Relation), append([]int32{q.Answer}, q.Negatives...), 1/float64(len(c.Queries)), into)

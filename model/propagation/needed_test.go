@@ -38,9 +38,8 @@ func compareNeeded(t *testing.T, c configuration.Configuration) {
 	fewer := false
 	for i := range some.queries {
 		removed := some.queries[i]
-		if senders, relations := some.propagator.graph.In(removed.Source); len(senders) > 0 {
-			removed.Removal = graph.Removal{Active: true, OneHop: true, Source: removed.Source, Answer: senders[0],
-				Relation: some.propagator.graph.Inverse(relations[0]), Inverse: relations[0]}
+		if senders, _ := some.propagator.graph.In(removed.Source); len(senders) > 0 {
+			removed.Answer, removed.Removal = senders[0], graph.RemoveOneHop
 		}
 		some.queries[i], all.queries[i] = removed, removed
 		some.queries[i].Candidates = some.entities

@@ -3,6 +3,7 @@ package propagation_test
 import (
 	"testing"
 
+	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/propagation"
@@ -26,7 +27,7 @@ func TestSenderPrioritiesAreRelative(t *testing.T) {
 			}
 			p := propagation.New(c.Graph, c.Configuration, k)
 			q := c.Queries[0]
-			if err := p.Forward(t.Context(), weights, propagation.Query{Source: q.Source, Relation: q.Relation}); err != nil {
+			if err := p.Forward(t.Context(), weights, propagation.Request{Query: graph.Query{Source: q.Source, Relation: q.Relation}}); err != nil {
 				t.Fatal(err)
 			}
 			for l, edges := range p.SenderPriorities(func(int, int32) bool { return true }) {

@@ -23,7 +23,7 @@ func TestGoldenStates(t *testing.T) {
 				p := propagation.New(c.Graph, c.Configuration, k)
 				for i, q := range c.Queries {
 					for _, training := range []bool{false, true} {
-						query := propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: training}
+						query := propagation.Request{Query: q.Query, Training: training}
 						if err := p.Forward(t.Context(), weights, query); err != nil {
 							t.Fatal(err)
 						}

@@ -12,11 +12,9 @@ import (
 	"tagnet/model/window"
 )
 
-// Query is a query (source, relation, ?) and the graph it is answered in.
-type Query struct {
-	Source, Relation int32
-	// Removal is what leaves the query's graph.
-	Removal graph.Removal
+// Request is a query, and how it is propagated.
+type Request struct {
+	graph.Query
 	// Candidates are the entities whose final states will be read: within a window, only the states
 	// that these depend on are computed. Nil stands for all entities.
 	Candidates []int32
@@ -25,7 +23,7 @@ type Query struct {
 	// ShareStates computes equivalent states once while training within a window, without dropout. The
 	// gradients are the same but for rounding. Scoring always does so.
 	ShareStates bool
-	// Part, unless nil, is what subgraph.Finder finds for the source and the removal, where there is a reach. It never changes.
+	// Part, unless nil, is what subgraph.Finder finds for the query, where there is a reach. It never changes.
 	Part *subgraph.Subgraph
 	// Seed determines the dropout masks.
 	Seed uint64
@@ -75,7 +73,7 @@ func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kerne
 }
 
 // Forward propagates from the query's source. The states stay until the next call. It checks ctx before each layer.
-func (p *Propagator) Forward(ctx context.Context, w *Weights, q Query) error {
+func (p *Propagator) Forward(ctx context.Context, w *Weights, q Request) error {
 	p.relations = append(p.relations[:0], q.Relation)
 	return p.propagate(ctx, w, q)
 }
@@ -90,10 +88,10 @@ func (p *Propagator) MaxLanes() int {
 }
 
 // ForwardBatch propagates one or two queries that differ in their relations only; relations stands
-// in for q.Relation. Each query is a lane of the state tables: every sender is looked up once, and
+// in for q.Relation, but for what leaves the graph. Each query is a lane of the state tables: every sender is looked up once, and
 // every weight matrix folded once, for both. A lane has the same bits as the query alone. Two lanes
 // are for scoring within a window.
-func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Query, relations []int32) error {
+func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Request, relations []int32) error {
 	if len(relations) < 1 || len(relations) > 2 {
 		return fmt.Errorf("propagating a batch of %d queries: want 1 or 2", len(relations))
 	}
@@ -104,14 +102,14 @@ func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Query, rela
 	return p.propagate(ctx, w, q)
 }
 
-func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) error {
+func (p *Propagator) propagate(ctx context.Context, w *Weights, q Request) error {
 	if err := p.check(w, q); err != nil {
 		return err
 	}
 	if p.reach != nil {
 		q = p.enter(q)
 	}
-	p.sameGraph = p.done && q.Removal == p.query.Removal && q.Training == p.query.Training
+	p.sameGraph = p.done && q.SameGraph(p.query.Query) && q.Training == p.query.Training
 	p.sameSearch = p.sameGraph && q.Source == p.query.Source
 	p.distances.current = p.distances.current && p.sameSearch
 	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
@@ -122,7 +120,7 @@ func (p *Propagator) propagate(ctx context.Context, w *Weights, q Query) error {
 	return err
 }
 
-func (p *Propagator) check(w *Weights, q Query) error {
+func (p *Propagator) check(w *Weights, q Request) error {
 	g := p.whole
 	if w.configuration != p.configuration || w.relationCount != g.RelationCount() {
 		return fmt.Errorf("propagating: the weights belong to another configuration or number of relations (%d, want %d)", w.relationCount, g.RelationCount())

@@ -37,7 +37,7 @@ func TestReadmeExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := New(g, c, k)
-	if err := p.Forward(t.Context(), w, Query{}); err != nil {
+	if err := p.Forward(t.Context(), w, Request{}); err != nil {
 		t.Fatal(err)
 	}
 	readme, err := os.ReadFile("../README.md")
@@ -57,7 +57,7 @@ func TestReadmeExample(t *testing.T) {
 	if err := weights.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := full.Forward(t.Context(), weights, Query{}); err != nil {
+	if err := full.Forward(t.Context(), weights, Request{}); err != nil {
 		t.Fatal(err)
 	}
 	if full.Sent() != 28 || full.Updated() != 16 {
@@ -92,7 +92,7 @@ func updatesTable(p *Propagator) string {
 // countsTable lists the counts of messages by layer.
 func countsTable(g *graph.Graph, c configuration.Configuration) string {
 	distances := make([]uint8, g.Entities)
-	graph.NewSearcher(g).Search(0, c.Layers, graph.Removal{}, distances)
+	graph.NewSearcher(g).Search(0, c.Layers, graph.Query{}, distances)
 	levels := messages.CountLevels(g, distances, c.Layers)
 	return table(func(out *tabwriter.Writer) {
 		fmt.Fprint(out, "layer\tedges\tkept\tkept empty\tpruned empty\tpruned redundant\n")

@@ -69,15 +69,16 @@ func randomConfiguration(rng *rand.Rand, draws *configurationtest.Draws) configu
 	return c
 }
 
-func randomRemoval(g *graph.Graph, c configuration.Configuration, source int32) graph.Removal {
-	senders, relations := g.In(source)
-	if len(senders) == 0 || c.Remove == configuration.RemoveNone {
-		return graph.Removal{}
+// randomQuery returns a query from a source, and removes an edge to one of its neighbors as a configuration does.
+func randomQuery(rng *rand.Rand, g *graph.Graph, c configuration.Configuration, source int32) graph.Query {
+	q := graph.Query{Source: source, Relation: int32(rng.IntN(g.RelationCount()))}
+	if senders, relations := g.In(source); len(senders) > 0 {
+		q.Answer, q.Removal = senders[0], configuration.Removal(c.Remove)
+		if q.Removal == graph.RemoveFact {
+			q.Relation = g.Inverse(relations[0])
+		}
 	}
-	return graph.Removal{
-		Active: true, OneHop: c.Remove == configuration.RemoveOneHop,
-		Source: source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0],
-	}
+	return q
 }
 
 // rounding is the tolerance of float32 with random weights, relative to a tensor's largest magnitude. It
@@ -165,10 +166,7 @@ func matchReference(t *testing.T, seeds uint64, kernels []kernel.Kernel, draw fu
 			p := New(g, c, k)
 			for number := range 3 {
 				source := int32(rng.IntN(entities))
-				q := Query{
-					Source: source, Relation: int32(rng.IntN(g.RelationCount())), Training: true, Seed: seed,
-					Removal: randomRemoval(g, c, source),
-				}
+				q := Request{Query: randomQuery(rng, g, c, source), Training: true, Seed: seed}
 				candidates := []int32{source}
 				for range 6 {
 					candidates = append(candidates, int32(rng.IntN(entities)))
@@ -203,7 +201,7 @@ func tame(c configuration.Configuration, set *parameters.Set[float64], rounded *
 
 // compareWithReference compares the states of entities, and gradients. few has the propagator compute only what these
 // depend on. It returns the number of entities that the search reaches.
-func compareWithReference(t *testing.T, name string, p *Propagator, weights *Weights, model *reference.Model, q Query, entities []int32, few bool, rng *rand.Rand) (reached int) {
+func compareWithReference(t *testing.T, name string, p *Propagator, weights *Weights, model *reference.Model, q Request, entities []int32, few bool, rng *rand.Rand) (reached int) {
 	t.Helper()
 	c := p.configuration
 	if few {
@@ -214,7 +212,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		t.Fatal(err)
 	}
 	want := model.Forward(reference.Query{
-		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.dropoutOf(q.Seed), Inside: reference.Inside(p.whole, p.configuration, q.Source, q.Removal),
+		Query: q.Query, Training: true, Dropout: p.dropoutOf(q.Seed), Inside: reference.Inside(p.whole, p.configuration, q.Query),
 	})
 	size := p.Depth() * p.Width()
 	states, valid := make([]float32, len(entities)*size), make([]int32, len(entities))

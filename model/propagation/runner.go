@@ -24,7 +24,7 @@ type runner struct {
 
 	// The last query. With a reach its entities have the ids of the part.
 	weights    *Weights
-	query      Query
+	query      Request
 	relations  []int32 // the query's relation, or one for each lane of a batch
 	embeddings embeddings
 	distances  distances

@@ -136,7 +136,7 @@ func (s *selection) sort() {
 func (a *astar) countEdges() (total int) {
 	p := a.runner
 	for _, u := range a.selection.senders {
-		total += p.graph.DegreeWithout(u, p.query.Removal) // as many edges leave an entity as enter it
+		total += p.graph.DegreeWithout(u, p.query.Query) // as many edges leave an entity as enter it
 	}
 	return total
 }
@@ -173,13 +173,13 @@ func (a *astar) cutEdges(count int) cut {
 
 // countHeads counts the edges from the senders to each head, and sorts the heads' keys.
 func (a *astar) countHeads() {
-	s, removal := &a.selection, a.runner.query.Removal
+	s, g, q := &a.selection, a.runner.graph, a.runner.query.Query
 	s.keys = s.keys[:0]
 	for _, u := range s.senders {
-		heads, inverses := a.runner.graph.In(u)
-		touched := removal.Touches(u)
+		heads, inverses := g.In(u)
+		touched := q.Touches(u)
 		for j, o := range heads {
-			if touched && removal.Removes(o, inverses[j], u) {
+			if touched && g.Removes(q, o, inverses[j], u) {
 				continue
 			}
 			if s.count[o] == 0 {
@@ -196,12 +196,12 @@ func (s *selection) edgesTo(i int) int { return int(s.count[uint32(s.keys[i])]) 
 
 // countOfKey returns the number of edges from the cut's sender to heads of the cut's key.
 func (a *astar) countOfKey(c cut) (count int) {
-	s, removal := &a.selection, a.runner.query.Removal
+	s, g, q := &a.selection, a.runner.graph, a.runner.query.Query
 	u := s.senders[c.sender]
-	heads, inverses := a.runner.graph.In(u)
-	touched := removal.Touches(u)
+	heads, inverses := g.In(u)
+	touched := q.Touches(u)
 	for j, o := range heads {
-		if s.key[o] == c.key && !(touched && removal.Removes(o, inverses[j], u)) {
+		if s.key[o] == c.key && !(touched && g.Removes(q, o, inverses[j], u)) {
 			count++
 		}
 	}
@@ -215,7 +215,7 @@ func (a *astar) listLast(c cut, count int) {
 	heads, inverses := p.graph.In(u)
 	s.last = s.last[:0]
 	for j, o := range heads {
-		if s.key[o] == c.key && !p.query.Removal.Removes(o, inverses[j], u) {
+		if s.key[o] == c.key && !p.graph.Removes(p.query.Query, o, inverses[j], u) {
 			s.last = append(s.last, selectedEdge{o, c.sender, p.graph.Inverse(inverses[j])})
 		}
 	}
@@ -235,13 +235,13 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 	for i, u := range s.senders {
 		first, sender := len(s.edges), int32(i)
 		heads, inverses := p.graph.In(u)
-		touched := p.query.Removal.Touches(u)
+		touched := p.query.Touches(u)
 		highest := c.key // of a head to which the sender's edges are selected
 		if sender >= c.sender {
 			highest--
 		}
 		for j, o := range heads {
-			if s.key[o] > highest || !admits.edge(u, o) || a.receivers != nil && !a.receivers[o] || touched && p.query.Removal.Removes(o, inverses[j], u) {
+			if s.key[o] > highest || !admits.edge(u, o) || a.receivers != nil && !a.receivers[o] || touched && p.graph.Removes(p.query.Query, o, inverses[j], u) {
 				continue
 			}
 			s.edges = append(s.edges, selectedEdge{o, sender, p.graph.Inverse(inverses[j])})
@@ -311,7 +311,7 @@ func (a *astar) groupByReceiver(layer *astarLayer) {
 			end := next + s.count[o]
 			layer.entities = append(layer.entities, o)
 			edges.Offsets = append(edges.Offsets, next, end, end)
-			layer.degrees = append(layer.degrees, int32(p.graph.DegreeWithout(o, p.query.Removal)))
+			layer.degrees = append(layer.degrees, int32(p.graph.DegreeWithout(o, p.query.Query)))
 			s.count[o], next = next, end // from here on, the index of the entity's next edge
 		}
 	}

@@ -22,7 +22,7 @@ func TestSelectsLikeASort(t *testing.T) {
 		c := configuration.Default()
 		c.Policy = configuration.PolicyAStar
 		p := New(g, c, kernel.Available()[0])
-		p.query.Removal = randomRemoval(g, c, int32(rng.IntN(g.Entities)))
+		p.query.Query = randomQuery(rng, g, c, int32(rng.IntN(g.Entities)))
 		a := p.policy.(*astar)
 		s := &a.selection
 		s.start(0)
@@ -46,7 +46,7 @@ func TestSelectsLikeASort(t *testing.T) {
 		for i, u := range s.senders {
 			heads, inverses := g.In(u)
 			for j, o := range heads {
-				if !p.query.Removal.Removes(o, inverses[j], u) {
+				if !g.Removes(p.query.Query, o, inverses[j], u) {
 					all = append(all, selectedEdge{o, int32(i), g.Inverse(inverses[j])})
 				}
 			}

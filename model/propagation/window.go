@@ -100,9 +100,9 @@ func (p *windowPolicy) layOut(ages int) {
 	begin := p.clock()
 	c, q := p.configuration, &p.query
 	if p.needed.all {
-		p.layout.Fill(q.Source, c.Layers, c.Delta, p.tableRows(), q.Removal)
+		p.layout.Fill(q.Query, c.Layers, c.Delta, p.tableRows())
 	} else {
-		p.layout.FillFor(q.Source, c.Layers, c.Delta, p.tableRows(), q.Removal, q.Candidates, p.message == kernel.TransE || c.DegreeMessages)
+		p.layout.FillFor(q.Query, c.Layers, c.Delta, p.tableRows(), q.Candidates, p.message == kernel.TransE || c.DegreeMessages)
 		p.takeNeeded(ages)
 	}
 	p.weighReceivers()

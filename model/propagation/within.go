@@ -13,26 +13,25 @@ type within struct {
 	finder     *subgraph.Finder
 	part       subgraph.Subgraph
 	given      *subgraph.Subgraph // the part, where the query gave it
-	source     int32              // of the query that the part was found for
-	removal    graph.Removal
-	found      bool    // its entities are known,
-	complete   bool    // and its edges, which the runner's graph has
-	candidates []int32 // of the query that are in the part
-	entities   []int32 // by row of the layout
-	listed     bool    // entities belong to the last query
+	query      graph.Query        // that the part was found for
+	found      bool               // its entities are known,
+	complete   bool               // and its edges, which the runner's graph has
+	candidates []int32            // of the query that are in the part
+	entities   []int32            // by row of the layout
+	listed     bool               // entities belong to the last query
 }
 
 func newWithin(g *graph.Graph, c configuration.Configuration) *within {
 	return &within{finder: subgraph.NewFinder(g, c.Reach, c.Layers), candidates: []int32{}}
 }
 
-// enter returns a query as one of the part that it propagates through, which becomes the graph of the runner.
-func (p *Propagator) enter(q Query) Query {
+// enter returns a request as one of the part that it propagates through, which becomes the graph of the runner.
+func (p *Propagator) enter(q Request) Request {
 	x := p.reach
 	x.listed = false
-	p.find(q.Source, q.Removal, q.Part)
+	p.find(q.Query, q.Part)
 	p.complete()
-	q.Source, q.Removal = x.part.Source, x.part.Removal
+	q.Source, q.Answer, q.Removal = x.part.Source, x.part.Answer, x.part.Removal
 	if q.Candidates != nil {
 		x.candidates = buffer.Resize(x.candidates, len(q.Candidates))[:0]
 		for _, o := range q.Candidates {
@@ -46,9 +45,9 @@ func (p *Propagator) enter(q Query) Query {
 }
 
 // find finds the entities of the part of a query, unless it is given or the last one's.
-func (p *Propagator) find(source int32, removal graph.Removal, given *subgraph.Subgraph) {
+func (p *Propagator) find(q graph.Query, given *subgraph.Subgraph) {
 	x := p.reach
-	if x.found && source == x.source && removal == x.removal && given == x.given {
+	if x.found && q.Source == x.query.Source && q.SameGraph(x.query) && given == x.given {
 		return
 	}
 	begin := p.clock()
@@ -58,9 +57,9 @@ func (p *Propagator) find(source int32, removal graph.Removal, given *subgraph.S
 	if given != nil {
 		x.part = *given
 	} else {
-		x.part.Entities = x.finder.Entities(source, removal, x.part.Entities)
+		x.part.Entities = x.finder.Entities(q, x.part.Entities)
 	}
-	x.source, x.removal, x.given, x.found, x.complete = source, removal, given, true, false
+	x.query, x.given, x.found, x.complete = q, given, true, false
 	p.since(begin, layoutPhase)
 }
 
@@ -72,7 +71,7 @@ func (p *Propagator) complete() {
 	}
 	begin := p.clock()
 	if x.given == nil {
-		x.finder.Complete(x.source, x.removal, &x.part)
+		x.finder.Complete(x.query, &x.part)
 	}
 	x.complete = true
 	p.graph, p.done, p.distances = x.part.Of(p.whole), false, distances{}
@@ -80,13 +79,13 @@ func (p *Propagator) complete() {
 	p.since(begin, layoutPhase)
 }
 
-// Inside returns the entities that a query from a source propagates through, ascending, or nil for those of the whole graph. part is the
+// Inside returns the entities that a query propagates through, ascending, or nil for those of the whole graph. part is the
 // query's, or nil. The slice is a view, valid until the next query.
-func (p *Propagator) Inside(source int32, removal graph.Removal, part *subgraph.Subgraph) []int32 {
+func (p *Propagator) Inside(q graph.Query, part *subgraph.Subgraph) []int32 {
 	if p.reach == nil {
 		return nil
 	}
-	p.find(source, removal, part)
+	p.find(q, part)
 	return p.reach.part.Entities
 }
 

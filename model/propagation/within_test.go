@@ -22,7 +22,7 @@ type result struct {
 }
 
 // resultOf propagates a query to candidates, and backward where it is for training.
-func resultOf(t *testing.T, p *Propagator, w *Weights, q Query, entities []int32) result {
+func resultOf(t *testing.T, p *Propagator, w *Weights, q Request, entities []int32) result {
 	t.Helper()
 	if err := p.Forward(t.Context(), w, q); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestReachThatCovers(t *testing.T) {
 		}
 		for number := range 4 {
 			source := int32(rng.IntN(g.Entities))
-			q := Query{Source: source, Relation: int32(rng.IntN(g.RelationCount())), Removal: randomRemoval(g, c, source), Training: number%2 == 0, Seed: seed}
+			q := Request{Query: randomQuery(rng, g, c, source), Training: number%2 == 0, Seed: seed}
 			read := entities
 			if number > 1 {
 				read = []int32{source, int32(rng.IntN(g.Entities)), int32(rng.IntN(g.Entities))}
@@ -140,16 +140,16 @@ func TestReachWithoutTheAnswersEdge(t *testing.T) {
 	}
 	p := New(g, c, k)
 	for _, removes := range []bool{false, true} {
-		q := Query{Source: 0, Relation: 1, Training: true, Candidates: []int32{10, 1}}
+		q := Request{Query: graph.Query{Source: 0, Relation: 1, Answer: 10}, Training: true, Candidates: []int32{10, 1}}
 		if removes {
-			q.Removal = g.RemovalOf(0, 1, 10)
+			q.Removal = graph.RemoveFact
 		}
 		r := resultOf(t, p, w, q, q.Candidates)
 		if inside := p.local(10) >= 0; inside == removes || (r.valid[0] > 0) == removes || r.valid[1] == 0 {
 			t.Errorf("removal %v: answer inside %v, states %v", removes, inside, r.valid)
 		}
-		if degree := p.graph.DegreeWithout(p.query.Source, p.query.Removal); degree != g.DegreeWithout(0, q.Removal) {
-			t.Errorf("removal %v: the source's degree is %d, want %d", removes, degree, g.DegreeWithout(0, q.Removal))
+		if degree := p.graph.DegreeWithout(p.query.Source, p.query.Query); degree != g.DegreeWithout(0, q.Query) {
+			t.Errorf("removal %v: the source's degree is %d, want %d", removes, degree, g.DegreeWithout(0, q.Query))
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestReachKeepsNoArraysOfTheGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := New(g, c, k)
-	q := Query{Source: 7, Relation: 1, Training: true, Candidates: []int32{1, 2, 3}}
+	q := Request{Query: graph.Query{Source: 7, Relation: 1}, Training: true, Candidates: []int32{1, 2, 3}}
 	resultOf(t, p, w, q, q.Candidates)
 	for name, size := range map[string]int{"states": len(p.policy.(*windowPolicy).states.all) / c.Dim, "gradients": len(p.policy.(*windowPolicy).gradients.all) / c.Dim, "entities": p.graph.Entities} {
 		if size > c.Reach*c.Ages() {

@@ -13,12 +13,12 @@ type Block struct {
 // NewBlock returns a block. Entity first+i of the graph is entity i of edges, whose senders have the ids of the graph.
 func NewBlock(first int32, edges *graph.Graph) *Block { return &Block{first: first, edges: edges} }
 
-// Answer returns what is wanted of an entity of the block in the graph without a removal.
-func (b *Block) Answer(w Want, removal graph.Removal) List {
-	touched := removal.Touches(w.Entity)
+// Answer returns what is wanted of an entity of the block in the graph of a query.
+func (b *Block) Answer(w Want, q graph.Query) List {
+	touched := q.Touches(w.Entity)
 	senders, relations := b.edges.In(w.Entity - b.first)
 	l := List{Degree: int32(len(senders))}
-	left := func(i int) bool { return !touched || !removal.Removes(senders[i], relations[i], w.Entity) }
+	left := func(i int) bool { return !touched || !b.edges.Removes(q, senders[i], relations[i], w.Entity) }
 	if touched {
 		for i := range senders {
 			if !left(i) {
@@ -58,9 +58,9 @@ func (s *Subgraph) Join(piece Subgraph) {
 	s.Senders, s.Relations, s.Degrees = append(s.Senders, piece.Senders...), append(s.Relations, piece.Relations...), append(s.Degrees, piece.Degrees...)
 }
 
-// Finish sets the source and the removal of a part whose pieces are joined. without is the source's degree without the removed edges.
-func (s *Subgraph) Finish(source int32, removal graph.Removal, without int32) {
-	if s.begin(source, removal) {
+// Finish sets the query of a part whose pieces are joined. without is the degree of its source in its graph.
+func (s *Subgraph) Finish(q graph.Query, without int32) {
+	if s.begin(q) {
 		s.Degrees[s.Source] = without
 	}
 }

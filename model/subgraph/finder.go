@@ -43,14 +43,14 @@ func NewFinder(g *graph.Graph, most, hops int) *Finder {
 	return &Finder{graph: g, most: max(1, most), hops: hops}
 }
 
-// upTo returns the degree of an entity without the removed edges, and if that is at most limit the edges that enter it, removed ones included.
+// upTo returns the degree of an entity in the graph of a query, and if that is at most limit the edges that enter it, removed ones included.
 // As every edge has an inverse, they are also those that it sends to.
-func (f *Finder) upTo(entity int32, limit uint64, removal graph.Removal) (degree int, senders, relations []int32) {
+func (f *Finder) upTo(entity int32, limit uint64, q graph.Query) (degree int, senders, relations []int32) {
 	if f.arriving != nil {
 		degree, senders = f.arriving.upTo(entity, limit)
 		return degree, senders, nil
 	}
-	if degree = f.graph.DegreeWithout(entity, removal); uint64(degree) <= limit {
+	if degree = f.graph.DegreeWithout(entity, q); uint64(degree) <= limit {
 		senders, relations = f.graph.In(entity)
 	}
 	return degree, senders, relations
@@ -72,48 +72,47 @@ func (f *Finder) missed() int {
 	return 0
 }
 
-// Entities returns the entities of the part of a source in the graph without a removal, whose source it is, ascending. It appends them to
-// into, without what that has.
-func (f *Finder) Entities(source int32, removal graph.Removal, into []int32) []int32 {
+// Entities returns the entities of the part of a query's source in its graph, ascending. It appends them to into, without what that has.
+func (f *Finder) Entities(q graph.Query, into []int32) []int32 {
 	into = into[:0]
-	if covers, _ := f.cover(source, removal); covers {
+	if covers, _ := f.cover(q); covers {
 		into = append(into, f.found.entities...)
 	} else {
-		f.pushTo(source, removal)
+		f.pushTo(q)
 		into = f.choose(into)
 	}
 	slices.Sort(into)
 	return into
 }
 
-// Find sets into to the part of a source in the graph without a removal, whose source it is. Its arrays are reused.
-func (f *Finder) Find(source int32, removal graph.Removal, into *Subgraph) {
-	into.Entities = f.Entities(source, removal, into.Entities)
-	f.Complete(source, removal, into)
+// Find sets into to the part of a query's source in its graph. Its arrays are reused.
+func (f *Finder) Find(q graph.Query, into *Subgraph) {
+	into.Entities = f.Entities(q, into.Entities)
+	f.Complete(q, into)
 }
 
 // Complete is the second half of Find, for a part whose entities are what Entities returned.
-func (f *Finder) Complete(source int32, removal graph.Removal, into *Subgraph) {
+func (f *Finder) Complete(q graph.Query, into *Subgraph) {
 	f.induce(f.graph, 0, into.Entities, into)
-	if into.begin(source, removal) {
-		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(source, removal))
+	if into.begin(q) {
+		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(q.Source, q))
 	}
 }
 
 // cover finds what is at most so many hops away. It gives up, and returns false, where that is more than the part may have. known is false
 // where lists that would tell are missing.
-func (f *Finder) cover(source int32, removal graph.Removal) (covers, known bool) {
+func (f *Finder) cover(q graph.Query) (covers, known bool) {
 	f.found.reset()
-	f.found.add(source)
+	f.found.add(q.Source)
 	missed := f.missed()
 	for hop, begin := 0, 0; hop < f.hops; hop++ {
 		end := len(f.found.entities)
 		for ; begin < end; begin++ {
 			u := f.found.entities[begin]
-			touched := removal.Touches(u)
+			touched := q.Touches(u)
 			neighbors, relations := f.around(u, hop)
 			for i, o := range neighbors {
-				if touched && removal.Removes(o, relations[i], u) {
+				if touched && f.graph.Removes(q, o, relations[i], u) {
 					continue
 				}
 				if f.found.add(o); len(f.found.entities) > f.most {
@@ -129,10 +128,10 @@ func (f *Finder) cover(source int32, removal graph.Removal) (covers, known bool)
 }
 
 // pushTo pushes with the floor of a part, and again with a lower one where that gives too few entities any mass.
-func (f *Finder) pushTo(source int32, removal graph.Removal) {
+func (f *Finder) pushTo(q graph.Query) {
 	floor := f.floor()
-	if f.push(source, removal, floor, math.MaxInt); len(f.scores) < f.most {
-		f.push(source, removal, floor/relief, plenty*f.most)
+	if f.push(q, floor, math.MaxInt); len(f.scores) < f.most {
+		f.push(q, floor/relief, plenty*f.most)
 	}
 }
 

@@ -90,7 +90,7 @@ func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32
 	entities, pushed, many := p.push(source)
 	if !many {
 		p.lists.hops = pushed
-		covers, sure := p.finder.cover(source, graph.Removal{})
+		covers, sure := p.finder.cover(graph.Query{Source: source})
 		switch {
 		case covers:
 			entities = slices.Clone(p.finder.found.entities)
@@ -113,9 +113,9 @@ func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32
 // hop cover may follow, and whether more entities are within the hops than the part may have.
 func (p *Partial) push(source int32) (entities []int32, hops int, many bool) {
 	f := &p.finder
-	hops, complete := f.push(source, graph.Removal{}, f.floor(), math.MaxInt)
+	hops, complete := f.push(graph.Query{Source: source}, f.floor(), math.MaxInt)
 	if len(f.scores) < f.most {
-		again, both := f.push(source, graph.Removal{}, f.floor()/relief, plenty*f.most)
+		again, both := f.push(graph.Query{Source: source}, f.floor()/relief, plenty*f.most)
 		hops, complete = min(hops, again), both && complete
 	}
 	if complete {

@@ -25,12 +25,12 @@ func blocks(g *graph.Graph, n int) (list []*Block, of func(entity int32) int) {
 }
 
 // arrive finds a part by rounds, and counts what arrives.
-func arrive(t *testing.T, g *graph.Graph, most, hops, n int, source int32, removal graph.Removal) (part Subgraph, rounds, edges int) {
+func arrive(t *testing.T, g *graph.Graph, most, hops, n int, q graph.Query) (part Subgraph, rounds, edges int) {
 	t.Helper()
 	blocks, of := blocks(g, n)
 	p, known := NewPartial(most, hops), map[int32]List{}
 	for {
-		entities, wanted := p.Entities(source, known)
+		entities, wanted := p.Entities(q.Source, known)
 		if entities != nil {
 			part.Entities = entities
 			break
@@ -39,7 +39,7 @@ func arrive(t *testing.T, g *graph.Graph, most, hops, n int, source int32, remov
 			t.Fatalf("%d things are wanted in round %d of a search of %d hops", len(wanted), rounds, hops)
 		}
 		for _, w := range wanted {
-			known[w.Entity] = blocks[of(w.Entity)].Answer(w, removal)
+			known[w.Entity] = blocks[of(w.Entity)].Answer(w, q)
 			edges += len(known[w.Entity].Senders)
 		}
 	}
@@ -51,12 +51,12 @@ func arrive(t *testing.T, g *graph.Graph, most, hops, n int, source int32, remov
 		blocks[k].Induce(part.Entities, part.Entities[from:i], &piece)
 		part.Join(piece)
 	}
-	part.Finish(source, removal, known[source].Degree)
+	part.Finish(q, known[q.Source].Degree)
 	return part, rounds, edges
 }
 
-// multigraph returns a graph with hubs and parallel edges, and a query's source and removal.
-func multigraph(t *testing.T, seed uint64) (g *graph.Graph, source int32, removal graph.Removal) {
+// multigraph returns a graph with hubs and parallel edges, and a query.
+func multigraph(t *testing.T, seed uint64) (g *graph.Graph, q graph.Query) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 21))
 	entities, relations := 10+rng.IntN(300), 1+rng.IntN(6)
@@ -80,11 +80,11 @@ func multigraph(t *testing.T, seed uint64) (g *graph.Graph, source int32, remova
 	if rng.IntN(2) == 0 {
 		f = graph.Fact{Head: f.Tail, Relation: g.Inverse(f.Relation), Tail: f.Head}
 	}
+	q = graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
 	if rng.IntN(4) > 0 {
-		removal = g.RemovalOf(f.Head, f.Relation, f.Tail)
-		removal.OneHop = rng.IntN(2) == 0
+		q.Removal = graph.RemoveFact + graph.Removals(rng.IntN(2))
 	}
-	return g, f.Head, removal
+	return g, q
 }
 
 // TestPartsArriveAsFound compares parts that arrive by rounds with those of a finder that has the graph.
@@ -92,21 +92,21 @@ func TestPartsArriveAsFound(t *testing.T) {
 	t.Parallel()
 	covered, first, second, hubs, outside, latest := 0, 0, 0, 0, 0, 0
 	for seed := range uint64(3000) {
-		g, source, removal := multigraph(t, seed)
+		g, q := multigraph(t, seed)
 		rng := rand.New(rand.NewPCG(seed, 22))
 		most, hops := 1+rng.IntN(1+min(g.Entities, 1<<rng.IntN(9))), 1+rng.IntN(6)
 		var want Subgraph
 		f := NewFinder(g, most, hops)
-		f.Find(source, removal, &want)
-		got, rounds, _ := arrive(t, g, most, hops, 1+rng.IntN(5), source, removal)
+		f.Find(q, &want)
+		got, rounds, _ := arrive(t, g, most, hops, 1+rng.IntN(5), q)
 		if got, want := fmt.Sprint(got), fmt.Sprint(want); got != want {
 			t.Fatalf("seed %d, %d entities in %d hops: %s, want %s", seed, most, hops, got, want)
 		}
 		if rounds == Rounds(hops) {
 			latest++
 		}
-		covers, _ := f.cover(source, removal)
-		f.push(source, removal, f.floor(), 1<<30)
+		covers, _ := f.cover(q)
+		f.push(q, f.floor(), 1<<30)
 		switch {
 		case covers:
 			covered++
@@ -120,7 +120,7 @@ func TestPartsArriveAsFound(t *testing.T) {
 				hubs++
 			}
 		}
-		if removal.Active && !want.Removal.Active {
+		if q.Removal != graph.RemoveNothing && want.Removal == graph.RemoveNothing {
 			outside++
 		}
 	}
@@ -143,7 +143,7 @@ func TestLittleArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, source := range []int32{0, 50_000} {
-		_, _, edges := arrive(t, g, most, 6, 3, source, g.RemovalOf(source, 0, source+1))
+		_, _, edges := arrive(t, g, most, 6, 3, graph.Query{Source: source, Answer: source + 1, Removal: graph.RemoveFact})
 		if edges > 10*most {
 			t.Errorf("%d edges arrive for a part of %d from %d", edges, most, source)
 		}

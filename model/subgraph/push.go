@@ -20,16 +20,16 @@ const (
 // push computes the scores of the entities that mass arrives at, by number. No share is below floor. It ends after the hop that brings mass
 // to the last of so many entities. It returns the number of hops that are complete, and whether no other is to come: the next one is not
 // complete where lists are missing.
-func (f *Finder) push(source int32, removal graph.Removal, floor uint64, enough int) (hops int, complete bool) {
+func (f *Finder) push(q graph.Query, floor uint64, enough int) (hops int, complete bool) {
 	f.found.reset()
 	f.scores, f.mass, f.incoming = f.scores[:0], f.mass[:0], f.incoming[:0]
-	f.frontier = append(f.frontier[:0], f.touch(source))
+	f.frontier = append(f.frontier[:0], f.touch(q.Source))
 	f.scores[0], f.mass[0] = unit, unit
 	missed := f.missed()
 	for hop := range f.hops {
 		f.next = f.next[:0]
 		for _, number := range f.frontier {
-			f.send(number, removal, floor)
+			f.send(number, q, floor)
 		}
 		if f.missed() > missed {
 			return hop, false
@@ -56,19 +56,19 @@ func (f *Finder) touch(entity int32) int32 {
 }
 
 // send sends an entity's mass along its edges, if their shares are large enough.
-func (f *Finder) send(number int32, removal graph.Removal, floor uint64) {
+func (f *Finder) send(number int32, q graph.Query, floor uint64) {
 	u, mass, limit := f.found.entities[number], f.mass[number]/20*17, uint64(math.MaxUint64)
 	if floor > 1 {
 		limit = mass / floor // the highest degree of an entity whose shares are not below the floor
 	}
-	degree, neighbors, relations := f.upTo(u, limit, removal)
+	degree, neighbors, relations := f.upTo(u, limit, q)
 	if len(neighbors) == 0 || degree == 0 {
 		return
 	}
 	share := max(1, mass/uint64(degree))
-	touched := removal.Touches(u)
+	touched := q.Touches(u)
 	for i, o := range neighbors {
-		if touched && removal.Removes(o, relations[i], u) {
+		if touched && f.graph.Removes(q, o, relations[i], u) {
 			continue
 		}
 		to := f.touch(o)

@@ -16,9 +16,8 @@ type Subgraph struct {
 	Senders, Relations []int32
 	// Degrees are those in the whole graph, except that the source's is without removed edges whose other end is not in the part.
 	Degrees []int32
-	// Source is the query's source, and Removal what leaves the part.
-	Source  int32
-	Removal graph.Removal
+	// Query has the query's source, and what leaves the part, by the ids of the part. It has no answer and no relation where nothing leaves it.
+	graph.Query
 }
 
 // Local returns the id of an entity of the whole graph in the part, or -1.
@@ -38,18 +37,17 @@ func (s *Subgraph) Of(of *graph.Graph) *graph.Graph {
 	}
 }
 
-// begin sets the source and the removal. It reports whether the answer of the removal is outside the part: the source's degree, now that in
+// begin sets the query. It reports whether its removal has its answer outside the part: the source's degree, now that in
 // the whole graph, has to be without the removed edges.
-func (s *Subgraph) begin(source int32, removal graph.Removal) bool {
-	s.Source, s.Removal = s.Local(source), graph.Removal{}
-	if !removal.Active {
+func (s *Subgraph) begin(q graph.Query) bool {
+	s.Query = graph.Query{Source: s.Local(q.Source), Answer: graph.None}
+	if q.Removal == graph.RemoveNothing {
 		return false
 	}
-	answer := s.Local(removal.Answer)
+	answer := s.Local(q.Answer)
 	if answer < 0 {
 		return true
 	}
-	s.Removal = removal
-	s.Removal.Source, s.Removal.Answer = s.Source, answer
+	s.Relation, s.Answer, s.Removal = q.Relation, answer, q.Removal
 	return false
 }

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/internal/golden"
 )
 
-// draw returns a graph, with hubs in every other one, and a query's source and removal.
-func draw(t *testing.T, seed uint64) (g *graph.Graph, source int32, removal graph.Removal) {
+// draw returns a graph, with hubs in every other one, and a query.
+func draw(t *testing.T, seed uint64) (g *graph.Graph, q graph.Query) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 11))
 	entities := 20 + rng.IntN(200)
@@ -29,24 +29,24 @@ func draw(t *testing.T, seed uint64) (g *graph.Graph, source int32, removal grap
 		t.Fatal(err)
 	}
 	f := facts[rng.IntN(len(facts))]
+	q = graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
 	if rng.IntN(4) > 0 {
-		removal = g.RemovalOf(f.Head, f.Relation, f.Tail)
-		removal.OneHop = rng.IntN(2) == 0
+		q.Removal = graph.RemoveFact + graph.Removals(rng.IntN(2))
 	}
-	return g, f.Head, removal
+	return g, q
 }
 
 // dense returns the scores of all entities by power iteration in float64, as shares of the mass of the source.
-func dense(g *graph.Graph, source int32, removal graph.Removal, hops int) []float64 {
+func dense(g *graph.Graph, q graph.Query, hops int) []float64 {
 	mass, scores := make([]float64, g.Entities), make([]float64, g.Entities)
-	mass[source], scores[source] = 1, 1
+	mass[q.Source], scores[q.Source] = 1, 1
 	for range hops {
 		next := make([]float64, g.Entities)
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if !removal.Removes(u, relations[i], o) {
-					next[o] += 0.85 * mass[u] / float64(g.DegreeWithout(u, removal))
+				if !g.Removes(q, u, relations[i], o) {
+					next[o] += 0.85 * mass[u] / float64(g.DegreeWithout(u, q))
 				}
 			}
 		}
@@ -62,11 +62,11 @@ func dense(g *graph.Graph, source int32, removal graph.Removal, hops int) []floa
 func TestPushAgainstPowerIteration(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
-		g, source, removal := draw(t, seed)
+		g, q := draw(t, seed)
 		hops := 1 + int(seed%6)
 		f := NewFinder(g, 1, hops)
-		f.push(source, removal, 0, math.MaxInt)
-		want := dense(g, source, removal, hops)
+		f.push(q, 0, math.MaxInt)
+		want := dense(g, q, hops)
 		for o := range int32(g.Entities) {
 			got := 0.0
 			if number := f.found.find(o); number >= 0 {
@@ -85,13 +85,13 @@ func TestPartHasTheHighestScores(t *testing.T) {
 	t.Parallel()
 	cut := 0
 	for seed := range uint64(200) {
-		g, source, removal := draw(t, seed)
+		g, q := draw(t, seed)
 		rng := rand.New(rand.NewPCG(seed, 12))
 		most, hops := 1+rng.IntN(g.Entities), 1+rng.IntN(5)
 		var part Subgraph
-		NewFinder(g, most, hops).Find(source, removal, &part)
+		NewFinder(g, most, hops).Find(q, &part)
 		within := 0
-		for _, score := range dense(g, source, removal, hops) {
+		for _, score := range dense(g, q, hops) {
 			if score > 0 {
 				within++
 			}
@@ -104,11 +104,11 @@ func TestPartHasTheHighestScores(t *testing.T) {
 		}
 		cut++
 		f := NewFinder(g, most, hops)
-		f.pushTo(source, removal)
+		f.pushTo(q)
 		all := slices.Clone(f.found.entities)
 		slices.SortFunc(all, func(a, b int32) int {
-			if (a == source) != (b == source) {
-				return map[bool]int{true: -1, false: 1}[a == source]
+			if (a == q.Source) != (b == q.Source) {
+				return map[bool]int{true: -1, false: 1}[a == q.Source]
 			}
 			return cmp.Or(cmp.Compare(f.scores[f.found.find(b)], f.scores[f.found.find(a)]), cmp.Compare(a, b))
 		})
@@ -128,12 +128,12 @@ func TestPartIsInduced(t *testing.T) {
 	t.Parallel()
 	hubs, outside := 0, 0
 	for seed := range uint64(200) {
-		g, source, removal := draw(t, seed)
+		g, q := draw(t, seed)
 		most := 1 + int(seed%23)
 		var part Subgraph
 		f := NewFinder(g, most, 3)
-		f.Find(source, removal, &part)
-		if !slices.IsSorted(part.Entities) || part.Entities[part.Source] != source {
+		f.Find(q, &part)
+		if !slices.IsSorted(part.Entities) || part.Entities[part.Source] != q.Source {
 			t.Fatalf("seed %d: entities %v with source %d", seed, part.Entities, part.Source)
 		}
 		local := part.Of(g)
@@ -155,11 +155,11 @@ func TestPartIsInduced(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d: edges of %d are %v, want %v", seed, o, got, want)
 			}
-			if degree := local.DegreeWithout(int32(i), part.Removal); degree != g.DegreeWithout(o, removal) {
-				t.Fatalf("seed %d: degree of %d is %d, want %d", seed, o, degree, g.DegreeWithout(o, removal))
+			if degree := local.DegreeWithout(int32(i), part.Query); degree != g.DegreeWithout(o, q) {
+				t.Fatalf("seed %d: degree of %d is %d, want %d", seed, o, degree, g.DegreeWithout(o, q))
 			}
 		}
-		if removal.Active && part.Local(removal.Answer) < 0 {
+		if q.Removal != graph.RemoveNothing && part.Local(q.Answer) < 0 {
 			outside++
 		}
 	}
@@ -176,9 +176,9 @@ func TestFindersAreReused(t *testing.T) {
 	used, part := NewFinder(g, 300, 4), Subgraph{}
 	for range 50 {
 		source := int32(rng.IntN(g.Entities))
-		used.Find(source, graph.Removal{}, &part)
+		used.Find(graph.Query{Source: source}, &part)
 		var want Subgraph
-		NewFinder(g, 300, 4).Find(source, graph.Removal{}, &want)
+		NewFinder(g, 300, 4).Find(graph.Query{Source: source}, &want)
 		if got, want := fmt.Sprint(part), fmt.Sprint(want); got != want {
 			t.Fatalf("source %d: %s, want %s", source, got, want)
 		}
@@ -198,7 +198,7 @@ func TestPushIsLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, part := NewFinder(g, most, 6), Subgraph{}
-	f.Find(50_000, graph.Removal{}, &part)
+	f.Find(graph.Query{Source: 50_000}, &part)
 	if touched := cap(f.scores); touched > Searched*most {
 		t.Errorf("%d entities are touched for a part of %d", touched, most)
 	}
@@ -221,7 +221,7 @@ func BenchmarkFind(b *testing.B) {
 			f, part := NewFinder(g, 20_000, 6), Subgraph{}
 			edges := 0
 			for b.Loop() {
-				f.Find(int32(rng.IntN(entities)), graph.Removal{}, &part)
+				f.Find(graph.Query{Source: int32(rng.IntN(entities))}, &part)
 				edges += len(part.Senders)
 			}
 			b.ReportMetric(float64(edges)/float64(b.N), "edges/op")

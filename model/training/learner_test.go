@@ -72,8 +72,8 @@ func bundleOf(g *graph.Graph, facts, known []graph.Fact) *answer.Bundle {
 	for _, f := range facts {
 		n := int64(len(rows))
 		rows = append(rows,
-			answer.Row{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
-			answer.Row{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
+			answer.Row{Number: n, Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}},
+			answer.Row{Number: n + 1, Query: graph.Query{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head}})
 	}
 	answers := map[[2]int32][]int32{}
 	for _, f := range known {

@@ -55,7 +55,7 @@ func (t Trial) each(each func(*answer.Bundle) error) error {
 	if t.Parts == nil {
 		return each(t.Queries)
 	}
-	return workload.Each(t.Parts, 0, t.Parts.Len(), func(queries []answer.Query) error { return each(&answer.Bundle{Queries: queries}) })
+	return workload.Each(t.Parts, 0, t.Parts.Len(), func(queries []answer.Request) error { return each(&answer.Bundle{Queries: queries}) })
 }
 
 // mixed is the course of several graphs.

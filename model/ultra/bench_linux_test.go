@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/relations"
@@ -69,7 +70,7 @@ func BenchmarkTraining(b *testing.B) {
 					}
 					senders, relations := g.In(receiver)
 					at := rng.IntN(len(senders))
-					batch[i] = optimizer.Example{Source: senders[at], Relation: relations[at], Answer: receiver, Key: rng.Uint64()}
+					batch[i] = optimizer.Example{Query: graph.Query{Source: senders[at], Relation: relations[at], Answer: receiver}, Key: rng.Uint64()}
 				}
 				steps.measure(func() {
 					result, err := trainer.Step(batch, 1)

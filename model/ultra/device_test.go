@@ -28,10 +28,10 @@ func TestGoldenOnTheInterpreter(t *testing.T) {
 			for v := range all {
 				all[v] = int32(v)
 			}
-			var queries []answer.Query
+			var queries []answer.Request
 			for _, q := range c.Queries {
-				queries = append(queries, answer.Query{
-					Source: q.Source, Relation: q.Relation, Rows: make([]int64, 1+len(all)), Answers: append([]int32{q.Answer}, all...), Known: c.Known(q),
+				queries = append(queries, answer.Request{
+					Query: q.Query, Rows: make([]int64, 1+len(all)), Answers: append([]int32{q.Answer}, all...), Known: c.Known(q),
 				})
 			}
 			scored, err := scorer.Score(t.Context(), queries, ranking.Selection{})

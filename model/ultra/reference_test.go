@@ -39,13 +39,13 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 			w, base := scorer(t, small, g, relations.GraphOf(g), k).Worker(), int32(rng.IntN(count))
 			source := int32(rng.IntN(entities))
 			for _, relation := range []int32{base, g.Inverse(base)} {
-				compareScores(t, w, m, g, reference.Query{Source: source, Relation: relation})
+				compareScores(t, w, m, g, reference.Query{Query: graph.Query{Source: source, Relation: relation}})
 			}
 			if senders, of := g.In(source); len(senders) > 0 {
 				relation := g.Inverse(of[0])
-				compareScores(t, w, m, g, reference.Query{Source: source, Relation: relation, Removal: g.RemovalOf(source, relation, senders[0])})
+				compareScores(t, w, m, g, reference.Query{Query: graph.Query{Source: source, Relation: relation, Answer: senders[0], Removal: graph.RemoveFact}})
 			}
-			compareScores(t, w, m, g, reference.Query{Source: source, Relation: base})
+			compareScores(t, w, m, g, reference.Query{Query: graph.Query{Source: source, Relation: base}})
 		}
 	})
 }
@@ -54,7 +54,7 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 func compareScores(t *testing.T, w *inference.Worker, m *reference.Model, g *graph.Graph, q reference.Query) {
 	t.Helper()
 	scores := make([]float32, g.Entities)
-	if err := w.ScoresWithout(t.Context(), q.Source, q.Removal, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
+	if err := w.ScoresWithout(t.Context(), q.Query, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
 		t.Fatal(err)
 	}
 	what, want := fmt.Sprintf("%d entities, %d edges, %+v", g.Entities, g.Edges(), q), m.Forward(q)

@@ -41,9 +41,9 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 			var batch []optimizer.Example
 			for n := range 3 {
 				f := facts[rng.IntN(len(facts))]
-				e := optimizer.Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+				e := optimizer.Example{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}}
 				if n == 1 {
-					e = optimizer.Example{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head}
+					e = optimizer.Example{Query: graph.Query{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head}}
 				}
 				first := 0
 				if n == 2 {
@@ -54,7 +54,8 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 					e.Negatives = append(e.Negatives, int32(first+rng.IntN(entities-first)))
 				}
 				batch = append(batch, e)
-				pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: optimizer.Removal(e, g, c), Training: true})
+				e.Removal = configuration.Removal(c.Remove)
+				pass := m.Forward(reference.Query{Query: e.Query, Training: true})
 				own, gradient := reference.Loss(pass.Scores, e.Answer, e.Negatives, c.AdversarialTemperature)
 				loss += own
 				pass.Backward(gradient, want)

@@ -21,13 +21,13 @@ func newCone(g *graph.Graph) *cone {
 	return &cone{graph: g, searcher: graph.NewSearcher(g), distances: make([]uint8, g.Entities), ages: make([]uint8, g.Entities)}
 }
 
-// find searches from a source and finds the cone of candidates.
-func (c *cone) find(source int32, hops, delta int, removal graph.Removal, candidates []int32) {
+// find searches from a query's source and finds the cone of candidates.
+func (c *cone) find(q graph.Query, hops, delta int, candidates []int32) {
 	c.start(hops)
 	// Of the entities at the last distance only candidates have needed states.
-	c.searcher.Search(source, hops-1, removal, c.distances)
+	c.searcher.Search(q.Source, hops-1, q, c.distances)
 	for _, o := range candidates {
-		if c.distances[o] == reach.Unreached && c.adjoins(o, hops-1, removal) {
+		if c.distances[o] == reach.Unreached && c.adjoins(o, hops-1, q) {
 			c.distances[o] = uint8(hops)
 		}
 	}
@@ -39,7 +39,7 @@ func (c *cone) find(source int32, hops, delta int, removal graph.Removal, candid
 	for layer := hops; layer > 0; layer-- {
 		for _, o := range c.layers[layer] {
 			if distance, age := int(c.distances[o]), int(c.ages[o])-1; distance+age == layer {
-				c.needSenders(o, distance, age, removal)
+				c.needSenders(o, distance, age, q)
 			}
 		}
 	}
@@ -59,10 +59,10 @@ func (c *cone) start(hops int) {
 }
 
 // adjoins reports whether an entity has an edge from one at a distance.
-func (c *cone) adjoins(o int32, distance int, removal graph.Removal) bool {
+func (c *cone) adjoins(o int32, distance int, q graph.Query) bool {
 	senders, relations := c.graph.In(o)
 	for i, u := range senders {
-		if int(c.distances[u]) == distance && !removal.Removes(u, relations[i], o) {
+		if int(c.distances[u]) == distance && !c.graph.Removes(q, u, relations[i], o) {
 			return true
 		}
 	}
@@ -70,10 +70,10 @@ func (c *cone) adjoins(o int32, distance int, removal graph.Removal) bool {
 }
 
 // hasNeighbor reports whether an entity has an edge from another.
-func (c *cone) hasNeighbor(o int32, removal graph.Removal) bool {
+func (c *cone) hasNeighbor(o int32, q graph.Query) bool {
 	senders, relations := c.graph.In(o)
 	for i, u := range senders {
-		if u != o && !removal.Removes(u, relations[i], o) {
+		if u != o && !c.graph.Removes(q, u, relations[i], o) {
 			return true
 		}
 	}
@@ -93,11 +93,11 @@ func (c *cone) need(o int32, distance, age int) {
 }
 
 // needSenders adds what the state of an age of an entity depends on.
-func (c *cone) needSenders(o int32, distance, age int, removal graph.Removal) {
+func (c *cone) needSenders(o int32, distance, age int, q graph.Query) {
 	senders, relations := c.graph.In(o)
-	touched := removal.Touches(o)
+	touched := q.Touches(o)
 	for i, u := range senders {
-		if touched && removal.Removes(u, relations[i], o) {
+		if touched && c.graph.Removes(q, u, relations[i], o) {
 			continue
 		}
 		// Where age is 2 or more, the search has reached the children too.
@@ -113,13 +113,13 @@ func (c *cone) needSenders(o int32, distance, age int, removal graph.Removal) {
 }
 
 // fillCone is FillFor where the other entities have no row.
-func (l *Layout) fillCone(source int32, hops, delta int, table int32, removal graph.Removal, candidates []int32) {
+func (l *Layout) fillCone(q graph.Query, hops, delta int, table int32, candidates []int32) {
 	if l.cone == nil {
 		l.cone = newCone(l.graph)
 	}
-	l.cone.find(source, hops, delta, removal, candidates)
-	l.fill(source, hops, delta, table, removal, l.cone.levels)
-	l.SourceChildren = delta >= 2 && l.cone.hasNeighbor(source, removal)
+	l.cone.find(q, hops, delta, candidates)
+	l.fill(q, hops, delta, table, l.cone.levels)
+	l.SourceChildren = delta >= 2 && l.cone.hasNeighbor(q.Source, q)
 	l.Needed = buffer.Resize(l.Needed, l.Count())
 	for row, o := range l.Entities {
 		l.Needed[row] = l.cone.ages[o]

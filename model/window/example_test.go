@@ -29,7 +29,7 @@ func Example() {
 		return
 	}
 	l := window.NewLayout(g, kernel.Available()[0], nil)
-	l.Fill(0, 2, 2, 0, graph.Removal{})
+	l.Fill(graph.Query{}, 2, 2, 0)
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "row\tentity\tdistance\tdegree\tparents\tsiblings\tchildren\t.")
 	for row, o := range l.Entities {

@@ -18,12 +18,12 @@ import (
 // FillFor is Fill, sets Needed, and leaves out what the candidates' final states do not depend on,
 // if that saves time and not all are wanted: the other entities then have no row, a row lists some of
 // its admitted senders, all that its needed states depend on among them, and Admitted does not apply.
-func (l *Layout) FillFor(source int32, hops, delta int, table int32, removal graph.Removal, candidates []int32, all bool) {
+func (l *Layout) FillFor(q graph.Query, hops, delta int, table int32, candidates []int32, all bool) {
 	if !all && l.fewDepended(len(candidates)) {
-		l.fillCone(source, hops, delta, table, removal, candidates)
+		l.fillCone(q, hops, delta, table, candidates)
 		return
 	}
-	l.Fill(source, hops, delta, table, removal)
+	l.Fill(q, hops, delta, table)
 	l.findNeeded(candidates)
 }
 

@@ -23,21 +23,18 @@ func TestFillForFindsTheNeededStates(t *testing.T) {
 		every, cone := NewLayout(g, variants[i%len(variants)], full), NewLayout(g, variants[i%len(variants)], full)
 		for range 3 {
 			source, hops, delta, table := int32(rng.IntN(g.Entities)), 1+rng.IntN(6), rng.IntN(5), int32(g.Entities)
-			var removal graph.Removal
+			q := graph.Query{Source: source}
 			if senders, relations := g.In(source); len(senders) > 0 && rng.IntN(2) == 0 {
-				removal = graph.Removal{
-					Active: true, OneHop: rng.IntN(2) == 0, Source: source, Answer: senders[0],
-					Relation: g.Inverse(relations[0]), Inverse: relations[0],
-				}
+				q = graph.Query{Source: source, Relation: g.Inverse(relations[0]), Answer: senders[0], Removal: graph.RemoveFact + graph.Removals(rng.IntN(2))}
 			}
 			candidates := make([]int32, 1+rng.IntN(4))
 			for i := range candidates {
 				candidates[i] = int32(rng.IntN(g.Entities))
 			}
-			full.Fill(source, hops, delta, table, removal)
-			every.FillFor(source, hops, delta, table, removal, candidates, true)
-			cone.fillCone(source, hops, delta, table, removal, candidates)
-			want := neededAges(g, source, hops, delta, removal, candidates)
+			full.Fill(q, hops, delta, table)
+			every.FillFor(q, hops, delta, table, candidates, true)
+			cone.fillCone(q, hops, delta, table, candidates)
+			want := neededAges(g, q, hops, delta, candidates)
 			for name, l := range map[string]*Layout{"with all rows": every, "with the rows needed": cone} {
 				got := make([]uint8, g.Entities)
 				for row, ages := range l.Needed {
@@ -59,9 +56,9 @@ func TestFillForFindsTheNeededStates(t *testing.T) {
 }
 
 // neededAges returns the number of needed states of every entity.
-func neededAges(g *graph.Graph, source int32, hops, delta int, removal graph.Removal, candidates []int32) []uint8 {
+func neededAges(g *graph.Graph, q graph.Query, hops, delta int, candidates []int32) []uint8 {
 	distances := make([]uint8, g.Entities)
-	graph.NewSearcher(g).Search(source, hops, removal, distances)
+	graph.NewSearcher(g).Search(q.Source, hops, q, distances)
 	ages := make([]uint8, g.Entities)
 	raise := func(o int32, to int) (changed bool) {
 		if int(ages[o]) >= to {
@@ -80,7 +77,7 @@ func neededAges(g *graph.Graph, source int32, hops, delta int, removal graph.Rem
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if ages[o] == 0 || removal.Removes(u, relations[i], o) || int(distances[u]) > hops {
+				if ages[o] == 0 || g.Removes(q, u, relations[i], o) || int(distances[u]) > hops {
 					continue
 				}
 				kind := int(distances[u]) - int(distances[o]) + 1
@@ -143,7 +140,7 @@ func TestNeededStatesAreDivided(t *testing.T) {
 		}
 		l := NewLayout(g, kernel.Available()[0], nil)
 		candidates := []int32{rng.Int32N(entities), rng.Int32N(entities), rng.Int32N(entities)}
-		l.fillCone(rng.Int32N(entities), hops, delta, entities, graph.Removal{}, candidates)
+		l.fillCone(graph.Query{Source: rng.Int32N(entities)}, hops, delta, entities, candidates)
 		l.FindEquivalent(Criteria{Needed: true})
 		for age := range l.Ages {
 			a := &l.Ages[age]

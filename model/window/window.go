@@ -83,22 +83,22 @@ func (l *Layout) take(g *graph.Graph, r *degreeOrder) {
 	}
 }
 
-// Fill searches from a source and lays out the entities at most hops away. delta decides which
+// Fill searches from a query's source in its graph and lays out the entities at most hops away. delta decides which
 // senders are admitted: parents at 0, siblings too from 1 on, children too from 2 on. This is the
 // edge constraint of the paper's equation 7, given that distances differ by at most one. table is
 // the number of rows of a state table where each age has a table, and 0 where all ages share one.
-func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.Removal) {
-	l.fill(source, hops, delta, table, removal, nil)
+func (l *Layout) Fill(q graph.Query, hops, delta int, table int32) {
+	l.fill(q, hops, delta, table, nil)
 	l.SourceChildren = l.counts[0][2] > 0
 }
 
 // fill lays out a window: the entities of levels, by distance, or all at most hops away where levels is nil.
-func (l *Layout) fill(source int32, hops, delta int, table int32, removal graph.Removal, levels [][]int32) {
+func (l *Layout) fill(q graph.Query, hops, delta int, table int32, levels [][]int32) {
 	l.start()
 	l.partition.TableRows = table
 	l.hops, l.delta, l.compared = hops, delta, false
 	l.partition.Kinds = min(delta, 2) + 1
-	l.partition.MarkReached(l.order.ranks[source])
+	l.partition.MarkReached(l.order.ranks[q.Source])
 	for level := range hops + 1 {
 		l.addLevel()
 		l.partition.Expand = levels == nil && level < hops
@@ -107,13 +107,13 @@ func (l *Layout) fill(source int32, hops, delta int, table int32, removal graph.
 				l.partition.MarkReached(l.order.ranks[o])
 			}
 		}
-		l.sortSenders(l.Levels[level], l.Levels[level+1], removal)
+		l.sortSenders(l.Levels[level], l.Levels[level+1], q)
 		l.endLevel()
 	}
 }
 
-// FillAll lays out the whole graph as one level, in which every sender is a parent.
-func (l *Layout) FillAll(removal graph.Removal) {
+// FillAll lays out the whole graph of a query as one level, in which every sender is a parent.
+func (l *Layout) FillAll(q graph.Query) {
 	l.start()
 	for rank := range int32(l.graph.Entities) {
 		l.partition.MarkReached(rank)
@@ -121,7 +121,7 @@ func (l *Layout) FillAll(removal graph.Removal) {
 	l.addLevel()
 	n := l.partition.LevelEnd
 	l.partition.Kinds, l.partition.Expand, l.partition.LevelBegin = 1, false, n
-	l.sortSenders(0, n, removal)
+	l.sortSenders(0, n, q)
 	l.endLevel()
 }
 
@@ -186,12 +186,12 @@ func (l *Layout) endLevel() {
 
 // sortSenders sorts the senders of rows lo to hi by kind. The kernel does it, except for the two
 // rows that may have lost an edge to a removal.
-func (l *Layout) sortSenders(lo, hi int32, removal graph.Removal) {
+func (l *Layout) sortSenders(lo, hi int32, q graph.Query) {
 	l.reserve(lo, hi)
-	for i := lo; removal.Active && i < hi; i++ {
-		if removal.Touches(l.Entities[i]) {
+	for i := lo; q.Removal != graph.RemoveNothing && i < hi; i++ {
+		if q.Touches(l.Entities[i]) {
 			l.sortRange(lo, i)
-			l.sortTouched(i, removal)
+			l.sortTouched(i, q)
 			lo = i + 1
 		}
 	}
@@ -215,7 +215,7 @@ func (l *Layout) sortRange(lo, hi int32) {
 }
 
 // sortTouched sorts the senders of one row, without the removed edges.
-func (l *Layout) sortTouched(row int32, removal graph.Removal) {
+func (l *Layout) sortTouched(row int32, q graph.Query) {
 	p, into := &l.partition, &l.Senders
 	bounds := into.Offsets[3*row:][:4]
 	senders, relations := l.order.in(l.ranks[row])
@@ -223,7 +223,7 @@ func (l *Layout) sortTouched(row int32, removal graph.Removal) {
 	for kind := range 3 {
 		bounds[kind] = int32(len(into.Rows))
 		for j, sender := range senders {
-			if removal.Removes(l.order.entities[sender], relations[j], l.Entities[row]) {
+			if l.graph.Removes(q, l.order.entities[sender], relations[j], l.Entities[row]) {
 				removed++
 				continue
 			}

@@ -29,11 +29,11 @@ type edge struct{ sender, relation int32 }
 
 // admitted lists the edges into o that the paper's edge constraint admits, in terms of the
 // distances of their ends: dist(sender) < dist(o) + delta.
-func admitted(g *graph.Graph, o int32, distances []uint8, hops, delta int, removal graph.Removal) []edge {
+func admitted(g *graph.Graph, o int32, distances []uint8, hops, delta int, q graph.Query) []edge {
 	var edges []edge
 	senders, relations := g.In(o)
 	for i, u := range senders {
-		if removal.Removes(u, relations[i], o) || int(distances[u]) > hops {
+		if g.Removes(q, u, relations[i], o) || int(distances[u]) > hops {
 			continue
 		}
 		if int(distances[u]) < int(distances[o])+delta {
@@ -60,22 +60,19 @@ func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
 		distances := make([]uint8, g.Entities)
 		for range 3 { // a layout serves several sources
 			source, hops, delta := int32(rng.IntN(g.Entities)), rng.IntN(6), rng.IntN(4)
-			var removal graph.Removal
+			q := graph.Query{Source: source}
 			if senders, relations := g.In(source); len(senders) > 0 && rng.IntN(2) == 0 {
-				removal = graph.Removal{
-					Active: true, OneHop: rng.IntN(2) == 0, Source: source, Answer: senders[0],
-					Relation: g.Inverse(relations[0]), Inverse: relations[0],
-				}
+				q = graph.Query{Source: source, Relation: g.Inverse(relations[0]), Answer: senders[0], Removal: graph.RemoveFact + graph.Removals(rng.IntN(2))}
 			}
-			graph.NewSearcher(g).Search(source, hops, removal, distances)
+			graph.NewSearcher(g).Search(source, hops, q, distances)
 			table := []int32{0, int32(g.Entities)}[rng.IntN(2)]
-			l.Fill(source, hops, delta, table, removal)
-			check(t, l, g, distances, hops, delta, table, removal)
+			l.Fill(q, hops, delta, table)
+			check(t, l, g, distances, hops, delta, table, q)
 		}
 	}
 }
 
-func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, delta int, table int32, removal graph.Removal) {
+func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, delta int, table int32, q graph.Query) {
 	t.Helper()
 	reached := 0
 	for o, distance := range distances {
@@ -97,8 +94,8 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 			if int(distances[o]) != level || l.Row(o) != i || j > 0 && l.Degrees[i-1] > int32(g.Degree(o)) {
 				t.Fatalf("entity %d in row %d (%d), level %d, has distance %d", o, i, l.Row(o), level, distances[o])
 			}
-			if int(l.Degrees[i]) != g.DegreeWithout(o, removal) {
-				t.Fatalf("degree of %d is %d, want %d", o, l.Degrees[i], g.DegreeWithout(o, removal))
+			if int(l.Degrees[i]) != g.DegreeWithout(o, q) {
+				t.Fatalf("degree of %d is %d, want %d", o, l.Degrees[i], g.DegreeWithout(o, q))
 			}
 			var got []edge
 			for kind := range 3 {
@@ -112,7 +109,7 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 					senders[kind]++
 				}
 			}
-			if want := admitted(g, o, distances, hops, delta, removal); !slices.Equal(sorted(got), sorted(want)) {
+			if want := admitted(g, o, distances, hops, delta, q); !slices.Equal(sorted(got), sorted(want)) {
 				t.Fatalf("entity %d at distance %d, delta %d, admits %v, want %v", o, level, delta, got, want)
 			}
 			if int(l.Admitted(i)) != len(got) {
@@ -132,12 +129,12 @@ func TestFillAll(t *testing.T) {
 		g := randomGraph(t, rng)
 		l := NewLayout(g, kernel.Available()[0], nil)
 		for range 3 {
-			var removal graph.Removal
 			source := int32(rng.IntN(g.Entities))
+			q := graph.Query{Source: source}
 			if senders, relations := g.In(source); len(senders) > 0 && rng.IntN(2) == 0 {
-				removal = graph.Removal{Active: true, Source: source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0]}
+				q = graph.Query{Source: source, Relation: g.Inverse(relations[0]), Answer: senders[0], Removal: graph.RemoveFact}
 			}
-			l.FillAll(removal)
+			l.FillAll(q)
 			for row := range int32(g.Entities) {
 				o := l.Entities[row]
 				var got, want []edge
@@ -146,7 +143,7 @@ func TestFillAll(t *testing.T) {
 				}
 				senders, relations := g.In(o)
 				for i, u := range senders {
-					if !removal.Removes(u, relations[i], o) {
+					if !g.Removes(q, u, relations[i], o) {
 						want = append(want, edge{u, relations[i]})
 					}
 				}
@@ -173,7 +170,7 @@ func BenchmarkFill(b *testing.B) {
 			l := NewLayout(g, k, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				l.Fill(0, 6, 2, 0, graph.Removal{})
+				l.Fill(graph.Query{}, 6, 2, 0)
 			}
 		})
 	}
@@ -200,7 +197,7 @@ func TestFewAreCompared(t *testing.T) {
 		}
 		for _, criteria := range []Criteria{{}, {Empties: true}} {
 			l := NewLayout(g, kernel.Available()[0], nil)
-			l.Fill(0, 3, 2, 0, graph.Removal{})
+			l.Fill(graph.Query{}, 3, 2, 0)
 			l.FindEquivalent(criteria)
 			compared := 0
 			for age := range l.Ages {

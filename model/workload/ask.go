@@ -7,6 +7,7 @@ import (
 
 	"tagnet/formats/tables"
 	"tagnet/model/answer"
+	"tagnet/model/graph"
 	"tagnet/model/kg"
 )
 
@@ -64,14 +65,14 @@ func (a *asked) source(at int) int32 {
 }
 
 // Range returns the queries [from, to).
-func (a *asked) Range(from, to int) ([]answer.Query, error) {
-	queries, rows := make([]answer.Query, to-from), make([]int64, to-from)
-	unanswered := []int32{answer.None}
+func (a *asked) Range(from, to int) ([]answer.Request, error) {
+	queries, rows := make([]answer.Request, to-from), make([]int64, to-from)
+	unanswered := []int32{graph.None}
 	for i := range queries {
 		n := from + i
 		rows[i] = int64(n)
 		source, relation := a.source(n/len(a.relations)), a.relations[n%len(a.relations)]
-		queries[i] = answer.Query{Source: source, Relation: relation, Rows: rows[i : i+1 : i+1], Answers: unanswered, Known: a.known.Of(source, relation)}
+		queries[i] = answer.Request{Query: graph.Query{Source: source, Relation: relation, Answer: graph.None}, Rows: rows[i : i+1 : i+1], Answers: unanswered, Known: a.known.Of(source, relation)}
 	}
 	return queries, nil
 }

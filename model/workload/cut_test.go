@@ -9,9 +9,9 @@ import (
 )
 
 // someQueries returns 155 queries with one to six rows each.
-func someQueries() []answer.Query {
+func someQueries() []answer.Request {
 	rng := rand.New(rand.NewPCG(1, 2))
-	queries := make([]answer.Query, 155)
+	queries := make([]answer.Request, 155)
 	for i := range queries {
 		queries[i].Rows = make([]int64, 1+rng.IntN(6))
 	}
@@ -23,7 +23,7 @@ func TestCut(t *testing.T) {
 	queries := someQueries()
 	all := len(queries)
 	for name, c := range map[string]struct {
-		queries []answer.Query
+		queries []answer.Request
 		work    float64
 		best    int
 		want    int // ranges, 0 for as many as the rows demand

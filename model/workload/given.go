@@ -69,7 +69,7 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 func (g *given) Len() int { return len(g.lines) }
 
 // Range returns the queries of lines.
-func (g *given) Range(from, to int) ([]answer.Query, error) {
+func (g *given) Range(from, to int) ([]answer.Request, error) {
 	var triples []plausibility.Triple
 	for _, line := range g.lines[from:to] {
 		if g.each == 1 {

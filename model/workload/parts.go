@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/answer"
 	"tagnet/model/budget"
+	"tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/parallel"
 	"tagnet/model/parts"
@@ -92,8 +93,8 @@ func (p *Parts) Cut(work float64, best int) [][2]int {
 }
 
 // Range reads the queries [from, to), with their parts.
-func (p *Parts) Range(from, to int) ([]answer.Query, error) {
-	queries, threads := make([]answer.Query, to-from), min(to-from, runtime.GOMAXPROCS(0))
+func (p *Parts) Range(from, to int) ([]answer.Request, error) {
+	queries, threads := make([]answer.Request, to-from), min(to-from, runtime.GOMAXPROCS(0))
 	errs := make([]error, threads)
 	parallel.Workers(threads, threads, func(_, i int) { // each of its own range, so that queries of a source share their part
 		r := p.folder.Reader()
@@ -110,12 +111,12 @@ func (p *Parts) Range(from, to int) ([]answer.Query, error) {
 }
 
 // read reads a query.
-func (p *Parts) read(r *parts.Reader, query int) (q answer.Query, err error) {
+func (p *Parts) read(r *parts.Reader, query int) (q answer.Request, err error) {
 	part, err := r.Find(p.firsts[query])
 	if err != nil {
 		return q, err
 	}
-	q = answer.Query{Source: part.Entities[part.Source], Relation: -1, Part: &part.Subgraph}
+	q = answer.Request{Query: graph.Query{Source: part.Entities[part.Source], Relation: -1, Answer: graph.None}, Part: &part.Subgraph}
 	for _, of := range part.Queries {
 		if of.Number == p.firsts[query] {
 			q.Relation, q.Known = of.Relation, of.Known
@@ -128,7 +129,7 @@ func (p *Parts) read(r *parts.Reader, query int) (q answer.Query, err error) {
 }
 
 // Each calls each for the queries [from, to), with all at once, or with as many as may have their parts in memory.
-func Each(q Queries, from, to int, each func([]answer.Query) error) error {
+func Each(q Queries, from, to int, each func([]answer.Request) error) error {
 	step := max(1, to-from)
 	if _, read := q.(*Parts); read {
 		step = budget.PartsAtOnce

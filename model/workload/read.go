@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/tables"
 	"tagnet/model/answer"
+	"tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/parts"
 )
@@ -44,7 +45,7 @@ type Queries interface {
 	// Len returns their number.
 	Len() int
 	// Range returns the queries [from, to), ordered by source and relation.
-	Range(from, to int) ([]answer.Query, error)
+	Range(from, to int) ([]answer.Request, error)
 	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the multiply-adds of a query and the
 	// candidates that are kept for it.
 	Cut(work float64, best int) [][2]int
@@ -78,7 +79,7 @@ func Takes(limit int64, row, rows int) bool {
 
 // List returns the distinct queries of a table: those of a split by source and relation, those of a
 // table of queries in its order, so that shards of them are consecutive lines of the user's file.
-func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Query, error) {
+func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error) {
 	view := loaded.Of(p.Split)
 	known, err := view.Answers(ctx)
 	if err != nil {
@@ -105,20 +106,20 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Query, error) 
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
 		if p.Queries != "" {
-			q.Answer = answer.None
+			q.Answer = graph.None
 		}
-		rows = append(rows, answer.Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
+		rows = append(rows, answer.Row{Number: int64(i), Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer}})
 	}
 	queries := answer.Group(rows, known.Of)
 	if p.Queries != "" {
-		slices.SortFunc(queries, func(a, b answer.Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+		slices.SortFunc(queries, func(a, b answer.Request) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
 	}
 	return queries, nil
 }
 
 // listed are the queries of a table.
 type listed struct {
-	queries []answer.Query
+	queries []answer.Request
 	sample  answer.Sample
 }
 
@@ -128,9 +129,9 @@ func (l listed) Cut(work float64, best int) [][2]int {
 	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) }, work, best)
 }
 
-func (l listed) Range(from, to int) ([]answer.Query, error) {
+func (l listed) Range(from, to int) ([]answer.Request, error) {
 	queries := slices.Clone(l.queries[from:to])
-	slices.SortFunc(queries, func(a, b answer.Query) int {
+	slices.SortFunc(queries, func(a, b answer.Request) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation))
 	})
 	for i := range queries {

@@ -13,6 +13,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/multisource"
@@ -115,7 +116,7 @@ func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := propagator.Forward(ctx, f.weights, propagation.Query{Source: r.Source, Relation: relation})
+		err := propagator.Forward(ctx, f.weights, propagation.Request{Query: modelgraph.Query{Source: r.Source, Relation: relation, Answer: modelgraph.None}})
 		if err != nil {
 			return nil, fmt.Errorf("propagating from %s: %w", f.view.Entities[r.Source], err)
 		}

@@ -23,34 +23,30 @@ func (f *countFn) countTraining(r *multisource.Result) sourceCounts {
 	t := f.trainers.Get().(*trainer)
 	defer f.trainers.Put(t)
 	queries := tables.QueriesOf(f.queries, r.Source)
-	removals := t.removals(f.graph, queries, f.Params.Remove == configuration.RemoveOneHop)
+	distinct := t.distinct(queries, configuration.Removal(f.Params.Remove))
 	t.corrector.Reset(r.Source, r.Distances(), slices.Max(f.Params.Layers), r.Levels)
 	sum := messages.Levels{}
-	for removal, n := range removals {
-		sum = sum.Plus(t.corrector.Without(removal).Times(n))
+	for q, n := range distinct {
+		sum = sum.Plus(t.corrector.Without(q).Times(n))
 	}
 	return sourceCounts{Source: r.Source, Queries: int64(len(queries)), Levels: sum}
 }
 
-// removals yields the distinct removals of a source's queries, each with its number of queries.
-func (t *trainer) removals(g *modelgraph.Graph, queries []tables.Query, oneHop bool) func(yield func(modelgraph.Removal, int64) bool) {
+// distinct yields those of a source's queries whose graphs differ, each with the number of queries of its graph.
+func (t *trainer) distinct(queries []tables.Query, remove modelgraph.Removals) func(yield func(modelgraph.Query, int64) bool) {
 	t.queries = append(t.queries[:0], queries...)
 	slices.SortFunc(t.queries, func(a, b tables.Query) int {
 		return cmp.Or(cmp.Compare(a.Answer, b.Answer), cmp.Compare(a.Relation, b.Relation))
 	})
 	sameRemoval := func(a, b tables.Query) bool {
-		return a.Answer == b.Answer && (oneHop || a.Relation == b.Relation)
+		return a.Answer == b.Answer && (remove == modelgraph.RemoveOneHop || a.Relation == b.Relation)
 	}
-	return func(yield func(modelgraph.Removal, int64) bool) {
+	return func(yield func(modelgraph.Query, int64) bool) {
 		for from, to := 0, 0; from < len(t.queries); from = to {
 			q := t.queries[from]
 			for to = from; to < len(t.queries) && sameRemoval(q, t.queries[to]); to++ {
 			}
-			removal := modelgraph.Removal{
-				Active: true, OneHop: oneHop,
-				Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: g.Inverse(q.Relation),
-			}
-			if !yield(removal, int64(to-from)) {
+			if !yield(modelgraph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: remove}, int64(to-from)) {
 				return
 			}
 		}

@@ -33,33 +33,33 @@ func newWithin(g *modelgraph.Graph, reach int, layers []int) *within {
 }
 
 // add adds so many times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part counts as empty.
-func (w *within) add(source int32, removal modelgraph.Removal, times int64, sum []messages.Levels) {
+func (w *within) add(q modelgraph.Query, times int64, sum []messages.Levels) {
 	for i, finder := range w.finders {
-		finder.Find(source, removal, &w.part)
+		finder.Find(q, &w.part)
 		local := w.part.Of(w.graph)
 		w.distances = slices.Grow(w.distances[:0], local.Entities)[:local.Entities]
-		modelgraph.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Removal, w.distances)
+		modelgraph.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Query, w.distances)
 		levels := messages.CountLevels(local, w.distances, w.layers[i])
 		levels.Edges = w.graph.Edges()
-		if removal.Active {
-			w.remove(local, removal, &levels)
+		if q.Removal != modelgraph.RemoveNothing {
+			w.remove(local, q, &levels)
 		}
 		sum[i] = sum[i].Plus(levels.Times(times))
 	}
 }
 
-// remove takes the edges of a removal out of levels by distances without it: they are between the source and the answer.
-func (w *within) remove(local *modelgraph.Graph, removal modelgraph.Removal, levels *messages.Levels) {
-	removed, _ := w.graph.Between(removal)
+// remove takes the edges that leave the graph of a query out of levels by distances without it: they are between the source and the answer.
+func (w *within) remove(local *modelgraph.Graph, q modelgraph.Query, levels *messages.Levels) {
+	removed, _ := w.graph.Between(q)
 	levels.Edges -= removed
-	if removal.Source != removal.Answer {
+	if q.Source != q.Answer {
 		levels.Edges -= removed // each with its inverse
 	}
-	if !w.part.Removal.Active {
+	if w.part.Removal == modelgraph.RemoveNothing {
 		return // the answer is outside
 	}
-	removed, _ = local.Between(w.part.Removal)
-	switch w.distances[w.part.Removal.Answer] {
+	removed, _ = local.Between(w.part.Query)
+	switch w.distances[w.part.Answer] {
 	case 0:
 		levels.Within[0] -= removed
 	case 1:
@@ -87,11 +87,11 @@ func (f *countFn) countWithin(ctx context.Context, sources []int32) ([]sourceCou
 		w, source := workers[worker], sources[task]
 		queries, parts := tables.QueriesOf(f.queries, source), make([]messages.Levels, len(f.Params.Layers))
 		if f.Params.removes() {
-			for removal, n := range w.trainer.removals(f.graph, queries, f.Params.Remove == configuration.RemoveOneHop) {
-				w.add(source, removal, n, parts)
+			for q, n := range w.trainer.distinct(queries, configuration.Removal(f.Params.Remove)) {
+				w.add(q, n, parts)
 			}
 		} else {
-			w.add(source, modelgraph.Removal{}, 1, parts)
+			w.add(modelgraph.Query{Source: source, Answer: modelgraph.None}, 1, parts)
 		}
 		all[task] = sourceCounts{Source: source, Queries: int64(len(queries)), Parts: parts}
 		sourcesCounted.Inc(ctx, 1)

@@ -125,17 +125,17 @@ func (f *answerFn) ProcessElement(ctx context.Context, k int, requests func(*[]b
 			return err
 		}
 		var e encoder
-		encodeLists(&e, f.Params.answer(block, r))
+		encodeLists(&e, r.answer(block))
 		emit(r.search, e.bytes)
 	}
 	return nil
 }
 
 // answer returns the lists that a request wants of a block.
-func (p Params) answer(block *subgraph.Block, r *request) map[int32]subgraph.List {
-	removal, lists := p.without(r.source, r.relation, r.answer), map[int32]subgraph.List{}
+func (r *request) answer(block *subgraph.Block) map[int32]subgraph.List {
+	lists := map[int32]subgraph.List{}
 	for _, w := range r.wanted {
-		lists[w.Entity] = block.Answer(w, removal)
+		lists[w.Entity] = block.Answer(w, r.Query)
 	}
 	return lists
 }
@@ -204,7 +204,7 @@ func (f *pieceFn) ProcessElement(ctx context.Context, k int, requests func(*[]by
 			return err
 		}
 		if all = append(all, r); len(r.asked) > 0 {
-			sources = append(sources, r.source)
+			sources = append(sources, r.Source)
 		}
 	}
 	return f.Params.makePieces(ctx, k, all, sources, emit)

@@ -32,7 +32,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 			}
 		}
 		if err := p.sampleBlocks(ctx, requests, &sampled, func(block *subgraph.Block, _ int, r *request) {
-			for entity, l := range p.answer(block, r) {
+			for entity, l := range r.answer(block) {
 				all[r.search].known[entity] = l
 			}
 		}); err != nil {

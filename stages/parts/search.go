@@ -6,7 +6,6 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/optimizer"
 	"tagnet/model/subgraph"
 )
 
@@ -68,26 +67,25 @@ func decodeLists(d *decoder, lists map[int32]subgraph.List) {
 	}
 }
 
-// without returns what leaves the graph of a training query.
-func (p Params) without(source, relation, answer int32) graph.Removal {
-	e := optimizer.Example{Source: source, Relation: relation, Answer: answer}
-	return optimizer.Removal(e, &graph.Graph{BaseRelations: p.Header.BaseRelations}, configuration.Configuration{Remove: p.Header.Remove})
+// query returns the first query of a search.
+func (p Params) query(s *search) graph.Query {
+	return graph.Query{Source: s.source, Relation: s.asked[0], Answer: s.answers[0], Removal: configuration.Removal(p.Header.Remove)}
 }
 
 // request is what one search wants of a block: lists, or the piece of its part, with the known answers of its queries if they are of the block's
 // source.
 type request struct {
-	search                   int   // its key
-	file                     int   // of a piece
-	source, relation, answer int32 // of the first query, whose fact may leave the graph
-	wanted                   []subgraph.Want
-	entities                 []int32 // of the part, if a piece is wanted
-	asked                    []int32 // ascending, distinct: the relations of the source whose answers are wanted
+	search      int // its key
+	file        int // of a piece
+	graph.Query     // the first one of the search
+	wanted      []subgraph.Want
+	entities    []int32 // of the part, if a piece is wanted
+	asked       []int32 // ascending, distinct: the relations of the source whose answers are wanted
 }
 
 func (r *request) encode() []byte {
 	var e encoder
-	for _, n := range []int{r.search, r.file, int(r.source), int(r.relation), int(r.answer), len(r.wanted)} {
+	for _, n := range []int{r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.wanted)} {
 		e.number(int64(n))
 	}
 	for _, w := range r.wanted {
@@ -102,7 +100,8 @@ func (r *request) encode() []byte {
 
 func decodeRequest(element []byte) (*request, error) {
 	d := &decoder{bytes: element}
-	r := &request{search: int(d.number()), file: int(d.number()), source: int32(d.number()), relation: int32(d.number()), answer: int32(d.number())}
+	r := &request{search: int(d.number()), file: int(d.number())}
+	r.Query = graph.Query{Source: int32(d.number()), Relation: int32(d.number()), Answer: int32(d.number()), Removal: graph.Removals(d.number())}
 	for n := d.number(); n > 0 && d.err == nil; n-- {
 		r.wanted = append(r.wanted, subgraph.Want{Entity: int32(d.number()), Edges: int32(d.number()), Senders: int32(d.number())})
 	}
@@ -132,7 +131,7 @@ func (p Params) advance(with *subgraph.Partial, s *search) map[int]*request {
 func (p Params) request(requests map[int]*request, s *search, entity int32) *request {
 	k := p.blockOf(entity)
 	if requests[k] == nil {
-		requests[k] = &request{search: s.key(), file: s.file, source: s.source, relation: s.asked[0], answer: s.answers[0]}
+		requests[k] = &request{search: s.key(), file: s.file, Query: p.query(s)}
 	}
 	return requests[k]
 }

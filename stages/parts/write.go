@@ -99,7 +99,7 @@ func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []par
 	if len(part.Degrees) != len(s.entities) {
 		return nil, nil, fmt.Errorf("the part of source %d has %d degrees of %d: %w", s.source, len(part.Degrees), len(s.entities), errElement)
 	}
-	part.Finish(s.source, p.without(s.source, s.asked[0], s.answers[0]), s.known[s.source].Degree)
+	part.Finish(p.query(s), s.known[s.source].Degree)
 	var of []int32
 	for i, relation := range s.asked {
 		if i == 0 || relation != s.asked[i-1] {

@@ -53,7 +53,7 @@ func (s Shard) bundles(ctx context.Context, p workload.Params, each func(*answer
 	if err != nil {
 		return err
 	}
-	return workload.Each(queries, s.From, s.To, func(queries []answer.Query) error {
+	return workload.Each(queries, s.From, s.To, func(queries []answer.Request) error {
 		return each(&answer.Bundle{Number: s.Number, Queries: queries})
 	})
 }

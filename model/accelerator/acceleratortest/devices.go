@@ -161,7 +161,7 @@ func (o *opened) NewScorer(g *graph.Graph, between *relations.Graph, c configura
 	return &scorer{o.Devices, answer.NewPool(g.Entities, g.RelationCount(), 1, s.Group, func() answer.Worker { return s.Worker() })}, nil
 }
 
-func (s *scorer) Score(ctx context.Context, queries []answer.Query, list ranking.Selection) (*answer.Scored, error) {
+func (s *scorer) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	if err := s.devices.do("score"); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,8 @@ type Case struct {
 // Query is a query, with the removal of its answer from the graph, and the results of propagation
 // without dropout.
 type Query struct {
-	Source, Relation, Answer int32
-	Removal                  graph.Removal
-	Negatives                []int32
+	graph.Query
+	Negatives []int32
 
 	// Distances has an entry per entity, 255 where it is not reached.
 	Distances []uint8
@@ -197,17 +196,11 @@ func (q *query) toQuery(c *Case) (Query, error) {
 		}
 	}
 	read := Query{
-		Source: q.Source, Relation: q.Relation, Answer: q.Answer, Negatives: q.Negatives,
+		Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: configuration.Removal(q.Removed)}, Negatives: q.Negatives,
 		Layers: q.Layers, Loss: *q.Loss, RawRankPessimistic: *q.RawRankPessimistic,
-		Removal: graph.Removal{
-			Active: true, OneHop: q.Removed == configuration.RemoveOneHop,
-			Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: c.Graph.Inverse(q.Relation),
-		},
 	}
 	switch q.Removed {
-	case configuration.RemoveNone:
-		read.Removal = graph.Removal{}
-	case configuration.RemoveTriple, configuration.RemoveOneHop:
+	case configuration.RemoveNone, configuration.RemoveTriple, configuration.RemoveOneHop:
 	default:
 		return Query{}, fmt.Errorf("removed is %q: want triple, one_hop or none", q.Removed)
 	}

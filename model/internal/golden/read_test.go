@@ -65,8 +65,8 @@ func TestRead(t *testing.T) {
 		t.Errorf("read %+v", c)
 	}
 	q := c.Queries[0]
-	if want := (graph.Removal{Active: true, OneHop: true, Source: 0, Answer: 1, Relation: 1, Inverse: 0}); q.Removal != want {
-		t.Errorf("removal is %+v, want %+v", q.Removal, want)
+	if want := (graph.Query{Source: 0, Relation: 1, Answer: 1, Removal: graph.RemoveOneHop}); q.Query != want {
+		t.Errorf("query is %+v, want %+v", q.Query, want)
 	}
 	if want := (Layer{Active: 1, Kept: 2, KeptEmpty: 3, PrunedEmpty: 4, PrunedRedundant: 5}); q.Layers[0] != want {
 		t.Errorf("layer is %+v, want %+v", q.Layers[0], want)

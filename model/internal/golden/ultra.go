@@ -38,8 +38,9 @@ type ULTRARelation struct {
 
 // ULTRAQuery is a query with its results.
 type ULTRAQuery struct {
-	Source, Relation, Base, Answer int32
-	Scores                         tensor
+	graph.Query
+	Base   int32
+	Scores tensor
 	// RankLeast and RankMost count ties, of scores within 1e-6, for and against the answer. Other answers in the graph are no
 	// candidates.
 	RankLeast int64    `json:"filtered_rank_least"`

@@ -24,8 +24,8 @@ type Zero struct {
 
 // ZeroQuery is a query, asked in the whole graph.
 type ZeroQuery struct {
-	Source, Relation int32
-	Distance         []int // -1 where it is not reached
+	graph.Query
+	Distance []int // -1 where it is not reached
 	// States are the final states of all relations, [2R*d], Score the logits of all entities, [V].
 	States tensor `json:"relation_states"`
 	Score  tensor
@@ -33,10 +33,10 @@ type ZeroQuery struct {
 
 // ZeroExample is a training query, whose fact leaves the graph of the query and stays in that of the relations.
 type ZeroExample struct {
-	Source, Relation, Answer int32
-	Negatives                []int32
-	Loss                     float64
-	Logits                   tensor // of the answer and the negatives
+	graph.Query
+	Negatives []int32
+	Loss      float64
+	Logits    tensor // of the answer and the negatives
 	// Gradients are those of Loss, in the layout of the parameters.
 	Gradients *parameters.Set[float64]
 }
@@ -111,6 +111,7 @@ func parseZero(text []byte) (*Zero, error) {
 		return nil, err
 	}
 	for _, e := range f.Training {
+		e.Removal = z.Graph.RemovalOf(e.Query)
 		if e.ZeroExample.Gradients, err = readSet(layout, e.Gradients); err != nil {
 			return nil, err
 		}
@@ -127,9 +128,4 @@ func (f zeroFile) settings() ([]byte, error) {
 	}
 	delete(f.Configuration, "ground")
 	return json.Marshal(f.Configuration)
-}
-
-// Removal returns what leaves the graph of a training query.
-func (z *Zero) Removal(e ZeroExample) graph.Removal {
-	return z.Graph.RemovalOf(e.Source, e.Relation, e.Answer)
 }

@@ -19,7 +19,7 @@ func TestGoldenExplanations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pass := m.Forward(reference.Query{Source: e.Query.Source, Relation: e.Query.Relation, Removal: e.Query.Removal, Training: true})
+			pass := m.Forward(reference.Query{Query: e.Query.Query, Training: true})
 			if err := golden.Compare("score", pass.Scores[e.Answer:e.Answer+1], []float64{e.Score}, golden.Tolerance64); err != nil {
 				t.Error(err)
 			}

@@ -20,7 +20,7 @@ func TestGoldenFloat64(t *testing.T) {
 			gradients := parameters.NewSet[float64](parameters.Layout(c.Configuration, c.Graph.RelationCount()))
 			batchLoss := 0.0
 			for i, q := range c.Queries {
-				pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true})
+				pass := m.Forward(reference.Query{Query: q.Query, Training: true})
 				comparePass(t, i, pass, q)
 				loss, gradient := reference.Loss(pass.Scores, q.Answer, q.Negatives, c.Configuration.AdversarialTemperature)
 				check(t, i, golden.Compare("loss", []float64{loss}, []float64{q.Loss}, golden.Tolerance64))

@@ -57,7 +57,7 @@ func differentiate(t *testing.T, name string, c configuration.Configuration, see
 	g := sampleGraph(t, seed, 14, 2)
 	p := sampleParameters(c, g, seed)
 	m := newModel(t, g, c, p)
-	q := Query{Source: 0, Relation: 1, Training: true, Removal: removalOf(g, graph.Fact{Head: 0, Relation: 1, Tail: 1}, seed%3 == 0)}
+	q := Query{Query: without(graph.Fact{Head: 0, Relation: 1, Tail: 1}, seed%3 == 0), Training: true}
 	if dropout {
 		q.Dropout = func(layer int, entity int32, dimension int) float64 {
 			return float64((layer+int(entity)+dimension)%3) * 0.5

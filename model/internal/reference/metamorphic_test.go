@@ -50,8 +50,8 @@ func TestRenumberingEntities(t *testing.T) {
 		p := sampleParameters(c, g, 5)
 		fact := graph.Fact{Head: 0, Relation: 1, Tail: 2}
 		there := graph.Fact{Head: int32(renamed[0]), Relation: 1, Tail: int32(renamed[2])}
-		one := newModel(t, g, c, p).Forward(Query{Source: 0, Relation: 1, Removal: removalOf(g, fact, false)})
-		two := newModel(t, other, c, p).Forward(Query{Source: there.Head, Relation: 1, Removal: removalOf(other, there, false)})
+		one := newModel(t, g, c, p).Forward(Query{Query: without(fact, false)})
+		two := newModel(t, other, c, p).Forward(Query{Query: without(there, false)})
 		if !slices.Equal(one.Counts, two.Counts) {
 			t.Errorf("%s: counts are %v, renumbered %v", name, one.Counts, two.Counts)
 		}
@@ -87,9 +87,9 @@ func TestWideWindowIsFull(t *testing.T) {
 			c.Aggregate, c.Message, c.Bias, c.Delta = aggregate, kind, false, c.Layers
 			g := sampleGraph(t, 6, 20, 3)
 			p := sampleParameters(c, g, 6)
-			window := newModel(t, g, c, p).Forward(Query{Source: 4, Relation: 2})
+			window := newModel(t, g, c, p).Forward(Query{Query: graph.Query{Source: 4, Relation: 2}})
 			c.Policy = configuration.PolicyFull
-			full := newModel(t, g, c, p).Forward(Query{Source: 4, Relation: 2})
+			full := newModel(t, g, c, p).Forward(Query{Query: graph.Query{Source: 4, Relation: 2}})
 			if !slices.Contains(window.Distances, reach.Unreached) || slices.Equal(window.Counts, full.Counts) {
 				t.Fatal("everything is reached: the comparison says little")
 			}
@@ -126,8 +126,8 @@ func TestRemovalIsAbsence(t *testing.T) {
 				}
 				left.MeanLogDegree = whole.MeanLogDegree
 				p := sampleParameters(c, whole, 7)
-				removed := newModel(t, whole, c, p).Forward(Query{Source: fact.Head, Relation: 4, Removal: removalOf(whole, fact, oneHop)})
-				missing := newModel(t, left, c, p).Forward(Query{Source: fact.Head, Relation: 4})
+				removed := newModel(t, whole, c, p).Forward(Query{Query: without(fact, oneHop)})
+				missing := newModel(t, left, c, p).Forward(Query{Query: graph.Query{Source: fact.Head, Relation: fact.Relation}})
 				if !slices.Equal(removed.Scores, missing.Scores) {
 					t.Errorf("%s, one hop %v: scores without %v are %v, in a graph that lacks it %v", name, oneHop, fact, removed.Scores, missing.Scores)
 				}
@@ -147,7 +147,7 @@ func TestCountsAddUp(t *testing.T) {
 		c := small()
 		c.Delta, c.NodeRatio, c.DegreeRatio = delta, 1, 100
 		g := sampleGraph(t, 8, 24, 2)
-		q := Query{Source: 2, Relation: 1}
+		q := Query{Query: graph.Query{Source: 2, Relation: 1}}
 		window := newModel(t, g, c, sampleParameters(c, g, 8)).Forward(q)
 		c.Policy = configuration.PolicyWindowWithAStar
 		both := newModel(t, g, c, sampleParameters(c, g, 8)).Forward(q)
@@ -173,7 +173,7 @@ func TestUnreachedShareOneScore(t *testing.T) {
 			continue
 		}
 		g := sampleGraph(t, 9, 20, 3)
-		pass := newModel(t, g, c, sampleParameters(c, g, 9)).Forward(Query{Source: 4, Relation: 2})
+		pass := newModel(t, g, c, sampleParameters(c, g, 9)).Forward(Query{Query: graph.Query{Source: 4, Relation: 2}})
 		scores := map[float64]bool{}
 		for o, distance := range pass.Distances {
 			if distance == reach.Unreached {
@@ -193,8 +193,8 @@ func TestRatiosOfEvaluation(t *testing.T) {
 	c.Policy, c.NodeRatio, c.EvaluationNodeRatio = configuration.PolicyAStar, 0.1, 1
 	g := sampleGraph(t, 10, 20, 3)
 	m := newModel(t, g, c, sampleParameters(c, g, 10))
-	training := m.Forward(Query{Source: 2, Training: true}).Counts[3].AStar
-	evaluation := m.Forward(Query{Source: 2}).Counts[3].AStar
+	training := m.Forward(Query{Query: graph.Query{Source: 2}, Training: true}).Counts[3].AStar
+	evaluation := m.Forward(Query{Query: graph.Query{Source: 2}}).Counts[3].AStar
 	if !(training < evaluation) {
 		t.Errorf("%d edges are chosen while training, %d at evaluation: want fewer", training, evaluation)
 	}

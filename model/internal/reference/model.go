@@ -39,11 +39,9 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float6
 	return m, nil
 }
 
-// Query is a query (source, relation, ?) and the graph it is answered in.
+// Query is a query, and how it is answered.
 type Query struct {
-	Source, Relation int32
-	// Removal is what leaves the query's graph.
-	Removal graph.Removal
+	graph.Query
 	// Inside, unless nil, are the entities of the query's reach, [V]: messages are sent between these alone.
 	Inside []bool
 	// Training chooses the ratios of training for A*Net, not those of evaluation.
@@ -101,7 +99,7 @@ type Counts struct {
 // Forward propagates and scores a query.
 func (m *Model) Forward(q Query) *Pass {
 	p := &Pass{Query: q, model: m}
-	p.Distances = distances(m.graph, q.Source, m.configuration.Layers, q.Removal, q.Inside)
+	p.Distances = distances(m.graph, q.Source, m.configuration.Layers, q.Query, q.Inside)
 	p.embedding = p.embed()
 	p.propagate()
 	p.Final = p.Hiddens[m.configuration.Layers]

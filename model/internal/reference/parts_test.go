@@ -93,16 +93,16 @@ func TestDistances(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		hops    int
-		removal graph.Removal
-		want    []uint8
+		hops  int
+		query graph.Query
+		want  []uint8
 	}{
-		{3, graph.Removal{}, []uint8{0, 1, 1, 2, 3, reach.Unreached}},
-		{2, graph.Removal{}, []uint8{0, 1, 1, 2, reach.Unreached, reach.Unreached}},
-		{9, removalOf(g, graph.Fact{Head: 2, Tail: 0}, false), []uint8{0, 1, 2, 3, 4, reach.Unreached}},
+		{3, graph.Query{}, []uint8{0, 1, 1, 2, 3, reach.Unreached}},
+		{2, graph.Query{}, []uint8{0, 1, 1, 2, reach.Unreached, reach.Unreached}},
+		{9, without(graph.Fact{Head: 2, Tail: 0}, false), []uint8{0, 1, 2, 3, 4, reach.Unreached}},
 	} {
-		if got := Distances(g, 0, test.hops, test.removal); !slices.Equal(got, test.want) {
-			t.Errorf("%d hops, without %+v: %v, want %v", test.hops, test.removal, got, test.want)
+		if got := Distances(g, 0, test.hops, test.query); !slices.Equal(got, test.want) {
+			t.Errorf("%d hops, %+v: %v, want %v", test.hops, test.query, got, test.want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (p *Pass) selectedEdges(priorities []float64, visited []bool) map[sent]bool
 		receivers, relations := g.In(u)
 		for j, o := range receivers {
 			e := sent{u, g.Inverse(relations[j]), o}
-			if !p.Query.Removal.Removes(e.sender, e.relation, e.receiver) {
+			if !g.Removes(p.Query.Query, e.sender, e.relation, e.receiver) {
 				candidates = append(candidates, e)
 			}
 		}

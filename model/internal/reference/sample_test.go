@@ -64,6 +64,11 @@ func small() configuration.Configuration {
 	return c
 }
 
-func removalOf(g *graph.Graph, f graph.Fact, oneHop bool) graph.Removal {
-	return graph.Removal{Active: true, OneHop: oneHop, Source: f.Head, Answer: f.Tail, Relation: f.Relation, Inverse: g.Inverse(f.Relation)}
+// without returns the query that a fact answers, in the graph without it or without all edges between its ends.
+func without(f graph.Fact, oneHop bool) graph.Query {
+	q := graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail, Removal: graph.RemoveFact}
+	if oneHop {
+		q.Removal = graph.RemoveOneHop
+	}
+	return q
 }

@@ -5,14 +5,14 @@ import (
 	"tagnet/model/graph"
 )
 
-// Distances returns the fewest edges from the source to every entity without the removed edges, or
+// Distances returns the fewest edges from an entity to every other in the graph of a query, or
 // reach.Unreached beyond a number of hops.
-func Distances(g *graph.Graph, source int32, hops int, removal graph.Removal) []uint8 {
-	return distances(g, source, hops, removal, nil)
+func Distances(g *graph.Graph, source int32, hops int, q graph.Query) []uint8 {
+	return distances(g, source, hops, q, nil)
 }
 
 // distances is Distances among the entities inside a reach, nil for all.
-func distances(g *graph.Graph, source int32, hops int, removal graph.Removal, inside []bool) []uint8 {
+func distances(g *graph.Graph, source int32, hops int, q graph.Query, inside []bool) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {
 		distances[o] = reach.Unreached
@@ -25,7 +25,7 @@ func distances(g *graph.Graph, source int32, hops int, removal graph.Removal, in
 			}
 			senders, relations := g.In(int32(o))
 			for i, u := range senders {
-				if int(distances[u]) == hop-1 && !removal.Removes(u, relations[i], int32(o)) {
+				if int(distances[u]) == hop-1 && !g.Removes(q, u, relations[i], int32(o)) {
 					distances[o] = uint8(hop)
 				}
 			}

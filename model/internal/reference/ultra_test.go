@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/ultra"
 
@@ -32,7 +33,7 @@ func TestULTRAGoldenCases(t *testing.T) {
 				}
 			}
 			for base, want := range c.BaseRelations {
-				p := m.Forward(Query{Relation: base})
+				p := m.Forward(Query{Query: graph.Query{Relation: base}})
 				check(fmt.Sprintf("final of %d", base), p.RelationStates(), want.Final.Data)
 				for l, states := range want.Layers {
 					check(fmt.Sprintf("layer %d of %d", l, base), p.between[l], states.Data)
@@ -46,7 +47,7 @@ func TestULTRAGoldenCases(t *testing.T) {
 				}
 			}
 			for i, q := range c.Queries {
-				p := m.Forward(Query{Source: q.Source, Relation: q.Relation})
+				p := m.Forward(Query{Query: q.Query})
 				for l, states := range q.Layers {
 					check(fmt.Sprintf("query %d, layer %d", i, l), p.Hiddens[l], states.Data)
 				}

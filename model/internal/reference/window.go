@@ -82,7 +82,7 @@ func (p *Pass) inEdges(o int32) []edge {
 	var edges []edge
 	senders, relations := p.model.graph.In(o)
 	for i, u := range senders {
-		if !p.Query.Removal.Removes(u, relations[i], o) {
+		if !p.model.graph.Removes(p.Query.Query, u, relations[i], o) {
 			edges = append(edges, edge{u, relations[i]})
 		}
 	}

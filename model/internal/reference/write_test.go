@@ -90,20 +90,15 @@ func makeCase(t *testing.T, g *graph.Graph, c configuration.Configuration) *gold
 	random := rand.New(rand.NewPCG(3, 3))
 	facts := []graph.Fact{{Head: 0, Relation: 0, Tail: 1}, {Head: 3, Relation: 0, Tail: 0}}
 	for i, f := range facts {
-		q := golden.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+		q := golden.Query{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}}
 		if i == 1 { // the inverse query
-			q = golden.Query{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head}
+			q.Query = graph.Query{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head}
 		}
-		if c.Remove != configuration.RemoveNone {
-			q.Removal = graph.Removal{
-				Active: true, OneHop: c.Remove == configuration.RemoveOneHop,
-				Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: g.Inverse(q.Relation),
-			}
-		}
+		q.Removal = configuration.Removal(c.Remove)
 		for range 4 {
 			q.Negatives = append(q.Negatives, int32(random.IntN(g.Entities)))
 		}
-		pass := m.Forward(Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true})
+		pass := m.Forward(Query{Query: q.Query, Training: true})
 		q.Distances, q.Hiddens, q.Final, q.Score = pass.Distances, pass.Hiddens, pass.Final, pass.Scores
 		q.Attention, q.Priority = pass.Attention, pass.Priorities
 		q.RawRankPessimistic = RawRankPessimistic(pass.Scores, q.Answer)

@@ -21,7 +21,7 @@ func TestGoldenRelationsFromAGraph(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, q := range z.Queries {
-				pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation})
+				pass := m.Forward(reference.Query{Query: q.Query})
 				for o, want := range q.Distance {
 					if got := pass.Distances[o]; got != uint8(want) && !(want < 0 && got == reach.Unreached) {
 						t.Errorf("query %d: the distance of %d is %d, want %d", i, o, got, want)
@@ -31,7 +31,7 @@ func TestGoldenRelationsFromAGraph(t *testing.T) {
 				check(t, i, golden.Compare("score", pass.Scores, q.Score.Data, golden.Tolerance64))
 			}
 			for i, e := range z.Training {
-				pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: z.Removal(e), Training: true})
+				pass := m.Forward(reference.Query{Query: e.Query, Training: true})
 				var logits []float64
 				for _, o := range append([]int32{e.Answer}, e.Negatives...) {
 					logits = append(logits, pass.Scores[o])

@@ -68,7 +68,7 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 		if q.Source != source {
 			source = q.Source
 			all = append(all, Found{})
-			finder.Find(q.Source, graph.Removal{}, &all[len(all)-1].Part)
+			finder.Find(graph.Query{Source: q.Source}, &all[len(all)-1].Part)
 		}
 		last := &all[len(all)-1]
 		last.Queries = append(last.Queries, parts.Query{Number: int64(i), Relation: q.Relation, Answer: q.Answer, Known: known.Of(q.Source, q.Relation)})
@@ -99,7 +99,8 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 		}
 		e := optimizer.Draw{Fact: int32(number / 2), Inverse: number%2 == 1}.Example(set.Facts, set.BaseRelations, 0, 0)
 		var f Found
-		finder.Find(e.Source, optimizer.Removal(e, g, configuration.Configuration{Remove: h.Remove}), &f.Part)
+		e.Removal = configuration.Removal(h.Remove)
+		finder.Find(e.Query, &f.Part)
 		f.Queries = []parts.Query{{Number: number, Relation: e.Relation, Answer: e.Answer, Known: set.Known.Of(e.Source, e.Relation)}}
 		all = append(all, f)
 	}

@@ -86,7 +86,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 		}
 		rows++
 		tables.Unpack(packed, got)
-		searcher.Search(source, 4, modelgraph.Removal{}, want)
+		searcher.Search(source, 4, modelgraph.Query{}, want)
 		if !slices.Equal(got, want) {
 			t.Fatalf("source %d: %v, want %v", source, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/propagation"
 	"tagnet/pipelines/internal/command"
@@ -109,7 +110,7 @@ func choices(t *testing.T, workspace string) (sum counts.AStar) {
 	}
 	propagator := propagation.New(g, record.Configuration, k)
 	for _, q := range queries {
-		if err := propagator.Forward(ctx, w, propagation.Query{Source: q.Source, Relation: q.Relation}); err != nil {
+		if err := propagator.Forward(ctx, w, propagation.Request{Query: modelgraph.Query{Source: q.Source, Relation: q.Relation}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range propagator.LayerCounts() {

@@ -51,15 +51,12 @@ func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string
 	searcher, distances := modelgraph.NewSearcher(g), make([]uint8, g.Entities)
 	c := counts.Configuration{Layers: layers, Delta: delta}
 	for _, q := range queries {
-		removal := modelgraph.Removal{
-			Active: remove != configuration.RemoveNone, OneHop: remove == configuration.RemoveOneHop,
-			Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: g.Inverse(q.Relation),
-		}
-		searcher.Search(q.Source, layers, removal, distances)
+		query := modelgraph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: configuration.Removal(remove)}
+		searcher.Search(q.Source, layers, query, distances)
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if removal.Removes(u, relations[i], o) {
+				if g.Removes(query, u, relations[i], o) {
 					continue
 				}
 				for layer := 1; layer <= layers; layer++ {

@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
@@ -99,12 +98,12 @@ func wantWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, r
 	}
 	g := l.Of(split).Graph
 	for _, q := range queries {
-		removal := removalOf(g, q, remove)
-		distances := within(g, q, removal, layers, most)
+		query := modelgraph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: configuration.Removal(remove)}
+		distances := within(g, query, layers, most)
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if removal.Removes(u, relations[i], o) {
+				if g.Removes(query, u, relations[i], o) {
 					continue
 				}
 				at, from := distances[o], distances[u]
@@ -129,22 +128,15 @@ func wantWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, r
 	return c
 }
 
-func removalOf(g *modelgraph.Graph, q tables.Query, remove string) modelgraph.Removal {
-	if remove == configuration.RemoveNone {
-		return modelgraph.Removal{}
-	}
-	return modelgraph.Removal{Active: true, OneHop: remove == configuration.RemoveOneHop, Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: g.Inverse(q.Relation)}
-}
-
 // outside is the distance of an entity that is not in the part.
 const outside = reach.Unreached + 1
 
 // within returns the distances in a query's part, of all entities.
-func within(g *modelgraph.Graph, q tables.Query, removal modelgraph.Removal, hops, most int) []int {
+func within(g *modelgraph.Graph, q modelgraph.Query, hops, most int) []int {
 	var part subgraph.Subgraph
-	subgraph.NewFinder(g, most, hops).Find(q.Source, removal, &part)
+	subgraph.NewFinder(g, most, hops).Find(q, &part)
 	local := make([]uint8, len(part.Entities))
-	modelgraph.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Removal, local)
+	modelgraph.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Query, local)
 	distances := make([]int, g.Entities)
 	for o := range distances {
 		distances[o] = outside

@@ -27,7 +27,7 @@ import (
 // byID scores an entity by its id.
 type byID struct{}
 
-func (byID) ScoresWithout(_ context.Context, _ int32, _ edges.Removal, _ *subgraph.Subgraph, _ []int32, scores [][]float32) error {
+func (byID) ScoresWithout(_ context.Context, _ edges.Query, _ *subgraph.Subgraph, _ []int32, scores [][]float32) error {
 	for _, of := range scores {
 		for entity := range of {
 			of[entity] = float32(entity)

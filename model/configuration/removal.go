@@ -1,0 +1,14 @@
+package configuration
+
+import "tagnet/model/graph"
+
+// Removal returns what a value of Remove removes from the graph of a training query.
+func Removal(remove string) graph.Removals {
+	switch remove {
+	case RemoveTriple:
+		return graph.RemoveFact
+	case RemoveOneHop:
+		return graph.RemoveOneHop
+	}
+	return graph.RemoveNothing
+}
