@@ -9,11 +9,8 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/formats/tables"
 	"tagnet/model/answer"
-	"tagnet/model/explanation"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
 	"tagnet/model/ranking"
-	"tagnet/model/subgraph"
 )
 
 // Query asks for the tails of a relation from a source, (Source, Relation, ?).
@@ -74,7 +71,7 @@ func (m *Model) selection(ctx context.Context, k int, options []AskOption) (rank
 	s := ranking.Selection{K: k, Known: a.known}
 	if a.kind != nil {
 		var err error
-		s.Candidates, err = m.view.OfType(ctx, *a.kind)
+		s.Candidates, err = m.opened.View.OfType(ctx, *a.kind)
 		return s, err
 	}
 	if a.candidates == nil {
@@ -122,9 +119,9 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 		rows[i] = answer.Row{Number: int64(i), Query: graph.Query{Source: ids.Source, Relation: ids.Relation, Answer: graph.None}}
 	}
 	asked := answer.Bundle{Queries: answer.Group(rows, m.known.Of)}
-	ranked, err := m.workers.Rank(ctx, &asked, list, nil)
+	ranked, err := m.opened.Answer(ctx, &asked, answer.Want{Selection: list})
 	if err != nil {
-		return nil, ranking.Named(err, m.view.Entities, m.graph.Relations)
+		return nil, m.failed(err)
 	}
 	answers := make([][]Answer, len(queries))
 	for i, q := range asked.Queries {
@@ -137,30 +134,24 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 	return answers, nil
 }
 
-// worker answers queries, with buffers of its own.
-type worker struct {
-	*inference.Worker
-	model   *Model
-	explain *explanation.Worker // nil until it explains
-}
-
-// ScoresWithout is that of inference.Worker, whose error it says by name.
-func (w *worker) ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err := w.Worker.ScoresWithout(ctx, q, part, relations, scores); err != nil {
-		return fmt.Errorf("answering queries of %s with %s: %w", w.model.view.Entities[q.Source], w.model.Checkpoint(), err)
-	}
-	return nil
+// failed says by name what failed, and the model.
+func (m *Model) failed(err error) error {
+	return fmt.Errorf("%s: %w", m.Checkpoint(), ranking.Named(err, m.opened.View.Entities, m.opened.KG.Relations))
 }
 
 // named turns a candidate of a query with the relation into an answer.
 func (m *Model) named(relation int32, c answer.Candidate) Answer {
-	a := Answer{Entity: m.view.Entities[c.Entity], Score: c.Score, Hops: int(c.Distance), Known: c.Known}
-	if m.calibration != nil {
-		p := m.calibration.Probability(relation, c.Score)
+	a := Answer{Entity: m.opened.View.Entities[c.Entity], Score: c.Score, Hops: int(c.Distance), Known: c.Known}
+	if fitted := m.opened.Calibration; fitted != nil {
+		p := fitted.Probability(relation, c.Score)
 		a.Probability = &p
 	}
 	return a
+}
+
+// Check returns an *UnknownNameError if the graph lacks the source or the relation of a query. The search for the closest
+// names ends with ctx.
+func (m *Model) Check(ctx context.Context, q Query) error {
+	_, err := m.ids(ctx, q)
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"tagnet/model/answer"
 	"tagnet/model/explanation"
 	"tagnet/model/graph"
 )
@@ -90,27 +89,12 @@ func (m *Model) Explain(ctx context.Context, query Query, entity string, k int, 
 	if err != nil {
 		return nil, err
 	}
-	explainer, err := m.explainer()
-	if err != nil {
-		return nil, err
-	}
-	var paths []Path
-	err = m.workers.Use(ctx, func(idle answer.Worker) error {
-		w := idle.(*worker)
-		if w.explain == nil {
-			w.explain = explainer.Worker()
-		}
-		explained, err := w.explain.Explain(ctx, graph.Query{Source: ids.Source, Relation: ids.Relation, Answer: graph.None}, id, k, o.walks)
-		if err == nil {
-			paths = NamedPaths(m.view.Entities, m.graph.Relations, explained.Paths)
-		}
-		return err
-	})
-	return paths, err
+	explained, err := m.opened.Explain(ctx, graph.Query{Source: ids.Source, Relation: ids.Relation, Answer: graph.None}, id, k, o.walks)
+	return NamedPaths(m.opened.View.Entities, m.opened.KG.Relations, explained.Paths), err
 }
 
 // PathWeights says in a sentence what the weights of this model's paths are.
-func (m *Model) PathWeights() string { return explanation.Weights(m.record.Configuration) }
+func (m *Model) PathWeights() string { return explanation.Weights(m.opened.Configuration) }
 
 // NamedPaths returns paths with the names of their entities and base relations, by id.
 func NamedPaths(entities, relations []string, paths []explanation.Path) []Path {

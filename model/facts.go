@@ -35,10 +35,10 @@ func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount
 
 // relationName returns the name of a relation, that of an inverse one with a leading ~.
 func (m *Model) relationName(id int32) string {
-	if base := len(m.graph.Relations); int(id) >= base {
-		return "~" + m.graph.Relations[int(id)-base]
+	if base := len(m.opened.KG.Relations); int(id) >= base {
+		return "~" + m.opened.KG.Relations[int(id)-base]
 	}
-	return m.graph.Relations[id]
+	return m.opened.KG.Relations[id]
 }
 
 // Known returns the known answers of a query, from the facts of the graph and of its validation and test splits, in the order of their names: at
@@ -51,7 +51,7 @@ func (m *Model) Known(ctx context.Context, query Query, offset, limit int) (enti
 	list := m.known.Of(ids.Source, ids.Relation)
 	offset = min(offset, len(list))
 	for _, id := range list[offset:min(offset+limit, len(list))] {
-		entities = append(entities, m.view.Entities[id])
+		entities = append(entities, m.opened.View.Entities[id])
 	}
 	return entities, len(list), nil
 }
@@ -62,5 +62,5 @@ func (m *Model) TypesOf(ctx context.Context, entity string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.view.TypesOf(ctx, id)
+	return m.opened.View.TypesOf(ctx, id)
 }

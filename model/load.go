@@ -6,7 +6,6 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
-	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 )
 
@@ -55,7 +54,7 @@ func LoadFacts(ctx context.Context, facts Facts, path string, list ...Option) (*
 		return nil, err
 	}
 	o.checkpoint = path
-	model, err := open(ctx, graph, checkpoint.Folder("."), o)
+	model, err := o.open(ctx, graph, ".")
 	if err != nil {
 		return nil, fmt.Errorf("loading the model %s: %w", path, classify(err))
 	}

@@ -8,7 +8,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/graph"
 	"tagnet/model/plausibility"
-	"tagnet/model/ranking"
 )
 
 // ScoredTriple is a triple with what the model makes of it in the graph without it.
@@ -64,7 +63,7 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 	if err != nil {
 		return nil, err
 	}
-	numbered := make([]plausibility.Triple, len(m.graph.Relations))
+	numbered := make([]plausibility.Triple, len(m.opened.KG.Relations))
 	for r := range numbered {
 		numbered[r] = plausibility.Triple{Number: int64(r), Fact: graph.Fact{Head: source, Relation: int32(r), Tail: answer}}
 	}
@@ -75,15 +74,15 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 
 // score scores triples, numbered from 0.
 func (m *Model) score(ctx context.Context, triples []plausibility.Triple) ([]ScoredTriple, error) {
-	ranked, err := m.workers.Rank(ctx, &answer.Bundle{Queries: plausibility.Queries(m.view.Graph, m.known.Of, triples)}, ranking.Selection{}, nil)
+	ranked, err := m.opened.Answer(ctx, &answer.Bundle{Queries: plausibility.Queries(m.opened.Graph, m.known.Of, triples)}, answer.Want{})
 	if err != nil {
-		return nil, err
+		return nil, m.failed(err)
 	}
-	scored := plausibility.Collect(m.known.Of, ranked, m.calibration)
+	scored := plausibility.Collect(m.known.Of, ranked, m.opened.Calibration)
 	named := make([]ScoredTriple, len(scored))
 	for i, s := range scored {
 		named[i] = ScoredTriple{
-			Triple: Triple{Head: m.view.Entities[s.Head], Relation: m.graph.Relations[s.Relation], Tail: m.view.Entities[s.Tail]},
+			Triple: Triple{Head: m.opened.View.Entities[s.Head], Relation: m.opened.KG.Relations[s.Relation], Tail: m.opened.View.Entities[s.Tail]},
 			Sides:  s.Sides, Hops: int(s.Distance), Known: s.Known,
 		}
 	}

@@ -14,4 +14,4 @@ func OfType(name string) AskOption { return func(a *asking) { a.kind = &name } }
 var ErrNoTypes = kg.ErrNoTypes
 
 // Types returns the names of the types that entities of the graph have, for OfType; none if the dataset gives none.
-func (m *Model) Types(ctx context.Context) ([]string, error) { return m.view.Types(ctx) }
+func (m *Model) Types(ctx context.Context) ([]string, error) { return m.opened.View.Types(ctx) }

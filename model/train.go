@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
@@ -43,7 +44,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	run := training.Run{Configuration: c, Seed: seed, Threads: o.workers, Kernel: o.kernel}
+	run := training.Run{Configuration: c, Seed: seed, Threads: o.on.Threads, Kernel: o.kernel}
 	trained, err := training.InMemory(ctx, run, data, func(p training.Progress) {
 		if p.Finished != nil && after != nil {
 			after(Epoch{Epoch: p.Finished.Epoch, Loss: p.Finished.Loss, Messages: p.Finished.Messages})
@@ -52,7 +53,11 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	m, err := newModel(ctx, knowledge, trained.Record, trained.Weights, o)
+	opened := answer.New(knowledge, trained.Record, trained.Weights, o.on)
+	if err := opened.SetReach(o.reach); err != nil {
+		return fail(err)
+	}
+	m, err := Named(ctx, opened)
 	if err != nil {
 		return fail(err)
 	}

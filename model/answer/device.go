@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/graph"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
@@ -37,40 +39,79 @@ type Scorer interface {
 	Close() error
 }
 
-// deviceRanker is a Ranker on a device, for one goroutine at a time.
-type deviceRanker struct {
-	entities, relations int
-	list                ranking.Selection
-	scorer              Scorer // nil once closed
-	together            int    // queries that it is given at a time
+// answerOnDevice is Answer on a device. It returns neither results nor an error where the processor has to answer; then want.Done leaves out what the
+// device had done.
+func (m *Model) answerOnDevice(ctx context.Context, b *Bundle, want *Want) (*Scored, error) {
+	m.busy.Lock()
+	defer m.busy.Unlock()
+	if m.On.Device == nil || m.On.Device.Devices() == 0 {
+		return nil, nil
+	}
+	if err := b.Check(m.Graph.Entities, m.Graph.RelationCount()); err != nil {
+		return nil, err
+	}
+	if m.closed {
+		return nil, errors.New("scoring: another scoring of this process has taken over the device: run again")
+	}
+	if m.scorer == nil {
+		scorer, err := m.On.Device.NewScorer(m.Graph, m.between(), m.Configuration, m.Parameters)
+		if err != nil && m.fallBack(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("preparing to score: %w", err)
+		}
+		m.scorer = scorer
+	}
+	done, onDevice := want.Done, 0 // rows that are done
+	scored, err := m.score(ctx, b.Queries, want.Selection, func(rows int) {
+		onDevice += rows
+		done(rows)
+	})
+	if !errors.Is(err, device.ErrMemory) || !m.fallBack(err) {
+		m.On.Device.Discard(err)
+		return scored, err
+	}
+	var counting sync.Mutex
+	want.Done = func(rows int) {
+		counting.Lock()
+		repeated := min(onDevice, rows)
+		onDevice -= repeated
+		counting.Unlock()
+		if rows > repeated {
+			done(rows - repeated)
+		}
+	}
+	return nil, m.release()
 }
 
-// newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
-// the selected candidates of each query, with a scorer of so many devices. Its Close closes the scorer.
-func newDeviceRanker(entities, relations int, list ranking.Selection, scorer Scorer, devices int) Ranker {
-	list.K = min(list.K, entities)
-	return &deviceRanker{entities: entities, relations: relations, list: list, scorer: scorer, together: groupSize * devices}
+// fallBack reports whether the processor takes over after an error, and announces that.
+func (m *Model) fallBack(err error) bool {
+	if !m.On.Device.FallBack(err) {
+		return false
+	}
+	if m.On.Announce != nil {
+		m.On.Announce(m.On.Device.String())
+	}
+	return true
 }
 
 // groupSize is how many queries a device is given at a time: enough to keep a large one busy, few
 // enough that an interrupt takes effect within seconds on a small one.
 const groupSize = 512
 
-func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
-	if err := b.Check(r.entities, r.relations); err != nil {
-		return nil, err
-	}
-	if r.scorer == nil {
-		return nil, errors.New("scoring: another scoring of this process has taken over the device: run again")
-	}
+// score answers queries with the scorer, a group after the other.
+func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selection, done func(rows int)) (*Scored, error) {
+	list.K = min(list.K, m.Graph.Entities)
+	together := groupSize * m.On.Device.Devices()
 	out := &Scored{}
-	for rest := b.Queries; len(rest) > 0; {
+	for len(queries) > 0 {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		group := rest[:min(r.together, len(rest))]
-		rest = rest[len(group):]
-		scored, err := r.scorer.Score(ctx, group, r.list)
+		group := queries[:min(together, len(queries))]
+		queries = queries[len(group):]
+		scored, err := m.scorer.Score(ctx, group, list)
 		if errors.Is(err, ranking.ErrNotFinite) {
 			return nil, err // it names the query
 		}
@@ -80,17 +121,24 @@ func (r *deviceRanker) Rank(ctx context.Context, b *Bundle, done func(rows int))
 		}
 		out.Queries, out.Messages = append(out.Queries, scored.Queries...), out.Messages+scored.Messages
 		for _, q := range group {
-			if done != nil {
-				done(len(q.Rows))
-			}
+			done(len(q.Rows))
 		}
 	}
 	return out, nil
 }
 
-func (r *deviceRanker) Close() error {
-	scorer := r.scorer
-	r.scorer = nil
+// Close frees what the model holds on a device, after the calls of Answer.
+func (m *Model) Close() error {
+	m.busy.Lock()
+	defer m.busy.Unlock()
+	m.closed = true
+	return m.release()
+}
+
+// release closes the scorer.
+func (m *Model) release() error {
+	scorer := m.scorer
+	m.scorer = nil
 	if scorer == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // smallModel returns a model over a random graph of 60 entities, of which the last 10 have no edges.
-func smallModel(t *testing.T) answer.Model {
+func smallModel(t *testing.T) *answer.Model {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 1))
 	var facts []graph.Fact
@@ -37,12 +37,12 @@ func smallModel(t *testing.T) answer.Model {
 	}
 	c := configuration.Default()
 	c.Layers, c.Dim, c.Delta = 2, 8, 1
-	return answer.Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
+	return &answer.Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
 }
 
 // manyQueries returns a bundle of more queries than a device is given at a time, every third one with a row
 // that has no labelled answer.
-func manyQueries(m answer.Model) *answer.Bundle {
+func manyQueries(m *answer.Model) *answer.Bundle {
 	random := rand.New(rand.NewPCG(2, 2))
 	b := &answer.Bundle{Number: 7}
 	row := int64(0)
@@ -65,32 +65,32 @@ func manyQueries(m answer.Model) *answer.Bundle {
 	return b
 }
 
-// rankerOn returns a ranker on what is selected. announce may be nil.
-func rankerOn(t *testing.T, m answer.Model, devices accelerator.Devices, mode device.Mode, list ranking.Selection, announce func(string)) (answer.Ranker, error) {
+// on returns a copy of a model on what is selected. announce may be nil.
+func on(t *testing.T, m *answer.Model, devices accelerator.Devices, mode device.Mode, announce func(string)) *answer.Model {
 	t.Helper()
 	selected, err := accelerator.Select(devices, device.Choice{Mode: mode}, m.Configuration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.New(m, list, answer.Means{Kernel: portable(t), Threads: 2, Device: &selected, Announce: announce})
+	return &answer.Model{
+		Graph: m.Graph, Configuration: m.Configuration, Parameters: m.Parameters,
+		On: answer.Means{Kernel: portable(t), Threads: 2, Device: &selected, Announce: announce},
+	}
 }
 
 // rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
-func rankOn(t *testing.T, ctx context.Context, m answer.Model, devices accelerator.Devices, mode device.Mode, b *answer.Bundle, list ranking.Selection) (*answer.Scored, int, []string, error) {
+func rankOn(t *testing.T, ctx context.Context, m *answer.Model, devices accelerator.Devices, mode device.Mode, b *answer.Bundle, list ranking.Selection) (*answer.Scored, int, []string, error) {
 	t.Helper()
 	var announced []string
-	r, err := rankerOn(t, m, devices, mode, list, func(text string) { announced = append(announced, text) })
-	if err != nil {
-		return nil, 0, announced, err
-	}
+	m = on(t, m, devices, mode, func(text string) { announced = append(announced, text) })
 	rows := make(chan int, 4*len(b.Queries))
-	s, err := r.Rank(ctx, b, func(n int) { rows <- n })
+	s, err := m.Answer(ctx, b, answer.Want{Selection: list, Done: func(n int) { rows <- n }})
 	close(rows)
 	done := 0
 	for n := range rows {
 		done += n
 	}
-	if err := r.Close(); err != nil {
+	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
 	return s, done, announced, err
@@ -122,7 +122,7 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 }
 
 // compareRankers ranks on a device and on the CPU.
-func compareRankers(t *testing.T, m answer.Model, b *answer.Bundle, list ranking.Selection) {
+func compareRankers(t *testing.T, m *answer.Model, b *answer.Bundle, list ranking.Selection) {
 	t.Helper()
 	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
 	if err != nil {
@@ -222,18 +222,15 @@ func TestDeviceRankFails(t *testing.T) {
 		}
 	}
 
-	closed, err := rankerOn(t, m, &acceleratortest.Devices{Kernel: portable(t)}, device.CUDA, ranking.Selection{K: 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := on(t, m, &acceleratortest.Devices{Kernel: portable(t)}, device.CUDA, nil)
 	b.Queries[0].Source = 60
-	if _, err := closed.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "source 60 is outside") {
+	if _, err := closed.Answer(t.Context(), b, answer.Want{}); err == nil || !strings.Contains(err.Error(), "source 60 is outside") {
 		t.Errorf("a bundle of a larger graph: %v", err)
 	}
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := closed.Rank(t.Context(), one, nil); err == nil || !strings.Contains(err.Error(), "run again") {
+	if _, err := closed.Answer(t.Context(), one, answer.Want{}); err == nil || !strings.Contains(err.Error(), "run again") {
 		t.Errorf("closed: %v", err)
 	}
 }

@@ -3,11 +3,11 @@ package answer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
+	"tagnet/model/calibration"
 	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/explanation"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
@@ -16,18 +16,31 @@ import (
 	"tagnet/model/relations"
 )
 
-// Model is a trained model over a graph.
+// Model is a trained model over a graph. What it computes with is made on first use; until then its fields may be changed. It may be used
+// concurrently. One on a device must be closed.
 type Model struct {
+	// Opened is zero, but for what its user reads, unless Open, Over or New made the model.
+	Opened
 	Graph         *graph.Graph
 	Configuration configuration.Configuration
 	Parameters    *parameters.Set[float32]
 	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
 	Relations *relations.Graph
+	On        Means
+
+	busy   sync.Mutex // held while a device ranks
+	scorer Scorer     // on a device, or nil
+	closed bool
+
+	making  sync.Mutex // held while what follows is made
+	pool    *Pool
+	explain *explanation.Explainer
+	once    sync.Once // of Relations
 }
 
-// Means are what a ranker computes with.
+// Means are what a model computes with.
 type Means struct {
-	// Kernel and Threads serve a ranker on the processor.
+	// Kernel and Threads serve the processor.
 	Kernel  kernel.Kernel
 	Threads int
 	// Device takes the processor's place, unless it is nil. Where the processor takes over again, Announce, which may be nil, is
@@ -36,107 +49,102 @@ type Means struct {
 	Announce func(text string)
 }
 
-// New returns a ranker that keeps the selected candidates of each query. Concurrent calls of its Rank wait for one another. One
-// on a device must be closed. If the device cannot score the model, or its memory turns out to be too small, and
-// it is optional, the ranker is on the processor, or continues there.
-func New(m Model, list ranking.Selection, with Means) (Ranker, error) {
-	r := &ranker{model: m, list: list, with: with}
-	if err := r.open(); err != nil {
+// Want says what is wanted of queries beside the ranks of their labelled answers.
+type Want struct {
+	// Selection says which candidates, and how many.
+	ranking.Selection
+	// Done, which may be nil, is called from any thread with the number of rows that were scored since the last call.
+	Done func(rows int)
+}
+
+// Answer scores queries and ranks their labelled answers. Concurrent calls share the threads, or wait for a device. If the device cannot score the
+// model, or its memory turns out to be too small, and it is optional, the processor takes over.
+func (m *Model) Answer(ctx context.Context, b *Bundle, want Want) (*Scored, error) {
+	if want.Done == nil {
+		want.Done = func(int) {}
+	}
+	if scored, err := m.answerOnDevice(ctx, b, &want); scored != nil || err != nil {
+		return scored, err
+	}
+	pool, err := m.threads()
+	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	return pool.Rank(ctx, b, want.Selection, want.Done)
 }
 
-// ranker ranks on a device while its memory suffices, else on the processor.
-type ranker struct {
-	model Model
-	list  ranking.Selection
-	with  Means
-
-	busy    sync.Mutex
-	current Ranker
-}
-
-// open makes the ranker for what is selected.
-func (r *ranker) open() error {
-	m := r.model
-	if r.onDevice() {
-		scorer, err := r.with.Device.NewScorer(m.Graph, m.Relations, m.Configuration, m.Parameters)
-		if err == nil {
-			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, scorer, r.with.Device.Devices())
-			return nil
-		}
-		if !r.fallBack(err) {
-			return fmt.Errorf("preparing to score: %w", err)
-		}
+// threads returns what ranks on the processor.
+func (m *Model) threads() (*Pool, error) {
+	m.making.Lock()
+	defer m.making.Unlock()
+	if m.pool != nil {
+		return m.pool, nil
 	}
-	scorer, err := inference.New(m.Graph, m.Relations, m.Configuration, m.Parameters, r.with.Kernel)
+	scorer, err := inference.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.On.Kernel)
+	if err == nil {
+		m.pool = NewPool(m.Graph.Entities, m.Graph.RelationCount(), m.On.Threads, scorer.Group, func() Worker { return scorer.Worker() })
+	}
+	return m.pool, err
+}
+
+// between returns the edges between the graph's relations, which scoring and explaining share.
+func (m *Model) between() *relations.Graph {
+	m.once.Do(func() {
+		if m.Relations == nil {
+			m.Relations = relations.Between(m.Graph, m.Configuration)
+		}
+	})
+	return m.Relations
+}
+
+// Explain returns the score of an entity as the answer of a query, and the k best paths to it, as explanation.Worker does. The processor computes
+// it, with a thread of those that answer queries there. The first call takes memory for another copy of the weights.
+func (m *Model) Explain(ctx context.Context, q graph.Query, entity int32, k int, walks bool) (explained explanation.Explanation, err error) {
+	pool, err := m.threads()
+	if err != nil {
+		return explained, err
+	}
+	explainer, err := m.explainer()
+	if err != nil {
+		return explained, err
+	}
+	err = pool.use(ctx, func(t *thread) (err error) {
+		if t.explain == nil {
+			t.explain = explainer.Worker()
+		}
+		explained, err = t.explain.Explain(ctx, q, entity, k, walks)
+		return err
+	})
+	return explained, err
+}
+
+// explainer returns what explains.
+func (m *Model) explainer() (_ *explanation.Explainer, err error) {
+	m.making.Lock()
+	defer m.making.Unlock()
+	if m.explain == nil {
+		m.explain, err = explanation.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.On.Kernel)
+	}
+	return m.explain, err
+}
+
+// Calibrate fits the calibration to validation queries, whose known answers it lets stand beside the best new ones. The error is
+// calibration.ErrNoCandidates if they have none. Nothing else may use the model meanwhile.
+func (m *Model) Calibrate(ctx context.Context, queries []Request) error {
+	const split = "valid"
+	of := m.Of(split)
+	scored, err := of.Answer(ctx, &Bundle{Queries: queries}, Want{Selection: ranking.Selection{K: calibration.TopK, Known: ranking.Beside}})
+	if of != m {
+		err = errors.Join(err, of.Close())
+	}
 	if err != nil {
 		return err
 	}
-	pool := NewPool(m.Graph.Entities, m.Graph.RelationCount(), r.with.Threads, scorer.Group, func() Worker { return scorer.Worker() })
-	r.current = &cpuRanker{pool, r.list}
+	fitted, err := calibration.Fit(scored.Sample(), m.KG.Relations)
+	if err != nil {
+		return err
+	}
+	fitted.Weights, fitted.Split, fitted.TopK = m.Record.Weights.SHA256, split, calibration.TopK
+	m.Calibration = fitted
 	return nil
-}
-
-func (r *ranker) onDevice() bool { return r.with.Device != nil && r.with.Device.Devices() > 0 }
-
-// fallBack reports whether the processor takes over after an error, and announces that.
-func (r *ranker) fallBack(err error) bool {
-	if !r.with.Device.FallBack(err) {
-		return false
-	}
-	if r.with.Announce != nil {
-		r.with.Announce(r.with.Device.String())
-	}
-	return true
-}
-
-func (r *ranker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
-	r.busy.Lock()
-	defer r.busy.Unlock()
-	if !r.onDevice() {
-		return r.current.Rank(ctx, b, done)
-	}
-	if done == nil {
-		done = func(int) {}
-	}
-	onDevice := 0 // rows that are done; the processor repeats them
-	scored, err := r.current.Rank(ctx, b, func(rows int) {
-		onDevice += rows
-		done(rows)
-	})
-	if !errors.Is(err, device.ErrMemory) || !r.fallBack(err) {
-		r.with.Device.Discard(err)
-		return scored, err
-	}
-	if err := r.close(); err != nil {
-		return nil, err
-	}
-	if err := r.open(); err != nil {
-		return nil, err
-	}
-	var counting sync.Mutex
-	return r.current.Rank(ctx, b, func(rows int) {
-		counting.Lock()
-		repeated := min(onDevice, rows)
-		onDevice -= repeated
-		counting.Unlock()
-		if rows > repeated {
-			done(rows - repeated)
-		}
-	})
-}
-
-func (r *ranker) Close() error {
-	r.busy.Lock()
-	defer r.busy.Unlock()
-	return r.close()
-}
-
-func (r *ranker) close() error {
-	if r.current == nil {
-		return nil
-	}
-	return r.current.Close()
 }

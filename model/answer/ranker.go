@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"tagnet/formats/reach"
+	"tagnet/model/explanation"
 	"tagnet/model/graph"
 	"tagnet/model/parallel"
 	"tagnet/model/ranking"
@@ -26,19 +27,11 @@ type Worker interface {
 	Distance(entity int32) (hops int, reached bool)
 }
 
-// Ranker ranks the answers of bundles.
-type Ranker interface {
-	// Rank scores every query of a bundle. done, which may be nil, is called from any thread with the
-	// number of rows that were scored since the last call.
-	Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error)
-	// Close frees what the ranker holds on a device, after the calls of Rank.
-	Close() error
-}
-
 // thread is a worker with its buffers, 8 bytes per entity.
 type thread struct {
 	worker    Worker
-	scores    [][]float32 // of the queries that are scored together
+	explain   *explanation.Worker // nil until it explains
+	scores    [][]float32         // of the queries that are scored together
 	relations []int32
 	top       []ranking.Candidate
 }
@@ -77,7 +70,8 @@ func NewPool(entities, relations, size int, group func(relation int32) int32, ne
 // threads share the work of a hub.
 const chunkSize = 8
 
-// Rank ranks as a Ranker does, and keeps the selected candidates of each query.
+// Rank scores every query of a bundle, and keeps the selected candidates of each. done, which may be nil, is called from any thread with the number
+// of rows that were scored since the last call.
 func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done func(rows int)) (*Scored, error) {
 	if err := b.Check(p.entities, p.relations); err != nil {
 		return nil, err
@@ -136,11 +130,7 @@ func (p *Pool) chunks(queries []Request) (ranges [][2]int) {
 	return ranges
 }
 
-// Use calls do with a worker that nothing else uses meanwhile. It waits for one while all are in use.
-func (p *Pool) Use(ctx context.Context, do func(Worker) error) error {
-	return p.use(ctx, func(t *thread) error { return do(t.worker) })
-}
-
+// use calls do with a thread that nothing else uses meanwhile. It waits for one while all are in use.
 func (p *Pool) use(ctx context.Context, do func(*thread) error) error {
 	t, err := p.acquire(ctx)
 	if err != nil {
@@ -165,18 +155,6 @@ func (p *Pool) acquire(ctx context.Context) (*thread, error) {
 		return nil, context.Cause(ctx)
 	}
 }
-
-// cpuRanker is a Ranker on the processor.
-type cpuRanker struct {
-	pool *Pool
-	list ranking.Selection
-}
-
-func (r *cpuRanker) Rank(ctx context.Context, b *Bundle, done func(rows int)) (*Scored, error) {
-	return r.pool.Rank(ctx, b, r.list, done)
-}
-
-func (r *cpuRanker) Close() error { return nil }
 
 // rank scores queries of one source and writes their results to out.
 func (t *thread) rank(ctx context.Context, queries []Request, out []Ranked, list ranking.Selection, done func(int)) (sent int64, err error) {

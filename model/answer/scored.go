@@ -3,6 +3,7 @@ package answer
 import (
 	"iter"
 
+	"tagnet/model/calibration"
 	"tagnet/model/graph"
 	"tagnet/model/ranking"
 )
@@ -42,6 +43,23 @@ func (q *Ranked) Compared() iter.Seq2[Candidate, bool] {
 			}
 		}
 	}
+}
+
+// Sample returns what a calibration is fitted to: of each query whose known answers stand beside calibration.TopK new ones, as many of
+// Compared.
+func (s *Scored) Sample() []calibration.Candidate {
+	var sample []calibration.Candidate
+	for _, q := range s.Queries {
+		kept := 0
+		for c, isTrue := range q.Compared() {
+			if kept == calibration.TopK {
+				break
+			}
+			kept++
+			sample = append(sample, calibration.Candidate{Query: q.Row, Relation: q.Relation, Score: c.Score, True: isTrue})
+		}
+	}
+	return sample
 }
 
 // Result is the rank of one labelled answer.

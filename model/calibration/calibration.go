@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+// TopK is the number of candidates of a query that a calibration is fitted to: as many as score keeps by default.
+const TopK = 10
+
 // Calibration turns the scores of one checkpoint into probabilities. It is not changed once it is made, and may be used
 // concurrently.
 type Calibration struct {

@@ -16,7 +16,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/model/configuration"
-	"tagnet/model/parameters"
 )
 
 // folderOf returns a folder in memory that the test removes.
@@ -303,68 +302,6 @@ func FuzzParse(f *testing.F) {
 			t.Error(err)
 		}
 	})
-}
-
-func TestLocate(t *testing.T) {
-	t.Parallel()
-	for given, want := range map[string][2]string{
-		"best": {"here", "best"}, "last": {"here", "last"}, "7": {"here", "epoch-007"}, "epoch-007": {"here", "epoch-007"},
-		"epoch-007.safetensors": {"here", "epoch-007"}, "../w/checkpoints/epoch-012.json": {"../w/checkpoints", "epoch-012"},
-		"gs://b/w/checkpoints/best": {"gs://b/w/checkpoints", "best"},
-	} {
-		if f, name := Locate("here", given); string(f) != want[0] || name != want[1] {
-			t.Errorf("%s is %s in %s, want %q", given, name, f, want)
-		}
-	}
-}
-
-func TestModelRefusesOtherData(t *testing.T) {
-	f := folderOf(t)
-	r := record(1, 0.5)
-	layout := parameters.Layout(r.Configuration, 4)
-	var weights []safetensors.Tensor
-	for _, w := range parameters.Initialize(layout, 1).Tensors {
-		weights = append(weights, safetensors.Tensor{Name: w.Name, Shape: w.Shape, Data: w.Data})
-	}
-	if err := f.Save(t.Context(), r, weights, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, p, err := f.Model(t.Context(), "epoch-001", []string{"a", "b"}); err != nil || p.Tensors[0].Data[0] != weights[0].Data[0] {
-		t.Fatal(err)
-	}
-	for want, relations := range map[string][]string{
-		`does not know 1 of the graph's relations ("c"), and the graph lacks 1 of the model's ("b")`: {"a", "c"},
-		`does not know 1 of the graph's relations ("d")`:                                             {"a", "b", "d"},
-	} {
-		_, _, err := f.Model(t.Context(), "epoch-001", relations)
-		if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), want) {
-			t.Errorf("of %q: %v, want %s", relations, err, want)
-		}
-	}
-	for name, spoil := range map[string]func([]safetensors.Tensor) []safetensors.Tensor{
-		"missing": func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] },
-		"unknown": func(w []safetensors.Tensor) []safetensors.Tensor {
-			return append(w, safetensors.Tensor{Name: "more", Shape: []int{1}, Data: []float32{1}})
-		},
-		"shape": func(w []safetensors.Tensor) []safetensors.Tensor {
-			w[0].Shape = []int{len(w[0].Data) / 2, 2}
-			return w
-		},
-	} {
-		r.Epoch++
-		r.Step++
-		if err := f.Save(t.Context(), r, spoil(slices.Clone(weights)), nil); err != nil {
-			t.Fatal(err)
-		}
-		_, _, err := f.Model(t.Context(), r.Name(), []string{"a", "b"})
-		if err == nil || !strings.Contains(err.Error(), "tensor") || !strings.Contains(err.Error(), r.Name()) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	_, _, err := f.Model(t.Context(), "epoch-099", nil)
-	if err == nil || !strings.Contains(err.Error(), "epoch-001") {
-		t.Errorf("an absent one: %v", err)
-	}
 }
 
 // The checkpoints of shards lie inside the folder and are none of its own.

@@ -14,6 +14,6 @@
 // names the epoch with the best validation. Records contain no time, machine or number of threads: equal trainings
 // give equal bytes, however often they were interrupted.
 //
-// The package reads and writes files in folder.go, read.go and write.go; record.go has the record, model.go the
-// checks that a checkpoint fits a graph.
+// The package reads and writes files in folder.go, read.go and write.go; record.go has the record, over.go lays
+// weights over the relations of a graph. Package pretrained finds what a user names.
 package checkpoint

@@ -43,6 +43,14 @@ func (e *DamagedError) Unwrap() error { return e.Reason }
 // others are ignored. The longer of two endings comes first.
 var endings = []string{".json", ".optimizer.safetensors", ".safetensors", calibrationEnding}
 
+// WithoutEnding returns the name of a checkpoint, given that or the name of a file of it.
+func WithoutEnding(name string) string {
+	for _, ending := range endings {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
 // isFile reports whether base is the name of a file that Save or SaveCalibration writes.
 func isFile(base string) bool {
 	for _, ending := range endings {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,9 @@ import (
 	"tagnet/formats/safetensors"
 	"tagnet/model/parameters"
 )
+
+// ErrMismatch is wrapped by the errors of a checkpoint that was trained on other data.
+var ErrMismatch = errors.New("the checkpoint was trained on other data")
 
 // UnknownRelationsError is the error of a graph with relations that a model was not trained with.
 type UnknownRelationsError struct {

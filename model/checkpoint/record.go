@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/metrics"
 	"tagnet/model/configuration"
+	"tagnet/model/kg"
 )
 
 // Record describes a checkpoint: the model, how it is trained, and how far.
@@ -100,6 +101,11 @@ type Vocabulary struct {
 	// Graph is the checksum of the manifest of the graph's folder, equal if all facts are; empty for facts in
 	// memory.
 	Graph string `json:"graph"`
+}
+
+// VocabularyOf returns the vocabulary of weights over a graph.
+func VocabularyOf(graph *kg.KG) Vocabulary {
+	return Vocabulary{Relations: graph.Relations, Entities: len(graph.Train.Entities), Hash: graph.Vocabulary, Graph: graph.Manifest.Checksum}
 }
 
 // CalibratedFor reports whether the calibration of a checkpoint is for a graph with these base relations: it has probabilities of each.

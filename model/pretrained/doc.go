@@ -1,4 +1,3 @@
-// Package pretrained opens weights that were trained before: models of package zoo, checkpoints, and files of PyTorch with those of
-// ULTRA, none of which belongs to a relation. All become a Checkpoint over the relations of a graph; who asks it does not know what it
-// was. Packages zoo, checkpoint and ultra read them.
+// Package pretrained finds and opens the weights that a user names: checkpoints, models of package zoo, and files of PyTorch with those of
+// ULTRA, none of which belongs to a relation. Packages checkpoint, zoo and ultra read them. Package answer makes a model of them.
 package pretrained

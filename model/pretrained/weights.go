@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	"tagnet/model/kg"
+	"tagnet/model/parameters"
 	"tagnet/model/ultra"
 	"tagnet/model/zoo"
 )
@@ -23,8 +23,10 @@ type Weights struct {
 	About  string
 	// Further is the configuration of training them further where none is given.
 	Further configuration.Configuration
-
-	record  checkpoint.Record // of their training
+	// Record is that of their training; of ULTRA's weights it has the configuration alone.
+	Record checkpoint.Record
+	// Folder has their checkpoint, if they are those of a Ref with a folder and none that come with tagnet.
+	Folder  checkpoint.Folder
 	tensors []safetensors.Tensor
 }
 
@@ -41,14 +43,21 @@ func openNamed(name string) (*Weights, error) {
 	return trained(m.Record, m.Weights, m.Name, about), nil
 }
 
-// openCheckpoint opens the checkpoint of a file.
-func openCheckpoint(ctx context.Context, url string) (*Weights, error) {
-	folder, name := checkpoint.Locate("", url)
-	r, tensors, err := folder.Load(ctx, name)
-	if err != nil {
-		return nil, &FileError{URL: url, Reason: err}
+// openCheckpoint opens a checkpoint.
+func (r Ref) openCheckpoint(ctx context.Context) (*Weights, error) {
+	folder, name := r.Checkpoint()
+	record, tensors, err := folder.Load(ctx, name)
+	switch {
+	case err != nil && r.Folder == "":
+		return nil, &FileError{URL: r.Name, Reason: err}
+	case err != nil:
+		return nil, err
 	}
-	return trained(r, tensors, "", size(r)), nil
+	w := trained(record, tensors, "", size(record))
+	if r.Folder != "" {
+		w.Folder = folder
+	}
+	return w, nil
 }
 
 // size says how large a model is, and how good.
@@ -64,7 +73,7 @@ func size(r checkpoint.Record) string {
 func trained(r checkpoint.Record, tensors []safetensors.Tensor, name, about string) *Weights {
 	w := &Weights{
 		Origin: checkpoint.Origin{Model: name, File: r.Weights.Name, SHA256: r.Weights.SHA256},
-		About:  about, Further: r.Configuration, record: r, tensors: tensors,
+		About:  about, Further: r.Configuration, Record: r, tensors: tensors,
 	}
 	if r.Mixture != nil {
 		w.About = fmt.Sprintf("of any graph, trained on %s, %s", strings.Join(r.Mixture.Names(), ", "), about)
@@ -86,7 +95,7 @@ func ofULTRA(url string, data []byte, file *pytorch.File) (*Weights, error) {
 	w := &Weights{
 		Origin:  checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))},
 		About:   fmt.Sprintf("ULTRA, %d layers between relations and %[1]d between entities, %d dimensions", ultra.Layers, ultra.Dim),
-		Further: ultra.Configuration(), record: checkpoint.Record{Configuration: ultra.Configuration()}, tensors: checkpoint.Tensors(p.Tensors),
+		Further: ultra.Configuration(), Record: checkpoint.Record{Configuration: ultra.Configuration()}, tensors: checkpoint.Tensors(p.Tensors),
 	}
 	if graphs := Graphs(w.Origin); graphs != "" {
 		w.About += "; trained on " + graphs
@@ -94,22 +103,30 @@ func ofULTRA(url string, data []byte, file *pytorch.File) (*Weights, error) {
 	return w, nil
 }
 
-// Start returns the configuration that the weights were trained with.
-func (w *Weights) Start() configuration.Configuration { return w.record.Configuration }
-
 // Configuration returns a configuration with the fields that the weights decide: those of the model.
 func (w *Weights) Configuration(c configuration.Configuration) configuration.Configuration {
-	return c.WithModel(w.record.Configuration)
+	return c.WithModel(w.Record.Configuration)
 }
 
-// Over returns the checkpoint of the weights over the relations of a graph. The configuration is one that Configuration returned, or the
-// same with another policy that has the same weights.
-func (w *Weights) Over(graph *kg.KG, c configuration.Configuration) (*Checkpoint, error) {
-	set, unused, err := w.record.Over(w.tensors, graph.Relations)
-	if err != nil {
-		return nil, err
+// Unknown returns the base relations of a graph that the weights lack, whose facts have to be left out. If they lack all, it returns none: then
+// the weights do not fit the graph, and Over says so.
+func (w *Weights) Unknown(relations []string) []string {
+	if w.Record.Configuration.Transfers() {
+		return nil
 	}
-	r := w.record
-	r.Configuration, r.Origin = c, &w.Origin
-	return NewCheckpoint(r, set, unused, graph)
+	_, unknown, _ := parameters.MatchRelations(w.Record.Vocabulary.Relations, relations)
+	if len(unknown) == len(relations) {
+		return nil
+	}
+	return unknown
+}
+
+// Over returns the parameters over the relations of a graph, and the relations whose weights are left out because the graph lacks them. The
+// error of a relation that the weights lack is a *checkpoint.UnknownRelationsError.
+func (w *Weights) Over(relations []string) (set *parameters.Set[float32], unused []string, err error) {
+	set, unused, err = w.Record.Over(w.tensors, relations)
+	if err != nil && w.Folder != "" {
+		err = fmt.Errorf("%s: %w", storage.Join(string(w.Folder), w.Record.Weights.Name), err)
+	}
+	return set, unused, err
 }

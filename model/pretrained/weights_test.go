@@ -21,7 +21,7 @@ func TestConfiguration(t *testing.T) {
 	if err := os.WriteFile(file, ultratest.File(t, ultratest.Drawn(1).Tensors), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	weights, err := pretrained.Open(t.Context(), file)
+	weights, err := pretrained.Ref{Name: file}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

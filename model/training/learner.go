@@ -76,11 +76,8 @@ type Data struct {
 // NewData returns the inputs of a training on a graph, without validation queries, devices and a relation graph.
 func NewData(ctx context.Context, loaded *kg.KG) (Data, error) {
 	d := Data{
-		Material: Material{Graph: loaded.Train.Graph, Entities: loaded.Train.Entities, BaseRelations: loaded.Relations},
-		Vocabulary: checkpoint.Vocabulary{
-			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
-			Graph: loaded.Manifest.Checksum,
-		},
+		Material:   Material{Graph: loaded.Train.Graph, Entities: loaded.Train.Entities, BaseRelations: loaded.Relations},
+		Vocabulary: checkpoint.VocabularyOf(loaded),
 	}
 	var err error
 	d.Train, err = optimizer.NewTrainingSet(ctx, loaded)

@@ -67,18 +67,17 @@ func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float3
 
 // rank ranks the validation queries of a graph, after so many of others.
 func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
-	model := answer.Model{Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations}
-	r, err := answer.New(model, ranking.Selection{}, answer.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }})
-	if err != nil {
-		return metrics.Valid{}, err
+	model := answer.Model{
+		Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations,
+		On: answer.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }},
 	}
 	done := &tally{sum: before, report: func(n int64) { l.report(l.progress(n)) }}
 	var ranks ranking.Accumulator
 	var bootstrap ranking.Bootstrap // of a sample of the queries
 	var draws ranking.Weights
 	sampled := t.All > t.rows()
-	err = t.each(func(b *answer.Bundle) error {
-		scored, err := r.Rank(ctx, b, done.add)
+	err := t.each(func(b *answer.Bundle) error {
+		scored, err := model.Answer(ctx, b, answer.Want{Done: done.add})
 		if err != nil {
 			return err
 		}
@@ -93,7 +92,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 		}
 		return nil
 	})
-	if err := errors.Join(ranking.Named(err, t.Entities, t.BaseRelations), r.Close()); err != nil {
+	if err := errors.Join(ranking.Named(err, t.Entities, t.BaseRelations), model.Close()); err != nil {
 		return metrics.Valid{}, err
 	}
 	valid := metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}

@@ -62,7 +62,7 @@ func (f *sampleFn) ProcessElement(ctx context.Context, shard score.Shard, emit f
 		if _, _, err := f.Params.open(ctx); err != nil { // the shard may be of another graph
 			return err
 		}
-		element, err := encode(calibration.Sample(scored))
+		element, err := encode(scored.Sample())
 		if err != nil {
 			return err
 		}

@@ -43,25 +43,25 @@ func loadPool(ctx context.Context, p Params) (*pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, weights, err := worker.Weights(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
+	m, err := worker.Model(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
 	p.Lock = lock.Lock{} // of this pipeline alone
-	v := version{fmt.Sprint(p), loaded.Manifest.Checksum, record.Weights.SHA256}
+	v := version{fmt.Sprint(p), loaded.Manifest.Checksum, m.Record.Weights.SHA256}
 	return worker.Load(worker.Key{Kind: "explainer"}, v, func() (*pool, error) {
 		budget.Limit(p.Memory) // as long as the process lives
 		k, err := kernel.Named(p.Kernel)
 		if err != nil {
 			return nil, err
 		}
-		record.Configuration.Reach = p.Reach
+		m.Configuration.Reach = p.Reach
 		view := loaded.Of(p.Split)
 		between, err := relationgraph.Load(ctx, p.RelationGraph, loaded)
 		if err != nil {
 			return nil, err
 		}
-		explainer, err := explanation.New(view.Graph, between, record.Configuration, weights, k)
+		explainer, err := explanation.New(view.Graph, between, m.Configuration, m.Parameters, k)
 		if err != nil {
 			return nil, err
 		}

@@ -44,12 +44,12 @@ func (p Params) readParts(ctx context.Context) (training.Data, error) {
 		folder.Close()
 		return training.Data{}, err
 	}
-	return training.Data{
-		Material: training.Material{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: optimizer.NewPartsSet(folder, keys)},
-		Vocabulary: checkpoint.Vocabulary{
-			Relations: loaded.Relations, Entities: h.Entities, Hash: loaded.Vocabulary, Graph: loaded.Manifest.Checksum,
-		},
-	}, nil
+	d := training.Data{
+		Material:   training.Material{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: optimizer.NewPartsSet(folder, keys)},
+		Vocabulary: checkpoint.VocabularyOf(loaded),
+	}
+	d.Vocabulary.Entities = h.Entities // whose names an outline has not read
+	return d, nil
 }
 
 // readKeys returns what batches are made by.

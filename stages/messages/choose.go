@@ -60,8 +60,8 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 	if f.queries, err = f.loaded.Queries(ctx, f.Params.Split); err != nil {
 		return err
 	}
-	m := f.Params.Model
-	record, p, err := worker.Weights(ctx, checkpoint.Folder(m.Checkpoints), m.Checkpoint, f.loaded)
+	named := f.Params.Model
+	m, err := worker.Model(ctx, checkpoint.Folder(named.Checkpoints), named.Checkpoint, f.loaded)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.propagators.New = func() any { return propagation.New(f.view.Graph, record.Configuration, k) }
-	f.weights = propagation.NewWeights(f.view.Graph, nil, record.Configuration, false)
-	return f.weights.Load(k, p)
+	f.propagators.New = func() any { return propagation.New(f.view.Graph, m.Configuration, k) }
+	f.weights = propagation.NewWeights(f.view.Graph, nil, m.Configuration, false)
+	return f.weights.Load(k, m.Parameters)
 }
 
 // ProcessElement counts a shard of sources and writes its part.

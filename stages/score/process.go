@@ -17,7 +17,6 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
-	"tagnet/model/kg"
 	"tagnet/model/parts"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
@@ -69,27 +68,28 @@ type Params struct {
 	Announce string
 }
 
-// Rank scores a bundle with the ranker of this process, which works on one bundle at a time, with all of its threads.
+// Rank scores a bundle with the model of this process, on a device or with all of its threads.
 // The context is the one that Beam passed to a DoFn.
 func Rank(ctx context.Context, p Params, b *answer.Bundle) (*answer.Scored, error) {
-	r, err := loadRanker(ctx, p)
+	m, err := p.model(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.selection(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	var counting sync.Mutex
-	scored, err := r.Rank(ctx, b, func(rows int) {
+	scored, err := m.Answer(ctx, b, answer.Want{Selection: list, Done: func(rows int) {
 		counting.Lock()
 		defer counting.Unlock()
 		scoredRows.Inc(ctx, int64(rows))
-	})
+	}})
 	if errors.Is(err, device.ErrLost) {
-		worker.Forget("ranker") // a runner that repeats the bundle does not get the same one
+		worker.Forget("model") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
-		if loaded, unread := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...); unread == nil {
-			err = ranking.Named(err, loaded.Of(p.Split).Entities, loaded.Relations)
-		}
-		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, err)
+		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, ranking.Named(err, m.View.Entities, m.KG.Relations))
 	}
 	scoredQueries.Inc(ctx, int64(len(b.Queries)))
 	sentMessages.Inc(ctx, scored.Messages)
@@ -119,64 +119,47 @@ func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use
 	return use(ctx, all)
 }
 
-// version identifies a ranker: that of other parameters, another graph, other weights or candidates replaces it.
-type version struct {
-	params                     string // all but Params.Announce, which is of one pipeline alone
-	graph, weights, candidates string // checksums
-	configuration              configuration.Configuration
-}
-
-// loadRanker returns the process's ranker. There is one at a time.
-func loadRanker(ctx context.Context, p Params) (answer.Ranker, error) {
+// model returns the process's opened model. There is one at a time: that of other parameters, another graph or other weights replaces it.
+func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
 	if err != nil {
 		return nil, err
 	}
-	record, err := checkpoint.Folder(p.Checkpoints).Record(ctx, p.Checkpoint)
+	opened, err := worker.Model(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
-	lasting := p
-	lasting.Announce = ""
-	v := version{params: fmt.Sprint(lasting), graph: loaded.Manifest.Checksum, weights: record.Weights.SHA256, configuration: record.Configuration}
-	if p.Candidates != "" {
-		file, err := manifest.HashFile(ctx, p.Candidates)
-		if err != nil {
-			return nil, err
-		}
-		v.candidates = file.SHA256
+	type version struct {
+		params         string
+		graph, weights string // checksums
+		configuration  configuration.Configuration
 	}
-	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (answer.Ranker, error) {
+	lasting := p
+	lasting.Announce = "" // of one pipeline alone, as is what is wanted of the model
+	lasting.Best, lasting.Known, lasting.Candidates = 0, 0, ""
+	v := version{fmt.Sprint(lasting), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
+	return worker.Load(worker.Key{Kind: "model"}, v, func() (*answer.Model, error) {
 		budget.Limit(p.Memory) // as long as the process lives
-		return newRanker(ctx, p, loaded)
+		return p.prepare(ctx, opened.Of(p.Split))
 	})
 }
 
-func newRanker(ctx context.Context, p Params, loaded *kg.KG) (answer.Ranker, error) {
-	record, weights, err := worker.Weights(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
-	if err != nil {
+// prepare sets what an opened model computes with.
+func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, error) {
+	if err := m.SetReach(p.Reach); err != nil {
 		return nil, err
 	}
-	record.Configuration.Reach = p.Reach
-	with := answer.Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
-	if with.Kernel, err = kernel.Named(p.Kernel); err != nil {
+	m.On = answer.Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
+	var err error
+	if m.On.Kernel, err = kernel.Named(p.Kernel); err != nil {
 		return nil, err
 	}
-	selected, err := accelerator.Select(accelerator.Process, p.Device, record.Configuration.Within(loaded.Of(p.Split).Graph.Entities))
+	selected, err := accelerator.Select(accelerator.Process, p.Device, m.Configuration.Within(m.Graph.Entities))
 	if err != nil {
 		return nil, err
 	}
 	p.announce(selected.String())
-	with.Device = &selected
-	list := ranking.Selection{K: p.Best, Known: p.Known}
-	if p.Candidates != "" {
-		lists, err := tables.ReadLists(ctx, p.Candidates, loaded.Of(p.Split).Graph.Entities)
-		if err != nil {
-			return nil, err
-		}
-		list.Candidates = lists.Candidates
-	}
-	m := answer.Model{Graph: loaded.Of(p.Split).Graph, Configuration: record.Configuration, Parameters: weights}
+	m.On.Device = &selected
 	if p.Parts.URL != "" {
 		folder, err := p.Parts.Open(ctx)
 		if err != nil {
@@ -187,10 +170,25 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (answer.Ranker, err
 			return nil, err
 		}
 	}
-	if m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, loaded); err != nil {
-		return nil, err
+	m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, m.KG)
+	return m, err
+}
+
+// selection returns which candidates are kept. The process reads their list once.
+func (p Params) selection(ctx context.Context, m *answer.Model) (ranking.Selection, error) {
+	list := ranking.Selection{K: p.Best, Known: p.Known}
+	if p.Candidates == "" {
+		return list, nil
 	}
-	return answer.New(m, list, with)
+	file, err := manifest.HashFile(ctx, p.Candidates)
+	if err != nil {
+		return list, err
+	}
+	lists, err := worker.Load(worker.Key{Kind: "candidates"}, file.SHA256+" of "+m.KG.Manifest.Checksum, func() (tables.Lists, error) {
+		return tables.ReadLists(ctx, p.Candidates, m.View.Graph.Entities)
+	})
+	list.Candidates = lists.Candidates
+	return list, err
 }
 
 // announce passes on what this process computes on.

@@ -3,18 +3,28 @@ package command
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
 	"tagnet/formats/names"
+	"tagnet/formats/remedy"
+	"tagnet/formats/storage"
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
 	"tagnet/model/kg"
+	"tagnet/model/parameters"
 	"tagnet/model/pretrained"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/graph"
 )
 
 // ModelUsage explains the flag --model.
@@ -22,58 +32,189 @@ func ModelUsage() string {
 	return fmt.Sprintf("`%s|FILE.pth`: a trained model that tagnet comes with, of which zero answers on any graph and is taken where nothing is trained, or a file of ULTRA's weights, which answer on any graph, instead of a checkpoint", strings.Join(zoo.Names, "|"))
 }
 
-// ChoosesZero reports whether the model of any graph answers, since nothing is trained in the workspace, and says so.
-func (e *Environment) ChoosesZero(ctx context.Context) (bool, error) {
+// ChooseModel sets the name of the model, that of --model, to zero where no flag names one and nothing is trained in the workspace, and says so.
+func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
+	given := false
+	e.Flags.Visit(func(f *flag.Flag) {
+		given = given || slices.Contains([]string{"checkpoint", "model", "run"}, f.Name)
+	})
+	if given {
+		return nil
+	}
 	trained, err := checkpoint.Trained(ctx, e.Workspace.Root())
 	if err != nil || trained {
-		return false, err
+		return err
 	}
+	*model = zoo.Zero
 	e.Say("no model is trained in this workspace: %s answers, tagnet's model of any graph; a better one: %s, or without --from for longer",
 		zoo.Zero, e.Workspace.Command("train", "--from", zoo.Zero))
-	return true, nil
+	return nil
 }
 
-// OpenModel returns the checkpoint of what --model names, over the relations of the workspace's graph, the graph without the facts of relations
-// that the model does not know, and lines about both.
-func (e *Environment) OpenModel(ctx context.Context, model string, loaded *kg.KG) (*pretrained.Checkpoint, *kg.KG, []string, error) {
-	isFile := pretrained.IsFile(model) || strings.ContainsAny(model, `/\`)
+// Open opens the model of --model, which is given then, or that of --checkpoint.
+func (e *Environment) Open(ctx context.Context, model, checkpoint string, loaded *kg.KG) (m *answer.Model, given bool, err error) {
+	if err := e.ChooseModel(ctx, &model); err != nil {
+		return nil, false, err
+	}
+	if model == "" {
+		m, err = e.OpenCheckpoint(ctx, checkpoint, loaded)
+	} else {
+		m, err = e.OpenModel(ctx, model, loaded)
+	}
+	return m, model != "", err
+}
+
+// OpenModel opens what --model names, over the workspace's graph without the facts of relations that the model does not know, and says what it is.
+func (e *Environment) OpenModel(ctx context.Context, model string, loaded *kg.KG) (*answer.Model, error) {
+	ref := pretrained.Ref{Name: model}
 	switch {
 	case strings.HasSuffix(model, ".safetensors"):
-		return nil, nil, nil, Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", model)
-	case !isFile && !pretrained.IsNamed(model):
-		return nil, nil, nil, FlagError("model", strconv.Quote(model), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
+		return nil, Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", model)
+	case !ref.IsPyTorch() && !ref.IsNamed() && !strings.ContainsAny(model, `/\`):
+		return nil, FlagError("model", strconv.Quote(model), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
 	}
 	weights, err := OpenWeights(ctx, "model", model)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	var notes []string
-	_, err = weights.Weights.Over(loaded, weights.Start())
-	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) && len(unknown.Unknown) < len(loaded.Relations) {
-		var note string
-		if loaded, note, err = e.Workspace.Known(ctx, loaded, unknown); err != nil {
-			return nil, nil, nil, err
-		}
-		notes = []string{note}
-	}
-	made, err := weights.Over(loaded, weights.Start())
+	known, note, err := e.known(ctx, loaded, weights.Weights)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	return made, loaded, append(weights.Lines(made), notes...), nil
+	m, err := answer.Over(known, weights.Weights, answer.Means{})
+	if err != nil {
+		return nil, weights.flagged(err)
+	}
+	for _, line := range append(weights.Lines(m.Unused), note...) {
+		e.Say("%s", line)
+	}
+	return m, nil
+}
+
+// known returns the graph without the facts of relations that weights lack, and a line about them if there are some.
+func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrained.Weights) (*kg.KG, []string, error) {
+	lack := weights.Unknown(loaded.Relations)
+	if len(lack) == 0 {
+		return loaded, nil, nil
+	}
+	if loaded.Train.Graph.IsOutline() {
+		unknown := new(checkpoint.UnknownRelationsError)
+		_, _, err := weights.Over(loaded.Relations)
+		errors.As(err, &unknown)
+		return nil, nil, remedy.Errorf("leave --bundles out", "%w: parts of the graph have facts of these, which only the whole graph can leave out", unknown)
+	}
+	known, err := graph.Load(ctx, e.Workspace.Graph(), lack...)
+	if err != nil {
+		return nil, nil, err
+	}
+	facts := (loaded.Inference.Graph.Edges() - known.Inference.Graph.Edges()) / 2
+	return known, []string{fmt.Sprintf("the model does not know %d of the graph's relations (%s): their %d facts are left out, and queries of a split about them",
+		len(lack), names.First(lack, 3), facts)}, nil
+}
+
+// OpenCheckpoint opens what --checkpoint names, over the graph as OpenModel does, so that one that is damaged or does not fit the graph fails at
+// once, and says what a user should know: the training was on another graph or is incomplete, or some facts are left out. If there is none, the
+// error names the command that makes it.
+func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *kg.KG) (*answer.Model, error) {
+	w := e.Workspace
+	ref := pretrained.Ref{Folder: checkpoint.Folder(w.Checkpoints()), Name: named}
+	switch {
+	case ref.IsPyTorch():
+		return nil, fmt.Errorf("--checkpoint: %s is no checkpoint of tagnet; score and serve take ULTRA's weights with --model %[1]s", named)
+	case ref.IsNamed():
+		return nil, fmt.Errorf("--checkpoint: %s is a model that tagnet comes with; score and serve take it with --model %[1]s", named)
+	}
+	folder, _ := ref.Checkpoint()
+	own := sameFolder(string(folder), w.Checkpoints())
+	// Without a manifest the training is incomplete; its finished epochs can be used.
+	_, err := manifest.Read(ctx, string(folder))
+	finished := !errors.Is(err, fs.ErrNotExist)
+	switch {
+	case errors.Is(err, storage.ErrUnavailable):
+		return nil, err
+	case err != nil && finished:
+		return nil, fmt.Errorf("%w: %s with the flags of that training overwrites it", err, w.Command("train", "--force"))
+	}
+	weights, err := ref.Open(ctx)
+	if err != nil {
+		return nil, e.withoutCheckpoint(ctx, err, folder, own)
+	}
+	known, notes, err := e.known(ctx, loaded, weights)
+	if err != nil {
+		return nil, err
+	}
+	m, err := answer.Over(known, weights, answer.Means{})
+	if err != nil {
+		return nil, e.withoutCheckpoint(ctx, err, folder, own)
+	}
+	trained := m.Record.Vocabulary.Graph
+	switch {
+	case trained != "" && trained != loaded.Manifest.Checksum && own:
+		notes = append(notes, fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force")))
+	case trained != "" && trained != loaded.Manifest.Checksum:
+		notes = append(notes, "the model was trained on another graph and may know the answers")
+	case !own:
+	case !finished && errors.As(lock.CheckFree(ctx, string(folder)), new(*lock.Held)):
+		notes = append(notes, "the training is still running; using "+m.Record.Name())
+	case !finished:
+		notes = append(notes, fmt.Sprintf("training incomplete; using %s. Resume: %s", m.Record.Name(), w.Command("train", "--resume")))
+	}
+	for _, note := range notes {
+		e.Say("%s", note)
+	}
+	return m, nil
+}
+
+// withoutCheckpoint adds to the error of a checkpoint what helps.
+func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder checkpoint.Folder, own bool) error {
+	w := e.Workspace
+	var damaged *checkpoint.DamagedError
+	switch {
+	case errors.Is(err, checkpoint.ErrNone):
+		if held := new(lock.Held); errors.As(lock.CheckFree(ctx, string(folder)), &held) {
+			o := held.Owner
+			return fmt.Errorf("%w yet; a training is running (process %d on host %s since %s): wait for its first epoch", err, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"))
+		}
+		if !own {
+			return fmt.Errorf("--checkpoint: %w; give best, last, an epoch's number, or the path of a checkpoint's file", err)
+		}
+		others := ""
+		runs, _ := w.Runs(ctx) // the error is about this run
+		runs = slices.DeleteFunc(runs, func(run string) bool { return run == w.Run() })
+		if len(runs) > 0 {
+			others = "; --run selects one of the runs that exist: " + strings.Join(runs, ", ")
+		}
+		return fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score and serve also take --model zero, of any graph, and other pretrained ones%s", err, w.Command("train"), others)
+	case errors.As(err, &damaged):
+		return fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
+	case errors.Is(err, checkpoint.ErrMismatch):
+		return fmt.Errorf("%w: %s with the flags it had trains on this graph, and score and serve with --model zero answer on any", err, w.Command("train", "--force"))
+	}
+	return err
+}
+
+// ReadCalibration reads the calibration of a checkpoint, if it has one for the graph.
+func (e *Environment) ReadCalibration(ctx context.Context, m *answer.Model) error {
+	err := m.ReadCalibration(ctx)
+	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+		return fmt.Errorf("%w: %s fits it again", damaged, e.Workspace.Command("train", "--resume"))
+	}
+	return err
 }
 
 // Weights are those of a model that was trained before, which a flag names.
 type Weights struct {
 	*pretrained.Weights
-	flag, file string
+	ref  pretrained.Ref
+	flag string
 }
 
 // OpenWeights opens the model of package zoo, the checkpoint or the file that a flag names. Errors name the flag.
 func OpenWeights(ctx context.Context, flag, file string) (*Weights, error) {
-	opened, err := pretrained.Open(ctx, file)
-	w := &Weights{opened, flag, file}
-	if err != nil && pretrained.IsNamed(file) {
+	ref := pretrained.Ref{Name: file}
+	opened, err := ref.Open(ctx)
+	w := &Weights{opened, ref, flag}
+	if err != nil && ref.IsNamed() {
 		return nil, fmt.Errorf("--%s %s: this program was built of other files than the repository's: build it again: %w", flag, file, err)
 	}
 	if err != nil {
@@ -82,13 +223,14 @@ func OpenWeights(ctx context.Context, flag, file string) (*Weights, error) {
 	return w, nil
 }
 
-// flagged makes the error of the file one of the flag that names it.
+// flagged makes the error of the file, or that it does not fit a graph, one of the flag that names it.
 func (w *Weights) flagged(err error) error {
-	bad := new(pretrained.FileError)
-	if !errors.As(err, &bad) {
-		return err
-	}
+	bad, unknown := new(pretrained.FileError), new(checkpoint.UnknownRelationsError)
 	switch {
+	case errors.As(err, &unknown):
+		return Usage("--%s %s: %v; train a model on this dataset, or give --%s zero, which answers on any graph", w.flag, w.name(), unknown, w.flag)
+	case !errors.As(err, &bad):
+		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return MissingFile(w.flag, bad.URL, err)
 	case bad.Other:
@@ -97,35 +239,44 @@ func (w *Weights) flagged(err error) error {
 	return fmt.Errorf("--%s: %w", w.flag, err)
 }
 
-// Over returns the checkpoint of the weights over the relations of a graph.
-func (w *Weights) Over(loaded *kg.KG, c configuration.Configuration) (*pretrained.Checkpoint, error) {
-	made, err := w.Weights.Over(loaded, c)
-	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
-		return nil, Usage("--%s %s: %v; train a model on this dataset, or give --%s zero, which answers on any graph", w.flag, w.name(), unknown, w.flag)
+// Over returns the parameters over the relations of a graph, and the relations of the weights that it lacks.
+func (w *Weights) Over(relations []string) (set *parameters.Set[float32], unused []string, err error) {
+	if set, unused, err = w.Weights.Over(relations); err != nil {
+		err = w.flagged(err)
 	}
-	if err != nil {
-		return nil, w.flagged(err)
-	}
-	return made, nil
+	return set, unused, err
 }
 
 // name returns the file's path, or the name of a model as package zoo writes it.
 func (w *Weights) name() string {
-	if pretrained.IsNamed(w.file) {
-		return strings.ToLower(w.file)
+	if w.ref.IsNamed() {
+		return strings.ToLower(w.ref.Name)
 	}
-	return w.file
+	return w.ref.Name
 }
 
-// Lines returns what the checkpoint is that Over returned, and which relations of the weights the graph lacks, if there are any.
-func (w *Weights) Lines(made *pretrained.Checkpoint) []string {
+// Lines says what the weights are, and which of their relations the graph lacks, if there are any.
+func (w *Weights) Lines(unused []string) []string {
 	kind := "weights of"
-	if pretrained.IsNamed(w.file) {
+	if w.ref.IsNamed() {
 		kind = "model"
 	}
 	lines := []string{fmt.Sprintf("%s %s: %s", kind, w.name(), w.About)}
-	if len(made.Unused) > 0 {
-		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", progress.Count(int64(len(made.Unused))), w.name(), names.First(made.Unused, 3)))
+	if len(unused) > 0 {
+		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", progress.Count(int64(len(unused))), w.name(), names.First(unused, 3)))
 	}
 	return lines
+}
+
+// sameFolder returns true if two paths or URLs lead to one folder.
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }

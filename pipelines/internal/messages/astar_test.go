@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"tagnet/formats/counts"
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/pretrained"
 	"tagnet/model/propagation"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -95,7 +97,7 @@ func choices(t *testing.T, workspace string) (sum counts.AStar) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, p, err := checkpoint.Folder(filepath.Join(workspace, "runs/main/checkpoints")).Model(ctx, "best", loaded.Relations)
+	m, err := answer.Open(ctx, loaded, pretrained.Ref{Folder: checkpoint.FolderOf(workspace, "main"), Name: "best"}, answer.Means{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +106,11 @@ func choices(t *testing.T, workspace string) (sum counts.AStar) {
 		t.Fatal(err)
 	}
 	g := loaded.Inference.Graph
-	w := propagation.NewWeights(g, nil, record.Configuration, false)
-	if err := w.Load(k, p); err != nil {
+	w := propagation.NewWeights(g, nil, m.Configuration, false)
+	if err := w.Load(k, m.Parameters); err != nil {
 		t.Fatal(err)
 	}
-	propagator := propagation.New(g, record.Configuration, k)
+	propagator := propagation.New(g, m.Configuration, k)
 	for _, q := range queries {
 		if err := propagator.Forward(ctx, w, propagation.Request{Query: modelgraph.Query{Source: q.Source, Relation: q.Relation}}); err != nil {
 			t.Fatal(err)

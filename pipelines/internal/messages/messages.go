@@ -209,7 +209,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 
 // model opens the checkpoint of a model of A*Net and records it in the settings.
 func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*messages.Model, error) {
-	m, err := e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
+	m, err := e.OpenCheckpoint(ctx, f.checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
@@ -217,11 +217,8 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 	if !record.Configuration.Prioritized() {
 		return nil, fmt.Errorf("--checkpoint %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --checkpoint", f.checkpoint, record.Configuration.Policy)
 	}
-	if len(m.Graph.Unknown) > 0 {
-		return nil, fmt.Errorf("--checkpoint %s: the model does not know %d of the graph's relations (%s), and messages are counted along the edges of all: train on this graph first", f.checkpoint, len(m.Graph.Unknown), names.First(m.Graph.Unknown, 3))
-	}
-	for _, note := range m.Notes {
-		e.Say("%s", note)
+	if len(m.KG.Unknown) > 0 {
+		return nil, fmt.Errorf("--checkpoint %s: the model does not know %d of the graph's relations (%s), and messages are counted along the edges of all: train on this graph first", f.checkpoint, len(m.KG.Unknown), names.First(m.KG.Unknown, 3))
 	}
 	folder, err := e.Reachable("checkpoint", string(m.Folder))
 	if err != nil {

@@ -48,7 +48,7 @@ func (a *opened) openBundles(ctx context.Context) error {
 	if !a.bundles {
 		return nil
 	}
-	c := a.model.Record.Configuration
+	c := a.model.Configuration
 	if err := a.refuseBundles(); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (a *opened) canBundle() bool {
 
 // refuseBundles returns an error if the model needs the graph.
 func (a *opened) refuseBundles() error {
-	switch c, n := a.model.Record.Configuration, a.loaded.Of(a.split).Graph.Entities; {
+	switch c, n := a.model.Configuration, a.loaded.Of(a.split).Graph.Entities; {
 	case c.Source() == configuration.RelationsGraph:
 		return command.Usage("--bundles with a model of --relations graph: the graph of relations is made from all edges; leave --bundles out")
 	case c.Reach == 0:

@@ -8,7 +8,6 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/model/budget"
-	"tagnet/model/pretrained"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -27,19 +26,12 @@ type calibrating struct {
 }
 
 // copyToCalibrate has a copy of the checkpoint calibrated for this graph, beside the results: its own folder belongs to its training.
-func (a *opened) copyToCalibrate(ctx context.Context) error {
-	if a.calibration != nil {
+func (a *opened) copyToCalibrate() error {
+	if a.model.Calibration != nil {
 		return command.Usage("--calibrate: %s has a calibration for the relations of this graph: leave it out", a.model.Record.Name())
 	}
-	_, weights, err := worker.Weights(ctx, a.model.Folder, a.model.Record.Name(), a.loaded)
-	if err != nil {
-		return err
-	}
-	if a.beside, err = pretrained.NewCheckpoint(a.model.Record, weights, nil, a.loaded); err != nil {
-		return err
-	}
-	a.model.Record = a.beside.Record
-	return nil
+	a.beside = true
+	return a.model.Detach()
 }
 
 // openCalibrating opens what --calibrate needs, before anything is written.
@@ -56,7 +48,7 @@ func (a *opened) openCalibrating(ctx context.Context) error {
 	}
 	a.fitting.queries = min(int64(len(valid)), cmp.Or(a.mostFitted(), calibrate.MostRows))
 	if a.loaded.Of("valid") != a.loaded.Of(a.split) {
-		a.fitting.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, "valid", a.memory)
+		a.fitting.edges, err = relationgraph.Open(ctx, a.e, a.model.Configuration, a.loaded, a.inputs, "valid", a.memory)
 	}
 	return err
 }
@@ -84,7 +76,7 @@ func (a *scoring) divideCalibrating(ctx context.Context) error {
 		return err
 	}
 	sizes.Queries = a.fitting.queries
-	c := a.model.Record.Configuration
+	c := a.model.Configuration
 	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, "valid", sizes.Queries)
 	a.cost.Seconds += seconds
 	a.fitting.plan, err = a.e.Plan(budget.Calibrate(sizes, c, calibrate.TopK, workload.MaxRows), a.memory, a.threads)
@@ -120,10 +112,10 @@ func buildCalibration(p calibrate.Params) *beam.Pipeline {
 
 func (a *scoring) calibrationParams(held lock.Lock) calibrate.Params {
 	return calibrate.NewParams(score.Params{
-		Graph: a.e.Workspace.Graph(), Without: a.loaded.Unknown, RelationGraph: a.relationsFitted().URL(), Reach: a.model.Record.Configuration.Reach,
+		Graph: a.e.Workspace.Graph(), Without: a.loaded.Unknown, RelationGraph: a.relationsFitted().URL(), Reach: a.model.Configuration.Reach,
 		Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 		Threads: a.threads, MostThreads: a.fitting.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel), Device: a.device,
-	}, a.mostFitted(), workload.Work(a.model.Record.Configuration, a.loaded.Train.Graph), held)
+	}, a.mostFitted(), workload.Work(a.model.Configuration, a.loaded.Train.Graph), held)
 }
 
 // fit fits probabilities to the weights that the folder's lock protects, with --calibrate.
@@ -146,14 +138,14 @@ func (a *scoring) fit(ctx context.Context, held lock.Lock) error {
 }
 
 // readFitted reads the calibration that --calibrate fitted.
-func (a *scoring) readFitted(ctx context.Context) (err error) {
+func (a *scoring) readFitted(ctx context.Context) error {
 	if !a.calibrate {
 		return nil
 	}
-	if a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record); err != nil {
+	if err := a.model.ReadCalibration(ctx); err != nil {
 		return err
 	}
-	if c := a.calibration; c != nil {
+	if c := a.model.Calibration; c != nil {
 		a.e.Say("calibrated on the %d best new answers of each of %s validation queries: %.1f%% are true, the base rate of probabilities", c.TopK, progress.Count(c.Queries), 100*c.BaseRate)
 	}
 	return a.setBaseRate()

@@ -2,7 +2,6 @@ package score
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"tagnet/formats/metrics"
@@ -21,31 +20,24 @@ func (f *flags) checkBaseRate() error {
 
 // openCalibration reads the calibration of the checkpoint, if there is one for this graph, and sets its base rate.
 func (a *opened) openCalibration(ctx context.Context) error {
-	var err error
-	if !a.elsewhere() {
-		a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record)
-	}
-	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-		return fmt.Errorf("%w: %s fits it again", err, a.e.Workspace.Command("train", "--resume"))
-	}
-	if err == nil && a.calibrate {
-		return a.copyToCalibrate(ctx)
-	}
-	if err == nil && a.baseRate != 0 && a.calibration == nil {
-		return command.Usage("--base_rate: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
-	}
-	if err != nil {
+	err := a.e.ReadCalibration(ctx, a.model)
+	switch {
+	case err != nil:
 		return err
+	case a.calibrate:
+		return a.copyToCalibrate()
+	case a.baseRate != 0 && a.model.Calibration == nil:
+		return command.Usage("--base_rate: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
 	}
 	return a.setBaseRate()
 }
 
 // setBaseRate sets the base rate of the calibration, if there is one, to --base_rate.
 func (a *opened) setBaseRate() (err error) {
-	if a.baseRate == 0 || a.calibration == nil {
+	if a.baseRate == 0 || a.model.Calibration == nil {
 		return nil
 	}
-	if a.calibration, err = a.calibration.WithBaseRate(a.baseRate); err != nil {
+	if a.model.Calibration, err = a.model.Calibration.WithBaseRate(a.baseRate); err != nil {
 		return command.Usage("--base_rate: %v", err)
 	}
 	return nil
@@ -58,10 +50,10 @@ func (a *opened) elsewhere() bool {
 
 // checksum returns that of the calibration, or "" if there is none.
 func (a *opened) checksum() string {
-	if a.calibration == nil {
+	if a.model.Calibration == nil {
 		return ""
 	}
-	return a.calibration.Checksum
+	return a.model.Calibration.Checksum
 }
 
 // calibrationRemedy returns how to get a calibration of the checkpoint, or why there cannot be one.
@@ -86,7 +78,7 @@ func (a *opened) calibrationRemedy(ctx context.Context) string {
 // sayUncalibrated says why answers have no probabilities.
 func (a *opened) sayUncalibrated(ctx context.Context) {
 	switch {
-	case a.calibration != nil:
+	case a.model.Calibration != nil:
 	case a.calibrate:
 		a.e.Say("answers have scores, but no probabilities: no validation query has a new answer to fit them to")
 	case a.declinedCalibration():

@@ -94,7 +94,7 @@ func (a *scoring) divideExplanations(ctx context.Context, sizes budget.Sizes) er
 	if !a.explained {
 		return nil
 	}
-	c := a.model.Record.Configuration
+	c := a.model.Configuration
 	// An explanation propagates forward and backward over what the answer depends on: up to ten times as long as scoring.
 	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, 10*a.answersToExplain())
 	a.cost.Seconds, a.cost.AtMost = a.cost.Seconds+seconds, true
@@ -148,7 +148,7 @@ func (a *scoring) explanationParams(folder string, held lock.Lock) explain.Param
 	w := a.e.Workspace
 	return explain.Params{
 		Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-		RelationGraph: a.edges.URL(), Reach: a.model.Record.Configuration.Reach, Folder: w.Path(folder), Facts: a.facts != "", Paths: a.kept(), Walks: a.walks, Slices: a.slices(),
+		RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach, Folder: w.Path(folder), Facts: a.facts != "", Paths: a.kept(), Walks: a.walks, Slices: a.slices(),
 		Threads: a.threads, MostThreads: a.explanationPlan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 		Lock: held,
 	}
@@ -162,7 +162,7 @@ func (a *scoring) explain(ctx context.Context, stage *workspace.Stage) error {
 	if a.usesDevice() {
 		a.e.Say("explaining on the CPU: devices compute no explanations")
 	}
-	worker.Forget("ranker") // memory need not hold what scored
+	worker.Forget("model") // memory need not hold what scored
 	answers := a.answersToExplain()
 	bar := a.e.Progress.Begin("explaining", answers, "answers")
 	defer bar.End()
@@ -184,7 +184,7 @@ func (a *opened) usesDevice() bool {
 	if a.device.Mode == device.CPU || !command.Local() {
 		return a.device.Mode != device.CPU
 	}
-	selected, err := accelerator.Select(accelerator.Process, a.device, a.model.Record.Configuration.Within(a.loaded.Of(a.split).Graph.Entities))
+	selected, err := accelerator.Select(accelerator.Process, a.device, a.model.Configuration.Within(a.loaded.Of(a.split).Graph.Entities))
 	return err == nil && selected.Accelerator() != nil
 }
 
@@ -239,6 +239,6 @@ func (a *scoring) showExplanations(made bool, folder string) {
 // sayWeights prints once what the weights of paths are.
 func (a *scoring) sayWeights() {
 	if a.explained {
-		a.e.Say("\n%s", explanation.Weights(a.model.Record.Configuration))
+		a.e.Say("\n%s", explanation.Weights(a.model.Configuration))
 	}
 }

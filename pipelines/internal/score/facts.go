@@ -225,7 +225,7 @@ func (d *discovering) chooseFitted(ctx context.Context) error {
 		d.distinct += fit.queries
 		d.e.Say("queries to fit probabilities to, on the training graph: %s", progress.Count(fit.queries))
 		if d.edges != nil {
-			fit.edges, err = relationgraph.Open(ctx, d.e, d.model.Record.Configuration, d.loaded, d.inputs, split, d.memory)
+			fit.edges, err = relationgraph.Open(ctx, d.e, d.model.Configuration, d.loaded, d.inputs, split, d.memory)
 		}
 		d.passes = append(d.passes, fit)
 		return err
@@ -244,7 +244,7 @@ func (d *discovering) divide(ctx context.Context) error {
 			return err
 		}
 		sizes.Queries = p.queries
-		c := d.model.Record.Configuration
+		c := d.model.Configuration
 		seconds, bound := d.e.Workspace.ScoreSeconds(ctx, sizes, c, p.split, p.queries)
 		d.cost.Seconds, d.cost.AtMost = d.cost.Seconds+seconds, d.cost.AtMost || bound
 		estimate := budget.Discover(sizes, c, d.best, workload.MaxRows, int64(len(p.lists.Sources)+len(p.lists.Candidates)), int64(len(p.relations)), int64(d.most))
@@ -327,7 +327,7 @@ func (d *discovering) loads() []command.Load {
 	for _, p := range d.passes {
 		rows := p.queries * int64(1+d.best)
 		candidates += rows
-		work := workload.Work(d.model.Record.Configuration, d.loaded.Of(p.split).Graph)
+		work := workload.Work(d.model.Configuration, d.loaded.Of(p.split).Graph)
 		loads = append(loads, command.Load{
 			Step: "discover.candidates", Elements: p.queries, Unit: "queries", Parts: workload.Count(p.queries, rows, work), Bytes: discovery.CandidateBytes * rows,
 		})
@@ -342,13 +342,13 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 	view := d.loaded.Of(p.split)
 	out := discover.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Best: d.best, Work: workload.Work(d.model.Record.Configuration, view.Graph),
+			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Best: d.best, Work: workload.Work(d.model.Configuration, view.Graph),
 			Ask: workload.Ask{Relations: p.relations, Beside: true},
 		},
 		Model: score.Params{
 			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
 			Best: d.best, Known: ranking.Beside, Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB,
-			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Reach: d.model.Record.Configuration.Reach,
+			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Reach: d.model.Configuration.Reach,
 		},
 		Folder: w.Path(d.folder), Name: p.name, Lock: held, Unreached: d.unreached,
 	}
@@ -413,7 +413,7 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 			return err
 		}
 	}
-	worker.Forget("ranker") // memory need not hold what scored
+	worker.Forget("model") // memory need not hold what scored
 	if err := d.merge(ctx, stage.Lock()); err != nil {
 		return err
 	}

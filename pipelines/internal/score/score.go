@@ -12,14 +12,13 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/budget"
-	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/gpu"
 	"tagnet/model/kg"
-	"tagnet/model/pretrained"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/relationgraph"
@@ -157,15 +156,14 @@ type recorded struct {
 // opened is what a run of the command scores with: the graph, the model and its calibration.
 type opened struct {
 	*flags
-	e           *command.Environment
-	loaded      *kg.KG
-	inputs      map[string]string
-	model       workspace.Model
-	given       *pretrained.Checkpoint   // of --model, or nil
-	beside      *pretrained.Checkpoint   // that is written beside the results: given, a copy to calibrate, or nil
-	calibration *calibration.Calibration // nil if the checkpoint has none
-	fitting     calibrating
-	edges       *relationgraph.Table // between relations, or nil
+	e       *command.Environment
+	loaded  *kg.KG
+	inputs  map[string]string
+	model   *answer.Model
+	given   bool // the model is that of --model
+	beside  bool // its checkpoint is written beside the results: it is given, or a copy to calibrate
+	fitting calibrating
+	edges   *relationgraph.Table // between relations, or nil
 }
 
 // scoring is one run of the command: a split is evaluated, or queries are answered.
@@ -224,7 +222,7 @@ func (a *opened) open(ctx context.Context) error {
 		return err
 	}
 	a.best = min(a.best, a.loaded.Of(a.split).Graph.Entities)
-	if err := a.chooseZero(ctx); err != nil {
+	if err := a.e.ChooseModel(ctx, &a.weightsFlags.model); err != nil {
 		return err
 	}
 	if a.bundles && a.weightsFlags.model != "" {
@@ -237,19 +235,19 @@ func (a *opened) open(ctx context.Context) error {
 	if err := openModel(ctx); err != nil {
 		return err
 	}
-	if err := command.SetReach(&a.model.Record.Configuration, a.reach); err != nil {
+	if err := command.SetReach(&a.model.Configuration, a.reach); err != nil {
 		return err
 	}
 	if err := a.openBundles(ctx); err != nil {
 		return err
 	}
-	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Record.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {
+	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {
 		return err
 	}
 	if err := a.openCalibrating(ctx); err != nil {
 		return err
 	}
-	if err := accelerator.Check(a.device, a.model.Record.Configuration, command.Local()); err != nil {
+	if err := accelerator.Check(a.device, a.model.Configuration, command.Local()); err != nil {
 		return fmt.Errorf("--device %v: %w", a.device, err)
 	}
 	return nil
@@ -258,13 +256,10 @@ func (a *opened) open(ctx context.Context) error {
 // openCheckpoint opens the model of --checkpoint and its calibration.
 func (a *opened) openCheckpoint(ctx context.Context) error {
 	var err error
-	if a.model, err = a.e.Workspace.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
+	if a.model, err = a.e.OpenCheckpoint(ctx, a.checkpoint, a.loaded); err != nil {
 		return err
 	}
-	a.loaded = a.model.Graph
-	for _, note := range a.model.Notes {
-		a.e.Say("%s", note)
-	}
+	a.loaded = a.model.KG
 	reachable, err := a.e.Reachable("checkpoint", string(a.model.Folder))
 	if err != nil {
 		return err
@@ -315,7 +310,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 		return err
 	}
 	sizes.Queries, sizes.OnDevice = queries, a.device.Mode == device.CUDA
-	c := a.model.Record.Configuration
+	c := a.model.Configuration
 	if a.asked != nil {
 		a.distinct = a.asked.distinct
 	}
@@ -435,7 +430,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 		Model: score.Params{
 			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Record.Configuration.Reach,
+			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach,
 		},
 		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}
@@ -452,7 +447,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 // ranked returns the number of best answers of a query that are scored: those that are kept, and for a split those that its
 // probabilities are compared with, so that the calibration error does not depend on how many are kept.
 func (a *scoring) ranked() int {
-	if a.asked != nil || a.calibration == nil && !a.calibrate {
+	if a.asked != nil || a.model.Calibration == nil && !a.calibrate {
 		return a.best
 	}
 	return max(a.best, calibrate.TopK)
@@ -460,7 +455,7 @@ func (a *scoring) ranked() int {
 
 // work returns the work of a query.
 func (a *scoring) work() float64 {
-	return workload.Work(a.model.Record.Configuration, a.loaded.Of(a.split).Graph)
+	return workload.Work(a.model.Configuration, a.loaded.Of(a.split).Graph)
 }
 
 // Build returns the Beam pipeline that scores and writes.

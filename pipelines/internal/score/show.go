@@ -25,8 +25,8 @@ func (a *scoring) print(ctx context.Context, m metrics.Evaluation) {
 		asked = fmt.Sprintf("protocol %s (%s)", m.Protocol, m.Protocol.About())
 	}
 	model := "checkpoint " + m.Checkpoint
-	if a.given != nil && a.given.Record.Origin.Model == "" {
-		model = a.given.Record.Origin.File
+	if a.given && a.model.Record.Origin.Model == "" {
+		model = a.model.Record.Origin.File
 	}
 	queries := progress.Count(m.Queries)
 	if m.Sample != nil {

@@ -64,7 +64,7 @@ func (t *ownTriples) estimate(s budget.Sizes) budget.Estimate {
 	if t.asked.own.given == workload.GivenPairs {
 		rows = int64(t.asked.relations)
 	}
-	return budget.Triples(s, t.model.Record.Configuration, t.asked.lines, each, rows, workload.MaxRows)
+	return budget.Triples(s, t.model.Configuration, t.asked.lines, each, rows, workload.MaxRows)
 }
 
 // load returns what the step works on. A row takes 30 bytes on WN18RR_v1.

@@ -47,22 +47,6 @@ func (f *weightsFlags) check(e *command.Environment) error {
 	return e.NotEmpty("the name of a model", "model")
 }
 
-// chooseZero makes the model of any graph that of the run where neither a flag nor a training gives one.
-func (a *opened) chooseZero(ctx context.Context) error {
-	given := false
-	a.e.Flags.Visit(func(f *flag.Flag) {
-		given = given || slices.Contains([]string{"checkpoint", "model", "run"}, f.Name)
-	})
-	if given {
-		return nil
-	}
-	chosen, err := a.e.ChoosesZero(ctx)
-	if chosen {
-		a.weightsFlags.model = zoo.Zero
-	}
-	return err
-}
-
 // isZero reports whether the model of any graph that tagnet comes with answers.
 func (a *opened) isZero() bool { return strings.EqualFold(a.weightsFlags.model, zoo.Zero) }
 
@@ -70,7 +54,7 @@ func (a *opened) isZero() bool { return strings.EqualFold(a.weightsFlags.model, 
 func (a *opened) next(commands ...workspace.Command) {
 	if a.isZero() {
 		further := a.e.Workspace.Command("train", "--from", zoo.Zero)
-		if r := a.model.Record.Configuration.Reach; r > 0 { // zero has none of its own
+		if r := a.model.Configuration.Reach; r > 0 { // zero has none of its own
 			further = further.With("--reach", strconv.Itoa(r))
 		}
 		commands = append(commands, further)
@@ -88,14 +72,11 @@ func (a *opened) declinedCalibration() bool {
 // openModel opens the model of --model. Probabilities of the model of any graph are fitted to the graph's validation facts, if it has
 // any.
 func (a *opened) openModel(ctx context.Context) error {
-	made, known, lines, err := a.e.OpenModel(ctx, a.weightsFlags.model, a.loaded)
-	if err != nil {
+	var err error
+	if a.model, err = a.e.OpenModel(ctx, a.weightsFlags.model, a.loaded); err != nil {
 		return err
 	}
-	a.loaded, a.given, a.beside, a.model.Record = known, made, made, made.Record
-	for _, line := range lines {
-		a.e.Say("%s", line)
-	}
+	a.loaded, a.given, a.beside = a.model.KG, true, true
 	if a.isZero() && !a.calibrate && !a.declinedCalibration() {
 		valid, err := a.loaded.Queries(ctx, "valid")
 		if err != nil {
@@ -121,7 +102,7 @@ func (a *opened) openModel(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{s.Dataset, s.Inference} {
-		if pretrained.Seen(*made.Record.Origin, name) {
+		if pretrained.Seen(*a.model.Record.Origin, name) {
 			a.e.Say("warning: these weights were trained on facts of %s: %s are not those of an unseen graph", name, measured)
 			break
 		}
@@ -131,20 +112,20 @@ func (a *opened) openModel(ctx context.Context) error {
 
 // placeWeights sets where in a folder the workers will find the checkpoint that is kept there, and records the model of --model.
 func (a *scoring) placeWeights(folder string, r *recorded) {
-	if a.beside != nil {
+	if a.beside {
 		a.model.Folder = checkpoint.Folder(storage.Join(a.e.Workspace.Path(folder), weightsFolder))
 	}
-	if a.given != nil {
+	if a.given {
 		r.Given = a.model.Record.Origin
 	}
 }
 
 // writeWeights writes the checkpoint that is kept into the folder that the lock protects.
 func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
-	if a.beside == nil {
+	if !a.beside {
 		return nil
 	}
-	return a.beside.Save(held.Guard(ctx), a.model.Folder, nil)
+	return a.model.Save(held.Guard(ctx), a.model.Folder)
 }
 
 // nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of
@@ -159,7 +140,7 @@ func (a *opened) nameModels(ctx context.Context, err error) error {
 		return err
 	}
 	here := workspace.Evaluated{Checkpoint: a.model.Record.Name()}
-	if a.given != nil {
+	if a.given {
 		here.Given = a.model.Record.Origin
 	}
 	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {

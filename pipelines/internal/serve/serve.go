@@ -16,15 +16,13 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model"
 	"tagnet/model/budget"
-	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/kernel"
 	"tagnet/model/kg"
-	"tagnet/model/pretrained"
 	"tagnet/model/relations"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/pipelines/internal/workspace"
 )
 
 type flags struct {
@@ -170,27 +168,24 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
-	found, given, err := f.find(ctx, e, loaded)
+	opened, given, err := e.Open(ctx, f.model, f.checkpoint, loaded)
 	if err != nil {
 		return settings{}, err
 	}
-	loaded = found.Graph
-	for _, note := range found.Notes {
-		e.Say("%s", note)
-	}
-	if err := command.SetReach(&found.Record.Configuration, f.reach); err != nil {
+	loaded = opened.KG
+	if err := command.SetReach(&opened.Configuration, f.reach); err != nil {
 		return settings{}, err
 	}
 	sizes, err := loaded.Sizes(ctx, "test")
 	if err != nil {
 		return settings{}, err
 	}
-	if c := found.Record.Configuration; c.Source() == configuration.RelationsGraph {
+	if opened.Configuration.Source() == configuration.RelationsGraph {
 		const counting = 8 * budget.MiB // of memory, before the model is made
-		sizes.RelationEdges = relations.CountEdges(loaded.Inference.Graph, counting)
+		sizes.RelationEdges = relations.CountEdges(opened.Graph, counting)
 	}
 	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
-	estimate := budget.Serve(sizes, found.Record.Configuration, requests)
+	estimate := budget.Serve(sizes, opened.Configuration, requests)
 	needed, threads := estimate, f.threads
 	if beside != nil {
 		needed, threads = estimate.Beside(beside.estimate, beside.threads), beside.threads
@@ -199,24 +194,20 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
-	options := []model.Option{model.WithCheckpoint(found.Record.Name()), model.WithWorkers(plan.Threads), model.WithKernel(f.kernel)}
-	if f.reach >= 0 {
-		options = append(options, model.WithReach(f.reach))
-	}
-	var m *model.Model
-	if given != nil {
-		m, err = model.OpenWeights(ctx, loaded, given, options...)
-	} else {
-		m, err = model.OpenGraph(ctx, loaded, found.Folder, options...)
-	}
-	if err != nil {
-		damaged := new(checkpoint.DamagedError)
-		if errors.As(err, &damaged) && damaged.URL == found.Folder.CalibrationURL(found.Record.Name()) {
-			err = fmt.Errorf("%w: %s fits it again", damaged, w.Command("train", "--resume"))
-		}
+	opened.On.Threads = plan.Threads
+	if opened.On.Kernel, err = kernel.Named(f.kernel); err != nil {
 		return settings{}, err
 	}
-	if err := f.calibrate(ctx, e, m, loaded, given); err != nil {
+	m, err := model.Named(ctx, opened)
+	if err != nil {
+		return settings{}, err
+	}
+	if given && opened.Record.Origin.Model == zoo.Zero {
+		err = f.calibrate(ctx, e, m, loaded)
+	} else {
+		err = e.ReadCalibration(ctx, opened)
+	}
+	if err != nil {
 		return settings{}, err
 	}
 	if _, err := m.Types(ctx); err != nil { // not later, when another graph may have replaced this one
@@ -229,10 +220,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 const mostCalibrated = 2000
 
 // calibrate fits the probabilities of the model of any graph to validation facts, if there are some.
-func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.Model, loaded *kg.KG, given *pretrained.Checkpoint) error {
-	if given == nil || given.Record.Origin.Model != zoo.Zero {
-		return nil
-	}
+func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.Model, loaded *kg.KG) error {
 	valid, err := loaded.Queries(ctx, "valid")
 	if err != nil || len(valid) == 0 {
 		return err
@@ -245,30 +233,6 @@ func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.
 	seconds, _ := e.Workspace.ScoreSeconds(ctx, sizes, m.Configuration(), "valid", n)
 	e.Say("fitting probabilities to %s validation queries: at most about %s of one core", progress.Count(n), progress.Duration(time.Duration(seconds*float64(time.Second))))
 	return m.Calibrate(ctx, mostCalibrated)
-}
-
-// find returns the checkpoint of --checkpoint, or that of --model, which is also given.
-func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG) (found workspace.Model, given *pretrained.Checkpoint, err error) {
-	model := f.model
-	if model == "" && f.checkpoint == "best" && e.Workspace.Run() == checkpoint.DefaultRun {
-		chosen, err := e.ChoosesZero(ctx)
-		if err != nil {
-			return found, nil, err
-		}
-		if chosen {
-			model = zoo.Zero
-		}
-	}
-	if model == "" {
-		found, err = e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
-		return found, nil, err
-	}
-	given, known, lines, err := e.OpenModel(ctx, model, loaded)
-	if err != nil {
-		return found, nil, err
-	}
-	found.Record, found.Graph, found.Notes = given.Record, known, lines
-	return found, given, nil
 }
 
 // serve serves until ctx is done, and then until the requests under way are answered.

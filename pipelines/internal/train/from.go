@@ -12,15 +12,16 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
-	"tagnet/model/pretrained"
+	"tagnet/model/parameters"
 	"tagnet/pipelines/internal/command"
 )
 
-// origin is where a training begins: the weights of a file and their checkpoint, or initial weights if both are nil.
+// origin is where a training begins: the weights of a file, over the graph, or initial weights if both are nil.
 type origin struct {
 	from    string // the flag
 	file    *command.Weights
-	weights *pretrained.Checkpoint
+	weights *parameters.Set[float32]
+	unused  []string // relations of the file that the graph lacks
 	// recorded identifies the file that the checkpoints name.
 	recorded *checkpoint.Origin
 }
@@ -40,7 +41,7 @@ func (o *origin) open(ctx context.Context) error {
 }
 
 // transfers reports whether --from names weights of which none belongs to a relation.
-func (o *origin) transfers() bool { return o.file != nil && o.file.Start().Transfers() }
+func (o *origin) transfers() bool { return o.file != nil && o.file.Record.Configuration.Transfers() }
 
 // fits returns an error unless a configuration is one of the weights of --from. The policy may be window, and there may be a reach: these have
 // the same weights.
@@ -65,13 +66,11 @@ func (o *origin) fits(c configuration.Configuration) error {
 	return command.Usage("--from %s: the flags do not fit its weights (%s%s): leave them out", o.from, strings.Join(different, "; "), why)
 }
 
-// over makes the checkpoint of the weights of --from over a graph, before anything is written.
-func (o *origin) over(loaded *kg.KG, c configuration.Configuration) error {
-	if o.file == nil {
-		return nil
+// over lays the weights of --from over a graph, before anything is written.
+func (o *origin) over(loaded *kg.KG) (err error) {
+	if o.file != nil {
+		o.weights, o.unused, err = o.file.Over(loaded.Relations)
 	}
-	var err error
-	o.weights, err = o.file.Over(loaded, c)
 	return err
 }
 
@@ -100,9 +99,8 @@ func (t *trainer) writeOrigin(ctx context.Context) error {
 	if o.weights == nil {
 		return nil
 	}
-	of := o.weights.Record
-	o.weights.Record = checkpoint.Record{
-		FormatVersion: of.FormatVersion, Configuration: of.Configuration, Vocabulary: of.Vocabulary, Origin: of.Origin,
+	record := checkpoint.Record{
+		FormatVersion: checkpoint.FormatVersion, Configuration: t.configuration, Vocabulary: checkpoint.VocabularyOf(t.loaded), Origin: o.recorded,
 		Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds, Epoch: 1, Partial: &checkpoint.Partial{},
 	}
 	k, err := kernel.Named("portable") // it has nothing to compute
@@ -114,10 +112,10 @@ func (t *trainer) writeOrigin(ctx context.Context) error {
 	if err := storage.Remove(guarded, t.e.Workspace.TrainingLog()); err != nil { // of a training that was removed
 		return err
 	}
-	if err := o.weights.Save(guarded, t.folder, checkpoint.Tensors(moments)); err != nil {
+	if err := t.folder.Save(guarded, record, checkpoint.Tensors(o.weights.Tensors), checkpoint.Tensors(moments)); err != nil {
 		return fmt.Errorf("saving the weights of %s: %w", o.from, err)
 	}
-	for _, line := range o.file.Lines(o.weights) {
+	for _, line := range o.file.Lines(o.unused) {
 		t.e.Say("%s", line)
 	}
 	return nil

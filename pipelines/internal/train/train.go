@@ -193,7 +193,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err != nil {
 		return nil, err
 	}
-	if err := f.origin.over(loaded, f.configuration); err != nil {
+	if err := f.origin.over(loaded); err != nil {
 		return nil, err
 	}
 	if err := f.openDevices(); err != nil {

@@ -1,0 +1,115 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/model/calibration"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+	"tagnet/model/parameters"
+	"tagnet/model/pretrained"
+)
+
+// Opened is what a model was opened from, and what becomes of its scores.
+type Opened struct {
+	// KG is the graph, without the facts of relations that the model does not know: KG.Unknown has them. View is what queries are about.
+	KG   *kg.KG
+	View *kg.View
+	// Record is that of the checkpoint. Weights that were trained elsewhere have one that Save writes.
+	Record checkpoint.Record
+	// Folder has the checkpoint; "" if no folder holds it.
+	Folder checkpoint.Folder
+	// Unused are the relations of the weights that the graph lacks.
+	Unused []string
+	// Calibration turns scores into probabilities; nil without one for the relations of this graph.
+	Calibration *calibration.Calibration
+}
+
+// Open opens the model that ref names over a graph, without the facts of relations that it does not know. Queries are about the inference graph.
+// If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other errors are those of pretrained.Ref.Open, and a
+// *checkpoint.DamagedError of the calibration.
+func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, on Means) (*Model, error) {
+	weights, err := ref.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if graph, err = graph.Without(ctx, weights.Unknown(graph.Relations)); err != nil {
+		return nil, err
+	}
+	m, err := Over(graph, weights, on)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.ReadCalibration(ctx)
+}
+
+// Over returns the model of weights over a graph all of whose relations they know, as yet without its calibration.
+func Over(graph *kg.KG, weights *pretrained.Weights, on Means) (*Model, error) {
+	set, unused, err := weights.Over(graph.Relations)
+	if err != nil {
+		return nil, err
+	}
+	m := New(graph, weights.Record, set, on)
+	m.Unused, m.Folder = unused, weights.Folder
+	if m.Folder == "" {
+		m.Record.Origin = &weights.Origin
+		return m, m.Detach()
+	}
+	return m, nil
+}
+
+// ReadCalibration reads the calibration of the checkpoint, if there is one for the relations of this graph. The error of one that is damaged is a
+// *checkpoint.DamagedError.
+func (m *Model) ReadCalibration(ctx context.Context) (err error) {
+	if m.Folder != "" && m.Record.CalibratedFor(m.KG.Relations) {
+		m.Calibration, err = m.Folder.Calibration(ctx, m.Record)
+	}
+	return err
+}
+
+// New returns the model of a record with parameters over a graph.
+func New(graph *kg.KG, r checkpoint.Record, p *parameters.Set[float32], on Means) *Model {
+	return &Model{
+		Opened: Opened{KG: graph, View: graph.Inference, Record: r},
+		Graph:  graph.Inference.Graph, Configuration: r.Configuration, Parameters: p, On: on,
+	}
+}
+
+// Of returns the model whose queries are about the graph of a split.
+func (m *Model) Of(split string) *Model {
+	view := m.KG.Of(split)
+	if view == m.View {
+		return m
+	}
+	out := &Model{Opened: m.Opened, Graph: view.Graph, Configuration: m.Configuration, Parameters: m.Parameters, On: m.On}
+	out.View = view
+	return out
+}
+
+// Detach makes the record one of this graph that no folder holds yet. Its configuration and origin stay.
+func (m *Model) Detach() (err error) {
+	m.Folder, m.Calibration = "", nil
+	m.Record.FormatVersion, m.Record.Vocabulary = checkpoint.FormatVersion, checkpoint.VocabularyOf(m.KG)
+	m.Record.Weights, err = checkpoint.WeightsFile(m.Record, checkpoint.Tensors(m.Parameters.Tensors))
+	return err
+}
+
+// Save writes the checkpoint of a model without one into a folder, which becomes the model's.
+func (m *Model) Save(ctx context.Context, folder checkpoint.Folder) error {
+	m.Folder = folder
+	return folder.Save(ctx, m.Record, checkpoint.Tensors(m.Parameters.Tensors), nil)
+}
+
+// SetReach sets the most entities that a query propagates through, 0 for all, or leaves them as in training for -1. It is an error for a policy
+// that chooses by itself.
+func (m *Model) SetReach(entities int) error {
+	c := &m.Configuration
+	if entities >= 0 {
+		c.Reach = entities
+	}
+	if c.Reach > 0 && c.Prioritized() {
+		return fmt.Errorf("a reach of %d is not for policy %s", c.Reach, c.Policy)
+	}
+	return nil
+}
