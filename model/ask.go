@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tagnet/formats/reach"
-	"tagnet/formats/tables"
 	"tagnet/model/answer"
 	"tagnet/model/graph"
 	"tagnet/model/ranking"
@@ -22,7 +21,7 @@ type Query struct {
 }
 
 // ids looks up the names of a query.
-func (m *Model) ids(ctx context.Context, q Query) (tables.Query, error) {
+func (m *Model) ids(ctx context.Context, q Query) (graph.Query, error) {
 	relation, inverse := strings.CutPrefix(q.Relation, "~")
 	return m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse)
 }
@@ -116,7 +115,7 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 		if err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
-		rows[i] = answer.Row{Number: int64(i), Query: graph.Query{Source: ids.Source, Relation: ids.Relation, Answer: graph.None}}
+		rows[i] = answer.Row{Number: int64(i), Query: ids}
 	}
 	asked := answer.Bundle{Queries: answer.Group(rows, m.known.Of)}
 	ranked, err := m.opened.Answer(ctx, &asked, answer.Want{Selection: list})

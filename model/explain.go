@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tagnet/model/explanation"
-	"tagnet/model/graph"
 )
 
 // Path is a way through the graph from a query's source to an answer, with the influence that it had on the answer's
@@ -89,7 +88,7 @@ func (m *Model) Explain(ctx context.Context, query Query, entity string, k int, 
 	if err != nil {
 		return nil, err
 	}
-	explained, err := m.opened.Explain(ctx, graph.Query{Source: ids.Source, Relation: ids.Relation, Answer: graph.None}, id, k, o.walks)
+	explained, err := m.opened.Explain(ctx, ids, id, k, o.walks)
 	return NamedPaths(m.opened.View.Entities, m.opened.KG.Relations, explained.Paths), err
 }
 

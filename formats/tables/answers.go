@@ -54,16 +54,13 @@ var (
 
 // answersOrder checks what readers of known answers rely on: no negative id, pairs sorted by
 // (source, relation), lists sorted, and no duplicates.
-type answersOrder struct {
-	pairs            int64
-	source, relation int32 // of the previous pair
-}
+type answersOrder struct{ pairs keyOrder }
 
 func (o *answersOrder) next(source, relation int32, list []int32) error {
 	if source < 0 || relation < 0 || len(list) > 0 && list[0] < 0 {
 		return fmt.Errorf("the answers of (%d, %d) have a negative id", source, relation)
 	}
-	if o.pairs > 0 && (source < o.source || source == o.source && relation <= o.relation) {
+	if o.pairs.next([3]int32{source, relation}) <= 0 {
 		return fmt.Errorf("the answers of (%d, %d) are out of order or duplicates", source, relation)
 	}
 	for j := 1; j < len(list); j++ {
@@ -71,8 +68,6 @@ func (o *answersOrder) next(source, relation int32, list []int32) error {
 			return fmt.Errorf("the answers of (%d, %d) are not sorted or have duplicates: %d before %d", source, relation, list[j-1], list[j])
 		}
 	}
-	o.pairs++
-	o.source, o.relation = source, relation
 	return nil
 }
 

@@ -21,20 +21,15 @@ func (e Edges) columns() []arrow.Array {
 }
 
 // edgeOrder checks what readers of edges rely on: no negative id, sorted by (tail, head, relation).
-type edgeOrder struct {
-	edges                int64
-	tail, relation, head int32 // the previous edge
-}
+type edgeOrder struct{ edges keyOrder }
 
 func (o *edgeOrder) next(tail, relation, head int32) error {
 	if tail < 0 || relation < 0 || head < 0 {
-		return fmt.Errorf("edge %d (%d -%d-> %d) has a negative id", o.edges, head, relation, tail)
+		return fmt.Errorf("edge %d (%d -%d-> %d) has a negative id", o.edges.count, head, relation, tail)
 	}
-	if o.edges > 0 && (tail < o.tail || tail == o.tail && (head < o.head || head == o.head && relation < o.relation)) {
-		return fmt.Errorf("edge %d (%d -%d-> %d) is out of order by (tail, head, relation)", o.edges, head, relation, tail)
+	if at := o.edges.count; o.edges.next([3]int32{tail, head, relation}) < 0 {
+		return fmt.Errorf("edge %d (%d -%d-> %d) is out of order by (tail, head, relation)", at, head, relation, tail)
 	}
-	o.edges++
-	o.tail, o.relation, o.head = tail, relation, head
 	return nil
 }
 

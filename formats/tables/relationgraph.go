@@ -34,29 +34,18 @@ func relationGraphSchema(relations int) *arrow.Schema {
 // without repetitions.
 type relationEdgeOrder struct {
 	relations int
-	rows      int64
-	last      RelationEdge
+	rows      keyOrder
 }
 
 func (o *relationEdgeOrder) next(e RelationEdge) error {
 	n := int32(o.relations)
 	if e.Type >= RelationEdgeTypes || e.Receiver < 0 || e.Receiver >= n || e.Sender < 0 || e.Sender >= n {
-		return fmt.Errorf("row %d (type %d, receiver %d, sender %d) is not an edge between %d relations", o.rows, e.Type, e.Receiver, e.Sender, n)
+		return fmt.Errorf("row %d (type %d, receiver %d, sender %d) is not an edge between %d relations", o.rows.count, e.Type, e.Receiver, e.Sender, n)
 	}
-	if o.rows > 0 && !o.last.before(e) {
-		return fmt.Errorf("row %d (type %d, receiver %d, sender %d) is out of order or a repetition", o.rows, e.Type, e.Receiver, e.Sender)
+	if at := o.rows.count; o.rows.next([3]int32{int32(e.Type), e.Receiver, e.Sender}) <= 0 {
+		return fmt.Errorf("row %d (type %d, receiver %d, sender %d) is out of order or a repetition", at, e.Type, e.Receiver, e.Sender)
 	}
-	o.rows++
-	o.last = e
 	return nil
-}
-
-// before reports whether e sorts before f.
-func (e RelationEdge) before(f RelationEdge) bool {
-	if e.Type != f.Type {
-		return e.Type < f.Type
-	}
-	return e.Receiver < f.Receiver || e.Receiver == f.Receiver && e.Sender < f.Sender
 }
 
 // RelationGraphWriter writes the edges of a relation graph in their order.

@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// Version is the version of the layout of the tables that this package writes and reads.
+// Version is the version of the layout of the tables that this package writes and reads, but for those of queries.
 const Version = "1"
 
 // The metadata of every schema name the table and the version of its layout.
@@ -20,9 +20,13 @@ const (
 	versionKey = "tagnet.version"
 )
 
-// newSchema returns the schema of a table. Further metadata are given as key, value, key, value.
+// newSchema returns the schema of a table of Version. Further metadata are given as key, value, key, value.
 func newSchema(name string, fields []arrow.Field, further ...string) *arrow.Schema {
-	keys, values := []string{schemaKey, versionKey}, []string{name, Version}
+	return versionedSchema(name, Version, fields, further...)
+}
+
+func versionedSchema(name, version string, fields []arrow.Field, further ...string) *arrow.Schema {
+	keys, values := []string{schemaKey, versionKey}, []string{name, version}
 	for i := 0; i < len(further); i += 2 {
 		keys, values = append(keys, further[i]), append(values, further[i+1])
 	}
@@ -37,8 +41,9 @@ func sameTable(got, want *arrow.Schema) error {
 	if name, _ := got.Metadata().GetValue(schemaKey); name != wantName {
 		return fmt.Errorf("it holds a table of %q, not of %q", name, wantName)
 	}
-	if version, _ := got.Metadata().GetValue(versionKey); version != Version {
-		return remedy.Errorf("run the command that makes it with --force", "its table of %q has version %q, this program reads %q", wantName, version, Version)
+	wantVersion, _ := want.Metadata().GetValue(versionKey)
+	if version, _ := got.Metadata().GetValue(versionKey); version != wantVersion {
+		return remedy.Errorf("run the command that makes it with --force", "its table of %q has version %q, this program reads %q", wantName, version, wantVersion)
 	}
 	same := len(got.Fields()) == len(want.Fields())
 	for i := 0; same && i < len(got.Fields()); i++ {

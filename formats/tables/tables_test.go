@@ -34,8 +34,10 @@ var kinds = []kind{
 		func(ctx context.Context, url string, rows any) error { return writeEdges(ctx, url, rows.(Edges)) },
 		func(ctx context.Context, url string) (any, error) { return ReadEdges(ctx, url) }},
 	{"queries", func(n int) any { return sampleQueries(n) },
-		func(ctx context.Context, url string, rows any) error { return WriteQueries(ctx, url, rows.([]Query)) },
-		func(ctx context.Context, url string) (any, error) { return ReadQueryTable(ctx, url) }},
+		func(ctx context.Context, url string, rows any) error {
+			return writeQueries(ctx, url, rows.([][3]int32))
+		},
+		func(ctx context.Context, url string) (any, error) { return readQueries(ctx, url) }},
 	{"answers", func(n int) any { return sampleAnswers(n) },
 		func(ctx context.Context, url string, rows any) error { return writeAnswers(ctx, url, rows.(Answers)) },
 		func(ctx context.Context, url string) (any, error) { return ReadAnswers(ctx, url) }},
@@ -187,12 +189,35 @@ func sampleEdges(n int) Edges {
 	return e
 }
 
-func sampleQueries(n int) []Query {
-	queries := make([]Query, 0, n)
+func sampleQueries(n int) [][3]int32 {
+	queries := make([][3]int32, 0, n)
 	for i := range int32(n) {
-		queries = append(queries, Query{i, i % 5, i * 3, i%3 == 1})
+		queries = append(queries, [3]int32{i, i % 5, i*3 - 1})
 	}
 	return queries
+}
+
+func writeQueries(ctx context.Context, url string, queries [][3]int32) error {
+	w, err := CreateQueries(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, q := range queries {
+		if err := w.Write(q[0], q[1], q[2]); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+func readQueries(ctx context.Context, url string) ([][3]int32, error) {
+	queries := [][3]int32{}
+	err := EachQuery(ctx, url, func(source, relation, answer int32) error {
+		queries = append(queries, [3]int32{source, relation, answer})
+		return nil
+	})
+	return queries, err
 }
 
 func sampleAnswers(n int) Answers {
@@ -348,7 +373,8 @@ func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
 		"heads out of order":         writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
 		"relations unordered":        writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{3, 2}, []int32{4, 4}}),
 		"a negative edge":            writeEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
-		"a negative query":           WriteQueries(ctx, url, []Query{{0, -1, 0, false}}),
+		"a negative query":           writeQueries(ctx, url, [][3]int32{{0, -1, 0}}),
+		"a negative answer":          writeQueries(ctx, url, [][3]int32{{0, 0, -2}}),
 		"a pair twice":               writeAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
 		"an answer twice":            writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
 		"too many answers":           writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{make([]int32, MostAnswers+1)}}),

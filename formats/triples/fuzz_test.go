@@ -65,7 +65,7 @@ func FuzzReadQueries(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		checkLines(t, text, func(each func(line int, text string)) error {
-			return ReadQueries("q", bytes.NewReader(text), func(line int, q Query) error {
+			return ReadQueries("q", bytes.NewReader(text), func(line int, q QueryLine) error {
 				names := []string{q.Source, q.Relation}
 				if q.Tail != "" {
 					names = append(names, q.Tail)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Query is a line of a file of queries.
-type Query struct {
+// QueryLine is a line of a file of queries.
+type QueryLine struct {
 	Source, Relation string
 	// Inverse is set for a relation with a leading ~, which asks for heads. Only queries without a tail have it.
 	Inverse bool
@@ -18,14 +18,14 @@ type Query struct {
 // ReadQueries calls each for every query of a text: "source TAB relation", where a leading ~ selects the inverse relation, or
 // "head TAB relation TAB tail" on all lines. It reads the text like Read, and is strict: it returns the first line that is not
 // a query as a BadLine. Blank lines at the end are skipped.
-func ReadQueries(name string, r io.Reader, each func(line int, q Query) error) error {
+func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) error) error {
 	fields, cut := "source and relation", make([]int, 2)
 	return readLines(name, fields, 1, r, nil, func(number int, line []byte) error {
 		if number == 1 && bytes.Count(line, []byte("\t")) == 2 {
 			fields, cut = "head, relation and tail", make([]int, 3)
 		}
 		reason, remedy := splitFields(line, cut, fields)
-		var q Query
+		var q QueryLine
 		if reason == "" {
 			text := string(line)
 			q.Source, q.Relation = text[:cut[0]], text[cut[0]+1:cut[1]]

@@ -293,7 +293,7 @@ func TestReadQueries(t *testing.T) {
 	var got []string
 	read := func(text string) error {
 		got = nil
-		return ReadQueries("q.txt", strings.NewReader(text), func(line int, q Query) error {
+		return ReadQueries("q.txt", strings.NewReader(text), func(line int, q QueryLine) error {
 			got = append(got, fmt.Sprintf("%d: %s|%s|%v|%s", line, q.Source, q.Relation, q.Inverse, q.Tail))
 			return nil
 		})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 )
 
@@ -53,7 +52,7 @@ func (b *bench) drawExamples(ctx context.Context) ([]optimizer.Example, error) {
 	out := make([]optimizer.Example, b.queries)
 	for i := range out {
 		q := all[random.IntN(len(all))]
-		out[i] = optimizer.Example{Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer}, Known: known.Of(q.Source, q.Relation), Key: uint64(i)}
+		out[i] = optimizer.Example{Query: q, Known: known.Of(q.Source, q.Relation), Key: uint64(i)}
 	}
 	return out, nil
 }

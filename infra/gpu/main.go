@@ -21,7 +21,6 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/gpu"
-	modelgraph "tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
@@ -139,7 +138,7 @@ func (m *measurement) read(ctx context.Context) error {
 		return err
 	}
 	for _, q := range table[:min(m.queries, len(table))] {
-		m.valid = append(m.valid, answer.Request{Query: modelgraph.Query{Source: q.Source, Relation: q.Relation, Answer: modelgraph.None}, Rows: []int64{0}, Answers: []int32{q.Answer}})
+		m.valid = append(m.valid, answer.Request{Query: q, Rows: []int64{0}, Answers: []int32{q.Answer}})
 	}
 	m.batches = optimizer.Schedule(m.data.Train.Keys(m.configuration), m.configuration, seed, 1)
 	g := m.data.Graph

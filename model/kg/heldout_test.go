@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/tables"
+	"tagnet/model/graph"
 )
 
 // TestHeldOut has a validation fact that is also a test fact, a validation fact that is also an edge, and a test fact that is
@@ -18,10 +18,10 @@ func TestHeldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []tables.Query{
+	want := []graph.Query{
 		{Source: 0, Relation: 0, Answer: 2}, {Source: 0, Relation: 1, Answer: 3}, {Source: 1, Relation: 1, Answer: 3},
-		{Source: 2, Relation: 2, Answer: 0, Inverse: true},
-		{Source: 3, Relation: 3, Answer: 0, Inverse: true}, {Source: 3, Relation: 3, Answer: 1, Inverse: true},
+		{Source: 2, Relation: 2, Answer: 0},
+		{Source: 3, Relation: 3, Answer: 0}, {Source: 3, Relation: 3, Answer: 1},
 	}
 	got, err := k.HeldOut(t.Context())
 	if err != nil {

@@ -3,12 +3,9 @@ package kg
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 
 	"tagnet/formats/manifest"
-	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
 	"tagnet/model/multisource"
@@ -34,7 +31,8 @@ type KG struct {
 
 	version
 	mu      sync.Mutex
-	queries map[string][]tables.Query
+	facts   []graph.Fact // of training
+	queries map[string][]graph.Query
 }
 
 // version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, and another graph may have
@@ -115,31 +113,4 @@ func (k *KG) Of(split string) *View {
 		return k.Inference
 	}
 	return k.Train
-}
-
-// Queries returns the queries of a split, read on first use. It is an error if a query has an id that is
-// not in the split's graph.
-func (k *KG) Queries(ctx context.Context, split string) ([]tables.Query, error) {
-	if !slices.Contains(Splits, split) {
-		return nil, fmt.Errorf("split %q is none of %s", split, strings.Join(Splits, ", "))
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if queries, ok := k.queries[split]; ok {
-		return queries, nil
-	}
-	url := storage.Join(k.folder, QueriesFile(split))
-	queries, err := tables.ReadQueryTable(ctx, url)
-	if err = k.confirm(ctx, err); err != nil {
-		return nil, err
-	}
-	queries = k.ids.queries(queries)
-	g := k.Of(split).Graph
-	for i, q := range queries {
-		if int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
-			return nil, fmt.Errorf("%s: query %d (%d, %d, %d) has an id that is not in the graph", url, i, q.Source, q.Relation, q.Answer)
-		}
-	}
-	k.queries[split] = queries
-	return queries, nil
 }

@@ -22,7 +22,7 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 }
 
 func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
-	k := &KG{Manifest: m, version: version{folder, m.Checksum}, queries: map[string][]tables.Query{}}
+	k := &KG{Manifest: m, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	var err error
 	if k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 // Outline reads a graph/ folder with its manifest without its edges, the names of its entities and its known answers: they are graph.Outline,
 // and View.Names finds names. What needs an edge fails.
 func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
-	k := &KG{Manifest: m, Vocabulary: m.Vocabulary, version: version{folder, m.Checksum}, queries: map[string][]tables.Query{}}
+	k := &KG{Manifest: m, Vocabulary: m.Vocabulary, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	if m.Vocabulary == "" {
 		return nil, remedy.Errorf("run preprocess --force", "%s: its manifest has no vocabulary", folder)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/names"
-	"tagnet/formats/tables"
+	"tagnet/model/graph"
 )
 
 // Lookup finds the ids of the names in a query, and may be used concurrently.
@@ -87,16 +87,16 @@ func (l *Lookup) Relation(ctx context.Context, name string, inverse bool) (int32
 
 // Query returns the query (source, relation, ?) by id, or its inverse, (source, ~relation, ?). The error of a
 // name that the graph does not have is an *UnknownNameError, unless ctx ends during the search for the closest ones.
-func (l *Lookup) Query(ctx context.Context, source, relation string, inverse bool) (tables.Query, error) {
+func (l *Lookup) Query(ctx context.Context, source, relation string, inverse bool) (graph.Query, error) {
 	s, err := l.Entity(ctx, source)
 	if err != nil {
-		return tables.Query{}, err
+		return graph.Query{}, err
 	}
 	r, err := l.Relation(ctx, relation, inverse)
 	if err != nil {
-		return tables.Query{}, err
+		return graph.Query{}, err
 	}
-	return tables.Query{Source: s, Relation: r, Inverse: inverse}, nil
+	return graph.Query{Source: s, Relation: r, Answer: graph.None}, nil
 }
 
 func (x index) id(ctx context.Context, name string) (int32, error) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/tables"
+	"tagnet/model/graph"
 )
 
 var (
@@ -31,16 +31,16 @@ func TestNew(t *testing.T) {
 	if g := k.Train.Graph; g.Entities != 4 || g.BaseRelations != 2 || g.Edges() != 6 || g.Degree(3) != 0 || k.Inductive() {
 		t.Errorf("the graph has %d entities and %d edges, inductive %v; want 4 entities, and 6 edges of 3 training facts", g.Entities, g.Edges(), k.Inductive())
 	}
-	for split, want := range map[string][]tables.Query{
+	for split, want := range map[string][]graph.Query{
 		"train": {
-			{Source: 0, Relation: 0, Answer: 2}, {Source: 0, Relation: 3, Answer: 1, Inverse: true}, {Source: 1, Relation: 1, Answer: 0},
-			{Source: 1, Relation: 1, Answer: 2}, {Source: 2, Relation: 2, Answer: 0, Inverse: true}, {Source: 2, Relation: 3, Answer: 1, Inverse: true},
+			{Source: 0, Relation: 0, Answer: 2}, {Source: 0, Relation: 3, Answer: 1}, {Source: 1, Relation: 1, Answer: 0},
+			{Source: 1, Relation: 1, Answer: 2}, {Source: 2, Relation: 2, Answer: 0}, {Source: 2, Relation: 3, Answer: 1},
 		},
 		"valid": {
 			{Source: 0, Relation: 1, Answer: 3}, {Source: 1, Relation: 1, Answer: 2},
-			{Source: 2, Relation: 3, Answer: 1, Inverse: true}, {Source: 3, Relation: 3, Answer: 0, Inverse: true},
+			{Source: 2, Relation: 3, Answer: 1}, {Source: 3, Relation: 3, Answer: 0},
 		},
-		"test": {{Source: 1, Relation: 1, Answer: 3}, {Source: 3, Relation: 3, Answer: 1, Inverse: true}},
+		"test": {{Source: 1, Relation: 1, Answer: 3}, {Source: 3, Relation: 3, Answer: 1}},
 	} {
 		got, err := k.Queries(t.Context(), split)
 		if err != nil {
@@ -88,7 +88,7 @@ func TestLookup(t *testing.T) {
 	t.Parallel()
 	l := NewLookup([]string{"Ann", "Anna", "Bert"}, []string{"knows", "likes"})
 	q, err := l.Query(t.Context(), "Bert", "likes", true)
-	if want := (tables.Query{Source: 2, Relation: 3, Inverse: true}); err != nil || q != want {
+	if want := (graph.Query{Source: 2, Relation: 3, Answer: graph.None}); err != nil || q != want {
 		t.Errorf("query %+v, %v; want %+v", q, err, want)
 	}
 	_, err = l.Query(t.Context(), "anna", "likes", false)

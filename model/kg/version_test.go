@@ -4,15 +4,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/tables"
+	"tagnet/model/graph"
 )
 
 // TestReplacedGraph replaces a folder after its graph was loaded, and before its other tables are read.
 func TestReplacedGraph(t *testing.T) {
 	folder := storagetest.Memory(t)
+	queries := []graph.Query{{Source: 0, Relation: 0, Answer: 1}, {Source: 1, Relation: 1, Answer: 0}}
 	write := func(name string) manifest.Manifest {
 		t.Helper()
 		for file, names := range map[string][]string{EntitiesFile: {"a", name}, RelationsFile: {"r"}} {
@@ -41,8 +44,7 @@ func TestReplacedGraph(t *testing.T) {
 		if err := edges.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		queries := []tables.Query{{Source: 0, Relation: 0, Answer: 1}, {Source: 1, Relation: 1, Answer: 0, Inverse: true}}
-		if err := tables.WriteQueries(t.Context(), storage.Join(folder, QueriesFile("train")), queries); err != nil {
+		if err := WriteQueries(t.Context(), storage.Join(folder, QueriesFile("train")), queries[:1]); err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range []string{AnswersFile, TrainAnswersFile} {
@@ -77,8 +79,19 @@ func TestReplacedGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Queries(t.Context(), "train"); err != nil {
+	read, err := k.Queries(t.Context(), "train")
+	if err != nil {
 		t.Error(err)
+	}
+	if diff := cmp.Diff(queries, read); diff != "" {
+		t.Errorf("training queries (-want +got):\n%s", diff)
+	}
+	facts, err := k.Facts(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]graph.Fact{{Head: 0, Relation: 0, Tail: 1}}, facts); diff != "" {
+		t.Errorf("training facts (-want +got):\n%s", diff)
 	}
 	write("c")
 	if _, err := k.Queries(t.Context(), "train"); err != nil {

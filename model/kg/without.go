@@ -20,7 +20,7 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	if len(relations) == 0 {
 		return k, nil
 	}
-	out := &KG{Manifest: k.Manifest, Unknown: relations, version: k.version, queries: map[string][]tables.Query{}}
+	out := &KG{Manifest: k.Manifest, Unknown: relations, version: k.version, queries: map[string][]graph.Query{}}
 	ids := make(renumbering, 2*len(k.Relations))
 	for id, name := range k.Relations {
 		if ids[id] = -1; !slices.Contains(relations, name) {
@@ -52,6 +52,7 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	out.facts = ids.facts(k.facts)
 	for split, queries := range k.queries {
 		out.queries[split] = ids.queries(queries)
 	}
@@ -119,12 +120,26 @@ func (ids renumbering) of(relation int32) int32 {
 	return ids[relation]
 }
 
-// queries returns the queries that are left, in their order.
-func (ids renumbering) queries(all []tables.Query) []tables.Query {
+// facts returns the facts that are left, in their order.
+func (ids renumbering) facts(all []graph.Fact) []graph.Fact {
 	if ids == nil {
 		return all
 	}
-	var left []tables.Query
+	var left []graph.Fact
+	for _, f := range all {
+		if f.Relation = ids.of(f.Relation); f.Relation >= 0 {
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+// queries returns the queries that are left, in their order.
+func (ids renumbering) queries(all []graph.Query) []graph.Query {
+	if ids == nil {
+		return all
+	}
+	var left []graph.Query
 	for _, q := range all {
 		if q.Relation = ids.of(q.Relation); q.Relation >= 0 {
 			left = append(left, q)

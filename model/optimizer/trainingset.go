@@ -30,11 +30,11 @@ type TrainingSet struct {
 
 // NewTrainingSet returns the training set of a knowledge graph. One without facts is an error.
 func NewTrainingSet(ctx context.Context, k *kg.KG) (TrainingSet, error) {
-	queries, err := k.Queries(ctx, "train")
+	facts, err := k.Facts(ctx)
 	if err != nil {
 		return TrainingSet{}, err
 	}
-	s := TrainingSet{Facts: kg.Facts(queries), BaseRelations: int32(len(k.Relations))}
+	s := TrainingSet{Facts: facts, BaseRelations: int32(len(k.Relations))}
 	if len(s.Facts) == 0 {
 		return TrainingSet{}, errors.New("the training split has no queries: there is nothing to train on")
 	}
@@ -42,17 +42,15 @@ func NewTrainingSet(ctx context.Context, k *kg.KG) (TrainingSet, error) {
 	return s, err
 }
 
-// ReadKeys returns what a configuration makes batches of so many facts by, which are those of a table of queries. It reads the table where
+// ReadKeys returns what a configuration makes batches of so many facts by, which are those of a table. It reads the table where
 // queries are grouped.
 func ReadKeys(ctx context.Context, url string, facts int, c configuration.Configuration) (Keys, error) {
 	k := NewKeys(c)
 	if k.Tails == nil {
 		return Keys{Facts: facts}, nil
 	}
-	err := tables.EachQuery(ctx, url, func(q tables.Query) error {
-		if !q.Inverse {
-			k.Add(graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer})
-		}
+	err := tables.EachQuery(ctx, url, func(head, relation, tail int32) error {
+		k.Add(graph.Fact{Head: head, Relation: relation, Tail: tail})
 		return nil
 	})
 	if err == nil && k.Facts != facts {

@@ -49,11 +49,12 @@ func SeenIn(ctx context.Context, name string, loaded *kg.KG, split string) (chec
 	seen := checkpoint.Seen{
 		Name: name, Entities: len(view.Entities), Relations: len(loaded.Relations), Facts: view.Graph.Edges() / 2, Checksum: loaded.Manifest.Checksum,
 	}
-	queries, err := loaded.Queries(ctx, split)
 	if split == "train" {
-		seen.Facts = int64(len(queries) / 2)
-	} else {
-		seen.Queries = int64(len(queries))
+		facts, err := loaded.Facts(ctx)
+		seen.Facts = int64(len(facts))
+		return seen, err
 	}
+	queries, err := loaded.Queries(ctx, split)
+	seen.Queries = int64(len(queries))
 	return seen, err
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
 	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
@@ -124,7 +123,7 @@ func outlined(t *testing.T, k *kg.KG, data Data, run Run, drawn *parts.Drawn) Da
 		t.Fatal(err)
 	}
 	folder := strings.TrimSuffix(run.Checkpoints, "checkpoints")
-	if err := tables.WriteQueries(t.Context(), storage.Join(folder, kg.QueriesFile("valid")), queries); err != nil {
+	if err := kg.WriteQueries(t.Context(), storage.Join(folder, kg.QueriesFile("valid")), queries); err != nil {
 		t.Fatal(err)
 	}
 	if d.ValidParts, err = workload.ReadParts(t.Context(), folder, valid, 0); err != nil {

@@ -49,13 +49,13 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := tables.ReadQueryTable(ctx, p.Queries)
+	table, err := kg.ReadQueries(ctx, p.Queries)
 	if err != nil {
 		return nil, err
 	}
 	g := &given{view: view, known: known, each: p.Given.TriplesOf(view.Graph.BaseRelations)}
 	for i, q := range table {
-		if int(max(q.Source, q.Answer)) >= view.Graph.Entities || int(q.Relation) >= view.Graph.BaseRelations {
+		if q.Answer < 0 || int(max(q.Source, q.Answer)) >= view.Graph.Entities || int(q.Relation) >= view.Graph.BaseRelations {
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
 		g.lines = append(g.lines, plausibility.Triple{Number: int64(i), Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer}})

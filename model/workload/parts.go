@@ -24,14 +24,14 @@ type Parts struct {
 	limit  int64   // of Params
 }
 
-// ReadParts returns the queries of the split of a folder of parts, of which limit rows are taken as Params says. graph is the URL of the
-// graph's folder.
-func ReadParts(ctx context.Context, graph string, folder *parts.Folder, limit int64) (*Parts, error) {
-	h, url := &folder.Header, storage.Join(graph, kg.QueriesFile(folder.Header.Split))
+// ReadParts returns the queries of the split of a folder of parts of the graph in another, of which limit rows are taken as Params says.
+func ReadParts(ctx context.Context, graphFolder string, folder *parts.Folder, limit int64) (*Parts, error) {
+	h, url := &folder.Header, storage.Join(graphFolder, kg.QueriesFile(folder.Header.Split))
 	p := &Parts{folder: folder, rows: h.Queries, limit: limit}
-	row, last := int64(0), tables.Query{Source: -1}
-	ordered, counted := true, tables.Query{Source: -1}
-	err := tables.EachQuery(ctx, url, func(q tables.Query) error {
+	row, last := int64(0), graph.Query{Source: -1}
+	ordered, counted := true, last
+	err := tables.EachQuery(ctx, url, func(source, relation, _ int32) error {
+		q := graph.Query{Source: source, Relation: relation}
 		if q.Source < last.Source || q.Source == last.Source && q.Relation < last.Relation {
 			ordered = false
 		}

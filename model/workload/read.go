@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"tagnet/formats/metrics"
-	"tagnet/formats/tables"
 	"tagnet/model/answer"
 	"tagnet/model/graph"
 	"tagnet/model/kg"
@@ -85,10 +84,10 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 	if err != nil {
 		return nil, err
 	}
-	var table []tables.Query
+	var table []graph.Query
 	switch {
 	case p.Queries != "":
-		table, err = tables.ReadQueryTable(ctx, p.Queries)
+		table, err = kg.ReadQueries(ctx, p.Queries)
 	case p.Protocol == metrics.ValidAndTest:
 		table, err = loaded.HeldOut(ctx)
 	default:
@@ -105,10 +104,7 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 		if g := view.Graph; int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
-		if p.Queries != "" {
-			q.Answer = graph.None
-		}
-		rows = append(rows, answer.Row{Number: int64(i), Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer}})
+		rows = append(rows, answer.Row{Number: int64(i), Query: q})
 	}
 	queries := answer.Group(rows, known.Of)
 	if p.Queries != "" {

@@ -28,6 +28,8 @@ import (
 	"tagnet/formats/safetensors"
 	"tagnet/formats/tables"
 	"tagnet/model"
+	"tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -80,7 +82,8 @@ var forgeries = []struct {
 	{"graph/entities.arrow", entities("a", "b"), "entities", [][]string{scores, trains, library}},
 	{"graph/answers.arrow", answers(3, 0, 70_000), "an id that is not in the graph", [][]string{scores, asks, serves}},
 	{"graph/answers-train.arrow", answers(3, 24, 0), "an id that is not in the graph", [][]string{trains}},
-	{"graph/queries-valid.arrow", queries(tables.Query{Source: 1, Relation: 24, Answer: 2}), "an id that is not in the graph", [][]string{scores, trains, counts, searches}},
+	{"graph/queries-train.arrow", queries(graph.Query{Source: 1, Relation: 12, Answer: 2}), "an id that is not in the graph", [][]string{trains}},
+	{"graph/queries-valid.arrow", queries(graph.Query{Source: 1, Relation: 24, Answer: 2}), "an id that is not in the graph", [][]string{scores, trains, counts, searches}},
 	{record, number("epoch", -2), "epoch", [][]string{scores, reports}},
 	{record, number("step", -7), "step is -7", [][]string{scores, serves, library}},
 	{record, replace(`"name": "epoch-002.safetensors"`, `"name": "../../x"`), "../../x", [][]string{scores, serves, library}},
@@ -282,8 +285,8 @@ func answers(source, relation, answer int32) func(testing.TB, string) {
 	})
 }
 
-func queries(all ...tables.Query) func(testing.TB, string) {
-	return written(func(ctx context.Context, path string) error { return tables.WriteQueries(ctx, path, all) })
+func queries(all ...graph.Query) func(testing.TB, string) {
+	return written(func(ctx context.Context, path string) error { return kg.WriteQueries(ctx, path, all) })
 }
 
 func rows[R parquet.Row](all ...R) func(testing.TB, string) {

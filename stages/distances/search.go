@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
+	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/multisource"
 	"tagnet/stages/graph"
@@ -70,7 +71,7 @@ type searchFn struct {
 	Params SearchParams
 
 	view    *kg.View
-	queries []tables.Query // sorted by source
+	queries []modelgraph.Query // sorted by source
 }
 
 // Setup loads the graph, once per process.
@@ -123,7 +124,7 @@ type searchedRow struct{ packed, answers []uint8 }
 
 func (f *searchFn) row(r *multisource.Result) (searchedRow, error) {
 	row := searchedRow{packed: bytes.Clone(r.Packed)}
-	for _, q := range tables.QueriesOf(f.queries, r.Source) {
+	for _, q := range kg.OfSource(f.queries, r.Source) {
 		row.answers = append(row.answers, min(tables.PackedAt(r.Packed, q.Answer), uint8(f.Params.Hops+1)))
 	}
 	return row, nil

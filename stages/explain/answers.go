@@ -13,7 +13,6 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/explanation"
-	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/parallel"
@@ -111,7 +110,7 @@ func (p *pool) rows(ctx context.Context, w *explanation.Worker, a parquet.Predic
 	if err != nil {
 		return nil, err
 	}
-	explained, err := w.Explain(ctx, modelgraph.Query{Source: query.Source, Relation: query.Relation, Answer: modelgraph.None}, entity, params.Paths, params.Walks)
+	explained, err := w.Explain(ctx, query, entity, params.Paths, params.Walks)
 	if err != nil {
 		return nil, fmt.Errorf("explaining %s as an answer of (%s, %s, ?): %w", a.Entity, a.Source, a.Relation, err)
 	}

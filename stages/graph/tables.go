@@ -47,14 +47,14 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*
 		}
 	}
 	t.counts.File = file
-	_, isQueries := kg.SplitOf(file)
+	split, isQueries := kg.SplitOf(file)
 	switch {
 	case file == kg.RejectsFile:
 		t.counts.RejectedLines, err = triples.MergeRejects(ctx, t.url, t.rejects)
 	case kg.IsEdges(file):
 		err = t.edges(ctx)
 	case isQueries:
-		err = t.queries(ctx)
+		err = t.queries(ctx, split)
 	default:
 		err = t.answers(ctx)
 	}
@@ -134,8 +134,8 @@ func (t *tableWriter) edges(ctx context.Context) error {
 // samePair reports whether two rows of (source, relation, answer) have the same source and relation.
 func samePair(a, b externalsort.Row) bool { return a[0] == b[0] && a[1] == b[1] }
 
-// queries writes rows of (source, relation, answer), each once.
-func (t *tableWriter) queries(ctx context.Context) error {
+// queries writes rows of (source, relation, answer), each once, and counts them all. Of training facts it leaves the inverse queries out.
+func (t *tableWriter) queries(ctx context.Context, split string) error {
 	w, err := tables.CreateQueries(ctx, t.url)
 	if err != nil {
 		return err
@@ -145,7 +145,10 @@ func (t *tableWriter) queries(ctx context.Context) error {
 		if !samePair(r, previous) {
 			t.counts.Distinct++
 		}
-		return w.Write(tables.Query{Source: r[0], Relation: r[1], Answer: r[2], Inverse: r[1] >= t.baseRelations})
+		if split == "train" && r[1] >= t.baseRelations {
+			return nil
+		}
+		return w.Write(r[0], r[1], r[2])
 	})
 	if err != nil {
 		return err

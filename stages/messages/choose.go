@@ -9,7 +9,6 @@ import (
 
 	"tagnet/formats/counts"
 	"tagnet/formats/parquet"
-	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -46,8 +45,8 @@ type chooseFn struct {
 	loaded      *kg.KG
 	view        *kg.View
 	weights     *propagation.Weights
-	queries     []tables.Query // sorted by source and relation
-	propagators sync.Pool      // of *propagation.Propagator
+	queries     []modelgraph.Query // sorted by source and relation
+	propagators sync.Pool          // of *propagation.Propagator
 }
 
 // Setup loads the graph, once per process, and the weights.
@@ -108,7 +107,7 @@ func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice,
 	defer f.propagators.Put(propagator)
 	layers := f.Params.Model.Configuration.Layers
 	var all []choice
-	queries := tables.QueriesOf(f.queries, r.Source)
+	queries := kg.OfSource(f.queries, r.Source)
 	for from, to := 0, 0; from < len(queries); from = to {
 		relation := queries[from].Relation
 		for to = from; to < len(queries) && queries[to].Relation == relation; to++ {

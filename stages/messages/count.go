@@ -10,10 +10,10 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
-	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/messages"
 	"tagnet/model/multisource"
 	"tagnet/stages/distances"
@@ -78,9 +78,9 @@ type countFn struct {
 	Params CountParams
 
 	graph    *modelgraph.Graph
-	entities []string       // names
-	queries  []tables.Query // sorted by source
-	trainers sync.Pool      // of *trainer
+	entities []string           // names
+	queries  []modelgraph.Query // sorted by source
+	trainers sync.Pool          // of *trainer
 }
 
 // Setup loads the graph, once per process.
@@ -137,7 +137,7 @@ func (f *countFn) count(r *multisource.Result) (sourceCounts, error) {
 	if f.Params.removes() {
 		return f.countTraining(r), nil
 	}
-	return sourceCounts{Source: r.Source, Queries: int64(len(tables.QueriesOf(f.queries, r.Source))), Levels: r.Levels}, nil
+	return sourceCounts{Source: r.Source, Queries: int64(len(kg.OfSource(f.queries, r.Source))), Levels: r.Levels}, nil
 }
 
 // SourcesPerShard returns how many sources a shard has, given the entities and edges of the graph: as many as their work

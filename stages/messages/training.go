@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"tagnet/formats/tables"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/messages"
 	"tagnet/model/multisource"
 )
@@ -15,14 +15,14 @@ import (
 // fact.
 type trainer struct {
 	corrector *messages.Corrector
-	queries   []tables.Query
+	queries   []modelgraph.Query
 }
 
 // countTraining sums the levels of a source's training queries, given its search in the whole graph.
 func (f *countFn) countTraining(r *multisource.Result) sourceCounts {
 	t := f.trainers.Get().(*trainer)
 	defer f.trainers.Put(t)
-	queries := tables.QueriesOf(f.queries, r.Source)
+	queries := kg.OfSource(f.queries, r.Source)
 	distinct := t.distinct(queries, configuration.Removal(f.Params.Remove))
 	t.corrector.Reset(r.Source, r.Distances(), slices.Max(f.Params.Layers), r.Levels)
 	sum := messages.Levels{}
@@ -33,20 +33,20 @@ func (f *countFn) countTraining(r *multisource.Result) sourceCounts {
 }
 
 // distinct yields those of a source's queries whose graphs differ, each with the number of queries of its graph.
-func (t *trainer) distinct(queries []tables.Query, remove modelgraph.Removals) func(yield func(modelgraph.Query, int64) bool) {
+func (t *trainer) distinct(queries []modelgraph.Query, remove modelgraph.Removals) func(yield func(modelgraph.Query, int64) bool) {
 	t.queries = append(t.queries[:0], queries...)
-	slices.SortFunc(t.queries, func(a, b tables.Query) int {
+	for i := range t.queries {
+		t.queries[i].Removal = remove
+	}
+	slices.SortFunc(t.queries, func(a, b modelgraph.Query) int {
 		return cmp.Or(cmp.Compare(a.Answer, b.Answer), cmp.Compare(a.Relation, b.Relation))
 	})
-	sameRemoval := func(a, b tables.Query) bool {
-		return a.Answer == b.Answer && (remove == modelgraph.RemoveOneHop || a.Relation == b.Relation)
-	}
 	return func(yield func(modelgraph.Query, int64) bool) {
 		for from, to := 0, 0; from < len(t.queries); from = to {
 			q := t.queries[from]
-			for to = from; to < len(t.queries) && sameRemoval(q, t.queries[to]); to++ {
+			for to = from; to < len(t.queries) && q.SameGraph(t.queries[to]); to++ {
 			}
-			if !yield(modelgraph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: remove}, int64(to-from)) {
+			if !yield(q, int64(to-from)) {
 				return
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"tagnet/formats/tables"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/messages"
 	"tagnet/model/parallel"
 	"tagnet/model/subgraph"
@@ -85,7 +85,7 @@ func (f *countFn) countWithin(ctx context.Context, sources []int32) ([]sourceCou
 			workers[worker] = newWithin(f.graph, f.Params.Reach, f.Params.Layers)
 		}
 		w, source := workers[worker], sources[task]
-		queries, parts := tables.QueriesOf(f.queries, source), make([]messages.Levels, len(f.Params.Layers))
+		queries, parts := kg.OfSource(f.queries, source), make([]messages.Levels, len(f.Params.Layers))
 		if f.Params.removes() {
 			for q, n := range w.trainer.distinct(queries, configuration.Removal(f.Params.Remove)) {
 				w.add(q, n, parts)

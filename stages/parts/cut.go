@@ -25,19 +25,16 @@ func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 	}
 	c := cutter{perFile: max(1, min(mostParts, entitiesPerFile/h.Reach)), own: h.Split == parts.Train}
 	number := int64(0)
-	add := func(q tables.Query) {
+	add := func(source, relation, answer int32) {
 		if number < h.Queries && takes(number) {
-			c.add(number, q)
+			c.add(number, source, relation, answer)
 		}
 		number++
 	}
-	err = tables.EachQuery(ctx, url, func(q tables.Query) error {
-		switch {
-		case h.Split != parts.Train:
-			add(q)
-		case !q.Inverse: // the two queries of a fact
-			add(q)
-			add(tables.Query{Source: q.Answer, Relation: q.Relation + int32(h.BaseRelations), Answer: q.Source, Inverse: true})
+	err = tables.EachQuery(ctx, url, func(source, relation, answer int32) error {
+		add(source, relation, answer)
+		if h.Split == parts.Train { // whose table has one of the two queries of a fact
+			add(answer, relation+int32(h.BaseRelations), source)
 		}
 		return nil
 	})
@@ -76,9 +73,9 @@ type cutter struct {
 }
 
 // add adds the next query.
-func (c *cutter) add(number int64, q tables.Query) {
+func (c *cutter) add(number int64, source, relation, answer int32) {
 	last := len(c.files) - 1
-	if c.own || last < 0 || q.Source != c.files[last].Sources[len(c.files[last].Sources)-1] {
+	if c.own || last < 0 || source != c.files[last].Sources[len(c.files[last].Sources)-1] {
 		if last < 0 || c.files[last].Parts == c.perFile {
 			last++
 			c.files = append(c.files, File{Number: last})
@@ -86,8 +83,8 @@ func (c *cutter) add(number int64, q tables.Query) {
 		c.files[last].Parts++
 	}
 	f := &c.files[last]
-	f.Numbers, f.Sources = append(f.Numbers, number), append(f.Sources, q.Source)
-	f.Relations, f.Answers = append(f.Relations, q.Relation), append(f.Answers, q.Answer)
+	f.Numbers, f.Sources = append(f.Numbers, number), append(f.Sources, source)
+	f.Relations, f.Answers = append(f.Relations, relation), append(f.Answers, answer)
 }
 
 // done returns the files.

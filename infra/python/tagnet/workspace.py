@@ -87,7 +87,7 @@ class Workspace(Generic[Table]):
     def facts(self, split: Literal["train", "valid", "test"] = "train") -> Table:
         """Returns the columns `head`, `relation` and `tail` of the facts of a split."""
         table = _ipc(self._graph_file(f"queries-{split}", "train"))
-        table = table.filter(pc.invert(table["reciprocal"]))  # a fact is a query for its tail and one for its head
+        table = table.filter(pc.less(table["relation"], len(self._names("relations", "train"))))  # without the inverse queries
         return self._give(self._triples(table["source"], table["relation"], table["answer"], self._graph_of(split)))
 
     def graph(self, graph: Literal["train", "inference"] = "train") -> Table:

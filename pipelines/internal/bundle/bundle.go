@@ -133,7 +133,7 @@ func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.M
 		return h, err
 	}
 	h.BaseRelations = int(relations)
-	if h.Queries, err = tables.CountQueries(ctx, storage.Join(e.Workspace.Graph(), kg.QueriesFile(f.split))); err != nil {
+	if h.Queries, err = kg.CountQueries(ctx, e.Workspace.Graph(), f.split); err != nil {
 		return h, err
 	}
 	if h.Queries == 0 {

@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
@@ -84,16 +83,18 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Command: e.Again(), Outputs: []string{counts.DistributionFile},
 	}
 	// This process does not load the graph.
-	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
+	queries, err := kg.CountQueries(ctx, w.Graph(), f.split)
 	if err != nil {
 		return err
 	}
-	if len(queries) == 0 {
+	if queries == 0 {
 		return command.NoQueries(f.split, "choose another --split")
 	}
-	sources := tables.SourcesOf(queries)
-	if f.sources == all {
-		sources = everyEntity(kg.EntitiesOf(m, f.split))
+	sources := everyEntity(kg.EntitiesOf(m, f.split))
+	if f.sources == ofQueries {
+		if sources, err = kg.SourcesOf(ctx, w.Graph(), f.split); err != nil {
+			return err
+		}
 	}
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
 	params, err := f.params(ctx, e, m, len(sources))
@@ -117,7 +118,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		stage.Abandon(!command.Local())
 		return err
 	}
-	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": int64(len(queries))}); err != nil {
+	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": queries}); err != nil {
 		return err
 	}
 	return f.finish(ctx, e, true)

@@ -76,7 +76,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 	want, got := make([]uint8, g.Entities), make([]uint8, g.Entities)
 	rows, byDistance := 0, map[string]int64{"1": 0, "2": 0, "3": 0, "4": 0, "unreached": 0}
 	for source := range int32(g.Entities) {
-		ofSource := tables.QueriesOf(queries, source)
+		ofSource := kg.OfSource(queries, source)
 		packed, found := read[source]
 		if found != (all || len(ofSource) > 0) {
 			t.Fatalf("source %d: found is %v", source, found)

@@ -10,7 +10,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/pretrained"
 	"tagnet/model/propagation"
@@ -112,7 +111,7 @@ func choices(t *testing.T, workspace string) (sum counts.AStar) {
 	}
 	propagator := propagation.New(g, m.Configuration, k)
 	for _, q := range queries {
-		if err := propagator.Forward(ctx, w, propagation.Request{Query: modelgraph.Query{Source: q.Source, Relation: q.Relation}}); err != nil {
+		if err := propagator.Forward(ctx, w, propagation.Request{Query: q}); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range propagator.LayerCounts() {

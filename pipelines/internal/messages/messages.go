@@ -10,7 +10,6 @@ import (
 
 	"tagnet/formats/counts"
 	"tagnet/formats/names"
-	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
@@ -128,7 +127,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if model != nil {
 		stage.Outputs = append(stage.Outputs, counts.AStarTable+"/")
 	}
-	sources := tables.SourcesOf(queries)
+	sources, err := kg.SourcesOf(ctx, w.Graph(), f.split)
+	if err != nil {
+		return err
+	}
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
 	sizes, err := loaded.Sizes(ctx, f.split)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
-	"tagnet/formats/tables"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
@@ -51,12 +50,12 @@ func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string
 	searcher, distances := modelgraph.NewSearcher(g), make([]uint8, g.Entities)
 	c := counts.Configuration{Layers: layers, Delta: delta}
 	for _, q := range queries {
-		query := modelgraph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: configuration.Removal(remove)}
-		searcher.Search(q.Source, layers, query, distances)
+		q.Removal = configuration.Removal(remove)
+		searcher.Search(q.Source, layers, q, distances)
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if g.Removes(query, u, relations[i], o) {
+				if g.Removes(q, u, relations[i], o) {
 					continue
 				}
 				for layer := 1; layer <= layers; layer++ {
@@ -222,11 +221,10 @@ func TestAgain(t *testing.T) {
 // The number of shards changes no sum and no row, and a shard that is counted twice gives the same part.
 func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 	graph := filepath.Join(prepared(t, false), "graph")
-	queries, err := tables.ReadQueryTable(t.Context(), filepath.Join(graph, "queries-train.arrow"))
+	sources, err := kg.SourcesOf(t.Context(), graph, "train")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := tables.SourcesOf(queries)
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	count := func(folder string, perShard, threads int) map[string]string {
 		t.Helper()

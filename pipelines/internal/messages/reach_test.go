@@ -98,12 +98,12 @@ func wantWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, r
 	}
 	g := l.Of(split).Graph
 	for _, q := range queries {
-		query := modelgraph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: configuration.Removal(remove)}
-		distances := within(g, query, layers, most)
+		q.Removal = configuration.Removal(remove)
+		distances := within(g, q, layers, most)
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if g.Removes(query, u, relations[i], o) {
+				if g.Removes(q, u, relations[i], o) {
 					continue
 				}
 				at, from := distances[o], distances[u]

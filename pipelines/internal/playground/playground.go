@@ -12,7 +12,7 @@ import (
 	"tagnet/formats/counts"
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
+	modelgraph "tagnet/model/graph"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -178,7 +178,7 @@ func heldOut(ctx context.Context, e *command.Environment) (url.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(queries, func(q tables.Query) bool { return !q.Inverse })
+	i := slices.IndexFunc(queries, func(q modelgraph.Query) bool { return int(q.Relation) < len(loaded.Relations) })
 	if i < 0 {
 		return nil, fmt.Errorf("the graph of %s has no test queries", e.Workspace.Root())
 	}

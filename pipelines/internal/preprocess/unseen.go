@@ -20,7 +20,7 @@ func unseen(ctx context.Context, folder string) (warnings []string, err error) {
 		return nil, err
 	}
 	for _, split := range kg.Splits[1:] {
-		queries, err := tables.ReadQueryTable(ctx, storage.Join(folder, kg.QueriesFile(split)))
+		queries, err := kg.ReadQueries(ctx, storage.Join(folder, kg.QueriesFile(split)))
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func unseen(ctx context.Context, folder string) (warnings []string, err error) {
 		}
 		facts, first := int64(0), int32(-1)
 		for _, q := range queries {
-			if q.Inverse || seen[q.Source] && seen[q.Answer] {
+			if int64(q.Relation) >= m.Rows["relations"] || seen[q.Source] && seen[q.Answer] {
 				continue
 			}
 			if facts++; first < 0 {

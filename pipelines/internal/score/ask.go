@@ -131,7 +131,7 @@ func (a *scoring) answer(ctx context.Context) error {
 	if !done {
 		guarded := stage.Lock().Guard(ctx)
 		if table := a.table(); table != "" {
-			err = tables.WriteQueries(guarded, table, a.asked.own.lines)
+			err = kg.WriteQueries(guarded, table, a.asked.own.lines)
 		}
 		if err == nil && (a.asked.ask.Lists != "" || a.asked.lists.Candidates != nil) {
 			err = tables.WriteLists(guarded, a.url(listsFile), a.asked.lists)

@@ -6,9 +6,7 @@ import (
 	"fmt"
 
 	"tagnet/formats/metrics"
-	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/model/kg"
+	"tagnet/model/graph"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 )
@@ -77,10 +75,10 @@ func (a *scoring) evaluated(ctx context.Context) (int64, error) {
 			a.distinct = sizes.Distinct
 			return sizes.Queries, nil
 		}
-		err = tables.EachQuery(ctx, storage.Join(a.e.Workspace.Graph(), kg.QueriesFile(a.split)), func(q tables.Query) error {
+		queries, err := a.loaded.Queries(ctx, a.split)
+		for _, q := range queries {
 			sampled.add(q)
-			return nil
-		})
+		}
 		a.distinct = sampled.distinct
 		return sampled.queries, err
 	}
@@ -114,7 +112,7 @@ func (a *scoring) evaluated(ctx context.Context) (int64, error) {
 type sample struct {
 	limit, rows       int64
 	row               int64
-	last              tables.Query
+	last              graph.Query
 	queries, distinct int64
 }
 
@@ -127,7 +125,7 @@ func (a *scoring) sampleOf(queries int64) *sample {
 }
 
 // add counts the next query.
-func (s *sample) add(q tables.Query) {
+func (s *sample) add(q graph.Query) {
 	if workload.Takes(s.limit, int(s.row), int(s.rows)) {
 		if s.queries == 0 || q.Source != s.last.Source || q.Relation != s.last.Relation {
 			s.distinct++

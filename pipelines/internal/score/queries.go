@@ -12,8 +12,8 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
 	"tagnet/formats/triples"
+	"tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
@@ -21,7 +21,7 @@ import (
 
 // ownQueries are the queries of a user's file.
 type ownQueries struct {
-	lines      []tables.Query
+	lines      []graph.Query
 	duplicates int    // lines that repeat another one
 	sha256     string // of the file
 	given      workload.Given
@@ -35,8 +35,8 @@ func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (
 	return readOnce(ctx, "queries", url, func(name string, r io.Reader) (q ownQueries, err error) {
 		hash := sha256.New()
 		r = io.TeeReader(r, hash)
-		seen := map[tables.Query]bool{}
-		err = triples.ReadQueries(name, r, func(line int, text triples.Query) error {
+		seen := map[graph.Query]bool{}
+		err = triples.ReadQueries(name, r, func(line int, text triples.QueryLine) error {
 			one, given, err := find(ctx, lookup, loaded.Relations, text)
 			if err != nil {
 				return fmt.Errorf("%s:%d: %w", name, line, err)
@@ -67,7 +67,7 @@ func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (
 const anyRelation = "?"
 
 // find looks up the names of a line, and says what it is: a query, a triple, or a pair, which has no relation.
-func find(ctx context.Context, lookup *kg.Lookup, relations []string, q triples.Query) (one tables.Query, given workload.Given, err error) {
+func find(ctx context.Context, lookup *kg.Lookup, relations []string, q triples.QueryLine) (one graph.Query, given workload.Given, err error) {
 	if q.Tail == "" {
 		one, err = lookup.Query(ctx, q.Source, q.Relation, q.Inverse)
 		return one, workload.GivenQueries, err

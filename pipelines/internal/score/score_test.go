@@ -18,8 +18,8 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
-	"tagnet/formats/tables"
 	"tagnet/model/evaluation"
+	edges "tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -314,15 +314,15 @@ func TestUserQueriesInShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var queries []tables.Query
+	var queries []edges.Query
 	for source := range int32(40) {
-		queries = append(queries, tables.Query{Source: source * 7 % 40, Relation: source % 4})
+		queries = append(queries, edges.Query{Source: source * 7 % 40, Relation: source % 4, Answer: edges.None})
 	}
-	answers := func(queries []tables.Query, work float64, shards int) string {
+	answers := func(queries []edges.Query, work float64, shards int) string {
 		t.Helper()
 		to := filepath.Join(folder, fmt.Sprint(len(queries), "-", shards))
 		table := filepath.Join(to, "queries.arrow")
-		if err := tables.WriteQueries(t.Context(), table, queries); err != nil {
+		if err := kg.WriteQueries(t.Context(), table, queries); err != nil {
 			t.Fatal(err)
 		}
 		err := ptest.Run(Build(evaluate.Params{

@@ -13,9 +13,10 @@ import (
 	diffs "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
-	"tagnet/formats/tables"
 	"tagnet/model"
 	"tagnet/model/evaluation"
+	edges "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"
@@ -180,19 +181,19 @@ func TestHowTriplesAreSharedChangesNothing(t *testing.T) {
 	graph, folder := filepath.Join(w, "graph"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	for _, given := range []workload.Given{workload.GivenTriples, workload.GivenPairs} {
-		var lines []tables.Query
+		var lines []edges.Query
 		for i := range int32(12) {
 			relation := i % 3
 			if given == workload.GivenPairs {
 				relation = 0
 			}
-			lines = append(lines, tables.Query{Source: 5 * (i % 4), Relation: relation, Answer: (7*i + 1) % 60})
+			lines = append(lines, edges.Query{Source: 5 * (i % 4), Relation: relation, Answer: (7*i + 1) % 60})
 		}
-		run := func(work float64, threads int, lines []tables.Query) (string, int) {
+		run := func(work float64, threads int, lines []edges.Query) (string, int) {
 			t.Helper()
 			to := filepath.Join(folder, fmt.Sprint(given, work, threads, lines[0].Answer))
 			table := filepath.Join(to, "queries.arrow")
-			if err := tables.WriteQueries(t.Context(), table, lines); err != nil {
+			if err := kg.WriteQueries(t.Context(), table, lines); err != nil {
 				t.Fatal(err)
 			}
 			err := ptest.Run(Build(evaluate.Params{

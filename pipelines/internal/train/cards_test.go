@@ -19,7 +19,6 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/kernel"
-	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -282,11 +281,11 @@ func facts(t *testing.T, p learn.Params) optimizer.Keys {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries, err := loaded.Queries(t.Context(), "train")
+	facts, err := loaded.Facts(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return optimizer.KeysOf(kg.Facts(queries), p.Run.Configuration)
+	return optimizer.KeysOf(facts, p.Run.Configuration)
 }
 
 // TestMemoryOfCards expects that the budget counts a trainer for each card that workers train on at the same time.

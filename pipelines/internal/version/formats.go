@@ -24,6 +24,7 @@ func formats() []Format {
 	list := []Format{
 		{"manifest", strconv.Itoa(manifest.FormatVersion)},
 		{"arrow", tables.Version},
+		{"arrow queries", tables.QueriesVersion},
 		{"safetensors", safetensors.FormatVersion},
 		{"checkpoint", strconv.Itoa(checkpoint.FormatVersion)},
 		{"calibration", strconv.Itoa(calibration.FormatVersion)},
