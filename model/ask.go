@@ -135,7 +135,7 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 
 // failed says by name what failed, and the model.
 func (m *Model) failed(err error) error {
-	return fmt.Errorf("%s: %w", m.Checkpoint(), ranking.Named(err, m.opened.View.Entities, m.opened.KG.Relations))
+	return fmt.Errorf("%s: %w", m.Checkpoint(), graph.Named(err, m.opened.View.Entities, m.opened.KG.Relations))
 }
 
 // named turns a candidate of a query with the relation into an answer.

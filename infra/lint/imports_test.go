@@ -41,6 +41,30 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
+// apart lists packages, the first of which does not depend on the second, not even by another.
+var apart = [][2]string{
+	{"model/kg", "model/multisource"}, {"model/kg", "model/kernel"}, {"model/kg", "model/budget"},
+	{"model/inference", "model/ranking"},
+}
+
+func TestPackagesStayApart(t *testing.T) {
+	found := 0
+	for _, p := range packages(t) {
+		for _, pair := range apart {
+			if p.below() != pair[0] {
+				continue
+			}
+			found++
+			if slices.Contains(p.Deps, module+"/"+pair[1]) {
+				t.Errorf("%s depends on %s", pair[0], pair[1])
+			}
+		}
+	}
+	if found != len(apart) {
+		t.Errorf("%d of %d pairs begin with a package of the module", found, len(apart))
+	}
+}
+
 func TestForbidden(t *testing.T) {
 	for _, test := range []struct {
 		importer, imported string

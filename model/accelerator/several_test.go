@@ -19,6 +19,7 @@ import (
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 )
@@ -140,7 +141,7 @@ func TestSeveralDevices(t *testing.T) {
 	}
 	p.Data("mlp.2.bias")[0] = float32(math.NaN())
 	three, _ = machine(1<<30, 1<<30, 1<<30)
-	if _, err := score(three, "cuda:all", best); !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (0, 0, ?): ") {
+	if _, err := score(three, "cuda:all", best); !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (0, 0, ?): ") {
 		t.Errorf("error %v, want one that names the first query", err)
 	}
 }

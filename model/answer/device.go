@@ -9,6 +9,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/model/relations"
@@ -33,7 +34,7 @@ type Device interface {
 // Scorer scores all entities for queries on a device, and keeps what is of interest. It is for one goroutine at a time.
 type Scorer interface {
 	// Score answers queries of which Bundle.Check found no fault and that have no Part, in their order, with the selected candidates, at
-	// most as many as the graph has entities. A score that is NaN or infinite is an error, ranking.ErrNotFinite, that names the query.
+	// most as many as the graph has entities. A score that is NaN or infinite is an error, inference.ErrNotFinite, that names the query.
 	Score(ctx context.Context, queries []Request, list ranking.Selection) (*Scored, error)
 	// Close frees what the scorer holds.
 	Close() error
@@ -112,7 +113,7 @@ func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selec
 		group := queries[:min(together, len(queries))]
 		queries = queries[len(group):]
 		scored, err := m.scorer.Score(ctx, group, list)
-		if errors.Is(err, ranking.ErrNotFinite) {
+		if errors.Is(err, inference.ErrNotFinite) {
 			return nil, err // it names the query
 		}
 		if err != nil {

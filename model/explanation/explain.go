@@ -7,10 +7,10 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
-	"tagnet/model/ranking"
 	"tagnet/model/relations"
 )
 
@@ -93,7 +93,7 @@ func (w *Worker) Explain(ctx context.Context, q graph.Query, answer int32, k int
 		return Explanation{}, err
 	}
 	if math.IsNaN(score) || math.IsInf(score, 0) {
-		return Explanation{}, fmt.Errorf("explaining: %w", ranking.NotFinite(q.Source, q.Relation, 1, 1))
+		return Explanation{}, fmt.Errorf("explaining: %w", inference.NotFinite(q.Source, q.Relation, 1, 1))
 	}
 	paths, err := w.finder.best(ctx, edges, q.Source, answer, k, walks)
 	return Explanation{Score: score, Paths: paths}, err

@@ -10,6 +10,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/model/relations"
@@ -111,7 +112,7 @@ func (s *Scorer) rank(queries []answer.Request, out []answer.Ranked) (sent int64
 	}
 	for i, n := range notFinite {
 		if n > 0 {
-			return 0, ranking.NotFinite(queries[i].Source, queries[i].Relation, int(n), s.graph.Entities)
+			return 0, inference.NotFinite(queries[i].Source, queries[i].Relation, int(n), s.graph.Entities)
 		}
 	}
 	for i := range out {

@@ -9,7 +9,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
-	"tagnet/model/ranking"
 	"tagnet/model/relations"
 	"tagnet/model/subgraph"
 )
@@ -73,7 +72,7 @@ func (s *Scorer) Worker() *Worker {
 }
 
 // Scores sets scores[i], [V], to the logit of every entity as the answer of (source, relations[i], ?). A score
-// that is NaN or infinite is an error, ranking.ErrNotFinite. All
+// that is NaN or infinite is an error, ErrNotFinite. All
 // unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
 // the layout, and are propagated in batches where that is faster. Batches change no bit of the scores. Scores checks ctx before each layer.
 func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
@@ -107,7 +106,7 @@ func (w *Worker) scoreBatch(ctx context.Context, request propagation.Request, ba
 		if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
 			return err
 		}
-		if err := ranking.CheckFinite(request.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
+		if err := checkFinite(request.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
 			return err
 		}
 	}

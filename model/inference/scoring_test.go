@@ -12,7 +12,6 @@ import (
 	"tagnet/model/inference"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
-	"tagnet/model/ranking"
 )
 
 // TestGoldenScores compares the scores of all entities with the golden ones, on graphs without the edges that the
@@ -150,7 +149,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = scorer.Worker().Scores(t.Context(), 2, []int32{1}, [][]float32{make([]float32, c.Graph.Entities)})
-			if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (2, 1, ?): ") {
+			if !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (2, 1, ?): ") {
 				t.Errorf("%s, %v: %v", c.Name, bad, err)
 			}
 		}

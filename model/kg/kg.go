@@ -8,7 +8,6 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
-	"tagnet/model/multisource"
 )
 
 // KG is a knowledge graph that Load read from its folder. Queries and known answers are read on first use.
@@ -53,17 +52,9 @@ type View struct {
 	Graph    *graph.Graph
 	Entities []string
 
-	answers   *answers
-	types     types
-	named     string // the file of names of an outline
-	once      sync.Once
-	neighbors *multisource.Neighbors
-}
-
-// Neighbors returns the adjacency of the graph without relations, built on first use.
-func (v *View) Neighbors() *multisource.Neighbors {
-	v.once.Do(func() { v.neighbors = multisource.NewNeighbors(v.Graph) })
-	return v.neighbors
+	answers *answers
+	types   types
+	named   string // the file of names of an outline
 }
 
 // Answers returns all known answers of the graph's queries, for filtered ranks, read on first use.
@@ -97,6 +88,9 @@ func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 	a.known, a.loaded = known, true
 	return known, nil
 }
+
+// Folder returns the URL of the graph's folder, or "" for facts in memory.
+func (k *KG) Folder() string { return k.folder }
 
 // Inductive reports whether queries of test are about another graph than the training graph.
 func (k *KG) Inductive() bool { return k.Train != k.Inference }

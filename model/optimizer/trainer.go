@@ -14,7 +14,6 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
-	"tagnet/model/ranking"
 	"tagnet/model/relations"
 )
 
@@ -162,7 +161,7 @@ func total(examples []Example, outcomes []outcome) (result Result, err error) {
 
 // Failed returns the error of an example.
 func Failed(e Example, err error) error {
-	return &ranking.QueryError{Doing: "training on", Source: e.Source, Relation: e.Relation, Answer: e.Answer, Err: err}
+	return &graph.QueryError{Doing: "training on", Query: e.Query, Err: err}
 }
 
 // reserve allocates n gradients, once.

@@ -21,11 +21,12 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
+	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
-	"tagnet/model/ranking"
 	"tagnet/model/workload"
 )
 
@@ -435,7 +436,7 @@ func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Confi
 // in memory has neither of these.
 func (l *learner) explain(err error) error {
 	if at := l.material; at != nil {
-		err = ranking.Named(err, at.Entities, at.BaseRelations)
+		err = graph.Named(err, at.Entities, at.BaseRelations)
 		if at.name != "" {
 			err = fmt.Errorf("graph %s: %w", at.name, err)
 		}
@@ -464,7 +465,7 @@ func (l *learner) explain(err error) error {
 // Diverged reports whether a training ended since a loss, a gradient or a score is not finite: its hyperparameters are the
 // cause, not the machine.
 func Diverged(err error) bool {
-	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, ranking.ErrNotFinite)
+	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, inference.ErrNotFinite)
 }
 
 // finishEpoch validates, and writes the epoch's line of training.jsonl and its checkpoint. The line

@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
+	"tagnet/model/graph"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 )
@@ -92,7 +93,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 		}
 		return nil
 	})
-	if err := errors.Join(ranking.Named(err, t.Entities, t.BaseRelations), model.Close()); err != nil {
+	if err := errors.Join(graph.Named(err, t.Entities, t.BaseRelations), model.Close()); err != nil {
 		return metrics.Valid{}, err
 	}
 	valid := metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}

@@ -16,7 +16,6 @@ import (
 	"tagnet/model/internal/golden"
 	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
-	"tagnet/model/ranking"
 	"tagnet/model/relations"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/ultratest"
@@ -93,7 +92,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 	p := ultratest.Drawn(3)
 	p.Data("entity_model.mlp.2.bias")[0] = float32(math.Inf(1))
 	err = scorer(t, p, g, relations.GraphOf(g), k).Worker().Scores(t.Context(), 4, []int32{2}, [][]float32{make([]float32, 9)})
-	if !errors.Is(err, ranking.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
+	if !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
 		t.Errorf("infinite scores: %v", err)
 	}
 }

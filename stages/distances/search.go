@@ -70,11 +70,12 @@ func init() {
 type searchFn struct {
 	Params SearchParams
 
-	view    *kg.View
-	queries []modelgraph.Query // sorted by source
+	view      *kg.View
+	neighbors *multisource.Neighbors // nil where they take too much memory
+	queries   []modelgraph.Query     // sorted by source
 }
 
-// Setup loads the graph, once per process.
+// Setup loads the graph, and makes its adjacency without relations, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory)
 	loaded, err := graph.Load(ctx, f.Params.Graph)
@@ -82,6 +83,14 @@ func (f *searchFn) Setup(ctx context.Context) error {
 		return err
 	}
 	f.view = loaded.Of(f.Params.Split)
+	if f.view.Graph.Edges() <= budget.MaxNeighbors {
+		f.neighbors, err = worker.Load(worker.Key{Kind: "neighbors", URL: f.Params.Graph}, f.view, func() (*multisource.Neighbors, error) {
+			return multisource.NewNeighbors(f.view.Graph), nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	f.queries, err = loaded.Queries(ctx, f.Params.Split)
 	return err
 }
@@ -97,10 +106,7 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 	defer w.Abort()
 	params := multisource.SweepParams{
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
-		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words,
-	}
-	if f.view.Graph.Edges() <= budget.MaxNeighbors {
-		params.Neighbors = f.view.Neighbors()
+		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words, Neighbors: f.neighbors,
 	}
 	err = multisource.Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {
 		for _, distance := range row.answers {

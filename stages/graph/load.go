@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"tagnet/formats/manifest"
-	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/stages/worker"
 )
@@ -45,13 +44,4 @@ func Open(ctx context.Context, folder string, outline bool, without ...string) (
 	return worker.Load(worker.Key{Kind: "outline", URL: folder}, m.Checksum, func() (*kg.KG, error) {
 		return kg.Outline(ctx, folder, m)
 	})
-}
-
-// Sizes is kg.Sizes without loading the graph. The caller has called kg.Check. The process reads the names once.
-func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
-	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
-	if err != nil {
-		return budget.Sizes{}, err
-	}
-	return kg.Sizes(ctx, folder, m, split, bytes)
 }

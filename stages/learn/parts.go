@@ -63,7 +63,7 @@ func (p Params) readValidParts(ctx context.Context, d *training.Data) error {
 	if err != nil {
 		return err
 	}
-	sizes, err := loaded.Sizes(ctx, "valid")
+	sizes, err := graph.SizesOf(ctx, loaded, "valid")
 	if err != nil || sizes.Queries == 0 {
 		return err
 	}

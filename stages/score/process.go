@@ -16,6 +16,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
+	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parts"
 	"tagnet/model/ranking"
@@ -89,7 +90,7 @@ func Rank(ctx context.Context, p Params, b *answer.Bundle) (*answer.Scored, erro
 		worker.Forget("model") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, ranking.Named(err, m.View.Entities, m.KG.Relations))
+		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, modelgraph.Named(err, m.View.Entities, m.KG.Relations))
 	}
 	scoredQueries.Inc(ctx, int64(len(b.Queries)))
 	sentMessages.Inc(ctx, scored.Messages)

@@ -16,6 +16,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
+	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
 
@@ -132,7 +133,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
-	sizes, err := loaded.Sizes(ctx, f.split)
+	sizes, err := graph.SizesOf(ctx, loaded, f.split)
 	if err != nil {
 		return err
 	}

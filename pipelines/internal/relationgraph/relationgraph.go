@@ -15,6 +15,7 @@ import (
 	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"
 )
@@ -75,7 +76,7 @@ func Open(ctx context.Context, e *command.Environment, c configuration.Configura
 
 // divide chooses by the memory how meetings are collected, which changes no byte of the table.
 func (t *Table) divide(ctx context.Context, split string) error {
-	sizes, err := t.loaded.Sizes(ctx, split)
+	sizes, err := graph.SizesOf(ctx, t.loaded, split)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/discover"
+	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -236,7 +237,7 @@ func (d *discovering) chooseFitted(ctx context.Context) error {
 // divide plans the memory and the time.
 func (d *discovering) divide(ctx context.Context) error {
 	for _, p := range d.passes {
-		sizes, err := d.loaded.Sizes(ctx, p.split)
+		sizes, err := graph.SizesOf(ctx, d.loaded, p.split)
 		if err != nil {
 			return err
 		}
@@ -256,7 +257,7 @@ func (d *discovering) divide(ctx context.Context) error {
 			d.plan = plan
 		}
 	}
-	sizes, err := d.loaded.Sizes(ctx, d.split)
+	sizes, err := graph.SizesOf(ctx, d.loaded, d.split)
 	if err == nil {
 		sizes.RelationEdges, err = d.edges.Edges(ctx)
 	}

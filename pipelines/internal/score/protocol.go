@@ -9,6 +9,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
+	stagegraph "tagnet/stages/graph"
 )
 
 // protocolFlag is --protocol.
@@ -63,7 +64,7 @@ func (a *scoring) sampled() int64 {
 // them.
 func (a *scoring) evaluated(ctx context.Context) (int64, error) {
 	if a.evaluates() != metrics.ValidAndTest && len(a.loaded.Unknown) == 0 {
-		sizes, err := a.loaded.Sizes(ctx, a.split)
+		sizes, err := stagegraph.SizesOf(ctx, a.loaded, a.split)
 		if err == nil && sizes.Queries == 0 {
 			err = command.NoQueries(a.split, "ask your own with --queries FILE or --relation NAME, choose another --split")
 		}

@@ -25,6 +25,7 @@ import (
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/calibrate"
 	"tagnet/stages/evaluate"
+	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -302,7 +303,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 
 // divide plans the memory of scoring so many queries.
 func (a *scoring) divide(ctx context.Context, queries int64) error {
-	sizes, err := a.loaded.Sizes(ctx, a.split)
+	sizes, err := graph.SizesOf(ctx, a.loaded, a.split)
 	if err != nil {
 		return err
 	}

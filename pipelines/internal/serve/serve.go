@@ -23,6 +23,7 @@ import (
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/graph"
 )
 
 type flags struct {
@@ -176,7 +177,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err := command.SetReach(&opened.Configuration, f.reach); err != nil {
 		return settings{}, err
 	}
-	sizes, err := loaded.Sizes(ctx, "test")
+	sizes, err := graph.SizesOf(ctx, loaded, "test")
 	if err != nil {
 		return settings{}, err
 	}
@@ -225,7 +226,7 @@ func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.
 	if err != nil || len(valid) == 0 {
 		return err
 	}
-	sizes, err := loaded.Sizes(ctx, "valid")
+	sizes, err := graph.SizesOf(ctx, loaded, "valid")
 	if err != nil {
 		return err
 	}

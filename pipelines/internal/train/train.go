@@ -31,6 +31,7 @@ import (
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
 
@@ -199,14 +200,14 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err := f.openDevices(); err != nil {
 		return nil, err
 	}
-	of, err := loaded.Sizes(ctx, "train")
+	of, err := graph.SizesOf(ctx, loaded, "train")
 	if err != nil {
 		return nil, err
 	}
 	if of.Queries == 0 {
 		return nil, errors.New("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
-	sizes, err := loaded.Sizes(ctx, "valid")
+	sizes, err := graph.SizesOf(ctx, loaded, "valid")
 	if err != nil {
 		return nil, err
 	}

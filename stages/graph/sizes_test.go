@@ -1,4 +1,4 @@
-package kg
+package graph
 
 import (
 	"fmt"
@@ -9,17 +9,18 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 )
 
 // TestSizesOfLongNames has names of which most compress a hundred times.
 func TestSizesOfLongNames(t *testing.T) {
 	const folder = "mem://sizes/graph"
 	m := manifest.Manifest{Rows: map[string]int64{"entities": 2000, "edges": 4, "inference_entities": 2000, "inference_edges": 4}}
-	for _, shard := range []string{EdgesFile(0, 1), InferenceEdgesFile(0, 1)} {
+	for _, shard := range []string{kg.EdgesFile(0, 1), kg.InferenceEdgesFile(0, 1)} {
 		m.Files = append(m.Files, manifest.File{Name: shard, Size: 1})
 	}
 	length := int64(0)
-	for file, schema := range map[string]string{EntitiesFile: tables.Entities, RelationsFile: tables.Relations, InferenceEntitiesFile: tables.Entities} {
+	for file, schema := range map[string]string{kg.EntitiesFile: tables.Entities, kg.RelationsFile: tables.Relations, kg.InferenceEntitiesFile: tables.Entities} {
 		w, err := tables.CreateNames(t.Context(), storage.Join(folder, file), schema)
 		if err != nil {
 			t.Fatal(err)
@@ -45,11 +46,11 @@ func TestSizesOfLongNames(t *testing.T) {
 	if err := storage.WriteJSON(t.Context(), storage.Join(folder, counts.SummaryFile), counts.Dataset{Entities: 2000, Relations: 2000, Facts: 2, Edges: 4, InferenceGraph: &counts.Graph{Entities: 2000, Facts: 2, Edges: 4}}); err != nil {
 		t.Fatal(err)
 	}
-	bytes, err := NameBytes(t.Context(), folder, m)
+	bytes, err := kg.NameBytes(t.Context(), folder, m)
 	if err != nil || bytes != length {
 		t.Errorf("%d bytes of names, error %v, want %d", bytes, err, length)
 	}
-	if sizes, err := Sizes(t.Context(), folder, m, "test", bytes); err != nil || sizes.NameBytes != length || sizes.LoadedEntities != 4000 {
+	if sizes, err := readSizes(t.Context(), folder, m, "test", bytes); err != nil || sizes.NameBytes != length || sizes.LoadedEntities != 4000 {
 		t.Errorf("sizes %+v, error %v", sizes, err)
 	}
 }

@@ -1,4 +1,4 @@
-package ranking
+package graph
 
 import (
 	"errors"
@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// QueryError is an error about a query (source, relation, ?), or about one of its answers. Its text has ids: Named has names.
+// QueryError is an error about a query, or about its answer if it has one. Its text has ids: Named has names.
 type QueryError struct {
 	// Doing is what failed, such as scoring.
-	Doing            string
-	Source, Relation int32
-	// Answer is -1 if the error is about no answer.
-	Answer int32
-	Err    error
+	Doing string
+	Query
+	Err error
 }
 
 // Error returns "scoring (source, relation, answer): ...".

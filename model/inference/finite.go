@@ -1,9 +1,11 @@
-package ranking
+package inference
 
 import (
 	"errors"
 	"fmt"
 	"math"
+
+	"tagnet/model/graph"
 )
 
 // ErrNotFinite is the error of scores that no order of answers can be made of.
@@ -12,11 +14,12 @@ var ErrNotFinite = errors.New("the weights are not finite, or so large that scor
 // NotFinite returns the error, which wraps ErrNotFinite, of a query some of whose scores are NaN or infinite. Whoever computes scores
 // returns it, on the CPU and on a device, so that nothing else meets such a score.
 func NotFinite(source, relation int32, bad, all int) error {
-	return &QueryError{"scoring", source, relation, -1, fmt.Errorf("%d of %d scores are NaN or infinite: %w", bad, all, ErrNotFinite)}
+	q := graph.Query{Source: source, Relation: relation, Answer: graph.None}
+	return &graph.QueryError{Doing: "scoring", Query: q, Err: fmt.Errorf("%d of %d scores are NaN or infinite: %w", bad, all, ErrNotFinite)}
 }
 
-// CheckFinite returns nil if finite, a kernel's, reports that all scores of a query are finite, else NotFinite.
-func CheckFinite(source, relation int32, scores []float32, finite func([]float32) bool) error {
+// checkFinite returns nil if finite, a kernel's, reports that all scores of a query are finite, else NotFinite.
+func checkFinite(source, relation int32, scores []float32, finite func([]float32) bool) error {
 	if finite(scores) {
 		return nil
 	}

@@ -1,0 +1,75 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/formats/counts"
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/model/budget"
+	"tagnet/model/kg"
+	"tagnet/stages/worker"
+)
+
+// Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the graph. Of Sources it
+// returns a bound. The caller has called kg.Check. The process reads the names once.
+func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
+	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
+	if err != nil {
+		return budget.Sizes{}, err
+	}
+	return readSizes(ctx, folder, m, split, bytes)
+}
+
+// SizesOf is Sizes of a graph that is loaded.
+func SizesOf(ctx context.Context, k *kg.KG, split string) (budget.Sizes, error) {
+	bytes := int64(0)
+	lists := [][]string{k.Train.Entities, k.Relations}
+	if k.Inductive() {
+		lists = append(lists, k.Inference.Entities)
+	}
+	for _, list := range lists {
+		for _, name := range list {
+			bytes += int64(len(name))
+		}
+	}
+	s, err := readSizes(ctx, k.Folder(), k.Manifest, split, bytes)
+	s.Outlined = k.Train.Graph.IsOutline()
+	return s, err
+}
+
+// readSizes returns the sizes from the manifest and the summary of a graph/ folder, whose names have so many bytes.
+func readSizes(ctx context.Context, folder string, m manifest.Manifest, split string, nameBytes int64) (budget.Sizes, error) {
+	summary, err := counts.ReadDataset(ctx, folder)
+	if err != nil {
+		return budget.Sizes{}, err
+	}
+	if entities := m.Rows["entities"]; summary.Entities != entities {
+		err := fmt.Errorf("%s says %d entities, the manifest %d: %w", storage.Join(folder, counts.SummaryFile), summary.Entities, entities, manifest.ErrDamaged)
+		return budget.Sizes{}, manifest.Confirm(ctx, folder, m.Checksum, err)
+	}
+	s := budget.Sizes{
+		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
+		LoadedEntities: summary.Entities, LoadedEdges: m.Rows["edges"],
+		Queries: summary.Queries[split], Distinct: summary.Distinct[split],
+		EdgeFiles: int64(len(kg.EdgeFiles(m, split))),
+	}
+	if inference := summary.InferenceGraph; inference != nil {
+		s.LoadedEntities += inference.Entities
+		s.LoadedEdges += m.Rows["inference_edges"]
+		if kg.OnInference(m, split) {
+			s.Entities, s.Edges = inference.Entities, m.Rows["inference_edges"]
+			s.Answers, s.AnswerLists = s.Edges, s.Edges
+		}
+	}
+	for _, split := range kg.Splits {
+		s.Answers += summary.Queries[split]
+		s.AnswerLists += summary.Distinct[split]
+	}
+	s.Answers += 2 * summary.Background
+	s.AnswerLists += 2 * summary.Background
+	s.Sources = min(s.Entities, s.Distinct)
+	s.NameBytes = nameBytes
+	return s, nil
+}
