@@ -29,6 +29,9 @@ type KG struct {
 	ids          renumbering // of Without
 
 	version
+	allMu sync.Mutex
+	all   *View // of AllFacts
+
 	mu      sync.Mutex
 	facts   []graph.Fact // of training
 	queries map[string][]graph.Query
@@ -55,6 +58,7 @@ type View struct {
 	answers *answers
 	types   types
 	named   string // the file of names of an outline
+	leftOut int    // entities of facts that Without left out alone
 }
 
 // Answers returns all known answers of the graph's queries, for filtered ranks, read on first use.

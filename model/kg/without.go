@@ -68,8 +68,7 @@ func (v *View) without(ctx context.Context, ids renumbering, relations int) (*Vi
 	if err != nil {
 		return nil, err
 	}
-	out := &View{Entities: v.Entities, named: v.named}
-	out.types.version, out.types.url = v.types.version, v.types.url
+	out := v.sharing()
 	out.answers = v.answers.without(ids, out)
 	edges := int64(0)
 	for _, relation := range v.Graph.Relations {
@@ -78,7 +77,8 @@ func (v *View) without(ctx context.Context, ids renumbering, relations int) (*Vi
 		}
 	}
 	b := graph.NewBuilder(v.Graph.Entities, relations, edges)
-	b.LeaveOut(sources(known) - sources(out.answers.known)) // the entities of facts that are left out alone
+	out.leftOut += sources(known) - sources(out.answers.known)
+	b.LeaveOut(out.leftOut)
 	for entity := range int32(v.Graph.Entities) {
 		senders, with := v.Graph.In(entity)
 		for i, sender := range senders {

@@ -245,5 +245,10 @@ func content(t testing.TB, k *kg.KG) (all []any) {
 	}
 	held, err := k.HeldOut(t.Context())
 	add(held, err)
+	whole, err := k.AllFacts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	add([]any{whole.Graph.Offsets, whole.Graph.Senders, whole.Graph.Relations, whole.Graph.MeanLogDegree}, nil)
 	return all
 }
