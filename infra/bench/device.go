@@ -44,7 +44,7 @@ func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (
 	var queries []answer.Request
 	for _, q := range drawn {
 		for _, relation := range q.relations {
-			queries = append(queries, answer.Request{Query: graph.Query{Source: q.source, Relation: relation, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{q.source}})
+			queries = append(queries, answer.Request{Query: graph.Query{Source: q.Source, Relation: relation, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{q.Source}})
 		}
 	}
 	scorer, err := a.NewScorer(b.graph, nil, b.configuration, b.parameters)

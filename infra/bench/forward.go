@@ -10,8 +10,8 @@ import (
 
 // sourceQueries are queries that share a source.
 type sourceQueries struct {
-	source    int32
-	relations []int32
+	graph.Query // whose relation does not count
+	relations   []int32
 }
 
 // drawQueries draws sources uniformly from all entities, and returns the relations of all queries
@@ -19,7 +19,7 @@ type sourceQueries struct {
 func (b *bench) drawQueries() (out []sourceQueries, relations []int32) {
 	random := rand.New(rand.NewPCG(b.seed, 1))
 	for left := b.queries; left > 0; {
-		q := sourceQueries{source: int32(random.IntN(b.graph.Entities))}
+		q := sourceQueries{Query: graph.Query{Source: int32(random.IntN(b.graph.Entities)), Answer: graph.None}}
 		for range min(b.perSource, left) {
 			q.relations = append(q.relations, int32(random.IntN(b.graph.RelationCount())))
 			left--
@@ -41,7 +41,7 @@ func (w *worker) propagate(ctx context.Context, q sourceQueries) error {
 	for rest := q.relations; len(rest) > 0; {
 		batch := rest[:min(w.propagator.MaxLanes(), len(rest))]
 		rest = rest[len(batch):]
-		if err := w.propagator.ForwardBatch(ctx, w.weights, propagation.Request{Query: graph.Query{Source: q.source, Answer: graph.None}}, batch); err != nil {
+		if err := w.propagator.ForwardBatch(ctx, w.weights, propagation.Request{Query: q.Query}, batch); err != nil {
 			return err
 		}
 		w.count()

@@ -1,11 +1,11 @@
 package discovery
 
 import (
-	"cmp"
 	"math"
 
 	"tagnet/formats/externalsort"
 	"tagnet/model/answer"
+	"tagnet/model/graph"
 )
 
 // Held says to which split a fact belongs that the graph lacks.
@@ -20,7 +20,7 @@ const (
 
 // Candidate is a fact as an answer of one of its two queries.
 type Candidate struct {
-	Head, Relation, Tail int32
+	graph.Fact
 	// Inverse is set if the fact was asked for its head: (Tail, ~Relation, ?).
 	Inverse bool
 	Side
@@ -39,16 +39,11 @@ type Side struct {
 
 // Fact is a fact with what its two queries say of it.
 type Fact struct {
-	Head, Relation, Tail int32
+	graph.Fact
 	// Tails is the side of (Head, Relation, ?), Heads that of (Tail, ~Relation, ?).
 	Tails, Heads Side
 	Distance     int32
 	Held         Held
-}
-
-// compare orders facts by head, relation and tail.
-func (f *Fact) compare(g *Fact) int {
-	return cmp.Or(cmp.Compare(f.Head, g.Head), cmp.Compare(f.Relation, g.Relation), cmp.Compare(f.Tail, g.Tail))
 }
 
 // CandidateBytes is the size of a candidate on disk.
@@ -69,7 +64,7 @@ func (c *Candidate) Row() externalsort.Wide {
 // candidateOf returns the candidate of a record.
 func candidateOf(r externalsort.Wide) Candidate {
 	return Candidate{
-		Head: r[0], Relation: r[1], Tail: r[2], Inverse: r[3] == 1,
+		Fact: graph.Fact{Head: r[0], Relation: r[1], Tail: r[2]}, Inverse: r[3] == 1,
 		Side:     Side{math.Float32frombits(uint32(r[4])), math.Float32frombits(uint32(r[5])), r[6] >> 2},
 		Distance: r[7], Held: Held(r[6] & 3),
 	}
@@ -80,7 +75,7 @@ type Listing struct {
 	// BaseRelations is the number of relations without inverses.
 	BaseRelations int32
 	// Held returns to which split a known answer belongs, or false if it is a fact of the graph or of another split: that is none.
-	Held func(head, relation, tail int32) (Held, bool)
+	Held func(f graph.Fact) (Held, bool)
 	// Unreached is set if answers that the search does not reach count. Their scores tell them from each other only by chance.
 	Unreached bool
 }
@@ -89,15 +84,15 @@ type Listing struct {
 func (l Listing) Candidates(to []Candidate, q *answer.Ranked) []Candidate {
 	from := len(to)
 	for _, c := range q.Best {
-		f := Candidate{Head: q.Source, Relation: q.Relation, Tail: c.Entity, Side: Side{Score: c.Score}, Distance: c.Distance}
+		f := Candidate{Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: c.Entity}, Side: Side{Score: c.Score}, Distance: c.Distance}
 		if f.Inverse = q.Relation >= l.BaseRelations; f.Inverse {
-			f.Head, f.Relation, f.Tail = c.Entity, q.Relation-l.BaseRelations, q.Source
+			f.Fact = graph.Fact{Head: c.Entity, Relation: q.Relation - l.BaseRelations, Tail: q.Source}
 		}
 		if c.Distance < 0 && !l.Unreached {
 			continue
 		}
 		if c.Known {
-			held, ok := l.Held(f.Head, f.Relation, f.Tail)
+			held, ok := l.Held(f.Fact)
 			if !ok {
 				continue
 			}
@@ -137,8 +132,8 @@ func Join(each func(*Fact) error) (add func(externalsort.Wide) error, end func()
 	}
 	add = func(r externalsort.Wide) error {
 		c := candidateOf(r)
-		next := Fact{Head: c.Head, Relation: c.Relation, Tail: c.Tail, Distance: c.Distance, Held: c.Held}
-		if !any || fact.compare(&next) != 0 {
+		next := Fact{Fact: c.Fact, Distance: c.Distance, Held: c.Held}
+		if !any || fact.Fact != next.Fact {
 			if err := end(); err != nil {
 				return err
 			}

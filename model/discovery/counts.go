@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 
+	"tagnet/model/graph"
 	"tagnet/model/kg"
 )
 
@@ -18,36 +19,36 @@ func Counts(ctx context.Context, loaded *kg.KG, split string, relations []int32)
 			facts++
 		}
 	}
-	valid, err := ValidFacts(ctx, loaded, split)
+	valid, err := validFacts(ctx, loaded, split)
 	if err != nil {
 		return 0, 0, err
 	}
-	for _, q := range valid {
-		if asked[q[1]] {
+	for _, f := range valid {
+		if asked[f.Relation] {
 			held++
 		}
 	}
 	return held, facts, nil
 }
 
-// ValidFacts returns the validation facts (head, relation, tail) of the graph of a split that are not edges of it. An inference graph
+// validFacts returns the validation facts of the graph of a split that are not edges of it. An inference graph
 // may have its own.
-func ValidFacts(ctx context.Context, loaded *kg.KG, split string) ([][3]int32, error) {
+func validFacts(ctx context.Context, loaded *kg.KG, split string) ([]graph.Fact, error) {
 	view := loaded.Of(split)
 	queries, err := loaded.Queries(ctx, "valid")
 	if loaded.Inductive() && view == loaded.Inference {
-		test := map[[3]int32]bool{}
+		test := map[graph.Query]bool{}
 		tested, testErr := loaded.Queries(ctx, "test")
 		if testErr != nil {
 			return nil, testErr
 		}
 		for _, q := range tested {
-			test[[3]int32{q.Source, q.Relation, q.Answer}] = true
+			test[q] = true
 		}
 		queries, err = loaded.HeldOut(ctx)
 		var own = queries[:0:0]
 		for _, q := range queries {
-			if !test[[3]int32{q.Source, q.Relation, q.Answer}] {
+			if !test[q] {
 				own = append(own, q)
 			}
 		}
@@ -56,10 +57,10 @@ func ValidFacts(ctx context.Context, loaded *kg.KG, split string) ([][3]int32, e
 	if err != nil {
 		return nil, err
 	}
-	var facts [][3]int32
+	var facts []graph.Fact
 	for _, q := range queries {
 		if int(q.Relation) < len(loaded.Relations) && !view.Graph.Has(q.Source, q.Relation, q.Answer) {
-			facts = append(facts, [3]int32{q.Source, q.Relation, q.Answer})
+			facts = append(facts, graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer})
 		}
 	}
 	return facts, nil

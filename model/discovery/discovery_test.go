@@ -18,8 +18,8 @@ import (
 // answers are left out, and that shares are a softmax.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
-	held := func(head, relation, tail int32) (Held, bool) {
-		if head == 4 && relation == 1 && tail == 9 {
+	held := func(f graph.Fact) (Held, bool) {
+		if f == (graph.Fact{Head: 4, Relation: 1, Tail: 9}) {
 			return Test, true
 		}
 		return 0, false
@@ -30,8 +30,8 @@ func TestCandidates(t *testing.T) {
 	got := Listing{BaseRelations: 2, Held: held}.Candidates(nil, query)
 	share := func(score float64) float32 { return float32(score - math.Log(math.Exp(3)+math.Exp(2))) }
 	want := []Candidate{
-		{Head: 2, Relation: 1, Tail: 9, Inverse: true, Side: Side{3, share(3), 1}, Distance: 2},
-		{Head: 4, Relation: 1, Tail: 9, Inverse: true, Side: Side{2, share(2), 2}, Distance: 1, Held: Test},
+		{Fact: graph.Fact{Head: 2, Relation: 1, Tail: 9}, Inverse: true, Side: Side{3, share(3), 1}, Distance: 2},
+		{Fact: graph.Fact{Head: 4, Relation: 1, Tail: 9}, Inverse: true, Side: Side{2, share(2), 2}, Distance: 1, Held: Test},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -51,10 +51,10 @@ func TestJoin(t *testing.T) {
 	t.Parallel()
 	rows := []externalsort.Wide{}
 	for _, c := range []Candidate{
-		{Head: 1, Relation: 0, Tail: 2, Side: Side{Score: 5, Position: 1}, Distance: 1},
-		{Head: 1, Relation: 0, Tail: 2, Inverse: true, Side: Side{Score: 4, Position: 3}, Distance: 1},
-		{Head: 1, Relation: 1, Tail: 2, Inverse: true, Side: Side{Score: -1, Position: 2}, Distance: 1, Held: Valid},
-		{Head: 3, Relation: 0, Tail: 0, Side: Side{Score: 7, Position: 1}},
+		{Fact: graph.Fact{Head: 1, Relation: 0, Tail: 2}, Side: Side{Score: 5, Position: 1}, Distance: 1},
+		{Fact: graph.Fact{Head: 1, Relation: 0, Tail: 2}, Inverse: true, Side: Side{Score: 4, Position: 3}, Distance: 1},
+		{Fact: graph.Fact{Head: 1, Relation: 1, Tail: 2}, Inverse: true, Side: Side{Score: -1, Position: 2}, Distance: 1, Held: Valid},
+		{Fact: graph.Fact{Head: 3, Relation: 0, Tail: 0}, Side: Side{Score: 7, Position: 1}},
 	} {
 		rows = append(rows, c.Row())
 	}
@@ -70,9 +70,9 @@ func TestJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Fact{
-		{Head: 1, Relation: 0, Tail: 2, Tails: Side{Score: 5, Position: 1}, Heads: Side{Score: 4, Position: 3}, Distance: 1},
-		{Head: 1, Relation: 1, Tail: 2, Heads: Side{Score: -1, Position: 2}, Distance: 1, Held: Valid},
-		{Head: 3, Relation: 0, Tail: 0, Tails: Side{Score: 7, Position: 1}},
+		{Fact: graph.Fact{Head: 1, Relation: 0, Tail: 2}, Tails: Side{Score: 5, Position: 1}, Heads: Side{Score: 4, Position: 3}, Distance: 1},
+		{Fact: graph.Fact{Head: 1, Relation: 1, Tail: 2}, Heads: Side{Score: -1, Position: 2}, Distance: 1, Held: Valid},
+		{Fact: graph.Fact{Head: 3, Relation: 0, Tail: 0}, Tails: Side{Score: 7, Position: 1}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -152,7 +152,7 @@ func drawn(n int, seed uint64) []Observation {
 	random := rand.New(rand.NewPCG(seed, 3))
 	sample := make([]Observation, n)
 	for i := range sample {
-		o := Observation{Head: int32(i), Relation: random.Int32N(2)}
+		o := Observation{Fact: graph.Fact{Head: int32(i), Relation: random.Int32N(2)}}
 		for f := range o.Features {
 			o.Features[f] = 3 + 2*random.NormFloat64()
 		}
@@ -197,7 +197,7 @@ func TestFewTrueFacts(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		sample := make([]Observation, 6000)
 		for i := range sample {
-			o := Observation{Head: int32(i), True: i < 21}
+			o := Observation{Fact: graph.Fact{Head: int32(i)}, True: i < 21}
 			level := -8 + random.NormFloat64()
 			if o.True {
 				level = 2
@@ -353,7 +353,7 @@ func TestBest(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var all []Ranked
 	for i := range int32(500) {
-		all = append(all, Ranked{Fact: Fact{Head: i}, Score: float64(random.IntN(60))})
+		all = append(all, Ranked{Fact: Fact{Fact: graph.Fact{Head: i}}, Score: float64(random.IntN(60))})
 	}
 	want := slices.Clone(all)
 	slices.SortFunc(want, func(a, b Ranked) int { return a.before(&b) })

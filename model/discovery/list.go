@@ -15,7 +15,7 @@ type Ranked struct {
 
 // before orders a list: highest score first, then by head, relation and tail.
 func (r *Ranked) before(s *Ranked) int {
-	return cmp.Or(cmp.Compare(s.Score, r.Score), r.Fact.compare(&s.Fact))
+	return cmp.Or(cmp.Compare(s.Score, r.Score), r.Compare(s.Fact.Fact))
 }
 
 // Best keeps the facts with the highest scores.

@@ -3,13 +3,15 @@ package discovery
 import (
 	"math"
 	"slices"
+
+	"tagnet/model/graph"
 )
 
 // Observation is a fact of a sample, as the regression sees it.
 type Observation struct {
-	// Head and Tail with Relation identify the fact: observations are fitted in their order.
-	Head, Relation, Tail int32
-	True                 bool
+	// Fact identifies the observation: they are fitted in the order of facts.
+	graph.Fact
+	True bool
 	Features
 }
 

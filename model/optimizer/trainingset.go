@@ -111,7 +111,7 @@ func (s TrainingSet) read(batch []Draw, seed uint64, epoch int, into []Example) 
 		}
 		q := part.Queries[0]
 		into[i] = Example{
-			Query: graph.Query{Source: part.Entities[part.Source], Relation: q.Relation, Answer: q.Answer}, Known: q.Known, Key: batch[i].key(seed, epoch), Part: &part.Subgraph,
+			Query: q.Query, Known: q.Known, Key: batch[i].key(seed, epoch), Part: &part.Subgraph,
 		}
 	})
 	for _, err := range errs { // the first one of the batch, whichever came first

@@ -237,7 +237,7 @@ func (f *Folder) closeOldest() {
 // Part is a part of the graph, found without its query's fact if it is for training, and its queries. It never changes.
 type Part struct {
 	subgraph.Subgraph
-	Queries []Query
+	Queries []Numbered
 }
 
 // Reader finds parts by the numbers of their queries. It keeps the batch of the last one, so that parts are read once if they are found
@@ -316,15 +316,15 @@ func (h *Header) part(row *tables.Part) *Part {
 }
 
 // queriesOf returns the queries of a row.
-func queriesOf(row *tables.Part) []Query {
-	queries, known, run := make([]Query, len(row.Numbers)), row.Known, 0
+func queriesOf(row *tables.Part) []Numbered {
+	queries, known, run := make([]Numbered, len(row.Numbers)), row.Known, 0
 	var of []int32
 	for i, number := range row.Numbers {
 		if i == 0 || row.Asked[i] != row.Asked[i-1] {
 			n := row.KnownCounts[run]
 			of, known, run = known[:n:n], known[n:], run+1
 		}
-		queries[i] = Query{Number: number, Relation: row.Asked[i], Answer: row.Answers[i], Known: of}
+		queries[i] = Numbered{Number: number, Query: graph.Query{Source: row.Source, Relation: row.Asked[i], Answer: row.Answers[i]}, Known: of}
 	}
 	return queries
 }

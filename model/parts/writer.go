@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"tagnet/formats/tables"
+	"tagnet/model/graph"
 	"tagnet/model/internal/buffer"
 	"tagnet/model/subgraph"
 )
 
-// Query is one query (source, Relation, ?) of a part, by its number in the split.
-type Query struct {
-	Number           int64
-	Relation, Answer int32
+// Numbered is one query of a part, by the ids of the whole graph, with its number in the split.
+type Numbered struct {
+	Number int64
+	graph.Query
 	// Known are the answers, ascending, that filter its rank, and that its negatives must not be.
 	Known []int32
 }
@@ -30,7 +31,7 @@ func Create(ctx context.Context, url string, h Header) (*Writer, error) {
 
 // Write appends the part that subgraph.Finder finds for a source, with its queries in the order of their numbers, of which those that share a
 // relation follow each other. Of a training query the part is that without its fact.
-func (w *Writer) Write(part *subgraph.Subgraph, queries []Query) error {
+func (w *Writer) Write(part *subgraph.Subgraph, queries []Numbered) error {
 	r := &w.row
 	r.Source = part.Entities[part.Source]
 	r.Entities, r.Degrees, r.Senders, r.Relations = part.Entities, part.Degrees, part.Senders, part.Relations

@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/answer"
 	"tagnet/model/discovery"
+	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
@@ -156,11 +157,11 @@ func writeSections(ctx context.Context, url string, rows []externalsort.Wide, en
 }
 
 // testFacts are the facts of the test split.
-type testFacts map[[3]int32]bool
+type testFacts map[modelgraph.Fact]bool
 
 // heldOf returns to which split a known answer belongs that is no fact of the graph. Known answers of a graph are its facts
 // and those of the splits that are held out of it.
-func heldOf(ctx context.Context, loaded *kg.KG, split string) (func(head, relation, tail int32) (discovery.Held, bool), error) {
+func heldOf(ctx context.Context, loaded *kg.KG, split string) (func(f modelgraph.Fact) (discovery.Held, bool), error) {
 	view := loaded.Of(split)
 	tested := testFacts{}
 	if view == loaded.Inference {
@@ -171,11 +172,11 @@ func heldOf(ctx context.Context, loaded *kg.KG, split string) (func(head, relati
 			return nil, err
 		}
 	}
-	return func(head, relation, tail int32) (discovery.Held, bool) {
+	return func(f modelgraph.Fact) (discovery.Held, bool) {
 		switch {
-		case view.Graph.Has(head, relation, tail):
+		case view.Graph.Has(f.Head, f.Relation, f.Tail):
 			return 0, false
-		case tested[[3]int32{head, relation, tail}]:
+		case tested[f]:
 			return discovery.Test, true
 		}
 		return discovery.Valid, true
@@ -190,7 +191,7 @@ func readTest(ctx context.Context, loaded *kg.KG) (testFacts, error) {
 	facts := testFacts{}
 	for _, q := range queries {
 		if int(q.Relation) < len(loaded.Relations) {
-			facts[[3]int32{q.Source, q.Relation, q.Answer}] = true
+			facts[modelgraph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer}] = true
 		}
 	}
 	return facts, nil

@@ -141,7 +141,7 @@ func (f *sampleFn) ProcessElement(ctx context.Context, task Task, emit func([]by
 		if !sample.Takes(fact) {
 			return nil
 		}
-		o := discovery.Observation{Head: fact.Head, Relation: fact.Relation, Tail: fact.Tail, True: fact.Held == discovery.Valid, Features: habits.Features(fact)}
+		o := discovery.Observation{Fact: fact.Fact, True: fact.Held == discovery.Valid, Features: habits.Features(fact)}
 		return binary.Write(&element, binary.LittleEndian, o)
 	})
 	if err != nil {

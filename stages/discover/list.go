@@ -18,6 +18,7 @@ import (
 	"tagnet/model/calibration"
 	"tagnet/model/discovery"
 	"tagnet/model/evaluation"
+	modelgraph "tagnet/model/graph"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )
@@ -158,10 +159,10 @@ type selectFn struct{ Params ListParams }
 
 // selected is a fact of the list, of fixed size.
 type selected struct {
-	Head, Relation, Tail int32
-	Tails, Heads         discovery.Side
-	Distance             int32
-	Score                float64
+	modelgraph.Fact
+	Tails, Heads discovery.Side
+	Distance     int32
+	Score        float64
 }
 
 // ProcessElement emits the facts of a range that may be in the list.
@@ -182,7 +183,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, task Task, emit func([]by
 	}
 	var element bytes.Buffer
 	for _, r := range best.Facts {
-		s := selected{r.Head, r.Relation, r.Tail, r.Tails, r.Heads, r.Distance, r.Score}
+		s := selected{r.Fact.Fact, r.Tails, r.Heads, r.Distance, r.Score}
 		if err := binary.Write(&element, binary.LittleEndian, s); err != nil {
 			return err
 		}
@@ -208,7 +209,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 			return err
 		}
 		for _, s := range read {
-			fact := discovery.Fact{Head: s.Head, Relation: s.Relation, Tail: s.Tail, Tails: s.Tails, Heads: s.Heads, Distance: s.Distance}
+			fact := discovery.Fact{Fact: s.Fact, Tails: s.Tails, Heads: s.Heads, Distance: s.Distance}
 			best.Add(discovery.Ranked{Fact: fact, Score: s.Score})
 		}
 	}

@@ -109,13 +109,13 @@ func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice,
 	var all []choice
 	queries := kg.OfSource(f.queries, r.Source)
 	for from, to := 0, 0; from < len(queries); from = to {
-		relation := queries[from].Relation
-		for to = from; to < len(queries) && queries[to].Relation == relation; to++ {
+		q := modelgraph.Query{Source: r.Source, Relation: queries[from].Relation, Answer: modelgraph.None}
+		for to = from; to < len(queries) && queries[to].Relation == q.Relation; to++ {
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := propagator.Forward(ctx, f.weights, propagation.Request{Query: modelgraph.Query{Source: r.Source, Relation: relation, Answer: modelgraph.None}})
+		err := propagator.Forward(ctx, f.weights, propagation.Request{Query: q})
 		if err != nil {
 			return nil, fmt.Errorf("propagating from %s: %w", f.view.Entities[r.Source], err)
 		}
@@ -126,7 +126,7 @@ func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice,
 		for i, c := range counts {
 			window := r.Levels.Layer(layers, i+1, 0) // empty messages do not depend on delta
 			all = append(all, choice{
-				Source: r.Source, Relation: relation, Queries: int64(to - from), Layer: int32(i + 1),
+				Query: q, Queries: int64(to - from), Layer: int32(i + 1),
 				Edges: window.Edges, AStar: c.AStar, Kept: c.Kept, Empty: window.KeptEmpty + window.PrunedEmpty,
 			})
 		}

@@ -1,6 +1,9 @@
 package messages
 
-import "tagnet/model/messages"
+import (
+	modelgraph "tagnet/model/graph"
+	"tagnet/model/messages"
+)
 
 // sourceCounts is the counts of a source's queries. Their levels are equal, and Levels is those of
 // one query, unless each query has a graph of its own because edges are removed from it: then Levels
@@ -23,9 +26,9 @@ func (c sourceCounts) levels(i int) messages.Levels {
 
 // choice is what A*Net chooses in one layer for the queries that share a source and a relation.
 type choice struct {
-	Source, Relation int32
-	Queries          int64
-	Layer            int32 // from 1
+	modelgraph.Query
+	Queries int64
+	Layer   int32 // from 1
 	// Edges is the number of edges of the graph, AStar the number of those that A*Net chooses, and
 	// Kept how many of the chosen ones the window admits too.
 	Edges, AStar, Kept int64

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
+	"tagnet/model/graph"
 	"tagnet/model/parts"
 	"tagnet/model/subgraph"
 	"tagnet/stages/worker"
@@ -81,7 +82,7 @@ func gather(searches, pieces func(*[]byte) bool) (all []*search, of map[int][][]
 }
 
 // assemble puts a part together of the pieces of blocks, in any order, and returns it with its queries.
-func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []parts.Query, error) {
+func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []parts.Numbered, error) {
 	pieces := make([]piece, len(encoded))
 	for i, element := range encoded {
 		var err error
@@ -90,7 +91,7 @@ func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []par
 		}
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return a.block - b.block })
-	part, queries := &subgraph.Subgraph{Entities: s.entities}, make([]parts.Query, len(s.numbers))
+	part, queries := &subgraph.Subgraph{Entities: s.entities}, make([]parts.Numbered, len(s.numbers))
 	var known, counts []int32
 	for _, piece := range pieces {
 		part.Join(piece.Subgraph)
@@ -108,7 +109,7 @@ func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []par
 			}
 			of, known, counts = known[:counts[0]:counts[0]], known[counts[0]:], counts[1:]
 		}
-		queries[i] = parts.Query{Number: s.numbers[i], Relation: relation, Answer: s.answers[i], Known: of}
+		queries[i] = parts.Numbered{Number: s.numbers[i], Query: graph.Query{Source: s.source, Relation: relation, Answer: s.answers[i]}, Known: of}
 	}
 	return part, queries, nil
 }

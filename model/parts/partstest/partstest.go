@@ -18,7 +18,7 @@ import (
 // Found is a part, its queries, and what was removed from the graph before it was found.
 type Found struct {
 	Part    subgraph.Subgraph
-	Queries []parts.Query
+	Queries []parts.Numbered
 }
 
 // HeaderOf returns the header of parts of a split's queries, without the numbers of its files.
@@ -71,7 +71,7 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 			finder.Find(graph.Query{Source: q.Source}, &all[len(all)-1].Part)
 		}
 		last := &all[len(all)-1]
-		last.Queries = append(last.Queries, parts.Query{Number: int64(i), Relation: q.Relation, Answer: q.Answer, Known: known.Of(q.Source, q.Relation)})
+		last.Queries = append(last.Queries, parts.Numbered{Number: int64(i), Query: q, Known: known.Of(q.Source, q.Relation)})
 	}
 	return all, nil
 }
@@ -99,9 +99,10 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 		}
 		e := optimizer.Draw{Fact: int32(number / 2), Inverse: number%2 == 1}.Example(set.Facts, set.BaseRelations, 0, 0)
 		var f Found
-		e.Removal = configuration.Removal(h.Remove)
-		finder.Find(e.Query, &f.Part)
-		f.Queries = []parts.Query{{Number: number, Relation: e.Relation, Answer: e.Answer, Known: set.Known.Of(e.Source, e.Relation)}}
+		q := e.Query
+		q.Removal = configuration.Removal(h.Remove)
+		finder.Find(q, &f.Part)
+		f.Queries = []parts.Numbered{{Number: number, Query: e.Query, Known: set.Known.Of(e.Source, e.Relation)}}
 		all = append(all, f)
 	}
 	return all, nil
