@@ -22,11 +22,30 @@ func Closest(name string, names []string, count int) []string {
 	return ClosestContext(context.Background(), name, names, count)
 }
 
-// ClosestContext is Closest until ctx ends: then fewer names have been compared, maybe none.
+// searching holds a value while a search looks at all names, with all cores: one at a time.
+var searching = make(chan struct{}, 1)
+
+// enter waits until the caller may search, or ctx is done: then it returns false.
+func enter(ctx context.Context) bool {
+	select {
+	case searching <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func leave() { <-searching }
+
+// ClosestContext is Closest until ctx ends: then fewer names have been compared, maybe none. One search runs at a time.
 func ClosestContext(ctx context.Context, name string, names []string, count int) []string {
 	if count = min(count, len(names)); count == 0 {
 		return nil
 	}
+	if !enter(ctx) {
+		return nil
+	}
+	defer leave()
 	searches := make([]search, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
 	for i := range searches {

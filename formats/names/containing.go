@@ -77,12 +77,16 @@ func (x *Index) eachBlock(each func(block int) bool) {
 
 // Containing returns up to count of the names that contain a text, whatever the case of its letters, and whether there are
 // more: first those that WithPrefix returns, then the others in their order. It looks at every name unless it has found enough
-// before, with all cores, until ctx ends: then some names are missing.
+// before, with all cores, one search at a time, until ctx ends: then some names are missing.
 func (x *Index) Containing(ctx context.Context, text string, count int) (found []string, more bool) {
 	begin, more := WithPrefix(x.names, text, count)
 	if more || text == "" {
 		return begin, more
 	}
+	if !enter(ctx) {
+		return begin, more
+	}
+	defer leave()
 	wanted, missing := x.newPattern(text), count+1-len(begin)
 	parts := make([][]string, len(x.blocks))
 	var elsewhere atomic.Int64
