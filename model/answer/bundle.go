@@ -2,8 +2,10 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 
 	"tagnet/model/graph"
+	"tagnet/model/ranking"
 	"tagnet/model/subgraph"
 )
 
@@ -68,4 +70,18 @@ func (b *Bundle) Check(entities, relations int) error {
 		}
 	}
 	return nil
+}
+
+// RankOf ranks an answer of the query by the scores of all entities.
+func (q Request) RankOf(answer int32, scores []float32) ranking.Rank {
+	if q.Sample.Negatives > 0 {
+		return ranking.Among(scores, answer, q.Negatives(answer, len(scores)))
+	}
+	return ranking.Filtered(scores, answer, q.Known)
+}
+
+// IsKnown reports whether an entity is a known answer of the query.
+func (q Request) IsKnown(entity int32) bool {
+	_, known := slices.BinarySearch(q.Known, entity)
+	return known
 }

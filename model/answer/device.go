@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -73,12 +72,9 @@ func (m *Model) answerOnDevice(ctx context.Context, b *Bundle, want *Want) (*Sco
 		m.On.Device.Discard(err)
 		return scored, err
 	}
-	var counting sync.Mutex
 	want.Done = func(rows int) {
-		counting.Lock()
 		repeated := min(onDevice, rows)
 		onDevice -= repeated
-		counting.Unlock()
 		if rows > repeated {
 			done(rows - repeated)
 		}

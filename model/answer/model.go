@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"tagnet/model/calibration"
 	"tagnet/model/configuration"
@@ -34,6 +35,7 @@ type Model struct {
 
 	making  sync.Mutex // held while what follows is made
 	pool    *Pool
+	watch   func(queries int, took time.Duration) // of the pool
 	explain *explanation.Explainer
 	once    sync.Once // of Relations
 }
@@ -53,12 +55,12 @@ type Means struct {
 type Want struct {
 	// Selection says which candidates, and how many.
 	ranking.Selection
-	// Done, which may be nil, is called from any thread with the number of rows that were scored since the last call.
+	// Done, which may be nil, is called with the number of rows that were scored since the last call.
 	Done func(rows int)
 }
 
-// Answer scores queries and ranks their labelled answers. Concurrent calls share the threads, or wait for a device. If the device cannot score the
-// model, or its memory turns out to be too small, and it is optional, the processor takes over.
+// Answer scores queries and ranks their labelled answers. Concurrent calls share what the threads compute, as Pool says, or wait for a device. If
+// the device cannot score the model, or its memory turns out to be too small, and it is optional, the processor takes over.
 func (m *Model) Answer(ctx context.Context, b *Bundle, want Want) (*Scored, error) {
 	if want.Done == nil {
 		want.Done = func(int) {}
@@ -83,8 +85,19 @@ func (m *Model) threads() (*Pool, error) {
 	scorer, err := inference.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.On.Kernel)
 	if err == nil {
 		m.pool = NewPool(m.Graph.Entities, m.Graph.RelationCount(), m.On.Threads, scorer.Group, func() Worker { return scorer.Worker() })
+		m.pool.watch = m.watch
 	}
 	return m.pool, err
+}
+
+// Watch has done called after each chunk of queries that threads computed together, for one call or several, with their number and the time that they
+// took. The thread waits for it. No query is under way meanwhile.
+func (m *Model) Watch(done func(queries int, took time.Duration)) {
+	m.making.Lock()
+	defer m.making.Unlock()
+	if m.watch = done; m.pool != nil {
+		m.pool.watch = done
+	}
 }
 
 // between returns the edges between the graph's relations, which scoring and explaining share.

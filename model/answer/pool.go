@@ -1,0 +1,233 @@
+package answer
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"tagnet/formats/reach"
+	"tagnet/model/explanation"
+	"tagnet/model/graph"
+	"tagnet/model/ranking"
+	"tagnet/model/subgraph"
+)
+
+// Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
+// safe for concurrent use.
+type Worker interface {
+	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for the source of q and each of relations, in the graph
+	// of q, or in a part of it that is not nil. Its errors name the query; a logit that is NaN or infinite is one.
+	ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error
+	// Sent returns the number of messages that the last call of ScoresWithout sent.
+	Sent() int64
+	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.
+	// reached is false where that is more than the model's layers.
+	Distance(entity int32) (hops int, reached bool)
+}
+
+// Pool ranks on the processor. Concurrent calls share its workers, of which it makes one only if all that are made are in use, and what they
+// compute: equal queries that wait are computed once, and those of a source together. Each call gets what it would get alone, bit for bit.
+// Calls take turns, so that a large one does not keep a small one waiting until its end.
+type Pool struct {
+	entities, relations int
+	newWorker           func() Worker
+	queue               queue
+	idle                chan *thread                          // made and not in use
+	watch               func(queries int, took time.Duration) // of Model.Watch, or nil
+}
+
+// chunkSize is the maximal number of queries of a source that a thread takes at a time, so that the
+// threads share the work of a hub.
+const chunkSize = 8
+
+// NewPool returns a pool over a graph of that many entities and relations (2R), with as many workers as size at most, which
+// changes no result. group returns a number for relations whose queries are answered faster one after another.
+func NewPool(entities, relations, size int, group func(relation int32) int32, newWorker func() Worker) *Pool {
+	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, idle: make(chan *thread, size)}
+	p.queue = queue{workers: size, most: chunkSize, group: group, work: p.work, open: map[lot]*chunk{}}
+	return p
+}
+
+// Rank scores every query of a bundle, and keeps the selected candidates of each. It calls done, which may be nil, with the number of rows that were
+// scored since the last call. A panic of a worker is a *PanicError. Once ctx is done, nothing
+// more is computed for the call.
+func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done func(rows int)) (*Scored, error) {
+	if err := b.Check(p.entities, p.relations); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	list.K = min(list.K, p.entities)
+	c := p.queue.ask(b.Queries, list)
+	defer p.queue.leave(c)
+	out := &Scored{Queries: c.ranked}
+	for range b.Queries {
+		select {
+		case r := <-c.answers:
+			if r.err != nil {
+				return nil, r.err
+			}
+			out.Messages += r.messages
+			if done != nil {
+				done(len(b.Queries[r.at].Rows))
+			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	return out, nil
+}
+
+// use calls do with a thread that nothing else uses meanwhile. It waits for its turn.
+func (p *Pool) use(ctx context.Context, do func(*thread) error) error {
+	lent, back := make(chan *thread), make(chan struct{})
+	defer close(back)
+	c := p.queue.lend(func(abandoned context.Context, t *thread) {
+		select {
+		case lent <- t:
+			<-back
+		case <-abandoned.Done():
+		}
+	})
+	defer p.queue.leave(c)
+	select {
+	case t := <-lent:
+		return do(t)
+	case r := <-c.answers: // no thread could be made
+		return r.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// work computes a chunk, and lets those that wait for it continue.
+func (p *Pool) work(ctx context.Context, c *chunk) {
+	defer runtime.Gosched()
+	defer func() {
+		if value := recover(); value != nil {
+			c.fail(&PanicError{value, debug.Stack()})
+		}
+	}()
+	t := p.thread()
+	if c.lend != nil {
+		c.lend(ctx, t)
+	} else {
+		begun, watch := time.Now(), p.watch
+		if n := t.answer(ctx, c); n > 0 && watch != nil {
+			watch(n, time.Since(begun))
+		}
+	}
+	p.idle <- t // not after a panic, which leaves anything in its buffers
+}
+
+// thread returns one that nothing uses.
+func (p *Pool) thread() *thread {
+	select {
+	case t := <-p.idle:
+		return t
+	default:
+		return newThread(p.newWorker(), p.entities)
+	}
+}
+
+// thread is a worker with its buffers, 8 bytes per entity.
+type thread struct {
+	worker    Worker
+	explain   *explanation.Worker // nil until it explains
+	scores    [][]float32         // of the queries that are scored together
+	relations []int32
+	top       []ranking.Candidate
+}
+
+// lanes is how many queries of a source are scored together.
+const lanes = 2
+
+func newThread(w Worker, entities int) *thread {
+	t := &thread{worker: w, scores: make([][]float32, lanes)}
+	for i := range t.scores {
+		t.scores[i] = make([]float32, entities)
+	}
+	return t
+}
+
+// answer answers the queries of a chunk that a call waits for, and returns how many were computed.
+func (t *thread) answer(ctx context.Context, c *chunk) (computed int) {
+	together := make([]*shared, 0, len(t.scores))
+	for i := range c.queries {
+		if q := &c.queries[i]; q.waited() {
+			together = append(together, q)
+		}
+		if len(together) == cap(together) || i == len(c.queries)-1 {
+			computed += t.score(ctx, c.lot, together)
+			together = together[:0]
+		}
+	}
+	return computed
+}
+
+// score scores queries of a lot together, answers them, and returns how many were computed. If that fails, each is scored alone, so that an error is of
+// its own query.
+func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed int) {
+	if len(queries) == 0 {
+		return 0
+	}
+	t.relations = t.relations[:0]
+	for _, q := range queries {
+		t.relations = append(t.relations, q.relation)
+	}
+	err := t.worker.ScoresWithout(ctx, of.query, of.part, t.relations, t.scores[:len(queries)])
+	switch {
+	case err != nil && len(queries) > 1 && ctx.Err() == nil:
+		for _, q := range queries {
+			computed += t.score(ctx, of, []*shared{q})
+		}
+		return computed
+	case err != nil:
+		for _, q := range queries {
+			q.fail(err)
+		}
+		return 0
+	}
+	messages := t.worker.Sent() / int64(len(queries)) // of one source, all send the same
+	for i, q := range queries {
+		for len(q.askers) > 0 {
+			a := q.askers[0]
+			a.call.ranked[a.at] = t.results(a.call.queries[a.at], t.scores[i], a.call.list)
+			q.askers = q.askers[1:]
+			a.call.answers <- reply{at: a.at, messages: messages}
+		}
+	}
+	return len(queries)
+}
+
+// results ranks a query's labelled answers by the scores of all entities, and keeps the selected
+// candidates.
+func (t *thread) results(q Request, scores []float32, list ranking.Selection) Ranked {
+	out := Ranked{Query: q.Query, Row: q.Rows[0]}
+	for i, answer := range q.Answers {
+		if answer == graph.None {
+			continue
+		}
+		out.Results = append(out.Results, Result{
+			Row: q.Rows[i], Answer: answer, Score: scores[answer],
+			Rank: q.RankOf(answer, scores), Distance: t.distance(answer),
+		})
+	}
+	if list.K > 0 {
+		t.top = list.Top(scores, q.Source, q.Known, t.top)
+		for _, c := range t.top {
+			out.Best = append(out.Best, Candidate{c.Entity, c.Score, q.IsKnown(c.Entity), t.distance(c.Entity)})
+		}
+	}
+	return out
+}
+
+func (t *thread) distance(entity int32) int32 {
+	hops, reached := t.worker.Distance(entity)
+	if !reached {
+		return reach.Column
+	}
+	return int32(hops)
+}
