@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
@@ -63,6 +64,9 @@ func Among(entities []string) AskOption {
 
 // selection returns what is listed of k answers.
 func (m *Model) selection(ctx context.Context, k int, options []AskOption) (ranking.Selection, error) {
+	if k < 1 {
+		return ranking.Selection{}, fmt.Errorf("asking for %d answers, want 1 or more", k)
+	}
 	var a asking
 	for _, option := range options {
 		option(&a)
@@ -91,47 +95,65 @@ func (m *Model) selection(ctx context.Context, k int, options []AskOption) (rank
 // Ask returns the k best answers of a query, best first, known ones among them unless the options leave them out; fewer where
 // there are fewer. The error of an unknown entity or relation is an *UnknownNameError.
 func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOption) ([]Answer, error) {
-	answers, err := m.AskAll(ctx, []Query{query}, k, options...)
+	list, err := m.selection(ctx, k, options)
+	if err != nil {
+		return nil, err
+	}
+	request, err := m.request(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := m.answers(ctx, []answer.Request{request}, list)
 	if err != nil {
 		return nil, err
 	}
 	return answers[0], nil
 }
 
-// AskAll returns the k best answers of each query, in the order of the queries. It answers the queries of a
-// source together and uses all workers; the answers equal those of Ask. If a name is unknown, no query is
-// answered. It checks ctx before each chunk of queries.
+// AskAll returns the k best answers of each query, in the order of the queries. It answers the queries of a source together, those of concurrent
+// calls, too, and uses all workers; the answers equal those of Ask. Concurrent calls take turns. If a name is unknown, no query is answered. It
+// returns as soon as ctx ends.
 func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...AskOption) ([][]Answer, error) {
-	if k < 1 {
-		return nil, fmt.Errorf("asking for %d answers, want 1 or more", k)
-	}
 	list, err := m.selection(ctx, k, options)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]answer.Row, len(queries))
+	requests := make([]answer.Request, len(queries))
 	for i, q := range queries {
-		ids, err := m.ids(ctx, q)
-		if err != nil {
+		if requests[i], err = m.request(ctx, q); err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
-		rows[i] = answer.Row{Number: int64(i), Query: ids}
 	}
-	asked := answer.Bundle{Queries: answer.Group(rows, m.known.Of)}
-	ranked, err := m.opened.Answer(ctx, &asked, answer.Want{Selection: list})
+	return m.answers(ctx, requests, list)
+}
+
+// request looks up the names of a query.
+func (m *Model) request(ctx context.Context, q Query) (answer.Request, error) {
+	ids, err := m.ids(ctx, q)
+	if err != nil {
+		return answer.Request{}, err
+	}
+	return answer.Request{Query: ids, Rows: []int64{0}, Answers: []int32{graph.None}, Known: m.known.Of(ids.Source, ids.Relation)}, nil
+}
+
+// answers returns the selected answers of each request.
+func (m *Model) answers(ctx context.Context, requests []answer.Request, list ranking.Selection) ([][]Answer, error) {
+	ranked, err := m.opened.Answer(ctx, &answer.Bundle{Queries: requests}, answer.Want{Selection: list})
 	if err != nil {
 		return nil, m.failed(err)
 	}
-	answers := make([][]Answer, len(queries))
-	for i, q := range asked.Queries {
-		for _, row := range q.Rows {
-			for _, c := range ranked.Queries[i].Best {
-				answers[row] = append(answers[row], m.named(q.Relation, c))
-			}
+	answers := make([][]Answer, len(requests))
+	for i, q := range ranked.Queries {
+		for _, c := range q.Best {
+			answers[i] = append(answers[i], m.named(q.Relation, c))
 		}
 	}
 	return answers, nil
 }
+
+// Watch has done called after each batch of queries that were computed together, for one call or several, with their number and the time that they
+// took, by a thread, which waits for it. No query is under way meanwhile.
+func (m *Model) Watch(done func(queries int, took time.Duration)) { m.opened.Watch(done) }
 
 // failed says by name what failed, and the model.
 func (m *Model) failed(err error) error {
@@ -146,11 +168,4 @@ func (m *Model) named(relation int32, c answer.Candidate) Answer {
 		a.Probability = &p
 	}
 	return a
-}
-
-// Check returns an *UnknownNameError if the graph lacks the source or the relation of a query. The search for the closest
-// names ends with ctx.
-func (m *Model) Check(ctx context.Context, q Query) error {
-	_, err := m.ids(ctx, q)
-	return err
 }

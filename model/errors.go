@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
+	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 )
@@ -28,6 +29,9 @@ var (
 // UnknownNameError is the error of an entity or relation that the graph does not have, or of a relation that the model was not trained with;
 // it holds the closest names.
 type UnknownNameError = kg.UnknownNameError
+
+// PanicError is the error of queries whose computation panicked, with the stack.
+type PanicError = answer.PanicError
 
 // classify wraps an error of reading a graph or a checkpoint with the error above that describes it.
 func classify(err error) error {

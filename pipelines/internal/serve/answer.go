@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tagnet/model"
-	"tagnet/pipelines/internal/serve/batch"
 )
 
 // The limits of a request.
@@ -106,62 +105,61 @@ func (s *server) answerBody(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, response)
 }
 
-// asked are the queries of a request, after its checks.
-type asked struct {
-	queries []model.Query
-	single  bool // one query, without a list
-	k       int
-	key     batchKey // without a source
-}
-
-// check checks a request, and admits its queries.
-func (s *server) check(ctx context.Context, q request) (a asked, err error) {
-	a.single, a.key.onlyNew = q.Queries == nil, q.OnlyNew
+// ask checks a request, admits its queries, and returns them with their answers.
+func (s *server) ask(ctx context.Context, q request) ([]model.Query, [][]model.Answer, error) {
+	single := q.Queries == nil
 	switch {
-	case a.single:
+	case single:
 		q.Queries = []query{q.query}
 	case q.Source != nil || q.Relation != nil:
-		return a, invalid("source and relation stand in each of queries, or alone without queries")
+		return nil, nil, invalid("source and relation stand in each of queries, or alone without queries")
 	}
-	a.k, err = checkedCount("k", q.K, usualAnswers, mostAnswers)
+	k, err := checkedCount("k", q.K, usualAnswers, mostAnswers)
 	switch {
 	case err != nil:
-		return a, err
+		return nil, nil, err
 	case len(q.Queries) == 0 || len(q.Queries) > mostQueries:
-		return a, invalid("%d queries: want 1 to %d in a request", len(q.Queries), mostQueries)
+		return nil, nil, invalid("%d queries: want 1 to %d in a request", len(q.Queries), mostQueries)
 	case !admitRest(ctx, len(q.Queries)):
-		return a, s.busy()
+		return nil, nil, s.busy()
+	}
+	var options []model.AskOption
+	if q.OnlyNew {
+		options = append(options, model.OnlyNew())
 	}
 	if q.Candidates != nil {
-		if a.key.kind, a.key.typed = strings.CutPrefix(*q.Candidates, "type:"); !a.key.typed {
-			return a, invalid("candidates is %q: want type: and the name of an entity type", *q.Candidates)
+		kind, typed := strings.CutPrefix(*q.Candidates, "type:")
+		if !typed {
+			return nil, nil, invalid("candidates is %q: want type: and the name of an entity type", *q.Candidates)
 		}
+		options = append(options, model.OfType(kind))
 	}
-	a.queries = make([]model.Query, len(q.Queries))
+	queries := make([]model.Query, len(q.Queries))
 	for i, one := range q.Queries {
-		if a.queries[i], err = s.resolve(ctx, one); err != nil {
-			if !a.single {
-				err = fmt.Errorf("query %d: %w", i+1, err)
-			}
-			return a, err
+		if queries[i], err = one.complete(); err != nil && !single {
+			err = fmt.Errorf("query %d: %w", i+1, err)
+		}
+		if err != nil {
+			return nil, nil, err
 		}
 	}
-	return a, nil
+	if single { // whose errors have no number
+		found, err := s.model.Ask(ctx, queries[0], k, options...)
+		return queries, [][]model.Answer{found}, err
+	}
+	found, err := s.model.AskAll(ctx, queries, k, options...)
+	return queries, found, err
 }
 
 // answer answers the query of a request, or its list of queries.
 func (s *server) answer(ctx context.Context, q request) (results, error) {
-	a, err := s.check(ctx, q)
+	queries, found, err := s.ask(ctx, q)
 	if err != nil {
 		return results{}, err
 	}
-	found, err := s.ask(ctx, a)
-	if err != nil {
-		return results{}, err
-	}
-	response := results{make([]result, len(a.queries))}
+	response := results{make([]result, len(queries))}
 	for i, answers := range found {
-		response.Results[i] = result{a.queries[i].Source, a.queries[i].Relation, make([]answer, len(answers))}
+		response.Results[i] = result{queries[i].Source, queries[i].Relation, make([]answer, len(answers))}
 		for j, one := range answers {
 			response.Results[i].Answers[j] = shown(one)
 		}
@@ -175,76 +173,15 @@ var (
 	errNoRelation = invalid("relation is missing: want the name of a relation, with a leading ~ for the inverse one")
 )
 
-// resolve checks that a query is complete and that the graph has its names. Few requests search for the closest names
-// at a time, since that takes long in a graph with many.
-func (s *server) resolve(ctx context.Context, q query) (model.Query, error) {
+// complete returns a query that has a source and a relation.
+func (q query) complete() (model.Query, error) {
 	switch {
 	case q.Source == nil:
 		return model.Query{}, errNoSource
 	case q.Relation == nil:
 		return model.Query{}, errNoRelation
 	}
-	named := model.Query{Source: *q.Source, Relation: *q.Relation}
-	leave, err := s.lookUp(ctx)
-	if err != nil {
-		return model.Query{}, err
-	}
-	defer leave()
-	return named, s.model.Check(ctx, named)
-}
-
-// lookUp waits until the request may look at all names, until leave is called.
-func (s *server) lookUp(ctx context.Context) (leave func(), err error) {
-	select {
-	case s.lookups <- struct{}{}:
-		return func() { <-s.lookups }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// batchKey is what queries that share a batch have in common: their source, and which answers they want.
-type batchKey struct {
-	source  string
-	onlyNew bool
-	typed   bool // only answers of the type kind
-	kind    string
-}
-
-// options returns how the model restricts the answers.
-func (key batchKey) options() (list []model.AskOption) {
-	if key.onlyNew {
-		list = append(list, model.OnlyNew())
-	}
-	if key.typed {
-		list = append(list, model.OfType(key.kind))
-	}
-	return list
-}
-
-// ask returns the answers of queries, which it submits all at once.
-func (s *server) ask(ctx context.Context, a asked) ([][]model.Answer, error) {
-	key, options := a.key, a.key.options()
-	compute := func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
-		return s.model.AskAll(ctx, queries, k, options...)
-	}
-	tickets := make([]batch.Ticket, len(a.queries))
-	for i, one := range a.queries {
-		key.source = one.Source
-		tickets[i] = s.batches.Submit(key, one, a.k, compute)
-	}
-	answers := make([][]model.Answer, len(a.queries))
-	var first error
-	for i, ticket := range tickets { // each is redeemed, also after an error
-		var err error
-		if answers[i], err = ticket.Answer(ctx); err != nil && first == nil {
-			first = err
-			var cancel context.CancelCauseFunc
-			ctx, cancel = context.WithCancelCause(ctx)
-			cancel(err)
-		}
-	}
-	return answers, first
+	return model.Query{Source: *q.Source, Relation: *q.Relation}, nil
 }
 
 // shown returns an answer as it is written.

@@ -6,7 +6,7 @@
 //	connections   at most so many are open; for one more, that which has waited longest for a request is closed
 //	limits        headers, body, names, queries and answers of a request have maximal sizes
 //	admission     a number of queries may be under way; a request beyond it gets status 429 at once
-//	batch         queries that wait and share a source are answered together (package batch)
+//	pool          requests take turns at the threads; queries that wait and share a source are answered together (answer.Pool)
 //	deadline      a request that takes too long gets status 503, and its computation ends
 //
 // A reload (reloader) opens a new graph and model beside those that answer: requests stay with the ones that they came to.

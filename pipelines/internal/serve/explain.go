@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"net/http"
 
 	"tagnet/model"
@@ -33,12 +32,11 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	source, relation, answer := p.text("source"), p.text("relation"), p.text("answer")
+	answer := p.text("answer")
+	asked, err := query{p.text("source"), p.text("relation")}.complete()
 	switch {
-	case source == nil:
-		return errNoSource
-	case relation == nil:
-		return errNoRelation
+	case err != nil:
+		return err
 	case answer == nil:
 		return invalid("answer is missing: want the name of an entity")
 	}
@@ -58,12 +56,11 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	query := model.Query{Source: *source, Relation: *relation}
-	found, err := s.paths(r.Context(), query, *answer, k, options)
+	found, err := s.model.Explain(r.Context(), asked, *answer, k, options...)
 	if err != nil {
 		return err
 	}
-	response := explanation{Source: *source, Relation: *relation, Answer: *answer, Weights: s.model.PathWeights(), Paths: append([]model.Path{}, found...)}
+	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: *answer, Weights: s.model.PathWeights(), Paths: append([]model.Path{}, found...)}
 	if drawing {
 		svg := chart.Paths(found)
 		if svg != "" {
@@ -72,15 +69,4 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 		response.Drawing = &svg
 	}
 	return writeJSON(w, http.StatusOK, response)
-}
-
-// paths explains an answer. No more requests do so at a time than there are threads.
-func (s *server) paths(ctx context.Context, query model.Query, answer string, k int, options []model.ExplainOption) ([]model.Path, error) {
-	select {
-	case s.explaining <- struct{}{}:
-		defer func() { <-s.explaining }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	return s.model.Explain(ctx, query, answer, k, options...)
 }

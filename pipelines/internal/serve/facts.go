@@ -69,11 +69,6 @@ var errNoEntity = invalid("entity is missing: want the name of an entity")
 
 // describe returns what is known of an entity: at most limit of its relations, without the first offset ones.
 func (s *server) describe(ctx context.Context, entity string, offset, limit, neighbors int) (response entityResponse, err error) {
-	leave, err := s.lookUp(ctx)
-	if err != nil {
-		return response, err
-	}
-	defer leave()
 	response = entityResponse{Entity: entity, Relations: []relationOfFact{}}
 	types, err := s.model.TypesOf(ctx, entity)
 	if err != nil {
@@ -123,11 +118,6 @@ func (s *server) listFacts(w http.ResponseWriter, r *http.Request) error {
 	case relation == nil:
 		return errNoRelation
 	}
-	leave, err := s.lookUp(r.Context())
-	if err != nil {
-		return err
-	}
-	defer leave()
 	names, all, err := s.model.Known(r.Context(), model.Query{Source: *entity, Relation: *relation}, offset, limit)
 	if err != nil {
 		return err

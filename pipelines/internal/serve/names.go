@@ -58,11 +58,6 @@ func (s *server) listEntities(w http.ResponseWriter, r *http.Request) error {
 	case prefix != nil && text != nil:
 		return invalid("prefix and contains exclude each other: leave one of them out")
 	case text != nil:
-		leave, err := s.lookUp(r.Context())
-		if err != nil {
-			return err
-		}
-		defer leave()
 		response.Entities, response.More = s.names.Containing(r.Context(), *text, count)
 	default:
 		if prefix == nil {

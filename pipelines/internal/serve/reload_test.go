@@ -25,37 +25,27 @@ import (
 	"tagnet/pipelines/internal/progress"
 )
 
-// grown returns the test's model over a graph with one more person.
-var grown = sync.OnceValues(func() (*model.Model, error) {
-	m, err := trainOnce()
-	if err != nil {
-		return nil, err
-	}
-	folder, err := os.MkdirTemp("", "grown")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	ctx := context.Background()
-	if err := m.Save(ctx, folder); err != nil {
-		return nil, err
+// grown returns a model of the ring over a graph with one more person.
+func grown(t testing.TB, m *model.Model) *model.Model {
+	t.Helper()
+	folder := t.TempDir()
+	if err := m.Save(t.Context(), folder); err != nil {
+		t.Fatal(err)
 	}
 	facts := append(ring(), model.Triple{Head: person(0), Relation: "knows", Tail: "Newcomer"})
-	return model.LoadFacts(ctx, model.Facts{Train: facts}, filepath.Join(folder, "best"))
-})
+	large, err := model.LoadFacts(t.Context(), model.Facts{Train: facts}, filepath.Join(folder, "best"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return large
+}
 
 // reloading serves the test's model and, after the first reload, that over the larger graph; then one after the other. While fails is set a
 // reload fails.
 func reloading(t *testing.T) (l *reloader, address string, fails *atomic.Bool) {
 	t.Helper()
-	small, err := trainOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
-	large, err := grown()
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := ofRing(t)
+	large := grown(t, small)
 	l, fails = &reloader{e: &command.Environment{Out: io.Discard, Err: t.Output(), Progress: progress.New(io.Discard, false)}, inUse: new(sync.WaitGroup)}, new(atomic.Bool)
 	loads := 0
 	l.load = func(*settings) (settings, error) {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,11 +19,12 @@ func (s *server) showReport(w http.ResponseWriter, r *http.Request) error {
 	if _, err := parameters(r); err != nil {
 		return err
 	}
-	leave, err := s.lookUp(r.Context()) // few at a time, since each has the page in memory
-	if err != nil {
-		return err
+	select {
+	case s.reports <- struct{}{}:
+		defer func() { <-s.reports }()
+	case <-r.Context().Done():
+		return context.Cause(r.Context())
 	}
-	defer leave()
 	text, err := storage.ReadFile(r.Context(), s.report)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &failure{status: http.StatusNotFound, Text: "the workspace has no report; the command report writes one"}

@@ -21,7 +21,6 @@ import (
 	"tagnet/formats/names"
 	"tagnet/model"
 	"tagnet/model/budget"
-	"tagnet/pipelines/internal/serve/batch"
 )
 
 // settings are the arguments of newServer.
@@ -46,12 +45,10 @@ type settings struct {
 type server struct {
 	settings
 	*shared
-	routes     map[string]map[string]route // by path and method
-	batches    *batch.Batcher
-	lookups    chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
-	explaining chan struct{} // holds a value for each request that finds paths or scores triples
-	relations  []byte        // the response of /relations
-	names      *names.Index  // of the entities
+	routes    map[string]map[string]route // by path and method
+	reports   chan struct{}               // holds a value for each request that has the report in memory
+	relations []byte                      // the response of /relations
+	names     *names.Index                // of the entities
 }
 
 // shared is what the servers of a process have in common, of which a reload puts one in the place of another.
@@ -81,8 +78,8 @@ func newServer(o settings) (*server, error) {
 
 // server returns a server about another graph.
 func (common *shared) server(o settings) (*server, error) {
-	s := &server{settings: o, shared: common, lookups: make(chan struct{}, o.threads), explaining: make(chan struct{}, o.threads)}
-	s.batches = batch.New(o.threads, s.measures.batch)
+	s := &server{settings: o, shared: common, reports: make(chan struct{}, o.threads)}
+	s.model.Watch(s.measures.batch)
 	s.names = names.NewIndex(o.model.Entities())
 	var err error
 	if s.relations, err = json.Marshal(relationsResponse{o.model.Relations()}); err != nil {
@@ -206,7 +203,7 @@ var errDeadline = errors.New("the request took longer than --timeout")
 func (s *server) run(of route, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &batch.PanicError{Value: value, Stack: debug.Stack()}
+			err = &model.PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}()
 	if of.admitted {
@@ -256,7 +253,7 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	var f *failure
 	var unknown *model.UnknownNameError
 	var large *http.MaxBytesError
-	var broken *batch.PanicError
+	var broken *model.PanicError
 	switch {
 	case errors.As(err, &f):
 		said := *f

@@ -25,7 +25,6 @@ import (
 	"tagnet/model"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/serve/batch"
 )
 
 // markup is the name of an entity that would run as a script where it is not inserted as text.
@@ -53,22 +52,24 @@ func ring() (facts []model.Triple) {
 	return facts
 }
 
-var trainOnce = sync.OnceValues(func() (*model.Model, error) {
+// ofRing returns the test's model. Each server has its own, which it watches.
+func ofRing(t testing.TB) *model.Model {
+	t.Helper()
 	c := configuration.Default()
 	c.Layers, c.Dim, c.Epochs, c.BatchSize, c.Negatives, c.LearningRate = 3, 8, 10, 8, 8, 0.02
-	return model.Train(context.Background(), model.Facts{Train: ring()}, c, 1, nil)
-})
+	m, err := model.Train(t.Context(), model.Facts{Train: ring()}, c, 1, nil, model.WithWorkers(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
 
 // start serves the test's model until the test ends.
 func start(t testing.TB, change ...func(o *settings)) (*server, string) {
 	t.Helper()
-	m, err := trainOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
 	report := filepath.Join(t.TempDir(), "index.html")
 	pipelinetest.Write(t, report, "<!DOCTYPE html><title>a report</title>")
-	o := settings{model: m, report: report, threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output()}
+	o := settings{model: ofRing(t), report: report, threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output()}
 	for _, c := range change {
 		c(&o)
 	}
@@ -472,25 +473,26 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// block makes the server's batches wait until release is called, and then continue.
+// block makes the threads of the server's model wait until release is called, each after a query that it computes, and then continue. Nothing
+// was sent to the server before.
 func block(t testing.TB, s *server) (release func()) {
 	t.Helper()
-	gate := make(chan struct{})
-	var busy []batch.Ticket
-	for i := range s.threads {
-		busy = append(busy, s.batches.Submit(i, model.Query{}, 1, func(context.Context, []model.Query, int) ([][]model.Answer, error) {
-			<-gate
-			return make([][]model.Answer, 1), nil
-		}))
-	}
-	return func() {
-		close(gate)
-		for _, b := range busy {
-			if _, err := b.Answer(t.Context()); err != nil {
-				t.Error(err)
-			}
+	gate, waiting := make(chan struct{}), make(chan struct{})
+	s.model.Watch(func(queries int, took time.Duration) {
+		s.measures.batch(queries, took)
+		select {
+		case waiting <- struct{}{}:
+		case <-gate:
 		}
+		<-gate
+	})
+	for i := range s.threads {
+		if _, err := s.model.Ask(t.Context(), model.Query{Source: person(i), Relation: "knows"}, 1); err != nil {
+			t.Fatal(err)
+		}
+		<-waiting
 	}
+	return func() { close(gate) }
 }
 
 // TestTooManyRequests fills the queue, and has a request refused until there is space again.
@@ -588,17 +590,16 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestPanics has a handler and a batch that panic.
+// TestPanics has a handler that panics, and one whose query did.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s, address := start(t, func(o *settings) { o.failures = &log })
 	s.routes["/healthz"]["GET"] = route{"GET", "/healthz", false, func(http.ResponseWriter, *http.Request) error { panic("handler is broken") }}
-	s.routes["/relations"]["GET"] = route{"GET", "/relations", false, func(_ http.ResponseWriter, r *http.Request) error {
-		_, err := s.batches.Submit("x", model.Query{}, 1, func(context.Context, []model.Query, int) ([][]model.Answer, error) { panic("batch is broken") }).Answer(r.Context())
-		return err
+	s.routes["/relations"]["GET"] = route{"GET", "/relations", false, func(http.ResponseWriter, *http.Request) error {
+		return &model.PanicError{Value: "query is broken", Stack: []byte("the query's server_test.go")}
 	}}
-	for path, says := range map[string]string{"/healthz": "handler is broken", "/relations": "batch is broken"} {
+	for path, says := range map[string]string{"/healthz": "handler is broken", "/relations": "query is broken"} {
 		if got := send(t, "GET", address+path, ""); got.status != 500 || strings.Contains(got.text, "broken") {
 			t.Errorf("%s: %+v", path, got)
 		}

@@ -63,14 +63,8 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, response)
 }
 
-// scored scores the triples of a request. No more requests do so or find paths at a time than there are threads.
+// scored scores the triples of a request.
 func (s *server) scored(ctx context.Context, head string, relation *string, tail string, k int) ([]model.ScoredTriple, error) {
-	select {
-	case s.explaining <- struct{}{}:
-		defer func() { <-s.explaining }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 	if relation == nil {
 		return s.model.Between(ctx, head, tail, k)
 	}
