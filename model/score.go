@@ -7,7 +7,6 @@ import (
 
 	"tagnet/model/answer"
 	"tagnet/model/graph"
-	"tagnet/model/plausibility"
 )
 
 // ScoredTriple is a triple with what the model makes of it in the graph without it.
@@ -25,15 +24,15 @@ type ScoredTriple struct {
 // Sides are the results of a triple in both directions, Side is one of them: score, filtered rank with ties counted against the answer,
 // and probability, which is nil if the checkpoint has no calibration.
 type (
-	Sides = plausibility.Sides
-	Side  = plausibility.Side
+	Sides = answer.Sides
+	Side  = answer.Side
 )
 
 // Score scores triples, in their order. A triple that the graph has leaves it for its own two queries, as if it had been held out; with ULTRA's
 // weights the graph of the relations keeps it, as in their training. Such a triple takes two propagations; others share those of the queries that they have
 // in common. The error of an unknown entity or relation is an *UnknownNameError.
 func (m *Model) Score(ctx context.Context, triples []Triple) ([]ScoredTriple, error) {
-	numbered := make([]plausibility.Triple, len(triples))
+	numbered := make([]answer.Triple, len(triples))
 	for i, t := range triples {
 		query, err := m.lookup.Query(ctx, t.Head, t.Relation, false)
 		if err != nil {
@@ -43,7 +42,7 @@ func (m *Model) Score(ctx context.Context, triples []Triple) ([]ScoredTriple, er
 		if err != nil {
 			return nil, fmt.Errorf("triple %d: %w", i+1, err)
 		}
-		numbered[i] = plausibility.Triple{Number: int64(i), Fact: graph.Fact{Head: query.Source, Relation: query.Relation, Tail: tail}}
+		numbered[i] = answer.Triple{Number: int64(i), Fact: graph.Fact{Head: query.Source, Relation: query.Relation, Tail: tail}}
 	}
 	return m.score(ctx, numbered)
 }
@@ -59,13 +58,13 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 	if err != nil {
 		return nil, err
 	}
-	answer, err := m.lookup.Entity(ctx, tail)
+	id, err := m.lookup.Entity(ctx, tail)
 	if err != nil {
 		return nil, err
 	}
-	numbered := make([]plausibility.Triple, len(m.opened.KG.Relations))
+	numbered := make([]answer.Triple, len(m.opened.KG.Relations))
 	for r := range numbered {
-		numbered[r] = plausibility.Triple{Number: int64(r), Fact: graph.Fact{Head: source, Relation: int32(r), Tail: answer}}
+		numbered[r] = answer.Triple{Number: int64(r), Fact: graph.Fact{Head: source, Relation: int32(r), Tail: id}}
 	}
 	scored, err := m.score(ctx, numbered)
 	slices.SortStableFunc(scored, func(a, b ScoredTriple) int { return b.Compare(a.Sides) })
@@ -73,12 +72,12 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 }
 
 // score scores triples, numbered from 0.
-func (m *Model) score(ctx context.Context, triples []plausibility.Triple) ([]ScoredTriple, error) {
-	ranked, err := m.opened.Answer(ctx, &answer.Bundle{Queries: plausibility.Queries(m.opened.Graph, m.known.Of, triples)}, answer.Want{})
+func (m *Model) score(ctx context.Context, triples []answer.Triple) ([]ScoredTriple, error) {
+	ranked, err := m.opened.Answer(ctx, &answer.Bundle{Queries: answer.TripleRequests(m.opened.Graph, m.known.Of, triples)}, answer.Want{})
 	if err != nil {
 		return nil, m.failed(err)
 	}
-	scored := plausibility.Collect(m.known.Of, ranked, m.opened.Calibration)
+	scored := ranked.Triples(m.known.Of, m.opened.Calibration)
 	named := make([]ScoredTriple, len(scored))
 	for i, s := range scored {
 		named[i] = ScoredTriple{

@@ -47,14 +47,11 @@ func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (
 			queries = append(queries, answer.Request{Query: graph.Query{Source: q.Source, Relation: relation, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{q.Source}})
 		}
 	}
-	scorer, err := a.NewScorer(b.graph, nil, b.configuration, b.parameters)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = firstError(err, scorer.Close()) }()
+	m := answer.Model{Graph: b.graph, Configuration: b.configuration, Parameters: b.parameters, On: answer.Means{Device: &b.selected}}
+	defer func() { err = firstError(err, m.Close()) }()
 	const together, best = 512, 10
 	return b.inBatches(ctx, a, together, func(from, to int) (messages int64, err error) {
-		scored, err := scorer.Score(ctx, queries[from:to], ranking.Selection{K: best})
+		scored, err := m.Answer(ctx, &answer.Bundle{Queries: queries[from:to]}, answer.Want{Selection: ranking.Selection{K: best}})
 		if err != nil {
 			return 0, err
 		}

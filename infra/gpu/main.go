@@ -21,11 +21,9 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/gpu"
-	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
-	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 	"tagnet/model/training"
@@ -262,31 +260,21 @@ func (m *measurement) score(ctx context.Context) error {
 		return err
 	}
 	took := time.Since(begun)
-	cpu, err := inference.New(m.data.Graph, nil, m.configuration, weights, m.kernel)
-	if err != nil {
-		return err
-	}
-	queries, workers := m.valid[:min(16*m.onCPU, len(m.valid))], runtime.GOMAXPROCS(0)
-	pool, scores := make([]*inference.Worker, workers), make([][]float32, workers)
-	for i := range pool {
-		pool[i], scores[i] = cpu.Worker(), make([]float32, m.data.Graph.Entities)
-	}
+	cpu := answer.Model{Graph: m.data.Graph, Configuration: m.configuration, Parameters: weights, On: answer.Means{Kernel: m.kernel, Threads: runtime.GOMAXPROCS(0)}}
+	queries := m.valid[:min(16*m.onCPU, len(m.valid))]
 	begun = time.Now()
-	err = parallel.Try(ctx, workers, len(queries), func(ctx context.Context, worker, i int) error {
-		q := queries[i]
-		if err := pool[worker].Scores(ctx, q.Source, []int32{q.Relation}, scores[worker:worker+1]); err != nil {
-			return err
-		}
-		if got, want := scored.Queries[i].Results[0].Score, scores[worker][q.Answers[0]]; !near(float64(got), float64(want)) {
-			return fmt.Errorf("(%d, %d, %d) has score %g, on the CPU %g", q.Source, q.Relation, q.Answers[0], got, want)
-		}
-		return nil
-	})
+	onCPU, err := cpu.Answer(ctx, &answer.Bundle{Queries: queries}, answer.Want{})
 	if err != nil {
 		return err
+	}
+	spent := time.Since(begun)
+	for i, q := range onCPU.Queries {
+		if got, want := scored.Queries[i].Results[0], q.Results[0]; !near(float64(got.Score), float64(want.Score)) {
+			return fmt.Errorf("(%d, %d, %d) has score %g, on the CPU %g", q.Source, q.Relation, want.Answer, got.Score, want.Score)
+		}
 	}
 	m.print("the scores of %d answers are the CPU's within %g", len(queries), tolerance)
-	m.compare("a scored query", took.Seconds()/float64(len(m.valid)), time.Since(begun).Seconds()/float64(len(queries)))
+	m.compare("a scored query", took.Seconds()/float64(len(m.valid)), spent.Seconds()/float64(len(queries)))
 	scorer.Profile()
 	some := m.valid[:min(profiled*gpu.Together, len(m.valid))]
 	_, err = scorer.Score(ctx, some, best)

@@ -1,7 +1,14 @@
-// Package answer ranks: bundles of queries and a model's parameters in; scores, filtered ranks and the best candidates out,
-// on the processor or a device. One propagation answers all rows of a (source, relation, ?), and threads share the queries
-// of a bundle, or a device answers them in groups.
+// Package answer opens trained models and answers queries with them. Open takes a graph and what names a model; the Model makes what it computes with
+// on first use, and gives scores, filtered ranks and the best candidates, on the processor or a device. One propagation answers all rows of a
+// (source, relation, ?), and threads share the queries of a bundle, or a device answers them in groups.
 //
-// A bundle has ids, labelled answers and known answers, but no graph. Results are ids in the order of the bundle. Pipelines
+// A bundle has ids, labelled answers and known answers, but no graph. Results are ids in the order of the bundle. Package model adds names, pipelines
 // evaluate with this package, and training validates its epochs with it.
+//
+// A triple (h, r, t) has two queries: t is ranked as an answer of (h, r, ?), and h as one of (t, ~r, ?). If the graph has the triple,
+// its two edges leave the graph of both queries, as in training: the score is that of a held-out fact. Nothing else leaves the graph, whatever
+// a training removed. Queries of other triples share a propagation by source and relation; that of a fact is its own. Both directions are kept:
+// they rank among other candidates, and have calibrations of their own. (Ann, born_in, Paris) is one of very many facts about Paris, so that its
+// head may rank far behind, and the only one of its relation about Ann. Triples are compared by the mean of the log odds in both directions
+// (Sides.Compare).
 package answer

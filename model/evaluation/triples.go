@@ -7,11 +7,11 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
-	"tagnet/model/plausibility"
+	"tagnet/model/answer"
 )
 
 // Triples returns the rows of scored triples, whose numbers are lines times each plus an index within a line.
-func (n Names) Triples(scored []plausibility.Scored, each int) []parquet.Triple {
+func (n Names) Triples(scored []answer.ScoredTriple, each int) []parquet.Triple {
 	rows := make([]parquet.Triple, len(scored))
 	for i, s := range scored {
 		rows[i] = parquet.Triple{
@@ -24,13 +24,13 @@ func (n Names) Triples(scored []plausibility.Scored, each int) []parquet.Triple 
 	return rows
 }
 
-// LeastPlausible orders rows, the least plausible first; see plausibility.Sides.
+// LeastPlausible orders rows, the least plausible first; see answer.Sides.
 func LeastPlausible(a, b parquet.Triple) int { return sides(a).Compare(sides(b)) }
 
-func sides(r parquet.Triple) plausibility.Sides {
-	return plausibility.Sides{
-		AsTail: plausibility.Side{Score: r.TailScore, Probability: r.TailProbability, Rank: r.TailRank},
-		AsHead: plausibility.Side{Score: r.HeadScore, Probability: r.HeadProbability, Rank: r.HeadRank},
+func sides(r parquet.Triple) answer.Sides {
+	return answer.Sides{
+		AsTail: answer.Side{Score: r.TailScore, Probability: r.TailProbability, Rank: r.TailRank},
+		AsHead: answer.Side{Score: r.HeadScore, Probability: r.HeadProbability, Rank: r.HeadRank},
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/graph"
 	"tagnet/model/kg"
-	"tagnet/model/plausibility"
 )
 
 // Given says what the table of Params.Queries has.
@@ -18,7 +17,7 @@ type Given int
 const (
 	// GivenQueries have no answers.
 	GivenQueries Given = iota
-	// GivenTriples are scored, in both directions; see package plausibility.
+	// GivenTriples are scored, in both directions; see answer.Triple.
 	GivenTriples
 	// GivenPairs have a head and a tail, and stand for their triples with every base relation.
 	GivenPairs
@@ -40,8 +39,8 @@ func (g Given) TriplesOf(baseRelations int) int {
 type given struct {
 	view  *kg.View
 	known tables.Answers
-	lines []plausibility.Triple // numbered by the table; the relation of a pair is not used
-	each  int                   // triples of a line
+	lines []answer.Triple // numbered by the table; the relation of a pair is not used
+	each  int             // triples of a line
 }
 
 func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
@@ -58,10 +57,10 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 		if q.Answer < 0 || int(max(q.Source, q.Answer)) >= view.Graph.Entities || int(q.Relation) >= view.Graph.BaseRelations {
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
-		g.lines = append(g.lines, plausibility.Triple{Number: int64(i), Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer}})
+		g.lines = append(g.lines, answer.Triple{Number: int64(i), Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer}})
 	}
-	slices.SortStableFunc(g.lines, func(a, b plausibility.Triple) int { return a.Compare(b.Fact) })
-	g.lines = slices.CompactFunc(g.lines, func(a, b plausibility.Triple) bool { return a.Fact == b.Fact })
+	slices.SortStableFunc(g.lines, func(a, b answer.Triple) int { return a.Compare(b.Fact) })
+	g.lines = slices.CompactFunc(g.lines, func(a, b answer.Triple) bool { return a.Fact == b.Fact })
 	return g, nil
 }
 
@@ -70,7 +69,7 @@ func (g *given) Len() int { return len(g.lines) }
 
 // Range returns the queries of lines.
 func (g *given) Range(from, to int) ([]answer.Request, error) {
-	var triples []plausibility.Triple
+	var triples []answer.Triple
 	for _, line := range g.lines[from:to] {
 		if g.each == 1 {
 			triples = append(triples, line)
@@ -82,7 +81,7 @@ func (g *given) Range(from, to int) ([]answer.Request, error) {
 			triples = append(triples, t)
 		}
 	}
-	return plausibility.Queries(g.view.Graph, g.known.Of, triples), nil
+	return answer.TripleRequests(g.view.Graph, g.known.Of, triples), nil
 }
 
 // Cut cuts the lines into ranges of equal length.

@@ -12,7 +12,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/answer"
 	"tagnet/model/evaluation"
-	"tagnet/model/plausibility"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -73,14 +72,14 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	if err != nil {
 		return nil, err
 	}
-	names, triples := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}, plausibility.Collect(known.Of, scored, c)
-	slices.SortFunc(triples, func(a, b plausibility.Scored) int {
+	names, triples := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}, scored.Triples(known.Of, c)
+	slices.SortFunc(triples, func(a, b answer.ScoredTriple) int {
 		return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
 	})
 	if f.Params.Queries.Given == workload.GivenPairs {
 		return evaluation.BestRelations(names.Triples(triples, len(loaded.Relations)), f.Params.Relations), nil
 	}
-	slices.SortFunc(triples, func(a, b plausibility.Scored) int { return a.Fact.Compare(b.Fact) })
+	slices.SortFunc(triples, func(a, b answer.ScoredTriple) int { return a.Fact.Compare(b.Fact) })
 	return names.Triples(triples, 1), nil
 }
 

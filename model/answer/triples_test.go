@@ -1,4 +1,4 @@
-package plausibility_test
+package answer_test
 
 import (
 	stdcmp "cmp"
@@ -18,14 +18,13 @@ import (
 	"tagnet/model/internal/golden"
 	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
-	"tagnet/model/plausibility"
 	"tagnet/model/ranking"
 )
 
 // someTriples returns facts of a graph, one of them a loop, and triples that it does not have, numbered in this order.
-func someTriples(g *graph.Graph, rng *rand.Rand) (triples []plausibility.Triple) {
+func someTriples(g *graph.Graph, rng *rand.Rand) (triples []answer.Triple) {
 	add := func(f graph.Fact) {
-		triples = append(triples, plausibility.Triple{Number: int64(len(triples)), Fact: f})
+		triples = append(triples, answer.Triple{Number: int64(len(triples)), Fact: f})
 	}
 	for range 12 {
 		tail := int32(rng.IntN(g.Entities))
@@ -42,18 +41,18 @@ func someTriples(g *graph.Graph, rng *rand.Rand) (triples []plausibility.Triple)
 }
 
 // scored scores triples by some workers.
-func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []plausibility.Triple, workers int) []plausibility.Scored {
+func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []answer.Triple, workers int) []answer.ScoredTriple {
 	t.Helper()
 	pool := answer.NewPool(g.Entities, g.RelationCount(), workers, s.Group, func() answer.Worker { return s.Worker() })
-	ranked, err := pool.Rank(t.Context(), &answer.Bundle{Queries: plausibility.Queries(g, known, triples)}, ranking.Selection{}, nil)
+	ranked, err := pool.Rank(t.Context(), &answer.Bundle{Queries: answer.TripleRequests(g, known, triples)}, ranking.Selection{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plausibility.Collect(known, ranked, nil)
+	return ranked.Triples(known, nil)
 }
 
-// TestScoresAreThoseOfTheReference compares scores, ranks and distances with the float64 specification, which removes the edges of facts.
-func TestScoresAreThoseOfTheReference(t *testing.T) {
+// TestScoresOfTriplesAreThoseOfTheReference compares scores, ranks and distances with the float64 specification, which removes the edges of facts.
+func TestScoresOfTriplesAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
 	facts, unreached := 0, 0
 	for seed := range uint64(16) {
@@ -91,7 +90,7 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 			}
 			for name, side := range map[string]struct {
 				source, relation, answer int32
-				got                      plausibility.Side
+				got                      answer.Side
 			}{"tail": {f.Head, f.Relation, f.Tail, got.AsTail}, "head": {f.Tail, g.Inverse(f.Relation), f.Head, got.AsHead}} {
 				q := reference.Query{Query: graph.Query{Source: side.source, Relation: side.relation, Answer: side.answer}}
 				if got.Known {
@@ -136,7 +135,7 @@ func withLoop(t *testing.T, rng *rand.Rand) *graph.Graph {
 }
 
 // checkRank checks a filtered pessimistic rank by float64 scores: those that differ from the answer's by rounding may count or not.
-func checkRank(t *testing.T, what string, got plausibility.Side, scores []float64, known []int32, answer int32) {
+func checkRank(t *testing.T, what string, got answer.Side, scores []float64, known []int32, answer int32) {
 	t.Helper()
 	least, most := int64(1), int64(1)
 	for o, score := range scores {
@@ -156,8 +155,8 @@ func checkRank(t *testing.T, what string, got plausibility.Side, scores []float6
 	}
 }
 
-// TestCompanyChangesNothing compares what triples get together, in any order and by several workers, with what each gets alone.
-func TestCompanyChangesNothing(t *testing.T) {
+// TestCompanyOfTriplesChangesNothing compares what triples get together, in any order and by several workers, with what each gets alone.
+func TestCompanyOfTriplesChangesNothing(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 2))
 	g, c := withLoop(t, rng), configuration.Default()
@@ -170,9 +169,9 @@ func TestCompanyChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	triples := someTriples(g, rng)
-	var alone []plausibility.Scored
+	var alone []answer.ScoredTriple
 	for _, one := range triples {
-		alone = append(alone, scored(t, g, s, known, []plausibility.Triple{one}, 1)...)
+		alone = append(alone, scored(t, g, s, known, []answer.Triple{one}, 1)...)
 	}
 	for _, workers := range []int{1, 3} {
 		rng.Shuffle(len(triples), func(i, j int) { triples[i], triples[j] = triples[j], triples[i] })
@@ -182,13 +181,13 @@ func TestCompanyChangesNothing(t *testing.T) {
 	}
 }
 
-// TestCompare orders triples by the odds of both directions, or by the scores without probabilities.
-func TestCompare(t *testing.T) {
+// TestCompareTriples orders triples by the odds of both directions, or by the scores without probabilities.
+func TestCompareTriples(t *testing.T) {
 	t.Parallel()
-	p := func(tail, head float64) plausibility.Sides {
-		return plausibility.Sides{AsTail: plausibility.Side{Probability: &tail, Score: float32(-tail)}, AsHead: plausibility.Side{Probability: &head, Score: float32(-head)}}
+	p := func(tail, head float64) answer.Sides {
+		return answer.Sides{AsTail: answer.Side{Probability: &tail, Score: float32(-tail)}, AsHead: answer.Side{Probability: &head, Score: float32(-head)}}
 	}
-	ordered := []plausibility.Sides{p(0, 0), p(0, 0.9), p(0.001, 0.999), p(0.01, 0.999), p(0.9, 0.9), p(1, 0.9), p(1, 1)}
+	ordered := []answer.Sides{p(0, 0), p(0, 0.9), p(0.001, 0.999), p(0.01, 0.999), p(0.9, 0.9), p(1, 0.9), p(1, 1)}
 	for i := range ordered {
 		for j := range ordered {
 			if got, want := ordered[i].Compare(ordered[j]), stdcmp.Compare(i, j); got != want {
@@ -196,23 +195,23 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
-	low, high := plausibility.Sides{AsTail: plausibility.Side{Score: 3}}, plausibility.Sides{AsTail: plausibility.Side{Score: -1}, AsHead: plausibility.Side{Score: 5}}
+	low, high := answer.Sides{AsTail: answer.Side{Score: 3}}, answer.Sides{AsTail: answer.Side{Score: -1}, AsHead: answer.Side{Score: 5}}
 	if low.Compare(high) != -1 || high.Compare(low) != 1 {
 		t.Error("without probabilities scores do not order")
 	}
 }
 
-// TestQueriesAreShared has triples of one head and relation: only a fact has a query of its own.
-func TestQueriesAreShared(t *testing.T) {
+// TestQueriesOfTriplesAreShared has triples of one head and relation: only a fact has a query of its own.
+func TestQueriesOfTriplesAreShared(t *testing.T) {
 	t.Parallel()
 	g := withLoop(t, rand.New(rand.NewPCG(1, 1)))
 	isolated := int32(g.Entities - 1)
-	var triples []plausibility.Triple
+	var triples []answer.Triple
 	for i, tail := range []int32{isolated, 1, isolated - 1} {
-		triples = append(triples, plausibility.Triple{Number: int64(i), Fact: graph.Fact{Head: 2, Relation: 0, Tail: tail}})
+		triples = append(triples, answer.Triple{Number: int64(i), Fact: graph.Fact{Head: 2, Relation: 0, Tail: tail}})
 	}
 	removed, shared := 0, 0
-	for _, q := range plausibility.Queries(g, func(int32, int32) []int32 { return nil }, triples) {
+	for _, q := range answer.TripleRequests(g, func(int32, int32) []int32 { return nil }, triples) {
 		if q.Removal != graph.RemoveNothing {
 			removed++
 		}

@@ -1,11 +1,10 @@
-package plausibility
+package answer
 
 import (
 	"cmp"
 	"math"
 	"slices"
 
-	"tagnet/model/answer"
 	"tagnet/model/calibration"
 	"tagnet/model/graph"
 )
@@ -17,21 +16,21 @@ type Triple struct {
 	graph.Fact
 }
 
-// Queries returns the queries of triples in both directions, ordered as those of a bundle. known returns the ascending known answers of a
+// TripleRequests returns the queries of triples in both directions, ordered as those of a bundle. known returns the ascending known answers of a
 // query.
-func Queries(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []answer.Request {
-	rows := make([]answer.Row, 0, 2*len(triples))
+func TripleRequests(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []Request {
+	rows := make([]Row, 0, 2*len(triples))
 	for _, t := range triples {
 		asTail := graph.Query{Source: t.Head, Relation: t.Relation, Answer: t.Tail}
 		asHead := graph.Query{Source: t.Tail, Relation: g.Inverse(t.Relation), Answer: t.Head}
 		asTail.Removal, asHead.Removal = g.RemovalOf(asTail), g.RemovalOf(asHead)
-		rows = append(rows, answer.Row{Number: 2 * t.Number, Query: asTail}, answer.Row{Number: 2*t.Number + 1, Query: asHead})
+		rows = append(rows, Row{Number: 2 * t.Number, Query: asTail}, Row{Number: 2*t.Number + 1, Query: asHead})
 	}
-	return answer.Group(rows, known)
+	return Group(rows, known)
 }
 
-// Scored is a triple with its scores.
-type Scored struct {
+// ScoredTriple is a triple with its scores.
+type ScoredTriple struct {
 	Triple
 	Sides
 	// Distance is the number of hops between head and tail without the triple itself, or reach.Column.
@@ -46,19 +45,19 @@ type Sides struct{ AsTail, AsHead Side }
 
 // Side is the result of one direction.
 type Side struct {
-	// Score is a logit, Rank the filtered rank with ties counted against the answer.
+	// Score is a logit, Rank the filtered rank with ties counted against the
 	Score float32
 	Rank  int64
 	// Probability is the calibrated one, or nil without a calibration.
 	Probability *float64
 }
 
-// Collect returns the triples of ranked queries, by number. c, which may be nil, gives their probabilities.
-func Collect(known func(source, relation int32) []int32, ranked *answer.Scored, c *calibration.Calibration) []Scored {
-	var tails, heads []Scored
-	for _, q := range ranked.Queries {
+// Triples returns the triples of the queries of TripleRequests, by number. c, which may be nil, gives their probabilities.
+func (s *Scored) Triples(known func(source, relation int32) []int32, c *calibration.Calibration) []ScoredTriple {
+	var tails, heads []ScoredTriple
+	for _, q := range s.Queries {
 		for _, r := range q.Results {
-			s := Scored{Triple: Triple{Number: r.Row / 2}, Distance: r.Distance}
+			s := ScoredTriple{Triple: Triple{Number: r.Row / 2}, Distance: r.Distance}
 			side := Side{Score: r.Score, Rank: r.Rank.Pessimistic}
 			if c != nil {
 				p := c.Probability(q.Relation, r.Score)
@@ -74,7 +73,7 @@ func Collect(known func(source, relation int32) []int32, ranked *answer.Scored, 
 			tails = append(tails, s)
 		}
 	}
-	byNumber := func(a, b Scored) int { return cmp.Compare(a.Number, b.Number) }
+	byNumber := func(a, b ScoredTriple) int { return cmp.Compare(a.Number, b.Number) }
 	slices.SortFunc(tails, byNumber)
 	slices.SortFunc(heads, byNumber)
 	for i := range tails {
