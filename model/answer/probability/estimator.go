@@ -1,0 +1,89 @@
+package probability
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// DefaultMissing is the share of the graph's facts that is presumed to be missing.
+const DefaultMissing = .05
+
+// Estimator gives probabilities that presume a number of missing facts. It may be used concurrently.
+type Estimator struct {
+	model  *Model
+	around *Surroundings
+	// byBlock has the probability of each block of the curve.
+	byBlock []float64
+	// Presumed is the share of the graph's facts that was presumed to be missing. Bound is the most that can be, if the candidates that are
+	// most like facts are all true. Probabilities are those of Missing, the lower one of both.
+	Presumed, Bound, Missing float64
+}
+
+// Estimator returns that of a model if so many facts are missing, as a share of the graph's facts. The surroundings are those of the model's graph. The
+// error says what is wrong with the share.
+func (m *Model) Estimator(around *Surroundings, missing float64) (*Estimator, error) {
+	if !(missing > 0 && missing <= 1) {
+		return nil, fmt.Errorf("presuming that %v of the graph's facts are missing, want more than 0 and at most 1", missing)
+	}
+	if len(m.Labeled) != around.graph.BaseRelations {
+		return nil, fmt.Errorf("probabilities of %d relations do not fit a graph of %d", len(m.Labeled), around.graph.BaseRelations)
+	}
+	labeled, _ := m.Curve.totals()
+	// The facts of the graph that would be among the best of one of their queries.
+	counted := float64(m.Facts) * float64(labeled) / float64(m.Observed)
+	c := m.Curve.meanLabeled()
+	most := float64(labeled) * (1 - c) / (m.Sample.Rate * c) // Elkan and Noto: c estimates n / (n + b m) from below
+	e := &Estimator{model: m, around: around, Presumed: missing, Bound: most / counted}
+	e.Missing = min(e.Presumed, e.Bound)
+	e.byBlock = m.Curve.probabilities(e.Missing * counted * m.Sample.Rate)
+	return e, nil
+}
+
+// Limit returns a sentence that says what the data allow.
+func (e *Estimator) Limit() string {
+	const most = "if the surest are all true, at most %.1f%% of the graph are missing"
+	if e.Bound < e.Presumed {
+		return fmt.Sprintf(most+"; probabilities presume that, not %.1f%%", 100*e.Bound, 100*e.Presumed)
+	}
+	return fmt.Sprintf(most+"; probabilities presume %.1f%%", 100*e.Bound, 100*e.Presumed)
+}
+
+// Estimate is what is said of a fact. Its order is that of a list: Compare.
+type Estimate struct {
+	// Probability is that the fact is true, given that the graph does not state it. It is 0 unless Claimed: too few facts of the relation are
+	// known.
+	Probability float64
+	Claimed     bool
+	// LogOdds are those of the regression, which tell facts of equal probability apart.
+	LogOdds float64
+}
+
+// Compare orders estimates, the surest first: by probability, then by log odds. Those without a claim are last.
+func (e Estimate) Compare(o Estimate) int {
+	return cmp.Or(cmp.Compare(o.claim(), e.claim()), cmp.Compare(o.Probability, e.Probability), cmp.Compare(o.LogOdds, e.LogOdds))
+}
+
+func (e Estimate) claim() int {
+	if e.Claimed {
+		return 1
+	}
+	return 0
+}
+
+// Estimate returns that of an observation. Its ids must be those of the graph, and its scores numbers. A fact that neither query ranks among its best K
+// has the lowest probability of all.
+func (e *Estimator) Estimate(o *Observation) Estimate {
+	m := e.model
+	group, claimed := m.group(o.Relation)
+	x := e.around.features(o, m.Sample.K)
+	estimate := Estimate{Claimed: claimed, LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}
+	if !claimed {
+		return estimate
+	}
+	block := 0
+	if o.Within(m.Sample.K) {
+		block = m.Curve.block(estimate.LogOdds)
+	}
+	estimate.Probability = e.byBlock[block]
+	return estimate
+}

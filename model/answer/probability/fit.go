@@ -1,0 +1,123 @@
+package probability
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Labeled is a fact of the graph, observed without it.
+type Labeled struct {
+	Observation
+	// HeldOut is set if training did not see the fact.
+	HeldOut bool
+}
+
+// MinLabeled is the fewest labeled facts that a model is fitted to, and that give a relation an intercept of its own.
+const MinLabeled = 20
+
+// minClaim is the fewest labeled facts of a relation for whose candidates there are probabilities.
+const minClaim = 2
+
+// ErrTooFew is the error of a fit to fewer than MinLabeled labeled facts that count, or to no unlabeled candidate.
+var ErrTooFew = errors.New("too few facts to fit probabilities to")
+
+// Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The surroundings are those of the
+// graph of all facts. The caller sets Source.
+//
+// Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may be given.
+func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Observation) (*Model, error) {
+	labeled, unlabeled = slices.Clone(labeled), slices.Clone(unlabeled)
+	slices.SortFunc(labeled, func(a, b Labeled) int { return a.Compare(b.Fact) })
+	slices.SortFunc(unlabeled, func(a, b Observation) int { return a.Compare(b.Fact) })
+	unlabeled = slices.CompactFunc(unlabeled, func(a, b Observation) bool { return a.Fact == b.Fact })
+	if err := sample.Check(); err != nil {
+		return nil, fmt.Errorf("fitting probabilities: the sample's %w", err)
+	}
+	if len(labeled) > sample.Facts || sample.Relations != around.graph.BaseRelations {
+		return nil, fmt.Errorf("fitting probabilities: %d labeled facts of %d relations, want those of a sample of %d of %d relations",
+			len(labeled), around.graph.BaseRelations, sample.Facts, sample.Relations)
+	}
+	if err := around.checkAll(labeled, unlabeled); err != nil {
+		return nil, err
+	}
+	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Facts: around.graph.Edges() / 2, Observed: len(labeled)}
+	m.Shift = newShift(labeled)
+	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return !l.Within(sample.K) })
+	m.Labeled = make([]int, around.graph.BaseRelations)
+	for _, l := range labeled {
+		m.Labeled[l.Relation]++
+	}
+	var examples []example
+	add := func(o *Observation, isLabeled bool) {
+		if group, claimed := m.group(o.Relation); claimed {
+			examples = append(examples, example{around.features(o, sample.K), group, sample.fold(o.Fact), isLabeled})
+		}
+	}
+	for i := range labeled {
+		o := labeled[i].Observation
+		if !labeled[i].HeldOut {
+			o.Tails.Score -= float32(m.Shift.Tails)
+			o.Heads.Score -= float32(m.Shift.Heads)
+		}
+		add(&o, true)
+	}
+	facts := len(examples)
+	for i := range unlabeled {
+		if sample.Takes(&unlabeled[i]) {
+			add(&unlabeled[i], false)
+		}
+	}
+	if facts < MinLabeled || len(examples) == facts {
+		return nil, fmt.Errorf("%w: %d labeled facts are among the %d best answers of their queries, want %d; %d unlabeled candidates are, want 1",
+			ErrTooFew, facts, sample.K, MinLabeled, len(examples)-facts)
+	}
+	m.fit(examples)
+	return m, nil
+}
+
+// checkAll returns an error unless labeled observations are different facts of the graph, and unlabeled ones are none.
+func (s *Surroundings) checkAll(labeled []Labeled, unlabeled []Observation) error {
+	g := s.graph
+	one := func(o *Observation, fact bool) error {
+		err := o.check()
+		switch {
+		case err != nil:
+		case min(o.Head, o.Relation, o.Tail) < 0 || max(int(o.Head), int(o.Tail)) >= g.Entities || int(o.Relation) >= g.BaseRelations:
+			err = fmt.Errorf("the graph has %d entities and %d relations", g.Entities, g.BaseRelations)
+		case g.Has(o.Head, o.Relation, o.Tail) != fact:
+			err = fmt.Errorf("a fact of the graph: %t, want %t", !fact, fact)
+		}
+		if err != nil {
+			return fmt.Errorf("fitting probabilities: (%d, %d, %d): %w", o.Head, o.Relation, o.Tail, err)
+		}
+		return nil
+	}
+	for i := range labeled {
+		if err := one(&labeled[i].Observation, true); err != nil {
+			return err
+		}
+		if i > 0 && labeled[i].Fact == labeled[i-1].Fact {
+			return fmt.Errorf("fitting probabilities: (%d, %d, %d) is observed twice", labeled[i].Head, labeled[i].Relation, labeled[i].Tail)
+		}
+	}
+	for i := range unlabeled {
+		if err := one(&unlabeled[i], false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fit sets the regressions and the curve.
+func (m *Model) fit(examples []example) {
+	for fold := range folds {
+		m.Folds = append(m.Folds, *regress(examples, fold, len(m.Labeled)+1))
+	}
+	list := make([]judged, len(examples))
+	for i := range examples {
+		e := &examples[i]
+		list[i] = judged{m.Folds[e.fold].logOdds(&e.row, e.group), e.labeled}
+	}
+	m.Curve = newCurve(list)
+}

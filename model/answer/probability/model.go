@@ -1,0 +1,169 @@
+package probability
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tagnet/formats/check"
+	"tagnet/formats/checksum"
+	"tagnet/formats/strict"
+)
+
+// Model is what is fitted for a checkpoint and a graph. It is not changed once it is made, and may be used concurrently.
+type Model struct {
+	FormatVersion int `json:"format_version"`
+	// Source is what the observations were made with. The caller of Fit sets it, and compares it with what it has when it reads the file.
+	Source Source `json:"source"`
+	Sample Sample `json:"sample"`
+	// Facts is the number of facts of the graph, and Observed that of the facts that were drawn to be labeled.
+	Facts    int64 `json:"facts"`
+	Observed int   `json:"observed"`
+	// Labeled has the number of labeled facts of each relation, those of Observed that are among the best of one of their queries. With fewer
+	// than MinLabeled, relations have one intercept in common; with fewer than 2, no probabilities.
+	Labeled []int `json:"labeled"`
+	// Shift was subtracted from the scores of labeled facts that training saw.
+	Shift Shift `json:"shift"`
+	// Features are the names of what the regressions look at. Folds has, for each fold of facts, the regression that was fitted to the others.
+	Features []string     `json:"features"`
+	Folds    []Regression `json:"folds"`
+	Curve    Curve        `json:"curve"`
+	// Checksum is that of the file that the model was read from: the SHA-256 of the text with zeros in its place.
+	Checksum string `json:"checksum"`
+}
+
+// Source is what observations are made with. A model holds for no other.
+type Source struct {
+	// Weights is the SHA-256 of the weights, Graph the checksum of the graph of all facts.
+	Weights string `json:"weights"`
+	Graph   string `json:"graph"`
+	// Reach is the most entities that a query propagates through; 0 is all.
+	Reach int `json:"reach"`
+}
+
+// FormatVersion is the version of the files that this package reads and writes.
+const FormatVersion = 1
+
+// checksumKey is the key of a file's checksum, the last one.
+const checksumKey = "checksum"
+
+// group returns the index of the intercept of a relation, or false if there are no probabilities for it.
+func (m *Model) group(relation int32) (group int, claimed bool) {
+	switch n := m.Labeled[relation]; {
+	case n >= MinLabeled:
+		return int(relation), true
+	default:
+		return len(m.Labeled), n >= minClaim
+	}
+}
+
+// Encode returns the text of a file, which Parse reads. Equal models have equal texts.
+func (m *Model) Encode() ([]byte, error) {
+	blank := *m
+	blank.Checksum = checksum.Blank
+	text, err := json.MarshalIndent(blank, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding probabilities: %w", err)
+	}
+	text = append(text, '\n')
+	return text, checksum.Set(text, checksumKey)
+}
+
+// Parse reads the text of a file. Its error says where the text, of the file of a name, is wrong.
+func Parse(file string, text []byte) (*Model, error) {
+	text = bytes.Clone(text) // Verify changes it while it runs
+	if err := checksum.Verify(text, checksumKey); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	m := &Model{}
+	if err := strict.Decode(file, text, m); err != nil {
+		return nil, err
+	}
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	return m, nil
+}
+
+// Check returns an error for a model that this program never writes.
+func (m *Model) Check() error {
+	if m.FormatVersion != FormatVersion {
+		return fmt.Errorf("format_version is %d, this program reads %d", m.FormatVersion, FormatVersion)
+	}
+	if !slices.Equal(m.Features, names()) {
+		return fmt.Errorf("features are %q, want %q", m.Features, names())
+	}
+	if len(m.Folds) != folds {
+		return fmt.Errorf("%d folds, want %d", len(m.Folds), folds)
+	}
+	if err := check.First(check.Value("sample", m.Sample), check.Count("source.reach", m.Source.Reach), check.Count("facts", m.Facts),
+		check.AtLeastZero("shift.tails", m.Shift.Tails), check.AtLeastZero("shift.heads", m.Shift.Heads)); err != nil {
+		return err
+	}
+	for i, f := range m.Folds {
+		if err := f.check(len(m.Labeled) + 1); err != nil {
+			return fmt.Errorf("folds[%d].%w", i, err)
+		}
+	}
+	if err := m.Curve.check(); err != nil {
+		return err
+	}
+	return m.checkCounts()
+}
+
+// checkCounts compares the counts of facts.
+func (m *Model) checkCounts() error {
+	if len(m.Labeled) != m.Sample.Relations {
+		return fmt.Errorf("labeled are %d relations, want %d", len(m.Labeled), m.Sample.Relations)
+	}
+	passed, claimed := 0, 0
+	for r, n := range m.Labeled {
+		if err := check.Between(fmt.Sprintf("labeled[%d]", r), n, 0, m.Observed); err != nil {
+			return err
+		}
+		if passed += n; n >= minClaim {
+			claimed += n
+		}
+	}
+	labeled, unlabeled := m.Curve.totals()
+	if labeled != claimed || labeled < MinLabeled || unlabeled == 0 {
+		return fmt.Errorf("curve has %d labeled and %d unlabeled observations, want %d, at least %d, and at least 1", labeled, unlabeled, claimed, MinLabeled)
+	}
+	return check.First(check.Between("observed", m.Observed, passed, m.Sample.Facts), check.Between("facts", m.Facts, int64(m.Observed), 1<<62))
+}
+
+// check returns an error unless log odds are numbers that rise with the score.
+func (w *Regression) check(groups int) error {
+	n := len(features)
+	if len(w.Weights) != n || len(w.Means) != n || len(w.Deviations) != n || len(w.Groups) != groups {
+		return fmt.Errorf("weights are %d with %d means, %d deviations and %d groups, want %d and %d groups",
+			len(w.Weights), len(w.Means), len(w.Deviations), len(w.Groups), n, groups)
+	}
+	for i, f := range features {
+		if w.Weights[i]*float64(f.sign) < 0 {
+			return fmt.Errorf("weights[%d] is %v, want the sign of %d", i, w.Weights[i], f.sign)
+		}
+		if !(w.Deviations[i] > 0) {
+			return fmt.Errorf("deviations[%d] is %v, want more than 0", i, w.Deviations[i])
+		}
+	}
+	return nil
+}
+
+// check returns an error unless blocks ascend.
+func (c Curve) check() error {
+	if len(c) == 0 {
+		return errors.New("curve is empty")
+	}
+	for i, b := range c {
+		if err := check.First(check.Count("labeled", b.Labeled), check.Count("unlabeled", b.Unlabeled)); err != nil {
+			return fmt.Errorf("curve[%d].%w", i, err)
+		}
+		if i > 0 && !(c[i-1].From < b.From && c[i-1].odds() < b.odds()) {
+			return fmt.Errorf("curve[%d] does not ascend", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package probability
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/checksum"
+)
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 200, 20, 1000, 1)
+	m := w.fit(t, .5)
+	m.Source = Source{Weights: "ab", Graph: "cd", Reach: 40}
+	text, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := bytes.Clone(text)
+	read, err := Parse("p.json", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Checksum = read.Checksum
+	if diff := cmp.Diff(m, read); diff != "" {
+		t.Error(diff)
+	}
+	again, err := read.Encode()
+	if err != nil || !bytes.Equal(again, before) {
+		t.Errorf("%v: the text differs when it is written again", err)
+	}
+	for i := 0; i < len(text); i += 97 {
+		damaged := bytes.Clone(text)
+		damaged[i] ^= 1
+		if _, err := Parse("p.json", damaged); err == nil {
+			t.Errorf("byte %d may be another one", i)
+		}
+		if _, err := Parse("p.json", text[:i]); err == nil {
+			t.Errorf("%d bytes are enough", i)
+		}
+	}
+}
+
+// TestForgedFiles checks what is refused of files whose checksum holds.
+func TestForgedFiles(t *testing.T) {
+	t.Parallel()
+	fitted, err := newWorld(t, 200, 20, 1000, 1).fit(t, .5).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, forge := range map[string]func(m *Model){
+		"format_version is 2":             func(m *Model) { m.FormatVersion++ },
+		"features are":                    func(m *Model) { m.Features[0] = "color" },
+		"4 folds, want 5":                 func(m *Model) { m.Folds = m.Folds[1:] },
+		"sample.rate is 2":                func(m *Model) { m.Sample.Rate = 2 },
+		"sample.k is 0":                   func(m *Model) { m.Sample.K = 0 },
+		"shift.heads is -1":               func(m *Model) { m.Shift.Heads = -1 },
+		"folds[1].weights[0] is -0.5":     func(m *Model) { m.Folds[1].Weights[0] = -.5 },
+		"folds[1].weights[3] is 0.5":      func(m *Model) { m.Folds[1].Weights[3] = .5 },
+		"folds[2].deviations[4] is 0":     func(m *Model) { m.Folds[2].Deviations[4] = 0 },
+		"folds[0].weights are 19":         func(m *Model) { m.Folds[0].Weights = m.Folds[0].Weights[1:] },
+		"curve is empty":                  func(m *Model) { m.Curve = Curve{} },
+		"curve[1] does not ascend":        func(m *Model) { m.Curve[1].From = m.Curve[0].From },
+		"curve[0].labeled is -1":          func(m *Model) { m.Curve[0].Labeled = -1 },
+		"labeled[0] is -3":                func(m *Model) { m.Labeled[0] = -3 },
+		"labeled and":                     func(m *Model) { m.Labeled[0]++ },
+		"labeled are 4 relations, want 5": func(m *Model) { m.Labeled = m.Labeled[:4]; groups(m, 5) },
+		"observed is 5001":                func(m *Model) { m.Observed = 5001 },
+		"facts is 3":                      func(m *Model) { m.Facts = 3 },
+		"source.reach is -1":              func(m *Model) { m.Source.Reach = -1 },
+	} {
+		m, err := Parse("p.json", fitted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(m)
+		text, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse("p.json", text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "p.json") {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	text := bytes.Replace(fitted, []byte(`"facts"`), []byte(`"secret"`), 1)
+	at := bytes.LastIndex(text, []byte(`": "`)) + 4
+	copy(text[at:], checksum.Blank)
+	if err := checksum.Set(text, checksumKey); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse("p.json", text); err == nil || !strings.Contains(err.Error(), `unknown key "secret"`) {
+		t.Errorf("error %v, want one of an unknown key", err)
+	}
+}
+
+// groups sets the number of intercepts.
+func groups(m *Model, n int) {
+	for i := range m.Folds {
+		m.Folds[i].Groups = m.Folds[i].Groups[:n]
+	}
+}

@@ -1,0 +1,37 @@
+package probability
+
+import (
+	"math"
+
+	"tagnet/formats/check"
+	"tagnet/formats/reach"
+	"tagnet/model/graph"
+)
+
+// Side is what one of a fact's two queries says of it in the graph without the fact.
+type Side struct {
+	// Score is the logit.
+	Score float32
+	// Rank is that among all entities but other known answers, from 1, with ties counted against the fact (ranking.Rank.Pessimistic).
+	Rank int64
+}
+
+// Observation is a fact, of the graph or not, with what its two queries say of it in the graph without it.
+type Observation struct {
+	graph.Fact
+	// Tails is the side of (Head, Relation, ?), Heads that of (Tail, ~Relation, ?).
+	Tails, Heads Side
+	// Hops is the least number of edges from head to tail without the fact, or reach.Column.
+	Hops int32
+}
+
+// Within reports whether one of both queries ranks the fact among its k best. Others are beyond what is looked at.
+func (o *Observation) Within(k int) bool { return min(o.Tails.Rank, o.Heads.Rank) <= int64(k) }
+
+// check returns an error for an observation that no model makes.
+func (o *Observation) check() error {
+	return check.First(
+		check.Finite("score asking tails", float64(o.Tails.Score)), check.Finite("score asking heads", float64(o.Heads.Score)),
+		check.Between("rank asking tails", o.Tails.Rank, 1, math.MaxInt64), check.Between("rank asking heads", o.Heads.Rank, 1, math.MaxInt64),
+		check.Between("hops", o.Hops, reach.Column, math.MaxInt32))
+}

@@ -1,0 +1,268 @@
+package probability
+
+import (
+	"math"
+	"slices"
+)
+
+// example is an observation as the regression sees it.
+type example struct {
+	row
+	// group is that of Regression.Groups.
+	group   int
+	fold    int
+	labeled bool
+}
+
+// Regression is a logistic regression: the log odds of an observation of group r are Intercept + Groups[r] + the sum of
+// Weights[i] (x[i] - Means[i]) / Deviations[i].
+type Regression struct {
+	Intercept  float64   `json:"intercept"`
+	Weights    []float64 `json:"weights"`
+	Means      []float64 `json:"means"`
+	Deviations []float64 `json:"deviations"`
+	// Groups has an intercept for each base relation, and a last one that relations of few facts have in common.
+	Groups []float64 `json:"groups"`
+}
+
+// size is the number of weights and the intercept.
+const size = len(features) + 1
+
+// ridge is the precision of the normal prior of weights and of the intercepts of groups.
+const ridge = 1
+
+// regress fits a regression to the examples outside of a fold by Newton's method. Weights with a sign that they must not have stay 0
+// (projected Newton: Bertsekas, 1982).
+func regress(examples []example, left, groups int) *Regression {
+	n := len(features)
+	w := &Regression{Weights: make([]float64, n), Means: make([]float64, n), Deviations: make([]float64, n), Groups: make([]float64, groups)}
+	kept := make([]example, 0, len(examples))
+	for _, e := range examples {
+		if e.fold != left {
+			kept = append(kept, e)
+		}
+	}
+	w.standardize(kept)
+	const rounds, enough = 100, 1e-6
+	for range rounds {
+		if !(w.step(kept) > enough) {
+			break
+		}
+	}
+	return w
+}
+
+// standardize sets means and deviations, shifts and scales the features of the examples by them, and begins with the rate of labeled ones.
+func (w *Regression) standardize(examples []example) {
+	total, labeled := float64(len(examples)), 0.0
+	for i := range examples {
+		if examples[i].labeled {
+			labeled++
+		}
+		for f, x := range examples[i].row {
+			w.Means[f] += x / total
+		}
+	}
+	for i := range examples {
+		for f, x := range examples[i].row {
+			d := x - w.Means[f]
+			w.Deviations[f] += d * d / total
+		}
+	}
+	for f, variance := range w.Deviations {
+		if w.Deviations[f] = math.Sqrt(variance); !(w.Deviations[f] > 1e-9) {
+			w.Deviations[f] = 1 // the same for all
+		}
+	}
+	for i := range examples {
+		x := &examples[i].row
+		for f := range x {
+			x[f] = (x[f] - w.Means[f]) / w.Deviations[f]
+		}
+	}
+	w.Intercept = math.Log((labeled + .5) / (total - labeled + .5))
+}
+
+// standardized returns the log odds of standardized features.
+func (w *Regression) standardized(x *row, group int) float64 {
+	sum := w.Intercept + w.Groups[group]
+	for f, v := range w.Weights {
+		sum += v * x[f]
+	}
+	return sum
+}
+
+// logOdds returns those of an observation of a group.
+func (w *Regression) logOdds(x *row, group int) float64 {
+	sum := w.Intercept + w.Groups[group]
+	for f, v := range w.Weights {
+		sum += v * ((x[f] - w.Means[f]) / w.Deviations[f])
+	}
+	return sum
+}
+
+// slopes are the derivatives of the objective at some weights: the gradient, and the parts of the negative Hessian, which is diagonal
+// between groups.
+type slopes struct {
+	gradient [size]float64
+	hessian  [size][size]float64 // the lower triangle
+	groups   []groupSlopes
+}
+
+type groupSlopes struct {
+	gradient, hessian float64
+	mixed             [size]float64
+}
+
+// slopes returns the derivatives over standardized examples.
+func (w *Regression) slopes(examples []example) *slopes {
+	s := &slopes{groups: make([]groupSlopes, len(w.Groups))}
+	var x [size]float64
+	x[0] = 1
+	for i := range examples {
+		e := &examples[i]
+		copy(x[1:], e.row[:])
+		g := 1 / (1 + math.Exp(-w.standardized(&e.row, e.group)))
+		residual, curvature := -g, g*(1-g)
+		if e.labeled {
+			residual = 1 - g
+		}
+		group := &s.groups[e.group]
+		group.gradient += residual
+		group.hessian += curvature
+		for a, v := range x {
+			s.gradient[a] += residual * v
+			scaled := curvature * v
+			group.mixed[a] += scaled
+			for b, u := range x[:a+1] {
+				s.hessian[a][b] += scaled * u
+			}
+		}
+	}
+	for a, v := range w.Weights {
+		s.gradient[a+1] -= ridge * v
+		s.hessian[a+1][a+1] += ridge
+	}
+	for r, v := range w.Groups {
+		s.groups[r].gradient -= ridge * v
+		s.groups[r].hessian += ridge
+	}
+	return s
+}
+
+// step takes a step of Newton's method and returns the largest change.
+func (w *Regression) step(examples []example) float64 {
+	s := w.slopes(examples)
+	var held [size]bool // at 0, where the gradient leads to the other sign
+	for f, feature := range features {
+		held[f+1] = feature.sign != 0 && w.Weights[f] == 0 && s.gradient[f+1]*float64(feature.sign) <= 0
+	}
+	step, groups := s.solve(held)
+	before := w.objective(examples)
+	intercept, weights, old := w.Intercept, slices.Clone(w.Weights), slices.Clone(w.Groups)
+	// A whole step may go too far where it begins far from the optimum, and where a weight is stopped at 0.
+	for share := 1.0; share > 1e-9; share /= 2 {
+		w.Intercept = intercept + share*step[0]
+		largest := math.Abs(share * step[0])
+		for f, d := range step[1:] {
+			w.Weights[f] = weights[f] + share*d
+			if sign := features[f].sign; w.Weights[f]*float64(sign) < 0 {
+				w.Weights[f] = 0
+			}
+			largest = max(largest, math.Abs(w.Weights[f]-weights[f]))
+		}
+		for r, d := range groups {
+			w.Groups[r] = old[r] + share*d
+			largest = max(largest, math.Abs(share*d))
+		}
+		if w.objective(examples) >= before {
+			return largest
+		}
+	}
+	w.Intercept, w.Weights, w.Groups = intercept, weights, old
+	return 0
+}
+
+// objective returns the log likelihood of standardized examples and that of the prior, up to a constant.
+func (w *Regression) objective(examples []example) (sum float64) {
+	for i := range examples {
+		odds := w.standardized(&examples[i].row, examples[i].group)
+		if examples[i].labeled {
+			odds = -odds
+		}
+		sum -= max(odds, 0) + math.Log1p(math.Exp(-math.Abs(odds)))
+	}
+	for _, v := range w.Weights {
+		sum -= ridge * v * v / 2
+	}
+	for _, v := range w.Groups {
+		sum -= ridge * v * v / 2
+	}
+	return sum
+}
+
+// solve returns the steps of the weights, of which some are held, and of the groups: those of the weights from what is left when groups
+// are eliminated (Schur's complement).
+func (s *slopes) solve(held [size]bool) (step [size]float64, groups []float64) {
+	left, right := s.hessian, s.gradient
+	for i := range s.groups {
+		g := &s.groups[i]
+		for a := range size {
+			right[a] -= g.mixed[a] * g.gradient / g.hessian
+			for b := range a + 1 {
+				left[a][b] -= g.mixed[a] * g.mixed[b] / g.hessian
+			}
+		}
+	}
+	for a := range size {
+		for b := range a + 1 {
+			if held[a] || held[b] {
+				left[a][b] = 0
+			}
+		}
+		if held[a] {
+			left[a][a], right[a] = 1, 0
+		}
+	}
+	step = cholesky(&left, right)
+	groups = make([]float64, len(s.groups))
+	for i := range s.groups {
+		g := &s.groups[i]
+		sum := g.gradient
+		for a, d := range step {
+			sum -= g.mixed[a] * d
+		}
+		groups[i] = sum / g.hessian
+	}
+	return step, groups
+}
+
+// cholesky returns the solution of a symmetric positive definite system, of which the lower triangle is given and overwritten.
+func cholesky(a *[size][size]float64, x [size]float64) [size]float64 {
+	for i := range size {
+		for j := range i + 1 {
+			sum := a[i][j]
+			for k := range j {
+				sum -= a[i][k] * a[j][k]
+			}
+			if i > j {
+				a[i][j] = sum / a[j][j]
+			} else {
+				a[i][i] = math.Sqrt(max(sum, 1e-12))
+			}
+		}
+	}
+	for i := range size {
+		for k := range i {
+			x[i] -= a[i][k] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	for i := size - 1; i >= 0; i-- {
+		for k := i + 1; k < size; k++ {
+			x[i] -= a[k][i] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	return x
+}

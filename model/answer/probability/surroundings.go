@@ -1,0 +1,271 @@
+package probability
+
+import (
+	"math"
+	"slices"
+
+	"tagnet/model/graph"
+)
+
+// Surroundings are the relations around the entities of a graph, and which of them go together. What they say of a fact is always what
+// they would say if the graph did not have it. They may be used concurrently once made.
+//
+// Memory: 8 bytes for each relation of each entity, 16 for each pair of relations that leave a common entity.
+type Surroundings struct {
+	graph         *graph.Graph
+	offsets       []int64
+	around, facts []int32 // by entity, ascending: relations that leave it, and how often
+	// By relation: entities that it leaves, those that it leaves once, and its edges.
+	holders, single, edges []int32
+	rows                   []together
+}
+
+// together says how often other relations leave the entities that one relation leaves. Only pairs that occur are held.
+type together struct {
+	relations, both []int32
+	// shift is what each adds where it is present instead of absent.
+	shift []float64
+	// absent is what the other relations add to the log odds of this one where all are absent; absentLess is that if this one left one
+	// entity less.
+	absent, absentLess float64
+}
+
+// smoothing is the weight, in entities, of a relation's share of all entities in its share of those that have another.
+const smoothing = 2
+
+// NewSurroundings counts the relations of a graph, which stays in use: that of all facts.
+func NewSurroundings(g *graph.Graph) *Surroundings {
+	n := g.RelationCount()
+	s := &Surroundings{graph: g, offsets: make([]int64, g.Entities+1), holders: make([]int32, n), single: make([]int32, n), edges: make([]int32, n)}
+	counts := make([]int32, n)
+	for o := range g.Entities {
+		begin := len(s.around)
+		_, entering := g.In(int32(o))
+		for _, r := range entering {
+			leaving := g.Inverse(r)
+			if counts[leaving]++; counts[leaving] == 1 {
+				s.around = append(s.around, leaving)
+			}
+		}
+		own := s.around[begin:]
+		slices.Sort(own)
+		for _, r := range own {
+			s.facts = append(s.facts, counts[r])
+			s.holders[r]++
+			s.edges[r] += counts[r]
+			if counts[r] == 1 {
+				s.single[r]++
+			}
+			counts[r] = 0
+		}
+		s.offsets[o+1] = int64(len(s.around))
+	}
+	s.pair()
+	return s
+}
+
+// pair fills rows.
+func (s *Surroundings) pair() {
+	n := len(s.holders)
+	s.rows = make([]together, n)
+	entities := s.byRelation()
+	counts := make([]int32, n)
+	for q := range int32(n) {
+		t := &s.rows[q]
+		for _, o := range entities[q] {
+			for _, r := range s.relations(o) {
+				if counts[r]++; counts[r] == 1 && r != q {
+					t.relations = append(t.relations, r)
+				}
+			}
+		}
+		slices.Sort(t.relations)
+		for r := range int32(n) {
+			if r == q {
+				continue
+			}
+			t.absent += s.evidence(s.holders[q], s.holders[r], counts[r]).absent
+			if s.holders[q] > 0 {
+				t.absentLess += s.evidence(s.holders[q]-1, s.holders[r], counts[r]).absent
+			}
+		}
+		for _, r := range t.relations {
+			v := s.evidence(s.holders[q], s.holders[r], counts[r])
+			t.both, t.shift = append(t.both, counts[r]), append(t.shift, v.present-v.absent)
+			counts[r] = 0
+		}
+		counts[q] = 0
+	}
+}
+
+// byRelation returns the entities that each relation leaves.
+func (s *Surroundings) byRelation() [][]int32 {
+	entities := make([][]int32, len(s.holders))
+	for r, n := range s.holders {
+		entities[r] = make([]int32, 0, n)
+	}
+	for o := range int32(s.graph.Entities) {
+		for _, r := range s.relations(o) {
+			entities[r] = append(entities[r], o)
+		}
+	}
+	return entities
+}
+
+// relations returns those that leave an entity, ascending.
+func (s *Surroundings) relations(entity int32) []int32 {
+	return s.around[s.offsets[entity]:s.offsets[entity+1]]
+}
+
+// count returns how many edges of a relation leave an entity.
+func (s *Surroundings) count(entity, relation int32) int32 {
+	at, found := slices.BinarySearch(s.relations(entity), relation)
+	if !found {
+		return 0
+	}
+	return s.facts[s.offsets[entity]+int64(at)]
+}
+
+// evidence is what a relation adds to the log odds that an entity has another one, where it is present or absent.
+type evidence struct{ present, absent float64 }
+
+// evidence returns that of a relation which leaves r entities for one that leaves q, both of which leave both entities.
+func (s *Surroundings) evidence(q, r, both int32) evidence {
+	const least = 1e-4
+	entities := float64(s.graph.Entities)
+	rate := (float64(r) + .5) / (entities + 1)
+	share := func(has, of int32, entities float64) float64 {
+		return min(max((float64(has)+smoothing*rate)/(entities+smoothing), least), 1-least)
+	}
+	with, without := share(both, q, float64(q)), share(r-both, r, entities-float64(q))
+	return evidence{math.Log(with / without), math.Log((1 - with) / (1 - without))}
+}
+
+// end is an entity of a fact, seen as the source of its query for the other one, in the graph without the fact.
+type end struct {
+	*Surroundings
+	entity, other     int32
+	relation, inverse int32
+	// stated is set if the graph has the fact, lost if it is the only edge of relation that leaves entity, and lostInverse if its inverse is
+	// the only one that leaves other.
+	stated, lost, lostInverse bool
+}
+
+// end returns the head's end, or with the inverse relation the tail's.
+func (s *Surroundings) end(entity, relation, other int32) end {
+	e := end{Surroundings: s, entity: entity, other: other, relation: relation, inverse: s.graph.Inverse(relation)}
+	if e.stated = s.graph.Has(entity, relation, other); e.stated {
+		e.lost = s.count(entity, relation) == 1
+		e.lostInverse = s.count(other, e.inverse) == 1
+	}
+	return e
+}
+
+// answers returns the number of other answers of the end's query.
+func (e *end) answers() int32 {
+	n := e.count(e.entity, e.relation)
+	if e.stated {
+		n--
+	}
+	return n
+}
+
+// degree returns the number of edges that leave the entity.
+func (e *end) degree() int {
+	degree := e.graph.Degree(e.entity)
+	switch {
+	case e.stated && e.entity == e.other:
+		return degree - 2
+	case e.stated:
+		return degree - 1
+	}
+	return degree
+}
+
+// usual returns the logarithm of the share of the relation's facts which have other answers if this one has, or have none if this one has none.
+func (e *end) usual() float64 {
+	edges, single := e.edges[e.relation], e.single[e.relation]
+	others := e.answers()
+	if e.stated {
+		edges--
+		switch others {
+		case 0:
+			single-- // this fact was the only one
+		case 1:
+			single++ // the other one is now
+		}
+	}
+	like := single
+	if others > 0 {
+		like = edges - single
+	}
+	return math.Log((float64(like) + 1) / (float64(edges) + 2))
+}
+
+// habit returns what the other relations around the entity add to the log odds that it has the relation (naive Bayes).
+func (e *end) habit() float64 {
+	row := &e.rows[e.relation]
+	holders, sum := e.holders[e.relation], row.absent
+	if e.lost {
+		holders, sum = holders-1, row.absentLess
+	}
+	// add replaces what sum has of a relation: absence, counted with the fact.
+	add := func(r int32, present bool) {
+		before, now := row.count(r), e.both(row, r)
+		entities := e.holders[r]
+		if e.lostInverse && r == e.inverse {
+			entities--
+		}
+		v := e.evidence(holders, entities, now)
+		if sum -= e.evidence(holders, e.holders[r], before).absent; present {
+			sum += v.present
+		} else {
+			sum += v.absent
+		}
+	}
+	for _, r := range e.relations(e.entity) {
+		at, known := slices.BinarySearch(row.relations, r)
+		switch {
+		case r == e.relation || r == e.inverse:
+		case known && !e.lost:
+			sum += row.shift[at]
+		default:
+			add(r, true)
+		}
+	}
+	// The inverse has lost an edge, too, which may have left this entity: the fact may be a loop.
+	n := e.count(e.entity, e.inverse)
+	if e.stated && e.entity == e.other {
+		n--
+	}
+	add(e.inverse, n > 0)
+	return sum
+}
+
+// both returns the number of entities that the end's relation and another one leave.
+func (e *end) both(row *together, r int32) int32 {
+	n := row.count(r)
+	has := func(entity, relation int32) bool { return e.count(entity, relation) > 0 }
+	if r != e.inverse {
+		if e.lost && has(e.entity, r) {
+			n--
+		}
+		return n
+	}
+	loop := e.entity == e.other
+	if has(e.entity, r) && (e.lost || loop && e.lostInverse) {
+		n--
+	}
+	if !loop && e.lostInverse && has(e.other, e.relation) {
+		n--
+	}
+	return n
+}
+
+// count returns the number of entities that another relation leaves, too.
+func (t *together) count(r int32) int32 {
+	if at, found := slices.BinarySearch(t.relations, r); found {
+		return t.both[at]
+	}
+	return 0
+}
