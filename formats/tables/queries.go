@@ -73,3 +73,15 @@ func EachQuery(ctx context.Context, url string, each func(source, relation, answ
 		return nil
 	})
 }
+
+// EachAnswered is EachQuery, but a query without an answer is an error.
+func EachAnswered(ctx context.Context, url string, each func(source, relation, answer int32) error) error {
+	row := 0
+	return EachQuery(ctx, url, func(source, relation, answer int32) error {
+		if answer < 0 {
+			return fmt.Errorf("row %d: query (%d, %d) has no answer", row, source, relation)
+		}
+		row++
+		return each(source, relation, answer)
+	})
+}

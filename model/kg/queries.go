@@ -13,14 +13,19 @@ import (
 	"tagnet/model/graph"
 )
 
-// ReadQueries reads a table of queries, whose ids are not checked.
+// ReadQueries reads a table of queries, which may have no answers. It checks no ids.
 func ReadQueries(ctx context.Context, url string) ([]graph.Query, error) {
+	return readQueries(ctx, url, tables.EachQuery)
+}
+
+// readQueries reads a table of queries by a function that calls each for each of them.
+func readQueries(ctx context.Context, url string, every func(ctx context.Context, url string, each func(source, relation, answer int32) error) error) ([]graph.Query, error) {
 	rows, err := tables.CountQueries(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	queries := make([]graph.Query, 0, rows)
-	err = tables.EachQuery(ctx, url, func(source, relation, answer int32) error {
+	err = every(ctx, url, func(source, relation, answer int32) error {
 		queries = append(queries, graph.Query{Source: source, Relation: relation, Answer: answer})
 		return nil
 	})
@@ -49,7 +54,7 @@ func readFacts(ctx context.Context, url string) ([]graph.Fact, error) {
 		return nil, err
 	}
 	facts := make([]graph.Fact, 0, rows)
-	err = tables.EachQuery(ctx, url, func(head, relation, tail int32) error {
+	err = tables.EachAnswered(ctx, url, func(head, relation, tail int32) error {
 		facts = append(facts, graph.Fact{Head: head, Relation: relation, Tail: tail})
 		return nil
 	})
@@ -68,7 +73,7 @@ func CountQueries(ctx context.Context, folder, split string) (int64, error) {
 // SourcesOf returns the distinct sources of the queries of a split of a graph/ folder, ascending.
 func SourcesOf(ctx context.Context, folder, split string) ([]int32, error) {
 	var sources []int32
-	err := tables.EachQuery(ctx, storage.Join(folder, QueriesFile(split)), func(source, _, answer int32) error {
+	err := tables.EachAnswered(ctx, storage.Join(folder, QueriesFile(split)), func(source, _, answer int32) error {
 		sources = append(sources, source)
 		if split == "train" { // whose table lacks the inverse queries
 			sources = append(sources, answer)
@@ -99,7 +104,7 @@ func (k *KG) lockedFacts(ctx context.Context) ([]graph.Fact, error) {
 	facts = k.ids.facts(facts)
 	g := k.Train.Graph
 	for i, f := range facts {
-		if f.Tail < 0 || int(max(f.Head, f.Tail)) >= g.Entities || int(f.Relation) >= g.BaseRelations {
+		if int(max(f.Head, f.Tail)) >= g.Entities || int(f.Relation) >= g.BaseRelations {
 			return nil, fmt.Errorf("%s: fact %d (%d, %d, %d) has an id that is not in the graph", url, i, f.Head, f.Relation, f.Tail)
 		}
 	}
@@ -132,14 +137,14 @@ func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error)
 		return queriesOf(facts, int32(len(k.Relations))), err
 	}
 	url := storage.Join(k.folder, QueriesFile(split))
-	queries, err := ReadQueries(ctx, url)
+	queries, err := readQueries(ctx, url, tables.EachAnswered)
 	if err = k.confirm(ctx, err); err != nil {
 		return nil, err
 	}
 	queries = k.ids.queries(queries)
 	g := k.Of(split).Graph
 	for i, q := range queries {
-		if q.Answer < 0 || int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
+		if int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
 			return nil, fmt.Errorf("%s: query %d (%d, %d, %d) has an id that is not in the graph", url, i, q.Source, q.Relation, q.Answer)
 		}
 	}

@@ -49,7 +49,7 @@ func ReadKeys(ctx context.Context, url string, facts int, c configuration.Config
 	if k.Tails == nil {
 		return Keys{Facts: facts}, nil
 	}
-	err := tables.EachQuery(ctx, url, func(head, relation, tail int32) error {
+	err := tables.EachAnswered(ctx, url, func(head, relation, tail int32) error {
 		k.Add(graph.Fact{Head: head, Relation: relation, Tail: tail})
 		return nil
 	})

@@ -30,7 +30,7 @@ func ReadParts(ctx context.Context, graphFolder string, folder *parts.Folder, li
 	p := &Parts{folder: folder, rows: h.Queries, limit: limit}
 	row, last := int64(0), graph.Query{Source: -1}
 	ordered, counted := true, last
-	err := tables.EachQuery(ctx, url, func(source, relation, _ int32) error {
+	err := tables.EachAnswered(ctx, url, func(source, relation, _ int32) error {
 		q := graph.Query{Source: source, Relation: relation}
 		if q.Source < last.Source || q.Source == last.Source && q.Relation < last.Relation {
 			ordered = false

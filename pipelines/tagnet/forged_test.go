@@ -83,6 +83,8 @@ var forgeries = []struct {
 	{"graph/answers.arrow", answers(3, 0, 70_000), "an id that is not in the graph", [][]string{scores, asks, serves}},
 	{"graph/answers-train.arrow", answers(3, 24, 0), "an id that is not in the graph", [][]string{trains}},
 	{"graph/queries-train.arrow", queries(graph.Query{Source: 1, Relation: 12, Answer: 2}), "an id that is not in the graph", [][]string{trains}},
+	{"graph/queries-train.arrow", queries(graph.Query{Source: 1, Relation: 2, Answer: graph.None}), "has no answer", [][]string{trains}},
+	{"graph/queries-valid.arrow", queries(graph.Query{Source: 1, Relation: 2, Answer: graph.None}), "has no answer", [][]string{scores, trains, counts, searches}},
 	{"graph/queries-valid.arrow", queries(graph.Query{Source: 1, Relation: 24, Answer: 2}), "an id that is not in the graph", [][]string{scores, trains, counts, searches}},
 	{record, number("epoch", -2), "epoch", [][]string{scores, reports}},
 	{record, number("step", -7), "step is -7", [][]string{scores, serves, library}},

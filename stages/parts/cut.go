@@ -31,7 +31,7 @@ func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 		}
 		number++
 	}
-	err = tables.EachQuery(ctx, url, func(source, relation, answer int32) error {
+	err = tables.EachAnswered(ctx, url, func(source, relation, answer int32) error {
 		add(source, relation, answer)
 		if h.Split == parts.Train { // whose table has one of the two queries of a fact
 			add(answer, relation+int32(h.BaseRelations), source)
