@@ -45,13 +45,12 @@ const chunkSize = 8
 // changes no result. group returns a number for relations whose queries are answered faster one after another.
 func NewPool(entities, relations, size int, group func(relation int32) int32, newWorker func() Worker) *Pool {
 	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, idle: make(chan *thread, size)}
-	p.queue = queue{workers: size, most: chunkSize, group: group, work: p.work, open: map[lot]*chunk{}}
+	p.queue = queue{workers: size, most: chunkSize, group: group, work: p.work, open: map[lot][]*chunk{}}
 	return p
 }
 
 // Rank scores every query of a bundle, and keeps the selected candidates of each. It calls done, which may be nil, with the number of rows that were
-// scored since the last call. A panic of a worker is a *PanicError. Once ctx is done, nothing
-// more is computed for the call.
+// scored since the last call. A panic of a worker is a *PanicError. Once ctx is done, nothing more is computed for the call.
 func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done func(rows int)) (*Scored, error) {
 	if err := b.Check(p.entities, p.relations); err != nil {
 		return nil, err

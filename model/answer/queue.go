@@ -31,9 +31,9 @@ type queue struct {
 	work func(ctx context.Context, c *chunk)
 
 	mu      sync.Mutex
-	turns   []*call        // those that have chunks which wait, the next first
-	open    map[lot]*chunk // of the chunks that wait, the newest of each lot
-	running int            // workers at work
+	turns   []*call          // those that have chunks which wait, the next first
+	open    map[lot][]*chunk // the chunks that wait, of each lot the newest last
+	running int              // workers at work
 }
 
 // lot is what queries have in common that are cheap together.
@@ -149,13 +149,17 @@ func (q *queue) lot(r Request) lot {
 func (q *queue) join(a asker) {
 	query := a.call.queries[a.at]
 	of := q.lot(query)
-	into, position := q.open[of], -1
-	if into != nil {
+	var into *chunk
+	position := -1
+	for _, into = range q.open[of] {
 		position = slices.IndexFunc(into.queries, func(s shared) bool { return s.relation == query.Relation })
+		if position >= 0 {
+			break
+		}
 	}
 	if into == nil || position < 0 && len(into.queries) == q.most {
 		into = &chunk{lot: of}
-		q.open[of] = into
+		q.open[of] = append(q.open[of], into)
 	}
 	if position < 0 {
 		position = len(into.queries)
@@ -187,12 +191,18 @@ func (q *queue) leave(c *call) {
 		if of.calls--; of.calls > 0 {
 			continue
 		}
-		if q.open[of.lot] == of { // a later query must not join it
-			delete(q.open, of.lot)
-		}
+		q.close(of)
 		if of.cancel != nil {
 			of.cancel(errAbandoned)
 		}
+	}
+}
+
+// close lets no more queries join a chunk.
+func (q *queue) close(c *chunk) {
+	open := slices.DeleteFunc(q.open[c.lot], func(o *chunk) bool { return o == c })
+	if q.open[c.lot] = open; len(open) == 0 {
+		delete(q.open, c.lot)
 	}
 }
 
@@ -227,9 +237,7 @@ func (q *queue) take() (*chunk, context.Context) {
 		if c.next++; c.next < len(c.chunks) {
 			q.turns = append(q.turns, c)
 		}
-		if q.open[next.lot] == next {
-			delete(q.open, next.lot)
-		}
+		q.close(next)
 		next.taken = true
 		var ctx context.Context
 		ctx, next.cancel = context.WithCancelCause(context.Background())

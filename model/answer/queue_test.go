@@ -17,7 +17,7 @@ import (
 	"tagnet/model/subgraph"
 )
 
-// gate holds up the computations of its workers until it is open, or their context ends. Then relation 8 fails, and relation 9 panics.
+// gate holds up the computations of its workers until it is open, or their context ends. Then relation 18 fails, and relation 19 panics.
 type gate struct {
 	started chan string // source and relations of each computation
 	open    chan struct{}
@@ -37,17 +37,17 @@ func (g *gated) ScoresWithout(ctx context.Context, q graph.Query, part *subgraph
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if slices.Contains(relations, 8) {
-		return errors.New("relation 8")
+	if slices.Contains(relations, 18) {
+		return errors.New("relation 18")
 	}
-	if slices.Contains(relations, 9) {
-		panic("relation 9")
+	if slices.Contains(relations, 19) {
+		panic("relation 19")
 	}
 	return g.fake.ScoresWithout(ctx, q, part, relations, scores)
 }
 
 func (g *gate) pool(workers int) *Pool {
-	return NewPool(entities, 10, workers, oneGroup, func() Worker { return &gated{fake{fail: -1}, g} })
+	return NewPool(entities, 20, workers, oneGroup, func() Worker { return &gated{fake{fail: -1}, g} })
 }
 
 // computed returns what began since it was called before.
@@ -111,7 +111,7 @@ func TestJoins(t *testing.T) {
 	p.watch = func(queries int, _ time.Duration) { sizes = append(sizes, queries) }
 	calls := []*call{ask(p, [2]int32{1, 0})}
 	<-g.started
-	for relation := range int32(8) {
+	for relation := range int32(9) {
 		calls = append(calls, ask(p, [2]int32{2, relation}), ask(p, [2]int32{2, relation}))
 	}
 	calls = append(calls, ask(p, [2]int32{2, 0}, [2]int32{3, 1})) // of a chunk that is full
@@ -126,14 +126,14 @@ func TestJoins(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"2 [0 1]", "2 [2 3]", "2 [4 5]", "2 [6 7]", "3 [1]", "2 [3]"}
+	want := []string{"2 [0 1]", "2 [2 3]", "2 [4 5]", "2 [6 7]", "2 [8]", "3 [1]", "2 [3]"}
 	if diff := cmp.Diff(want, g.computed()); diff != "" {
 		t.Errorf("computed (-want +got):\n%s", diff)
 	}
 	if err := p.use(t.Context(), func(*thread) error { return nil }); err != nil { // the worker has said all sizes
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{1, 8, 1, 1}, sizes); diff != "" {
+	if diff := cmp.Diff([]int{1, 8, 1, 1, 1}, sizes); diff != "" {
 		t.Errorf("sizes of chunks (-want +got):\n%s", diff)
 	}
 }
@@ -148,7 +148,7 @@ func TestAbandoned(t *testing.T) {
 	begun := []string{<-g.started}
 	p.queue.leave(waiting)
 	p.queue.leave(shared)
-	after := ask(p, [2]int32{2, 2}) // must not join what is left of source 2
+	after := ask(p, [2]int32{4, 2})
 	p.queue.leave(running)
 	begun = append(begun, <-g.started) // the computation for running has ended
 	close(g.open)
@@ -157,8 +157,13 @@ func TestAbandoned(t *testing.T) {
 			t.Errorf("call %d of those that stay: %v, %v", i+1, c.ranked[0], err)
 		}
 	}
-	if diff := cmp.Diff([]string{"1 [0]", "3 [0]", "2 [2]"}, append(begun, g.computed()...)); diff != "" {
+	if diff := cmp.Diff([]string{"1 [0]", "3 [0]", "4 [2]"}, append(begun, g.computed()...)); diff != "" {
 		t.Errorf("computed (-want +got):\n%s", diff)
+	}
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	if len(p.queue.open) > 0 {
+		t.Errorf("%d chunks are open after the last call", len(p.queue.open))
 	}
 }
 
@@ -168,20 +173,20 @@ func TestErrorsAreOfTheirQueries(t *testing.T) {
 	g := newGate()
 	p := g.pool(1)
 	busy := ask(p, [2]int32{1, 0})
-	failing, beside := ask(p, [2]int32{2, 8}), ask(p, [2]int32{2, 0})
-	panicking, with, later := ask(p, [2]int32{3, 9}), ask(p, [2]int32{3, 0}), ask(p, [2]int32{1, 1})
+	failing, beside := ask(p, [2]int32{2, 18}), ask(p, [2]int32{2, 0})
+	panicking, with, later := ask(p, [2]int32{3, 19}), ask(p, [2]int32{3, 0}), ask(p, [2]int32{1, 1})
 	close(g.open)
 	for _, c := range []*call{busy, beside, later} {
 		if err := ended(c)[0]; err != nil {
 			t.Errorf("(%d, %d, ?): %v", c.queries[0].Source, c.queries[0].Relation, err)
 		}
 	}
-	if err := ended(failing)[0]; err == nil || err.Error() != "relation 8" {
+	if err := ended(failing)[0]; err == nil || err.Error() != "relation 18" {
 		t.Errorf("a query that fails: %v", err)
 	}
 	for _, c := range []*call{panicking, with} {
 		var broken *PanicError
-		if err := ended(c)[0]; !errors.As(err, &broken) || broken.Value != "relation 9" || len(broken.Stack) == 0 {
+		if err := ended(c)[0]; !errors.As(err, &broken) || broken.Value != "relation 19" || len(broken.Stack) == 0 {
 			t.Errorf("(%d, %d, ?): %v, want the panic", c.queries[0].Source, c.queries[0].Relation, err)
 		}
 	}
