@@ -21,8 +21,7 @@ type Triple struct {
 func TripleRequests(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []Request {
 	rows := make([]Row, 0, 2*len(triples))
 	for _, t := range triples {
-		asTail := graph.Query{Source: t.Head, Relation: t.Relation, Answer: t.Tail}
-		asHead := graph.Query{Source: t.Tail, Relation: g.Inverse(t.Relation), Answer: t.Head}
+		asTail, asHead := t.Queries(int32(g.BaseRelations))
 		asTail.Removal, asHead.Removal = g.RemovalOf(asTail), g.RemovalOf(asHead)
 		rows = append(rows, Row{Number: 2 * t.Number, Query: asTail}, Row{Number: 2*t.Number + 1, Query: asHead})
 	}

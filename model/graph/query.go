@@ -26,6 +26,13 @@ const (
 	RemoveOneHop
 )
 
+// Queries returns the two queries that a fact answers, for its tail and for its head. There are so many relations without their inverses.
+func (f Fact) Queries(baseRelations int32) (tail, head Query) {
+	tail = Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+	head = Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}
+	return tail, head
+}
+
 // Touches reports whether o may have lost an in-edge.
 func (q Query) Touches(o int32) bool {
 	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer)

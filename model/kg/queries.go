@@ -155,9 +155,8 @@ func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error)
 func queriesOf(facts []graph.Fact, baseRelations int32) []graph.Query {
 	queries := make([]graph.Query, 0, 2*len(facts))
 	for _, f := range facts {
-		queries = append(queries,
-			graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail},
-			graph.Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head})
+		tail, head := f.Queries(baseRelations)
+		queries = append(queries, tail, head)
 	}
 	slices.SortFunc(queries, compareQueries)
 	return queries

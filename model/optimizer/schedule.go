@@ -167,10 +167,10 @@ func groupedSchedule(k Keys, order []int32, batch, most int, seed uint64, epoch 
 
 // Example returns the query that d draws from facts over baseRelations relations, without its known answers.
 func (d Draw) Example(facts []graph.Fact, baseRelations int32, seed uint64, epoch int) Example {
-	f := facts[d.Fact]
-	e := Example{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}, Key: d.key(seed, epoch)}
-	if d.Inverse {
-		e.Source, e.Relation, e.Answer = f.Tail, f.Relation+baseRelations, f.Head
+	e := Example{Key: d.key(seed, epoch)}
+	tail, head := facts[d.Fact].Queries(baseRelations)
+	if e.Query = tail; d.Inverse {
+		e.Query = head
 	}
 	return e
 }
