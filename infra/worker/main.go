@@ -16,7 +16,6 @@ import (
 	_ "tagnet/stages/discover"
 	_ "tagnet/stages/distances"
 	_ "tagnet/stages/evaluate"
-	_ "tagnet/stages/explain"
 	_ "tagnet/stages/graph"
 	_ "tagnet/stages/learn"
 	_ "tagnet/stages/messages"

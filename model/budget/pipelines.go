@@ -52,19 +52,16 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 	}
 }
 
-// Explain estimates explaining answers with so many paths each, by shards of at most shardRows paths.
-func Explain(s Sizes, c configuration.Configuration, paths, shardRows int) Estimate {
+// Explaining returns the estimate of a scoring that explains answers with so many paths each, of all answers and of those of a shard, from
+// that of the scoring.
+func (e Estimate) Explaining(s Sizes, c configuration.Configuration, paths int, all, shard int64) Estimate {
 	const perRow = 3 << 10 // a row with its text and steps, and its columns before and after they are compressed
-	return Estimate{
-		Task: "explaining on this graph",
-		Rows: []Row{
-			{"graph", s.graph()},
-			{"ids of names", 64 * s.Entities},
-			{"parameters", 8*parameterCount(s, c) + folded(s, c) + int64(c.Layers)*maps(c)},
-			{"explanations", Shards * perRow * int64(shardRows)},
-		},
-		Thread: explainer(s, c, paths),
-	}
+	e.Task += " and explaining"
+	e.Rows = append(slices.Clone(e.Rows),
+		Row{"maps to explain", folded(s, c) + int64(c.Layers)*maps(c)},
+		Row{"explanations", perRow * int64(paths) * min(all, Shards*shard)})
+	e.Thread += explainer(s, c, paths)
+	return e
 }
 
 // Ask estimates scoring queries that are made where they are scored, with lists of so many entities: what Score estimates for

@@ -46,6 +46,14 @@ type Fact struct {
 	Held         Held
 }
 
+// Query returns the query that explains the fact as its answer: that for its tail, unless only that for its head lists it.
+func (f *Fact) Query(baseRelations int32) graph.Query {
+	if f.Tails.Position > 0 {
+		return graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+	}
+	return graph.Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}
+}
+
 // CandidateBytes is the size of a candidate on disk.
 const CandidateBytes = externalsort.WideBytes
 

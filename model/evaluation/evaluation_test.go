@@ -9,10 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/metrics"
+	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
+	"tagnet/model/explanation"
 	"tagnet/model/graph"
+	"tagnet/model/propagation"
 	"tagnet/model/ranking"
 )
 
@@ -152,6 +155,41 @@ func TestRows(t *testing.T) {
 		"0\ty\t~likes\t1\tz\t0\t0.25\tfalse\t-1\n"
 	if got := string(Answers(predictions)); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestExplanations names the paths to the best answers of a bundle, of which those of an inverse relation are heads.
+func TestExplanations(t *testing.T) {
+	t.Parallel()
+	best := BestOf(someScores()[1])
+	if len(best) != 1 || best[0].Number != 0 || best[0].Query != (graph.Query{Source: 1, Relation: 2, Answer: 2}) {
+		t.Fatalf("the best answers are %+v", best)
+	}
+	best[0].Paths = []explanation.Path{{Weight: .5, Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}}, {Weight: -1}}
+	rows, err := Explanations([]string{"x", "y", "z"}, someNames.Relations, best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []parquet.Explanation{
+		{Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 1, Weight: .5, Text: "y -~knows-> x -likes-> z",
+			Steps: `[{"from":"y","relation":"knows","inverse":true,"to":"x"},{"from":"x","relation":"likes","inverse":false,"to":"z"}]`},
+		{Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 2, Weight: -1, Steps: "null"},
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	if text, want := string(ExplanationLines(rows[:1])), "0\ty\t~likes\tz\t1\t0.5\ty -~knows-> x -likes-> z\n"; text != want {
+		t.Errorf("the line is %q, want %q", text, want)
+	}
+}
+
+// TestHostileNamesInExplanations writes lines of a graph with names that a terminal would obey.
+func TestHostileNamesInExplanations(t *testing.T) {
+	t.Parallel()
+	row := parquet.Explanation{Direction: "tail", Source: "a\x1b[31m", Relation: "r\tx", Entity: "b", Path: 1, Weight: 0.5, Text: "a\x1b[31m -r\tx-> b"}
+	line := strings.TrimSuffix(string(ExplanationLines([]parquet.Explanation{row})), "\n")
+	if fields := strings.Split(line, "\t"); len(fields) != 7 || names.Escape(line) != strings.ReplaceAll(line, "\t", `\t`) {
+		t.Errorf("%d fields: %q", len(fields), line)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/model/discovery"
@@ -34,19 +33,6 @@ func (n Names) Facts(list []discovery.Ranked, before int, m *discovery.Model, mi
 		rows[i] = row
 	}
 	return rows
-}
-
-// FactAnswer returns a fact of a list as an answer of one of its queries: that for its tail, unless only that for its head lists it. The
-// query is numbered by the position of the fact.
-func FactAnswer(f parquet.Fact) parquet.Prediction {
-	p := parquet.Prediction{Query: f.Position, Direction: metrics.Tail, Source: f.Head, Relation: f.Relation, Entity: f.Tail, Hops: f.Hops, Probability: f.Probability}
-	if f.TailScore != nil {
-		p.Position, p.Score = *f.TailPosition, *f.TailScore
-		return p
-	}
-	p.Direction, p.Source, p.Entity = metrics.Head, f.Tail, f.Head
-	p.Position, p.Score = *f.HeadPosition, *f.HeadScore
-	return p
 }
 
 // FactsHeading is the first line of facts.tsv.

@@ -2,12 +2,16 @@ package evaluation
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
+	"tagnet/model"
 	"tagnet/model/answer"
 	"tagnet/model/calibration"
+	"tagnet/model/explanation"
+	"tagnet/model/graph"
 )
 
 // Names are the names of the entities of the graph that is queried and of the base relations, by id.
@@ -76,6 +80,55 @@ func (n Names) Predictions(s *answer.Scored, c *calibration.Calibration) []parqu
 		}
 	}
 	return rows
+}
+
+// Explained is an answer with the best paths to it, which are numbered as the query's first row, or as the fact.
+type Explained struct {
+	Number int64
+	graph.Query
+	Paths []explanation.Path
+}
+
+// BestOf returns the best candidates of a bundle's queries, without paths.
+func BestOf(s *answer.Scored) (best []Explained) {
+	for _, q := range s.Queries {
+		for _, candidate := range q.Best {
+			best = append(best, Explained{q.Row, graph.Query{Source: q.Source, Relation: q.Relation, Answer: candidate.Entity}, nil})
+		}
+	}
+	return best
+}
+
+// Explanations returns the rows of a part of explanations, with the names of the entities and base relations.
+func Explanations(entities, relations []string, explained []Explained) ([]parquet.Explanation, error) {
+	var rows []parquet.Explanation
+	for _, e := range explained {
+		direction, relation := Directed(relations, e.Relation)
+		for i, path := range model.NamedPaths(entities, relations, e.Paths) {
+			steps, err := json.Marshal(path.Steps)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, parquet.Explanation{
+				Query: e.Number, Direction: direction, Source: entities[e.Source], Relation: relation, Entity: entities[e.Answer],
+				Path: int32(i + 1), Weight: path.Weight, Text: path.Text(), Steps: string(steps),
+			})
+		}
+	}
+	return rows, nil
+}
+
+// ExplanationsHeading is the first line of explanations.tsv.
+const ExplanationsHeading = "query\tsource\trelation\tanswer\tpath\tweight\ttext\n"
+
+// ExplanationLines returns lines of explanations.tsv: one for each path, inverse relations with a leading ~.
+func ExplanationLines(rows []parquet.Explanation) []byte {
+	var text bytes.Buffer
+	for _, r := range rows {
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%.6g\t%s\n",
+			r.Query, names.Field(r.Source), names.Field(Queried(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
+	}
+	return text.Bytes()
 }
 
 // AnswersHeading is the first line of answers.tsv.

@@ -82,9 +82,9 @@ func (a *asked) Len() int { return a.sourceCount() * len(a.relations) }
 
 // Cut cuts the queries into ranges as those of a table, but between sources where it can, so that one worker answers all queries of
 // a source.
-func (a *asked) Cut(work float64, best int) [][2]int {
+func (a *asked) Cut(p Params) [][2]int {
 	each, total := len(a.relations), a.Len()
-	most := max(1, total/shards(total, work)) // queries of a range
+	most := max(1, total/shards(total, p.Work)) // queries of a range
 	var ranges [][2]int
 	from, rows, pair := 0, 0, 0
 	end := func(to int) {
@@ -94,9 +94,9 @@ func (a *asked) Cut(work float64, best int) [][2]int {
 		from, rows = to, 0
 	}
 	for i := range a.sourceCount() {
-		at, size := i*each, each*best
+		at, size := i*each, each*p.rows()
 		if a.beside {
-			size += a.knownOf(a.source(i), &pair)
+			size += a.knownOf(a.source(i), &pair) * AnswerRows(p.Paths)
 		}
 		if rows+size > MaxRows || at-from+each > max(most, each) {
 			end(at)
@@ -106,7 +106,7 @@ func (a *asked) Cut(work float64, best int) [][2]int {
 			continue
 		}
 		// The source has more queries than a range.
-		step := max(1, min(most, MaxRows/max(1, best)))
+		step := max(1, min(most, MaxRows/max(1, p.rows())))
 		for from+step < at+each {
 			end(from + step)
 		}

@@ -11,9 +11,21 @@ const (
 	shardWork = 1 << 35
 	// maxShards is the most shards of large work, so that each of a few hundred workers has some and files are not many.
 	maxShards = 256
-	// MaxRows bounds the rows of a shard's tables, which a worker holds.
-	MaxRows = 1 << 17
+	// MaxRows bounds the rows of a shard's tables, which a worker holds, and MaxPaths those of its explanations, each of which counts as
+	// rowsOfPath: it has a text and steps.
+	MaxRows    = 1 << 17
+	MaxPaths   = MaxRows / rowsOfPath
+	rowsOfPath = 8
+	// ExplanationWork is about how many queries take the work of an explanation, at most: it propagates forward and backward over what
+	// the answer depends on.
+	ExplanationWork = 10
 )
+
+// AnswerRows returns how many rows an answer counts as that is explained by so many paths.
+func AnswerRows(paths int) int { return 1 + rowsOfPath*paths }
+
+// rows returns how many rows the best candidates of a query count as.
+func (p Params) rows() int { return p.Best * AnswerRows(p.Paths) }
 
 // Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
 // each entity in every layer.

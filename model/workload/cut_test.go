@@ -8,6 +8,26 @@ import (
 	"tagnet/model/answer"
 )
 
+// TestCutByPaths cuts queries whose answers are explained into ranges of a bounded number of paths.
+func TestCutByPaths(t *testing.T) {
+	t.Parallel()
+	p := Params{Best: 100, Paths: 10}
+	for name, queries := range map[string]Queries{
+		"of a table": listed{queries: someQueries()}, "of lists": &asked{entities: 155, relations: []int32{0}},
+	} {
+		ranges, next := queries.Cut(p), 0
+		for _, r := range ranges {
+			if paths := (r[1] - r[0]) * p.Best * p.Paths; r[0] != next || paths > MaxPaths {
+				t.Errorf("%s: range %v after %d has %d paths, want at most %d", name, r, next, paths, MaxPaths)
+			}
+			next = r[1]
+		}
+		if most := 2 + queries.Len()*p.Best*p.Paths/MaxPaths; next != queries.Len() || len(ranges) > most {
+			t.Errorf("%s: %d ranges, the last to %d, want at most %d", name, len(ranges), next, most)
+		}
+	}
+}
+
 // someQueries returns 155 queries with one to six rows each.
 func someQueries() []answer.Request {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -85,9 +85,9 @@ func (g *given) Range(from, to int) ([]answer.Request, error) {
 }
 
 // Cut cuts the lines into ranges of equal length.
-func (g *given) Cut(work float64, _ int) (ranges [][2]int) {
+func (g *given) Cut(p Params) (ranges [][2]int) {
 	n, queries := len(g.lines), 2*g.each
-	count := min(n, int(Count(int64(n), int64(n*queries), float64(queries)*work)))
+	count := min(n, int(Count(int64(n), int64(n*queries), float64(queries)*p.Work)))
 	for i := range count {
 		ranges = append(ranges, [2]int{i * n / count, (i + 1) * n / count})
 	}

@@ -88,8 +88,8 @@ func (p *Parts) Rows() int64 {
 func (p *Parts) Len() int { return len(p.firsts) }
 
 // Cut cuts the queries as those of a table.
-func (p *Parts) Cut(work float64, best int) [][2]int {
-	return cut(len(p.firsts), func(i int) int { return p.taken(p.firsts[i], p.end(i)) }, work, best)
+func (p *Parts) Cut(of Params) [][2]int {
+	return cut(len(p.firsts), func(i int) int { return p.taken(p.firsts[i], p.end(i)) }, of.Work, of.rows())
 }
 
 // Range reads the queries [from, to), with their parts.

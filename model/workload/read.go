@@ -34,9 +34,10 @@ type Params struct {
 	Limit int64
 	// Parts are the parts of the graph that the split's queries are read from, with these; its zero value reads them from tables.
 	Parts parts.Place
-	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it; see Queries.Cut.
-	Work float64
-	Best int
+	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it, each of which is explained by so
+	// many Paths; see Queries.Cut.
+	Work        float64
+	Best, Paths int
 }
 
 // Queries are distinct queries, numbered from 0.
@@ -45,9 +46,8 @@ type Queries interface {
 	Len() int
 	// Range returns the queries [from, to), ordered by source and relation.
 	Range(from, to int) ([]answer.Request, error)
-	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the multiply-adds of a query and the
-	// candidates that are kept for it.
-	Cut(work float64, best int) [][2]int
+	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the Work, Best and Paths of the parameters.
+	Cut(p Params) [][2]int
 }
 
 // Read returns the queries that the parameters select from the graph, which is loaded from p.Graph.
@@ -121,8 +121,8 @@ type listed struct {
 
 func (l listed) Len() int { return len(l.queries) }
 
-func (l listed) Cut(work float64, best int) [][2]int {
-	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) }, work, best)
+func (l listed) Cut(p Params) [][2]int {
+	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) }, p.Work, p.rows())
 }
 
 func (l listed) Range(from, to int) ([]answer.Request, error) {

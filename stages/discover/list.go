@@ -20,6 +20,7 @@ import (
 	"tagnet/model/evaluation"
 	modelgraph "tagnet/model/graph"
 	"tagnet/stages/graph"
+	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
 
@@ -48,6 +49,8 @@ type ListParams struct {
 	Least float64
 	// Missing is that of discovery.Model.Probability.
 	Missing float64
+	// Model explains the facts, if it has Paths.
+	Model score.Params
 }
 
 // model returns the model that Fit wrote, or nil.
@@ -59,15 +62,18 @@ func (p ListParams) model(ctx context.Context) (*discovery.Model, error) {
 	return m, err
 }
 
-// List writes the list of new facts, and compares it with those of the test split. Output: the URL of metrics.DiscoveryFile, the last
-// file written.
+// List writes the list of new facts, explains them, and compares the list with those of the test split. Output: the URL of
+// metrics.DiscoveryFile, when all is written.
 func List(s beam.Scope, p ListParams) beam.PCollection {
 	s = s.Scope("discover.List")
 	ranges := beam.Reshuffle(s, beam.ParDo(s, &modelFn{Params: p}, beam.Impulse(s)))
 	counted := beam.GroupByKey(s, beam.AddFixedKey(s, beam.ParDo(s, &countFn{Params: p.MergeParams, True: discovery.Test, False: discovery.New}, ranges)))
 	chosen := beam.Reshuffle(s, beam.ParDo(s, &cutFn{Params: p}, counted))
 	selected := beam.GroupByKey(s, beam.AddFixedKey(s, beam.ParDo(s, &selectFn{Params: p}, chosen)))
-	return beam.ParDo(s, &writeFn{Params: p}, selected)
+	if p.Model.Paths == 0 {
+		return beam.ParDo(s, &writeFn{Params: p}, selected)
+	}
+	return explain(s, p, selected)
 }
 
 type modelFn struct{ Params ListParams }
@@ -199,45 +205,53 @@ const RowsPerPart = 1 << 17
 
 // ProcessElement writes the list.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) error {
-	ctx = f.Params.Lock.Guard(ctx)
-	best := discovery.Best{Most: f.Params.Most}
+	if _, err := f.Params.write(ctx, elements); err != nil {
+		return err
+	}
+	emit(storage.Join(f.Params.Folder, metrics.DiscoveryFile))
+	return nil
+}
+
+// write writes the list that is made of elements of selectFn, and returns the queries that explain its facts.
+func (p ListParams) write(ctx context.Context, elements func(*[]byte) bool) (queries []modelgraph.Query, err error) {
+	ctx = p.Lock.Guard(ctx)
+	best := discovery.Best{Most: p.Most}
 	var element []byte
 	size := binary.Size(selected{})
 	for elements(&element) {
 		read := make([]selected, len(element)/size)
 		if err := binary.Read(bytes.NewReader(element), binary.LittleEndian, read); err != nil {
-			return err
+			return nil, err
 		}
 		for _, s := range read {
 			fact := discovery.Fact{Fact: s.Fact, Tails: s.Tails, Heads: s.Heads, Distance: s.Distance}
 			best.Add(discovery.Ranked{Fact: fact, Score: s.Score})
 		}
 	}
-	loaded, err := graph.Load(ctx, f.Params.Graph, f.Params.Without...)
+	loaded, err := graph.Load(ctx, p.Graph, p.Without...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m, err := f.Params.model(ctx)
+	m, err := p.model(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	entities := loaded.Of(f.Params.Split).Entities
+	entities := loaded.Of(p.Split).Entities
 	names := evaluation.Names{Entity: func(id int32) string { return entities[id] }, Relations: loaded.Relations}
 	sorted := best.Sorted()
-	table := storage.Join(f.Params.Folder, Table)
+	table := storage.Join(p.Folder, Table)
 	parts := max(1, (len(sorted)+RowsPerPart-1)/RowsPerPart)
 	for part := range parts {
 		from := part * RowsPerPart
-		rows := names.Facts(sorted[from:min(len(sorted), from+RowsPerPart)], from, m, f.Params.Missing)
+		rows := names.Facts(sorted[from:min(len(sorted), from+RowsPerPart)], from, m, p.Missing)
 		if err := parquet.Write(ctx, parquet.PartFile(table, part, parts), rows); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := parquet.WriteText(ctx, storage.Join(f.Params.Folder, Text), evaluation.FactsHeading, table, parts, evaluation.FactLines); err != nil {
-		return err
+	for i := range sorted {
+		queries = append(queries, sorted[i].Query(int32(len(loaded.Relations))))
 	}
-	emit(storage.Join(f.Params.Folder, metrics.DiscoveryFile))
-	return nil
+	return queries, parquet.WriteText(ctx, storage.Join(p.Folder, Text), evaluation.FactsHeading, table, parts, evaluation.FactLines)
 }
 
 // Spills returns the files of some candidates, which are needed only until there is a list.

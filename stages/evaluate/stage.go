@@ -39,7 +39,7 @@ func decode(data []byte) (*evaluation.Gatherer, error) {
 	return g, json.Unmarshal(data, g)
 }
 
-// Params are the parameters of Evaluate.
+// Params are the parameters of Evaluate. The answers to a user's queries are explained if Model has Paths.
 type Params struct {
 	// Queries selects the queries. Those of a user, in Queries.Queries or Queries.Ask, have no labeled answers: Evaluate writes answers.tsv
 	// instead of ranks and metrics.
@@ -168,7 +168,10 @@ func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.S
 	} else if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err
 	}
-	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored, c))
+	if err := parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored, c)); err != nil || f.Params.Model.Paths == 0 {
+		return err
+	}
+	return score.Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.BestOf(scored))
 }
 
 // mergeFn merges what shards gathered.
@@ -237,8 +240,13 @@ func (f *writeFn) sample(ctx context.Context) (*metrics.Sample, error) {
 	return bootstrap.Sample(f.Params.All), err
 }
 
-// answers writes the text of all predictions, a part at a time. Parts are in the order of the user's file, as are the
-// queries of each.
+// answers writes the texts of all explanations, if there are any, and predictions, a part at a time. Parts are in the order of the user's
+// file, as are the queries of each.
 func (f *writeFn) answers(ctx context.Context, url string, g *evaluation.Gatherer) error {
+	if f.Params.Model.Paths > 0 {
+		if err := score.WriteExplanations(ctx, f.Params.Folder, g.Shards); err != nil {
+			return err
+		}
+	}
 	return parquet.WriteText(ctx, url, evaluation.AnswersHeading, f.Params.url(PredictionsTable), g.Shards, evaluation.Answers)
 }

@@ -50,6 +50,10 @@ type Params struct {
 	Candidates string
 	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load.
 	RelationGraph string
+	// Paths is the number of paths by which Explain explains an answer, 0 where none is explained. Walks takes all walks for paths, as
+	// model.Walks does.
+	Paths int
+	Walks bool
 	// Parts are the parts of the graph that the queries of workload.Params have; its zero value stands for the graph.
 	Parts parts.Place
 	// Reach takes the place of the checkpoint's configuration.Configuration.Reach.
@@ -90,11 +94,16 @@ func Rank(ctx context.Context, p Params, b *answer.Bundle) (*answer.Scored, erro
 		worker.Forget("model") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, modelgraph.Named(err, m.View.Entities, m.KG.Relations))
+		return nil, p.named(m, err)
 	}
 	scoredQueries.Inc(ctx, int64(len(b.Queries)))
 	sentMessages.Inc(ctx, scored.Messages)
 	return scored, nil
+}
+
+// named returns an error of the model with the names of what it is about.
+func (p Params) named(m *answer.Model, err error) error {
+	return fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, modelgraph.Named(err, m.View.Entities, m.KG.Relations))
 }
 
 // Score scores the queries of the shard and passes the result to use, which must not keep it: the memory of the shard is counted
@@ -137,7 +146,7 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	}
 	lasting := p
 	lasting.Announce = "" // of one pipeline alone, as is what is wanted of the model
-	lasting.Best, lasting.Known, lasting.Candidates = 0, 0, ""
+	lasting.Best, lasting.Known, lasting.Candidates, lasting.Paths, lasting.Walks = 0, 0, "", 0, false
 	v := version{fmt.Sprint(lasting), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
 	return worker.Load(worker.Key{Kind: "model"}, v, func() (*answer.Model, error) {
 		budget.Limit(p.Memory) // as long as the process lives

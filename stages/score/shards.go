@@ -24,8 +24,8 @@ func init() {
 // table.
 type Shard struct{ Number, Of, From, To int }
 
-// Shards cuts the queries of a split into shards: PCollection<Shard>. The shards depend on the queries, Work and Best
-// alone. Workers read queries and known answers themselves, once per process.
+// Shards cuts the queries of a split into shards: PCollection<Shard>. The shards depend on the queries, Work, Best and
+// Paths alone. Workers read queries and known answers themselves, once per process.
 func Shards(s beam.Scope, p workload.Params) beam.PCollection {
 	s = s.Scope("score.Shards")
 	return beam.Reshuffle(s, beam.ParDo(s, &cutFn{Params: p}, beam.Impulse(s)))
@@ -39,7 +39,7 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) 
 	if err != nil {
 		return err
 	}
-	ranges := queries.Cut(f.Params.Work, f.Params.Best)
+	ranges := queries.Cut(f.Params)
 	for number, r := range ranges {
 		emit(Shard{number, len(ranges), r[0], r[1]})
 	}

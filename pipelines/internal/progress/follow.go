@@ -36,6 +36,7 @@ func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop f
 	return func() {
 		cancel()
 		done.Wait()
+		b.follow(name, since, before)
 	}
 }
 
@@ -56,7 +57,7 @@ func (b *Bar) follow(name string, since, before int64) {
 	if n > 0 {
 		b.Set(before + n)
 	}
-	if note != "" {
+	if note != "" && b.before == nil { // the line of both has one note
 		b.Note("%s", note)
 	}
 }

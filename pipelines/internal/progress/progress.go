@@ -54,6 +54,8 @@ type Bar struct {
 	first       int64
 	drawn       bool
 	ended       bool
+	also        *Bar // shown behind this one, or nil
+	before      *Bar // the one that this is shown behind, or nil
 }
 
 // Begin starts a step of total units ("sources", "queries", ...), or of an unknown number of them if
@@ -63,6 +65,16 @@ func (d *Display) Begin(label string, total int64, unit string) *Bar {
 	defer d.mu.Unlock()
 	now := d.now()
 	return &Bar{d: d, label: label, unit: unit, total: total, begun: now, last: now}
+}
+
+// Also begins another count of the same step, which is shown behind that of the bar, once it has units, and alone when the bar is full. It ends
+// with the bar.
+func (b *Bar) Also(label string, total int64, unit string) *Bar {
+	also := b.d.Begin(label, total, unit)
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.also, also.before = also, b
+	return also
 }
 
 // Set sets the number of completed units. It ignores a smaller number than before, since counters
@@ -109,6 +121,9 @@ func (b *Bar) End() {
 		return
 	}
 	b.ended = true
+	if b.also != nil {
+		b.also.ended = true
+	}
 	if b.drawn && b.d.terminal {
 		fmt.Fprint(b.d.w, "\r\x1b[K")
 	}
@@ -116,6 +131,14 @@ func (b *Bar) End() {
 	if took < silentBelow {
 		return
 	}
+	b.sum(took)
+	if b.also != nil {
+		b.also.sum(took)
+	}
+}
+
+// sum prints what a step has done.
+func (b *Bar) sum(took time.Duration) {
 	text := fmt.Sprintf("%s: %s %s in %s", b.label, Count(b.done-b.first), b.unit, Duration(took))
 	if b.note != "" {
 		text += ", " + b.note
@@ -149,6 +172,10 @@ func Readable(format string, arguments ...any) string {
 }
 
 func (b *Bar) draw() {
+	if b.before != nil {
+		b.before.draw()
+		return
+	}
 	now := b.d.now()
 	every := plainEvery
 	if b.d.terminal {
@@ -166,8 +193,20 @@ func (b *Bar) draw() {
 	fmt.Fprintln(b.d.w, b.text(now, false))
 }
 
-// text returns the bar's line: label, percentage, count, rate, time left, note.
+// text returns the bar's line: its counts, and the note.
 func (b *Bar) text(now time.Time, bar bool) string {
+	text := b.counts(now, bar)
+	if b.note != "" {
+		text += "  " + b.note
+	}
+	return text
+}
+
+// counts returns label, percentage, count, rate and time left, and those of the count that is shown behind.
+func (b *Bar) counts(now time.Time, bar bool) string {
+	if b.also != nil && b.total > 0 && b.done >= b.total {
+		return b.also.counts(now, bar)
+	}
 	var parts []string
 	elapsed := now.Sub(b.begun)
 	rate := float64(b.done-b.first) / max(elapsed.Seconds(), 1e-9)
@@ -189,8 +228,8 @@ func (b *Bar) text(now time.Time, bar bool) string {
 	} else {
 		parts = append(parts, Duration(elapsed))
 	}
-	if b.note != "" {
-		parts = append(parts, b.note)
+	if b.also != nil && b.also.done > 0 {
+		parts = append(parts, b.also.counts(now, false))
 	}
 	return b.label + " " + strings.Join(parts, "  ")
 }

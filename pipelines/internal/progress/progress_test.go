@@ -51,6 +51,33 @@ func TestShortStepsAreSilent(t *testing.T) {
 	}
 }
 
+// TestAlso shows two counts of a step: both while both grow, the second alone when the first is full.
+func TestAlso(t *testing.T) {
+	d, out, c := display(false)
+	b := d.Begin("scoring", 10, "queries")
+	also := b.Also("explaining", 100, "answers")
+	c.now = c.now.Add(5 * time.Second)
+	b.Set(5)
+	b.Note("2 workers")
+	c.now = c.now.Add(5 * time.Second)
+	also.Set(20)
+	b.Set(10)
+	c.now = c.now.Add(10 * time.Second)
+	also.Set(50)
+	b.End()
+	also.End()
+	want := []string{
+		"scoring  50%  5 of 10 queries  1/s  5.0s left",
+		"scoring  50%  5 of 10 queries  0.5/s  10s left  explaining  20%  20 of 100 answers  2/s  40s left  2 workers",
+		"explaining  50%  50 of 100 answers  2.5/s  20s left  2 workers",
+		"scoring: 10 queries in 20s, 2 workers",
+		"explaining: 50 answers in 20s",
+	}
+	if got := strings.TrimSpace(out.String()); got != strings.Join(want, "\n") {
+		t.Errorf("it shows\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
 func TestTerminal(t *testing.T) {
 	d, out, c := display(true)
 	b := d.Begin("training", 4, "steps")

@@ -12,5 +12,6 @@ func TestDryRun(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn")
 	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
+	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn", "--relation", "next", "--explain") // one job
 	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.shard: ")
 }

@@ -5,23 +5,16 @@ import (
 	"errors"
 	"flag"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
-	"tagnet/formats/lock"
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model"
-	"tagnet/model/accelerator"
 	"tagnet/model/budget"
-	"tagnet/model/device"
 	"tagnet/model/explanation"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/discover"
-	"tagnet/stages/explain"
-	"tagnet/stages/worker"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/score"
 )
 
 // explanationFlags are the flags that ask why.
@@ -78,7 +71,7 @@ func (a *scoring) explanationOutputs() []string {
 	if !a.explained {
 		return nil
 	}
-	return []string{explain.Text, explain.Table + "/"}
+	return []string{score.ExplanationsFile, score.ExplanationsTable + "/"}
 }
 
 // answersToExplain returns about how many answers there will be, or facts.
@@ -89,117 +82,43 @@ func (a *scoring) answersToExplain() int64 {
 	return a.distinct * min(int64(a.best), int64(a.loaded.Of(a.split).Graph.Entities))
 }
 
-// divideExplanations plans the memory of --explain, and adds to the cost.
-func (a *scoring) divideExplanations(ctx context.Context, sizes budget.Sizes) error {
+// divideExplanations adds to the cost and to the estimate of scoring those of --explain.
+func (a *scoring) divideExplanations(ctx context.Context, sizes budget.Sizes, scoring budget.Estimate) budget.Estimate {
 	if !a.explained {
-		return nil
+		return scoring
 	}
-	c := a.model.Configuration
-	// An explanation propagates forward and backward over what the answer depends on: up to ten times as long as scoring.
-	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, 10*a.answersToExplain())
+	c, answers := a.model.Configuration, a.answersToExplain()
+	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, workload.ExplanationWork*answers)
 	a.cost.Seconds, a.cost.AtMost = a.cost.Seconds+seconds, true
-	rows := min(a.answersToExplain()*int64(a.kept()), explain.MaxRows+int64(a.kept()))
-	var err error
-	a.explanationPlan, err = a.e.Plan(budget.Explain(sizes, c, a.kept(), int(rows)), a.memory, a.threads)
-	return err
+	return scoring.Explaining(sizes, c, a.kept(), answers, int64(workload.MaxPaths/a.kept()+a.best))
 }
 
-// explanationLoads returns what the steps of --explain work on. A path of a few steps takes about 60 bytes on WN18RR_v1.
-func (a *scoring) explanationLoads() []command.Load {
+// explanationLoads returns what the steps of --explain work on, in so many parts. A path of a few steps takes about 60 bytes on WN18RR_v1.
+func (a *scoring) explanationLoads(step string, parts int64) []command.Load {
 	if !a.explained {
 		return nil
 	}
 	const bytesPerPath = 60
-	answers, parts := a.answersToExplain(), workload.Count(a.distinct, a.distinct*int64(1+a.best), a.work())
-	if a.facts != "" {
-		parts = 1 + answers/discover.RowsPerPart
-	}
-	return []command.Load{{
-		Step: "explain.explain", Elements: answers, Unit: "answers",
-		Parts: parts * int64(a.slices()), Bytes: bytesPerPath * answers * int64(a.kept()),
-	}}
-}
-
-// slices returns how many slices the explanations of a part of predictions, or of a list, are cut into.
-func (a *scoring) slices() int {
-	rows := int64(workload.MaxRows)
-	if a.facts != "" {
-		rows = discover.RowsPerPart
-	}
-	return explain.Slices(min(a.answersToExplain(), rows), a.kept())
-}
-
-// withExplanations returns the pipelines of a folder: the one that scores, and that of --explain.
-func (a *scoring) withExplanations(scoring *beam.Pipeline, folder string) []*beam.Pipeline {
-	if !a.explained {
-		return []*beam.Pipeline{scoring}
-	}
-	return []*beam.Pipeline{scoring, BuildExplanations(a.explanationParams(folder, lock.Lock{}))}
-}
-
-// BuildExplanations returns the Beam pipeline that explains.
-func BuildExplanations(p explain.Params) *beam.Pipeline {
-	pipeline, scope := beam.NewPipelineWithRoot()
-	explain.Explain(scope, p)
-	return pipeline
-}
-
-func (a *scoring) explanationParams(folder string, held lock.Lock) explain.Params {
-	w := a.e.Workspace
-	return explain.Params{
-		Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-		RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach, Folder: w.Path(folder), Facts: a.facts != "", Paths: a.kept(), Walks: a.walks, Slices: a.slices(),
-		Threads: a.threads, MostThreads: a.explanationPlan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-		Lock: held,
-	}
-}
-
-// explain explains the answers of a stage's folder, with --explain.
-func (a *scoring) explain(ctx context.Context, stage *workspace.Stage) error {
-	if !a.explained {
-		return nil
-	}
-	if a.usesDevice() {
-		a.e.Say("explaining on the CPU: devices compute no explanations")
-	}
-	worker.Forget("model") // memory need not hold what scored
 	answers := a.answersToExplain()
-	bar := a.e.Progress.Begin("explaining", answers, "answers")
-	defer bar.End()
-	defer bar.Follow(ctx, explain.AnswersCounter)()
-	worker.Start()
-	before := worker.Counted(explain.AnswersCounter)
-	if err := a.e.RunBeam(ctx, BuildExplanations(a.explanationParams(stage.Folder, stage.Lock()))); err != nil {
-		return err
-	}
-	if command.Local() { // queries that are short of answers make them fewer, known answers of --relation more
-		answers = worker.Counted(explain.AnswersCounter) - before
-	}
-	bar.Set(answers)
-	return nil
+	return []command.Load{{Step: step, Elements: answers, Unit: "answers to explain", Parts: parts, Bytes: bytesPerPath * answers * int64(a.kept())}}
 }
 
-// usesDevice reports whether scores are computed on a device, or may be, on the workers of another machine.
-func (a *opened) usesDevice() bool {
-	if a.device.Mode == device.CPU || !command.Local() {
-		return a.device.Mode != device.CPU
+// followExplanations shows behind a bar how many answers are explained, until stop is called.
+func (a *scoring) followExplanations(ctx context.Context, bar *progress.Bar) (stop func()) {
+	if !a.explained {
+		return func() {}
 	}
-	selected, err := accelerator.Select(accelerator.Process, a.device, a.model.Configuration.Within(a.loaded.Of(a.split).Graph.Entities))
-	return err == nil && selected.Accelerator() != nil
+	return bar.Also("explaining", a.answersToExplain(), "answers").Follow(ctx, score.AnswersCounter)
 }
 
-// shownPaths returns the first paths to the predictions that are printed, which are the first of the table.
-func (a *scoring) shownPaths(ctx context.Context, folder string, predictions []parquet.Prediction) (map[pathsOf][]parquet.Explanation, error) {
+// shownPaths returns the first paths to the answers that are printed, which are the first of the table: those of some queries, or facts.
+func (a *scoring) shownPaths(ctx context.Context, folder string, queries map[int64]bool) (map[pathsOf][]parquet.Explanation, error) {
 	if !a.explained {
 		return nil, nil
 	}
-	queries := map[int64]bool{}
-	for _, p := range predictions {
-		queries[p.Query] = true
-	}
 	shown := map[pathsOf][]parquet.Explanation{}
 	enough := errors.New("the paths that are printed are read")
-	err := parquet.EachPart(ctx, storage.Join(folder, explain.Table), func(rows []parquet.Explanation) error {
+	err := parquet.EachPart(ctx, storage.Join(folder, score.ExplanationsTable), func(rows []parquet.Explanation) error {
 		for _, r := range rows {
 			if !queries[r.Query] {
 				return enough
@@ -232,7 +151,7 @@ func (a *scoring) showPaths(paths []parquet.Explanation) {
 // showExplanations prints what the weights are, and the outputs.
 func (a *scoring) showExplanations(made bool, folder string) {
 	if a.explained {
-		a.e.Outputs(made, storage.Join(folder, explain.Text), storage.Join(folder, explain.Table))
+		a.e.Outputs(made, storage.Join(folder, score.ExplanationsFile), storage.Join(folder, score.ExplanationsTable))
 	}
 }
 

@@ -10,14 +10,16 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
 	"tagnet/formats/metrics"
-	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/formats/tables"
 	"tagnet/model"
-	"tagnet/pipelines/internal/command"
+	"tagnet/model/evaluation"
+	"tagnet/model/ranking"
+	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/explain"
+	"tagnet/stages/score"
 )
 
 // TestExplain explains the answers to a user's queries, and compares them with those of the library.
@@ -36,12 +38,12 @@ func TestExplain(t *testing.T) {
 		rows = append(rows, part...)
 		return nil
 	}
-	if err := parquet.EachPart(t.Context(), filepath.Join(folder, explain.Table), read); err != nil {
+	if err := parquet.EachPart(t.Context(), filepath.Join(folder, score.ExplanationsTable), read); err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, explain.Text)), "\n")
-	if len(lines) != 1+len(rows) || lines[0]+"\n" != explain.Heading {
-		t.Errorf("%s has %d lines for %d rows, the first is %q", explain.Text, len(lines), len(rows), lines[0])
+	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, score.ExplanationsFile)), "\n")
+	if len(lines) != 1+len(rows) || lines[0]+"\n" != evaluation.ExplanationsHeading {
+		t.Errorf("%s has %d lines for %d rows, the first is %q", score.ExplanationsFile, len(lines), len(rows), lines[0])
 	}
 	last := parquet.Explanation{}
 	var paths []model.Path
@@ -88,7 +90,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("with one path:\n%s", out)
 	}
 	pipelinetest.Succeed(t, Pipeline(), arguments[:len(arguments)-1]...)
-	if there, err := storage.Exists(t.Context(), filepath.Join(folder, explain.Text)); err != nil || there {
+	if there, err := storage.Exists(t.Context(), filepath.Join(folder, score.ExplanationsFile)); err != nil || there {
 		t.Errorf("explanations stay beside answers without --explain (%v)", err)
 	}
 }
@@ -99,7 +101,7 @@ func TestExplainWalks(t *testing.T) {
 	arguments := []string{"--workspace", w, "--queries", file(t, "queries.tsv", "e050\tskip\n"), "--top_k", "60", "--explain", "--output", "walked"}
 	folder := filepath.Join(w, "runs/main/evaluation/walked")
 	returning := func() (count int) {
-		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, explain.Text)), "\n")[1:] {
+		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, score.ExplanationsFile)), "\n")[1:] {
 			visited := map[string]bool{}
 			for _, step := range strings.Split(strings.Split(line, "\t")[6], "-> ") {
 				name, _, _ := strings.Cut(step, " ")
@@ -121,7 +123,7 @@ func TestExplainWalks(t *testing.T) {
 	}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--walks", "--force")...)
 	if n := returning(); n == 0 {
-		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, explain.Text))
+		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, score.ExplanationsFile))
 	}
 }
 
@@ -136,7 +138,7 @@ func TestExplainRelation(t *testing.T) {
 		entity string
 	}
 	explained := map[answer]bool{}
-	err := parquet.EachPart(t.Context(), filepath.Join(folder, explain.Table), func(rows []parquet.Explanation) error {
+	err := parquet.EachPart(t.Context(), filepath.Join(folder, score.ExplanationsTable), func(rows []parquet.Explanation) error {
 		for _, r := range rows {
 			explained[answer{r.Query, r.Entity}] = true
 		}
@@ -160,33 +162,58 @@ func TestExplainRelation(t *testing.T) {
 	}
 }
 
-// TestExplanationsInSlices checks that the cut into slices changes no line.
-func TestExplanationsInSlices(t *testing.T) {
-	w := trained(t, "plain")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", file(t, "queries.tsv", "e050\tskip\ne003\t~next\ne009\tback\n"), "--explain", "--top_k", "5")
+// TestHowAnswersAreCutChangesNoExplanation explains in one shard and in a shard for each query, with other threads. A shard that is explained
+// twice, as one of a killed worker is, gives the same part.
+func TestHowAnswersAreCutChangesNoExplanation(t *testing.T) {
+	w, folder := trained(t, "plain"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	folder := filepath.Join(w, "runs/main/evaluation/queries")
-	want := pipelinetest.Read(t, folder, explain.Text)
-	for _, slices := range []int{4, 40} {
-		pipelinetest.Remove(t, folder, explain.Table)
-		err := ptest.Run(BuildExplanations(explain.Params{
-			Graph: filepath.Join(w, "graph"), Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best",
-			Folder: folder, Paths: pathsKept, Slices: slices, Threads: 3,
+	graph := filepath.Join(w, "graph")
+	run := func(name string, work float64, threads int) map[string]string {
+		t.Helper()
+		to := filepath.Join(folder, name)
+		lists := filepath.Join(to, "lists.arrow")
+		if err := tables.WriteLists(t.Context(), lists, tables.Lists{Sources: []int32{3, 8, 21}}); err != nil {
+			t.Fatal(err)
+		}
+		err := ptest.Run(Build(evaluate.Params{
+			Queries: workload.Params{Graph: graph, Split: "test", Ask: workload.Ask{Lists: lists, Relations: []int32{0, 4}, Beside: true}, Work: work, Best: 3, Paths: pathsKept},
+			Model: score.Params{
+				Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best",
+				Best: 3, Known: ranking.Beside, Paths: pathsKept, Threads: threads,
+			},
+			Folder: to,
 		}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if parts, err := parquet.TableFiles(t.Context(), filepath.Join(folder, explain.Table)); err != nil || len(parts) != slices {
-			t.Errorf("%d parts, %v", len(parts), err)
-		}
-		pipelinetest.SameText(t, fmt.Sprintf("explanations in %d slices", slices), pipelinetest.Read(t, folder, explain.Text), want)
+		return pipelinetest.Files(t, to)
 	}
+	want := run("whole", 0, 1)[score.ExplanationsFile]
+	cut := run("cut", 1<<60, 3)
+	pipelinetest.SameText(t, "explanations of one query a shard", cut[score.ExplanationsFile], want)
+	for _, table := range []string{score.ExplanationsTable, evaluate.PredictionsTable} {
+		parts, err := parquet.TableFiles(t.Context(), filepath.Join(folder, "cut", table))
+		if err != nil || len(parts) != 6 {
+			t.Errorf("%d parts of %s, %v, want one for each query", len(parts), table, err)
+		}
+	}
+	pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, "cut", score.ExplanationsTable), 4, 6), "what a killed worker left")
+	pipelinetest.Same(t, run("cut", 1<<60, 2), cut)
 }
 
-func TestExplanationGraph(t *testing.T) {
-	command.InitBeam()
-	p := BuildExplanations(explain.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001", Folder: "mem://answers", Paths: 10, Slices: 1})
-	pipelinetest.Golden(t, "explanations", pipelinetest.Graph(t, p))
+// TestExplainOnDevice ranks on a device and explains on the CPU: the explanations are those of answers that the CPU ranks.
+func TestExplainOnDevice(t *testing.T) {
+	w := trained(t, "inductive")
+	arguments := []string{"--workspace", w, "--relation", "skip", "--top_k", "2", "--explain"}
+	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--device", "cpu")...)
+	folder := filepath.Join(w, "runs/main/evaluation/ask-skip")
+	want := pipelinetest.Read(t, folder, score.ExplanationsFile)
+	pipelinetest.Interpret(t)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--device", "cuda", "--force")...)
+	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (") {
+		t.Fatalf("%d, %s, want what it computes on", code, stderr)
+	}
+	pipelinetest.SameText(t, "explanations of answers that a device ranks", pipelinetest.Read(t, folder, score.ExplanationsFile), want)
 }
 
 func TestExplainMistakes(t *testing.T) {
@@ -200,23 +227,12 @@ func TestExplainMistakes(t *testing.T) {
 		{[]string{"--queries", queries, "--walks"}, "--walks needs --explain"},
 		{[]string{"--queries", queries, "--explain", "--paths", "0"}, "--paths is 0: want 1 to 1000"},
 		{[]string{"--queries", queries, "--explain", "--paths", "1001"}, "--paths is 1001"},
-		{[]string{"--queries", queries, "--explain", "--threads", "1", "--memory", "189"}, "--memory 189 is too small: explaining on this graph with 1 thread takes at least"},
+		{[]string{"--queries", queries, "--explain", "--threads", "1", "--memory", "189"}, "--memory 189 is too small: scoring this graph and explaining with 1 thread takes at least"},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)
 		if code != 2 || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
 		}
 	}
-	pipelinetest.Plan(t, Pipeline(), w, "step       explain.explain: 10 answers", "--queries", queries, "--explain")
-}
-
-// TestExplainEscapes explains on a graph with names that a terminal would obey.
-func TestHostileNamesInExplanations(t *testing.T) {
-	t.Parallel()
-	row := parquet.Explanation{Direction: "tail", Source: "a\x1b[31m", Relation: "r\tx", Entity: "b", Path: 1, Weight: 0.5, Text: "a\x1b[31m -r\tx-> b"}
-	line := strings.TrimSuffix(string(explain.Lines([]parquet.Explanation{row})), "\n")
-	fields := strings.Split(line, "\t")
-	if len(fields) != 7 || names.Escape(line) != strings.ReplaceAll(line, "\t", `\t`) {
-		t.Errorf("%d fields: %q", len(fields), line)
-	}
+	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.shard: 10 answers to explain in 1 part", "--queries", queries, "--explain")
 }

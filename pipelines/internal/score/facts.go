@@ -236,7 +236,7 @@ func (d *discovering) chooseFitted(ctx context.Context) error {
 
 // divide plans the memory and the time.
 func (d *discovering) divide(ctx context.Context) error {
-	for _, p := range d.passes {
+	for i, p := range d.passes {
 		sizes, err := graph.SizesOf(ctx, d.loaded, p.split)
 		if err != nil {
 			return err
@@ -249,6 +249,9 @@ func (d *discovering) divide(ctx context.Context) error {
 		seconds, bound := d.e.Workspace.ScoreSeconds(ctx, sizes, c, p.split, p.queries)
 		d.cost.Seconds, d.cost.AtMost = d.cost.Seconds+seconds, d.cost.AtMost || bound
 		estimate := budget.Discover(sizes, c, d.best, workload.MaxRows, int64(len(p.lists.Sources)+len(p.lists.Candidates)), int64(len(p.relations)), int64(d.most))
+		if i == 0 { // the graph of the list, whose facts are explained
+			estimate = d.divideExplanations(ctx, sizes, estimate)
+		}
 		plan, err := d.e.Plan(estimate, d.memory, d.threads)
 		if err != nil {
 			return err
@@ -257,14 +260,7 @@ func (d *discovering) divide(ctx context.Context) error {
 			d.plan = plan
 		}
 	}
-	sizes, err := graph.SizesOf(ctx, d.loaded, d.split)
-	if err == nil {
-		sizes.RelationEdges, err = d.edges.Edges(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return d.divideExplanations(ctx, sizes)
+	return nil
 }
 
 // stage returns the stage of the list.
@@ -297,7 +293,7 @@ func (d *discovering) jobs() ([]*beam.Pipeline, error) {
 	if d.fitted != "" {
 		jobs = append(jobs, BuildFit(d.fitParams(lock.Lock{})))
 	}
-	return append(jobs, d.withExplanations(BuildList(d.listParams(lock.Lock{})), d.folder)...), nil
+	return append(jobs, BuildList(d.listParams(lock.Lock{}))), nil
 }
 
 // BuildCandidates returns the Beam pipeline that scores queries and writes candidates.
@@ -334,7 +330,7 @@ func (d *discovering) loads() []command.Load {
 		})
 	}
 	loads = append(loads, command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates", Parts: discover.Ranges})
-	return append(loads, d.explanationLoads()...)
+	return append(loads, d.explanationLoads("discover.explain", discover.Explained(int64(d.most), d.kept()))...)
 }
 
 // candidatesParams returns the parameters of a pass.
@@ -346,13 +342,10 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Best: d.best, Work: workload.Work(d.model.Configuration, view.Graph),
 			Ask: workload.Ask{Relations: p.relations, Beside: true},
 		},
-		Model: score.Params{
-			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
-			Best: d.best, Known: ranking.Beside, Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB,
-			Kernel: d.e.Variant(d.kernel), Device: d.device, Announce: announce, RelationGraph: p.edges.URL(), Reach: d.model.Configuration.Reach,
-		},
+		Model:  d.modelParams(p),
 		Folder: w.Path(d.folder), Name: p.name, Lock: held, Unreached: d.unreached,
 	}
+	out.Model.Announce = announce
 	if p.lists.Sources != nil {
 		out.Queries.Ask.Lists = d.listsURL(p)
 	}
@@ -360,6 +353,15 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 		out.Model.Candidates = d.listsURL(p)
 	}
 	return out
+}
+
+// modelParams returns the parameters of the model of a pass.
+func (d *discovering) modelParams(p pass) score.Params {
+	return score.Params{
+		Graph: d.e.Workspace.Graph(), Without: d.loaded.Unknown, Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
+		Best: d.best, Known: ranking.Beside, Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB,
+		Kernel: d.e.Variant(d.kernel), Device: d.device, RelationGraph: p.edges.URL(), Reach: d.model.Configuration.Reach,
+	}
 }
 
 // listsURL returns the URL of the lists of a pass.
@@ -385,7 +387,9 @@ func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 	p := discover.ListParams{
 		MergeParams: discover.MergeParams{Graph: w.Graph(), Without: d.loaded.Unknown, Split: d.split, Folder: w.Path(d.folder), Relations: d.relations, Lock: held},
 		Checkpoint:  d.model.Record.Name(), TopK: d.best, Most: d.most, Least: d.threshold, Missing: d.missing,
+		Model: d.modelParams(d.passes[0]),
 	}
+	p.Model.Paths, p.Model.Walks = d.kept(), d.walks
 	for _, pass := range d.passes {
 		if pass.split == d.split {
 			p.Indexes = append(p.Indexes, pass.name)
@@ -421,9 +425,6 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 	if err := d.removeCandidates(guarded); err != nil {
 		return err
 	}
-	if err := d.explain(ctx, stage); err != nil {
-		return err
-	}
 	return stage.Publish(ctx, map[string]int64{"queries": d.distinct})
 }
 
@@ -431,6 +432,7 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
 	bar := d.e.Progress.Begin("merging", discover.Ranges, "ranges")
 	defer bar.End()
+	defer d.followExplanations(ctx, bar)()
 	worker.Start()
 	if d.fitted != "" {
 		if err := d.e.RunBeam(ctx, BuildFit(d.fitParams(held))); err != nil {

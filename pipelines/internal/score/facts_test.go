@@ -14,7 +14,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/discover"
-	"tagnet/stages/explain"
+	"tagnet/stages/score"
 )
 
 // factRows returns the list in a folder of answers.
@@ -194,7 +194,7 @@ func TestExplainFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, inverse, explained := rowsOf[parquet.Explanation](t, filepath.Join(folder, explain.Table)), 0, 0
+	rows, inverse, explained := rowsOf[parquet.Explanation](t, filepath.Join(folder, score.ExplanationsTable)), 0, 0
 	for _, f := range facts {
 		query, answer := model.Query{Source: f.Head, Relation: f.Relation}, f.Tail
 		if f.TailScore == nil {
@@ -220,7 +220,7 @@ func TestExplainFacts(t *testing.T) {
 	if len(rows) > 0 || inverse == 0 || explained < 100 {
 		t.Errorf("%d rows too many; %d facts are explained, %d by the query for their head", len(rows), explained, inverse)
 	}
-	if !strings.Contains(out, "wrote "+filepath.Join(folder, explain.Text)) {
+	if !strings.Contains(out, "wrote "+filepath.Join(folder, score.ExplanationsFile)) {
 		t.Error(out)
 	}
 }
@@ -258,4 +258,5 @@ func TestGraphsOfFacts(t *testing.T) {
 	pipelinetest.Golden(t, "candidates", pipelinetest.Graph(t, BuildCandidates(discover.Params{Folder: "mem://list", Name: "candidates"})))
 	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, BuildFit(merge)))
 	pipelinetest.Golden(t, "list", pipelinetest.Graph(t, BuildList(discover.ListParams{MergeParams: merge})))
+	pipelinetest.Golden(t, "explained", pipelinetest.Graph(t, BuildList(discover.ListParams{MergeParams: merge, Model: score.Params{Paths: 10}})))
 }

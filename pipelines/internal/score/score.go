@@ -170,11 +170,11 @@ type opened struct {
 // scoring is one run of the command: a split is evaluated, or queries are answered.
 type scoring struct {
 	*opened
-	asked                 *asking     // nil for a split
-	plan, explanationPlan budget.Plan // of --memory, and the same of --explain
-	distinct              int64       // distinct queries
-	all                   int64       // queries of the split, of which --limit takes some
-	cost                  command.Cost
+	asked    *asking     // nil for a split
+	plan     budget.Plan // of --memory
+	distinct int64       // distinct queries
+	all      int64       // queries of the split, of which --limit takes some
+	cost     command.Cost
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -323,16 +323,14 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if t := a.triples(); t != nil {
 		estimate = t.estimate(sizes)
 	}
+	estimate = a.divideExplanations(ctx, sizes, estimate)
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
 		if a.canBundle() {
 			err = command.OrBundles(err)
 		}
 		return err
 	}
-	if err := a.divideCalibrating(ctx); err != nil {
-		return err
-	}
-	return a.divideExplanations(ctx, sizes)
+	return a.divideCalibrating(ctx)
 }
 
 // stage returns the stage of a folder.
@@ -350,13 +348,12 @@ func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stag
 
 // jobs returns the pipelines that a folder takes, in their order.
 func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
-	jobs := a.withExplanations(a.pipeline(folder, lock.Lock{}, ""), folder)
 	before, err := a.edges.Jobs()
 	if err != nil {
 		return nil, err
 	}
 	fitting, err := a.calibrationJobs()
-	return slices.Concat(before, fitting, jobs), err
+	return append(slices.Concat(before, fitting), a.pipeline(folder, lock.Lock{}, "")), err
 }
 
 // loads returns what the steps work on. A row of rankings or predictions takes 14 bytes on WN18RR_v1.
@@ -365,12 +362,12 @@ func (a *scoring) loads(queries int64) []command.Load {
 	rows := queries + a.distinct*int64(a.best)
 	scored := command.Load{
 		Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
-		Parts: workload.Count(a.distinct, queries+a.distinct*int64(a.ranked()), a.work()), Bytes: bytesPerRow * rows,
+		Parts: workload.Count(a.distinct, queries+a.distinct*int64(a.ranked()*workload.AnswerRows(a.kept())), a.work()), Bytes: bytesPerRow * rows,
 	}
 	if t := a.triples(); t != nil {
 		scored = t.load()
 	}
-	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{{Step: "score.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads())
+	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{{Step: "score.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads(scored.Step, scored.Parts))
 }
 
 // score runs the Beam pipelines and completes the folder.
@@ -390,9 +387,6 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int
 	if err == nil {
 		err = a.rank(ctx, stage, queries)
 	}
-	if err == nil {
-		err = a.explain(ctx, stage)
-	}
 	if err != nil {
 		worker.Stop() // no part of a table appears after the folder is cleared
 		stage.Abandon(!command.Local())
@@ -401,11 +395,12 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int
 	return stage.Publish(ctx, map[string]int64{"queries": queries})
 }
 
-// rank runs the Beam pipeline that scores.
+// rank runs the Beam pipeline that scores and explains.
 func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, queries int64) error {
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
+	defer a.followExplanations(ctx, bar)()
 	announce, release := worker.Register(func(text string) { a.e.Progress.Print("%s", text) })
 	defer release()
 	worker.Start()
@@ -426,12 +421,12 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 	w := a.e.Workspace
 	p := evaluate.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(),
+			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(), Paths: a.kept(),
 		},
 		Model: score.Params{
 			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
-			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach,
+			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach, Paths: a.kept(), Walks: a.walks,
 		},
 		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	}
@@ -454,9 +449,13 @@ func (a *scoring) ranked() int {
 	return max(a.best, calibrate.TopK)
 }
 
-// work returns the work of a query.
+// work returns the work of a query, and of explaining its answers.
 func (a *scoring) work() float64 {
-	return workload.Work(a.model.Configuration, a.loaded.Of(a.split).Graph)
+	work := workload.Work(a.model.Configuration, a.loaded.Of(a.split).Graph)
+	if a.explained {
+		work *= float64(1 + workload.ExplanationWork*a.best)
+	}
+	return work
 }
 
 // Build returns the Beam pipeline that scores and writes.

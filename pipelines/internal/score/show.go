@@ -57,6 +57,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	folder := a.e.Workspace.Path(a.asked.folder)
 	shown, width := 0, 0
 	var predictions []parquet.Prediction
+	queries := map[int64]bool{}
 	enough := errors.New("the queries that are printed are read")
 	err := parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
 		for _, p := range rows {
@@ -66,7 +67,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 			if shown > a.asked.shown {
 				return enough
 			}
-			predictions = append(predictions, p)
+			predictions, queries[p.Query] = append(predictions, p), true
 			width = min(40, max(width, utf8.RuneCountInString(p.Entity)))
 		}
 		return nil
@@ -74,7 +75,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err != nil && err != enough {
 		return err
 	}
-	paths, err := a.shownPaths(ctx, folder, predictions)
+	paths, err := a.shownPaths(ctx, folder, queries)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/discovery"
-	"tagnet/model/evaluation"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/discover"
 )
@@ -39,27 +38,31 @@ func (d *discovering) show(ctx context.Context, made bool) error {
 func (d *discovering) showFirst(ctx context.Context, folder string, listed int64) error {
 	const shown = 20
 	var facts []parquet.Fact
-	var answers []parquet.Prediction
+	positions := map[int64]bool{}
 	enough := errors.New("the facts that are printed are read")
 	err := parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
 		for _, r := range rows {
 			if r.Position > shown {
 				return enough
 			}
-			facts, answers = append(facts, r), append(answers, evaluation.FactAnswer(r))
+			facts, positions[r.Position] = append(facts, r), true
 		}
 		return nil
 	})
 	if err != nil && err != enough {
 		return err
 	}
-	paths, err := d.shownPaths(ctx, folder, answers)
+	paths, err := d.shownPaths(ctx, folder, positions)
 	if err != nil {
 		return err
 	}
-	for i, f := range facts {
+	for _, f := range facts {
+		answer := f.Tail
+		if f.TailScore == nil {
+			answer = f.Head
+		}
 		d.e.Say("%5d  %s", f.Position, factLine(f))
-		d.showPaths(paths[pathsOf{answers[i].Query, answers[i].Entity}])
+		d.showPaths(paths[pathsOf{f.Position, answer}])
 	}
 	if rest := listed - shown; rest > 0 {
 		d.e.Say("  ... and %s more in the files", progress.Count(rest))

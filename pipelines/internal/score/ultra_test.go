@@ -18,8 +18,8 @@ import (
 	"tagnet/model/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/explain"
 	"tagnet/stages/graph"
+	"tagnet/stages/score"
 )
 
 // ultraFile writes a file of weights drawn from a seed.
@@ -124,7 +124,7 @@ func TestULTRAExplained(t *testing.T) {
 		t.Errorf("the weights of paths are %q in\n%s", weights, out)
 	}
 	explained := map[string][]model.Path{}
-	for _, p := range rowsOf[parquet.Explanation](t, filepath.Join(folder, explain.Table)) {
+	for _, p := range rowsOf[parquet.Explanation](t, filepath.Join(folder, score.ExplanationsTable)) {
 		if explained[p.Entity] == nil {
 			if explained[p.Entity], err = m.Explain(t.Context(), model.Query{Source: "e003", Relation: "~_has_part"}, p.Entity, pathsKept); err != nil {
 				t.Fatal(err)
