@@ -19,8 +19,8 @@ type Worker interface {
 	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for the source of q and each of relations, in the graph
 	// of q, or in a part of it that is not nil. Its errors name the query; a logit that is NaN or infinite is one.
 	ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error
-	// Sent returns the number of messages that the last call of ScoresWithout sent.
-	Sent() int64
+	// Sent returns the number of messages that the last call of ScoresWithout sent for the relation at a position.
+	Sent(at int) int64
 	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.
 	// reached is false where that is more than the model's layers.
 	Distance(entity int32) (hops int, reached bool)
@@ -189,13 +189,12 @@ func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed
 		}
 		return 0
 	}
-	messages := t.worker.Sent() / int64(len(queries)) // of one source, all send the same
 	for i, q := range queries {
 		for len(q.askers) > 0 {
 			a := q.askers[0]
 			a.call.ranked[a.at] = t.results(a.call.queries[a.at], t.scores[i], a.call.list)
 			q.askers = q.askers[1:]
-			a.call.answers <- reply{at: a.at, messages: messages}
+			a.call.answers <- reply{at: a.at, messages: t.worker.Sent(i)}
 		}
 	}
 	return len(queries)

@@ -63,7 +63,7 @@ type Worker struct {
 	logits     [][]float32 // of the attention, by age, a chunk each
 	final      []float32   // states of a chunk of rows
 	zero       []float32   // the state of an unreached entity
-	sent       int64
+	sent       []int64     // by relation of the last call
 }
 
 // Worker returns a new worker.
@@ -84,7 +84,7 @@ func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *subgrap
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
-	w.sent = 0
+	w.sent = w.sent[:0]
 	request := propagation.Request{Query: q, Part: part}
 	for len(relations) > 0 {
 		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
@@ -101,8 +101,8 @@ func (w *Worker) scoreBatch(ctx context.Context, request propagation.Request, ba
 	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, request, batch); err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
-	w.sent += w.propagator.Sent()
 	for lane, relation := range batch {
+		w.sent = append(w.sent, w.propagator.Sent()/int64(len(batch))) // lanes send the same
 		if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
 			return err
 		}
@@ -139,8 +139,8 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	return nil
 }
 
-// Sent returns the number of messages that the last call of Scores sent.
-func (w *Worker) Sent() int64 { return w.sent }
+// Sent returns the number of messages that the last call of Scores sent for the relation at a position.
+func (w *Worker) Sent(at int) int64 { return w.sent[at] }
 
 // Distance returns the fewest edges from the source of the last call of Scores to entity; reached is
 // false where entity is farther away than the model has layers.
