@@ -138,7 +138,7 @@ func (m *Model) request(ctx context.Context, q Query) (answer.Request, error) {
 
 // answers returns the selected answers of each request.
 func (m *Model) answers(ctx context.Context, requests []answer.Request, list ranking.Selection) ([][]Answer, error) {
-	ranked, err := m.opened.Answer(ctx, &answer.Bundle{Queries: requests}, answer.Want{Selection: list})
+	ranked, err := m.opened.Answer(ctx, requests, answer.Want{Selection: list})
 	if err != nil {
 		return nil, m.failed(err)
 	}

@@ -73,7 +73,7 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 
 // score scores triples, numbered from 0.
 func (m *Model) score(ctx context.Context, triples []answer.Triple) ([]ScoredTriple, error) {
-	ranked, err := m.opened.Answer(ctx, &answer.Bundle{Queries: answer.TripleRequests(m.opened.Graph, m.known.Of, triples)}, answer.Want{})
+	ranked, err := m.opened.Answer(ctx, answer.TripleRequests(m.opened.Graph, m.known.Of, triples), answer.Want{})
 	if err != nil {
 		return nil, m.failed(err)
 	}

@@ -51,7 +51,7 @@ func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (
 	defer func() { err = firstError(err, m.Close()) }()
 	const together, best = 512, 10
 	return b.inBatches(ctx, a, together, func(from, to int) (messages int64, err error) {
-		scored, err := m.Answer(ctx, &answer.Bundle{Queries: queries[from:to]}, answer.Want{Selection: ranking.Selection{K: best}})
+		scored, err := m.Answer(ctx, queries[from:to], answer.Want{Selection: ranking.Selection{K: best}})
 		if err != nil {
 			return 0, err
 		}

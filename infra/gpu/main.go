@@ -263,7 +263,7 @@ func (m *measurement) score(ctx context.Context) error {
 	cpu := answer.Model{Graph: m.data.Graph, Configuration: m.configuration, Parameters: weights, On: answer.Means{Kernel: m.kernel, Threads: runtime.GOMAXPROCS(0)}}
 	queries := m.valid[:min(16*m.onCPU, len(m.valid))]
 	begun = time.Now()
-	onCPU, err := cpu.Answer(ctx, &answer.Bundle{Queries: queries}, answer.Want{})
+	onCPU, err := cpu.Answer(ctx, queries, answer.Want{})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
@@ -19,14 +20,14 @@ func TestScoringOnTheInterpreter(t *testing.T) {
 	t.Parallel()
 	m := smallModel(t)
 	b := manyQueries(m)
-	b.Queries = b.Queries[:40]
+	b = b[:40]
 	want, _, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, ranking.Selection{K: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	devices := accelerator.New(gpu.Driver(func(int) (device.Device, error) { return interpreter.New(), nil }))
 	got, done, _, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, ranking.Selection{K: 5})
-	if err != nil || int64(done) != b.Rows() {
+	if err != nil || int64(done) != answer.Rows(b) {
 		t.Fatalf("%d rows, %v", done, err)
 	}
 	close := cmp.Comparer(func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-5 })

@@ -32,7 +32,7 @@ type Device interface {
 
 // Scorer scores all entities for queries on a device, and keeps what is of interest. It is for one goroutine at a time.
 type Scorer interface {
-	// Score answers queries of which Bundle.Check found no fault and that have no Part, in their order, with the selected candidates, at
+	// Score answers queries without a Part, all of whose ids the graph has, in their order, with the selected candidates, at
 	// most as many as the graph has entities. A score that is NaN or infinite is an error, inference.ErrNotFinite, that names the query.
 	Score(ctx context.Context, queries []Request, list ranking.Selection) (*Scored, error)
 	// Close frees what the scorer holds.
@@ -41,13 +41,13 @@ type Scorer interface {
 
 // answerOnDevice is Answer on a device. It returns neither results nor an error where the processor has to answer; then want.Done leaves out what the
 // device had done.
-func (m *Model) answerOnDevice(ctx context.Context, b *Bundle, want *Want) (*Scored, error) {
+func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Want) (*Scored, error) {
 	m.busy.Lock()
 	defer m.busy.Unlock()
 	if m.On.Device == nil || m.On.Device.Devices() == 0 {
 		return nil, nil
 	}
-	if err := b.Check(m.Graph.Entities, m.Graph.RelationCount()); err != nil {
+	if err := check(queries, m.Graph.Entities, m.Graph.RelationCount()); err != nil {
 		return nil, err
 	}
 	if m.closed {
@@ -64,7 +64,7 @@ func (m *Model) answerOnDevice(ctx context.Context, b *Bundle, want *Want) (*Sco
 		m.scorer = scorer
 	}
 	done, onDevice := want.Done, 0 // rows that are done
-	scored, err := m.score(ctx, b.Queries, want.Selection, func(rows int) {
+	scored, err := m.score(ctx, queries, want.Selection, func(rows int) {
 		onDevice += rows
 		done(rows)
 	})

@@ -40,11 +40,11 @@ func smallModel(t *testing.T) *answer.Model {
 	return &answer.Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
 }
 
-// manyQueries returns a bundle of more queries than a device is given at a time, every third one with a row
+// manyQueries returns requests of more queries than a device is given at a time, every third one with a row
 // that has no labelled answer.
-func manyQueries(m *answer.Model) *answer.Bundle {
+func manyQueries(m *answer.Model) []answer.Request {
 	random := rand.New(rand.NewPCG(2, 2))
-	b := &answer.Bundle{Number: 7}
+	var b []answer.Request
 	row := int64(0)
 	for i := range 2*512 + 9 {
 		q := answer.Request{Query: graph.Query{Source: int32(i / 20), Relation: int32(i % 6), Answer: graph.None}}
@@ -60,7 +60,7 @@ func manyQueries(m *answer.Model) *answer.Bundle {
 		}
 		slices.Sort(q.Known)
 		q.Known = slices.Compact(q.Known)
-		b.Queries = append(b.Queries, q)
+		b = append(b, q)
 	}
 	return b
 }
@@ -79,11 +79,11 @@ func on(t *testing.T, m *answer.Model, devices accelerator.Devices, mode device.
 }
 
 // rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
-func rankOn(t *testing.T, ctx context.Context, m *answer.Model, devices accelerator.Devices, mode device.Mode, b *answer.Bundle, list ranking.Selection) (*answer.Scored, int, []string, error) {
+func rankOn(t *testing.T, ctx context.Context, m *answer.Model, devices accelerator.Devices, mode device.Mode, b []answer.Request, list ranking.Selection) (*answer.Scored, int, []string, error) {
 	t.Helper()
 	var announced []string
 	m = on(t, m, devices, mode, func(text string) { announced = append(announced, text) })
-	rows := make(chan int, 4*len(b.Queries))
+	rows := make(chan int, 4*len(b))
 	s, err := m.Answer(ctx, b, answer.Want{Selection: list, Done: func(n int) { rows <- n }})
 	close(rows)
 	done := 0
@@ -115,14 +115,14 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 	} {
 		compareRankers(t, m, b, list)
 	}
-	for i := range b.Queries {
-		b.Queries[i].Sample = answer.Sample{Negatives: 9, Seed: 4}
+	for i := range b {
+		b[i].Sample = answer.Sample{Negatives: 9, Seed: 4}
 	}
 	compareRankers(t, m, b, ranking.Selection{K: 3})
 }
 
 // compareRankers ranks on a device and on the CPU.
-func compareRankers(t *testing.T, m *answer.Model, b *answer.Bundle, list ranking.Selection) {
+func compareRankers(t *testing.T, m *answer.Model, b []answer.Request, list ranking.Selection) {
 	t.Helper()
 	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
 	if err != nil {
@@ -130,7 +130,7 @@ func compareRankers(t *testing.T, m *answer.Model, b *answer.Bundle, list rankin
 	}
 	devices := &acceleratortest.Devices{Kernel: portable(t)}
 	got, done, announced, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, list)
-	if err != nil || done != rows || int64(rows) != b.Rows() || len(announced) != 0 {
+	if err != nil || done != rows || int64(rows) != answer.Rows(b) || len(announced) != 0 {
 		t.Fatalf("%d of %d rows, announced %q, %v", done, rows, announced, err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -206,26 +206,26 @@ func TestDeviceRankFails(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, done, _, err := rankOn(t, ctx, m, interrupted, device.Auto, b, ranking.Selection{K: 3}); !errors.Is(err, context.Canceled) || done >= len(b.Queries) {
+	if _, done, _, err := rankOn(t, ctx, m, interrupted, device.Auto, b, ranking.Selection{K: 3}); !errors.Is(err, context.Canceled) || done >= len(b) {
 		t.Errorf("interrupted: %d rows, %v", done, err)
 	}
 
-	broken, one := smallModel(t), &answer.Bundle{Queries: b.Queries[1:2]}
+	broken, one := smallModel(t), b[1:2]
 	bias := broken.Parameters.Data("mlp.2.bias")
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		bias[0] = float32(bad)
 		_, _, _, onCPU := rankOn(t, t.Context(), broken, nil, device.CPU, one, ranking.Selection{K: 3})
 		_, _, _, onDevice := rankOn(t, t.Context(), broken, &acceleratortest.Devices{Kernel: portable(t)}, device.Auto, one, ranking.Selection{K: 3})
-		query := fmt.Sprintf("scoring (%d, %d, ?): 60 of 60 scores are NaN or infinite", one.Queries[0].Source, one.Queries[0].Relation)
+		query := fmt.Sprintf("scoring (%d, %d, ?): 60 of 60 scores are NaN or infinite", one[0].Source, one[0].Relation)
 		if onCPU == nil || onDevice == nil || onCPU.Error() != onDevice.Error() || !strings.Contains(onCPU.Error(), query) {
 			t.Errorf("%v: %v on a device, %v on the CPU, want %s", bad, onDevice, onCPU, query)
 		}
 	}
 
 	closed := on(t, m, &acceleratortest.Devices{Kernel: portable(t)}, device.CUDA, nil)
-	b.Queries[0].Source = 60
+	b[0].Source = 60
 	if _, err := closed.Answer(t.Context(), b, answer.Want{}); err == nil || !strings.Contains(err.Error(), "source 60 is outside") {
-		t.Errorf("a bundle of a larger graph: %v", err)
+		t.Errorf("requests of a larger graph: %v", err)
 	}
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 // Package answer opens trained models and answers queries with them. Open takes a graph and what names a model; the Model makes what it computes with
 // on first use, and gives scores, filtered ranks and the best candidates, on the processor or a device. One propagation answers all rows of a
-// (source, relation, ?), and threads share the queries of a bundle, or a device answers them in groups.
+// (source, relation, ?), and threads share the queries, or a device answers them in groups.
 //
-// A bundle has ids, labelled answers and known answers, but no graph. Results are ids in the order of the bundle. Package model adds names, pipelines
+// A Request has ids, labelled answers and known answers, but no graph. Results are ids in the order of the requests. Package model adds names, pipelines
 // evaluate with this package, and training validates its epochs with it.
 //
 // A triple (h, r, t) has two queries: t is ranked as an answer of (h, r, ?), and h as one of (t, ~r, ?). If the graph has the triple,

@@ -61,18 +61,18 @@ type Want struct {
 
 // Answer scores queries and ranks their labelled answers. Concurrent calls share what the threads compute, as Pool says, or wait for a device. If
 // the device cannot score the model, or its memory turns out to be too small, and it is optional, the processor takes over.
-func (m *Model) Answer(ctx context.Context, b *Bundle, want Want) (*Scored, error) {
+func (m *Model) Answer(ctx context.Context, queries []Request, want Want) (*Scored, error) {
 	if want.Done == nil {
 		want.Done = func(int) {}
 	}
-	if scored, err := m.answerOnDevice(ctx, b, &want); scored != nil || err != nil {
+	if scored, err := m.answerOnDevice(ctx, queries, &want); scored != nil || err != nil {
 		return scored, err
 	}
 	pool, err := m.threads()
 	if err != nil {
 		return nil, err
 	}
-	return pool.Rank(ctx, b, want.Selection, want.Done)
+	return pool.Rank(ctx, queries, want.Selection, want.Done)
 }
 
 // threads returns what ranks on the processor.
@@ -146,7 +146,7 @@ func (m *Model) explainer() (_ *explanation.Explainer, err error) {
 func (m *Model) Calibrate(ctx context.Context, queries []Request) error {
 	const split = "valid"
 	of := m.Of(split)
-	scored, err := of.Answer(ctx, &Bundle{Queries: queries}, Want{Selection: ranking.Selection{K: calibration.TopK, Known: ranking.Beside}})
+	scored, err := of.Answer(ctx, queries, Want{Selection: ranking.Selection{K: calibration.TopK, Known: ranking.Beside}})
 	if of != m {
 		err = errors.Join(err, of.Close())
 	}

@@ -49,20 +49,20 @@ func NewPool(entities, relations, size int, group func(relation int32) int32, ne
 	return p
 }
 
-// Rank scores every query of a bundle, and keeps the selected candidates of each. It calls done, which may be nil, with the number of rows that were
+// Rank scores every query, and keeps the selected candidates of each. It calls done, which may be nil, with the number of rows that were
 // scored since the last call. A panic of a worker is a *PanicError. Once ctx is done, nothing more is computed for the call.
-func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done func(rows int)) (*Scored, error) {
-	if err := b.Check(p.entities, p.relations); err != nil {
+func (p *Pool) Rank(ctx context.Context, queries []Request, list ranking.Selection, done func(rows int)) (*Scored, error) {
+	if err := check(queries, p.entities, p.relations); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	list.K = min(list.K, p.entities)
-	c := p.queue.ask(b.Queries, list)
+	c := p.queue.ask(queries, list)
 	defer p.queue.leave(c)
 	out := &Scored{Queries: c.ranked}
-	for range b.Queries {
+	for range queries {
 		select {
 		case r := <-c.answers:
 			if r.err != nil {
@@ -70,7 +70,7 @@ func (p *Pool) Rank(ctx context.Context, b *Bundle, list ranking.Selection, done
 			}
 			out.Messages += r.messages
 			if done != nil {
-				done(len(b.Queries[r.at].Rows))
+				done(len(queries[r.at].Rows))
 			}
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)

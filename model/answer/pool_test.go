@@ -57,16 +57,16 @@ func byParity(relation int32) int32 { return relation % 2 }
 
 const entities = 20
 
-// someBundle has the queries (source, relation, ?) of sources 0 to 8 and relations 0 to 9, with the
+// someRequests has the queries (source, relation, ?) of sources 0 to 8 and relations 0 to 9, with the
 // answers source + relation, which is best, and 0; 3 is known too.
-func someBundle() *Bundle {
-	b := &Bundle{Number: 4}
+func someRequests() []Request {
+	var b []Request
 	row := int64(0)
 	for source := range int32(9) {
 		for relation := range int32(10) {
 			known := []int32{0, 3, source + relation}
 			slices.Sort(known)
-			b.Queries = append(b.Queries, Request{
+			b = append(b, Request{
 				Query: graph.Query{Source: source, Relation: relation, Answer: graph.None},
 				Rows:  []int64{row, row + 1}, Answers: []int32{source + relation, 0}, Known: slices.Compact(known),
 			})
@@ -80,7 +80,7 @@ func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 	t.Helper()
 	r := NewPool(entities, 10, workers, oneGroup, func() Worker { own := *w; return &own })
 	done := make(chan int, 1000)
-	s, err := r.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, func(n int) { done <- n })
+	s, err := r.Rank(t.Context(), someRequests(), ranking.Selection{K: 3}, func(n int) { done <- n })
 	close(done)
 	sum := 0
 	for n := range done {
@@ -141,12 +141,12 @@ func TestRankFails(t *testing.T) {
 	r := NewPool(entities, 10, 1, oneGroup, func() Worker { return &fake{fail: -1} })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Rank(ctx, someBundle(), ranking.Selection{K: 3}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := r.Rank(ctx, someRequests(), ranking.Selection{K: 3}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	small := NewPool(entities-8, 10, 1, oneGroup, func() Worker { return &fake{fail: -1} })
-	if _, err := small.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil); err == nil {
-		t.Error("a bundle of a larger graph: no error")
+	if _, err := small.Rank(t.Context(), someRequests(), ranking.Selection{K: 3}, nil); err == nil {
+		t.Error("requests of a larger graph: no error")
 	}
 }
 
@@ -154,13 +154,13 @@ func TestRankFails(t *testing.T) {
 func TestRemovals(t *testing.T) {
 	t.Parallel()
 	p := NewPool(entities, 10, 2, byParity, func() Worker { return &fake{fail: -1} })
-	b := &Bundle{}
+	var b []Request
 	for relation := range int32(6) {
 		q := Request{Query: graph.Query{Source: 2, Relation: relation, Answer: graph.None}, Rows: []int64{int64(relation)}, Answers: []int32{2 + relation}}
 		if relation == 1 || relation > 2 {
 			q.Answer, q.Removal = 2+relation, graph.RemoveFact
 		}
-		b.Queries = append(b.Queries, q)
+		b = append(b, q)
 	}
 	s, err := p.Rank(t.Context(), b, ranking.Selection{}, nil)
 	if err != nil {
@@ -168,7 +168,7 @@ func TestRemovals(t *testing.T) {
 	}
 	for i, q := range s.Queries {
 		want := float32(0)
-		if b.Queries[i].Removal != graph.RemoveNothing {
+		if b[i].Removal != graph.RemoveNothing {
 			want = -100
 		}
 		if q.Relation != int32(i) || q.Results[0].Score != want {
@@ -185,7 +185,7 @@ func TestGroupsChangeNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := NewPool(entities, 10, 3, byParity, func() Worker { return &fake{fail: -1} })
-	got, err := p.Rank(t.Context(), someBundle(), ranking.Selection{K: 3}, nil)
+	got, err := p.Rank(t.Context(), someRequests(), ranking.Selection{K: 3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

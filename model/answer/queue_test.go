@@ -226,9 +226,9 @@ func TestCompanyChangesNothing(t *testing.T) {
 		calls.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			for range 20 {
-				b := someBundle()
-				rng.Shuffle(len(b.Queries), func(i, j int) { b.Queries[i], b.Queries[j] = b.Queries[j], b.Queries[i] })
-				b.Queries = b.Queries[:1+rng.IntN(30)]
+				b := someRequests()
+				rng.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+				b = b[:1+rng.IntN(30)]
 				list := ranking.Selection{K: 1 + rng.IntN(4), Known: ranking.Known(rng.IntN(3))}
 				alone := NewPool(entities, 10, 1, oneGroup, func() Worker { return &fake{fail: -1} })
 				want, err := alone.Rank(t.Context(), b, list, nil)
@@ -237,7 +237,7 @@ func TestCompanyChangesNothing(t *testing.T) {
 				}
 				rows := 0
 				got, err := p.Rank(t.Context(), b, list, func(n int) { rows += n })
-				if diff := cmp.Diff(want, got); diff != "" || err != nil || int64(rows) != b.Rows() {
+				if diff := cmp.Diff(want, got); diff != "" || err != nil || int64(rows) != Rows(b) {
 					t.Errorf("%v, %d rows (-alone +together):\n%s", err, rows, diff)
 				}
 			}

@@ -8,7 +8,7 @@ import (
 	"tagnet/model/ranking"
 )
 
-// Scored is a bundle's results, in the bundle's order.
+// Scored is the results of queries, in their order.
 type Scored struct {
 	Queries []Ranked
 	// Messages is the number of messages that the propagations sent.

@@ -16,7 +16,7 @@ type Triple struct {
 	graph.Fact
 }
 
-// TripleRequests returns the queries of triples in both directions, ordered as those of a bundle. known returns the ascending known answers of a
+// TripleRequests returns the queries of triples in both directions, ordered by source and relation. known returns the ascending known answers of a
 // query.
 func TripleRequests(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []Request {
 	rows := make([]Row, 0, 2*len(triples))

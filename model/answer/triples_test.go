@@ -44,7 +44,7 @@ func someTriples(g *graph.Graph, rng *rand.Rand) (triples []answer.Triple) {
 func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []answer.Triple, workers int) []answer.ScoredTriple {
 	t.Helper()
 	pool := answer.NewPool(g.Entities, g.RelationCount(), workers, s.Group, func() answer.Worker { return s.Worker() })
-	ranked, err := pool.Rank(t.Context(), &answer.Bundle{Queries: answer.TripleRequests(g, known, triples)}, ranking.Selection{}, nil)
+	ranked, err := pool.Rank(t.Context(), answer.TripleRequests(g, known, triples), ranking.Selection{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queri
 		t.Fatal(err)
 	}
 	pool := answer.NewPool(s.graph.Entities, s.graph.RelationCount(), 1, scorer.Group, func() answer.Worker { return scorer.Worker() })
-	scored, err := pool.Rank(t.Context(), &answer.Bundle{Queries: queries}, list, nil)
+	scored, err := pool.Rank(t.Context(), queries, list, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
@@ -39,7 +38,7 @@ func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c con
 	view := loaded.Of("valid")
 	return Trial{
 		Name: name, Graph: view.Graph, Relations: relations.Between(view.Graph, c),
-		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: &answer.Bundle{Queries: queries}, All: int64(len(all)),
+		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: queries, All: int64(len(all)),
 	}, nil
 }
 

@@ -62,8 +62,8 @@ type Data struct {
 	Vocabulary checkpoint.Vocabulary
 	// Mixture are several graphs, or nil. With them the Material, Vocabulary, Valid and ValidOn are left out, and the CPU computes.
 	Mixture *Mixture
-	// Valid is a bundle of the validation queries; without any there is no validation.
-	Valid *answer.Bundle
+	// Valid are the validation queries; without any there is no validation.
+	Valid []answer.Request
 	// ValidAll is the number of all of them, where Valid has a sample; with 0 it has all.
 	ValidAll int64
 	// ValidParts are these queries instead, with the parts of the graph that they propagate through.
@@ -160,7 +160,7 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	}
 	l.material = &material{Material: data.Material}
 	l.course = &single{material: l.material, configuration: run.Configuration, seed: uint64(run.Seed)}
-	if data.Valid != nil || data.ValidParts != nil {
+	if len(data.Valid) > 0 || data.ValidParts != nil {
 		l.trials = []Trial{data.trial()}
 	}
 	return l

@@ -49,7 +49,7 @@ func toy(t testing.TB) Data {
 		names[i] = fmt.Sprint("node ", i)
 	}
 	return Data{
-		Material: Material{Graph: g, Entities: names, BaseRelations: []string{"next", "back", "skip"}, Train: trainingSet(g, facts)}, Valid: bundleOf(g, held, append(slices.Clone(facts), held...)),
+		Material: Material{Graph: g, Entities: names, BaseRelations: []string{"next", "back", "skip"}, Train: trainingSet(g, facts)}, Valid: requestsOf(g, held, append(slices.Clone(facts), held...)),
 		Vocabulary: checkpoint.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
 	}
 }
@@ -57,7 +57,7 @@ func toy(t testing.TB) Data {
 // trainingSet returns the training set of some facts, in their order.
 func trainingSet(g *graph.Graph, facts []graph.Fact) optimizer.TrainingSet {
 	s := optimizer.TrainingSet{Facts: facts, BaseRelations: int32(g.BaseRelations)}
-	for _, q := range bundleOf(g, facts, facts).Queries {
+	for _, q := range requestsOf(g, facts, facts) {
 		s.Known.Sources = append(s.Known.Sources, q.Source)
 		s.Known.Relations = append(s.Known.Relations, q.Relation)
 		s.Known.Lists = append(s.Known.Lists, q.Known)
@@ -65,9 +65,9 @@ func trainingSet(g *graph.Graph, facts []graph.Fact) optimizer.TrainingSet {
 	return s
 }
 
-// bundleOf returns a bundle with the queries of some facts, in both directions, and the answers of
+// requestsOf returns the queries of some facts, in both directions, and the answers of
 // the known facts.
-func bundleOf(g *graph.Graph, facts, known []graph.Fact) *answer.Bundle {
+func requestsOf(g *graph.Graph, facts, known []graph.Fact) []answer.Request {
 	var rows []answer.Row
 	for _, f := range facts {
 		n := int64(len(rows))
@@ -81,11 +81,11 @@ func bundleOf(g *graph.Graph, facts, known []graph.Fact) *answer.Bundle {
 			answers[[2]int32{a[0], a[1]}] = append(answers[[2]int32{a[0], a[1]}], a[2])
 		}
 	}
-	return &answer.Bundle{Queries: answer.Group(rows, func(source, relation int32) []int32 {
+	return answer.Group(rows, func(source, relation int32) []int32 {
 		list := slices.Clone(answers[[2]int32{source, relation}])
 		slices.Sort(list)
 		return slices.Compact(list)
-	})}
+	})
 }
 
 func toyRun(folder string) Run {

@@ -35,7 +35,7 @@ type Trial struct {
 	Relations *relations.Graph
 	// Entities and BaseRelations are names, for errors.
 	Entities, BaseRelations []string
-	Queries                 *answer.Bundle
+	Queries                 []answer.Request
 	// All is the number of validation queries, of which Queries may be a sample.
 	All int64
 	// Parts are the queries instead, with the parts of the graph that they propagate through.
@@ -47,15 +47,15 @@ func (t Trial) rows() int64 {
 	if t.Parts != nil {
 		return t.Parts.Rows()
 	}
-	return t.Queries.Rows()
+	return answer.Rows(t.Queries)
 }
 
 // each calls each for all queries, or one part of them after the other.
-func (t Trial) each(each func(*answer.Bundle) error) error {
+func (t Trial) each(each func([]answer.Request) error) error {
 	if t.Parts == nil {
 		return each(t.Queries)
 	}
-	return workload.Each(t.Parts, 0, t.Parts.Len(), func(queries []answer.Request) error { return each(&answer.Bundle{Queries: queries}) })
+	return workload.Each(t.Parts, 0, t.Parts.Len(), each)
 }
 
 // mixed is the course of several graphs.

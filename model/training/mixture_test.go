@@ -27,7 +27,7 @@ func toyMixture(t testing.TB) Data {
 	}
 	small := Material{Graph: g, Train: trainingSet(g, facts)}
 	first := toy(t)
-	trials := []Trial{first.trial(), {Graph: g, Queries: bundleOf(g, facts[:4], facts)}}
+	trials := []Trial{first.trial(), {Graph: g, Queries: requestsOf(g, facts[:4], facts)}}
 	trials[0].Name, trials[1].Name = "toy", "small"
 	return Data{Mixture: &Mixture{
 		Description: checkpoint.Mixture{

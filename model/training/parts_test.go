@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
-	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
@@ -43,7 +42,7 @@ func hubs(t *testing.T) (*kg.KG, Data) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data.Valid = &answer.Bundle{Queries: valid}
+	data.Valid = valid
 	return k, data
 }
 

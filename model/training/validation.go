@@ -77,8 +77,8 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 	var bootstrap ranking.Bootstrap // of a sample of the queries
 	var draws ranking.Weights
 	sampled := t.All > t.rows()
-	err := t.each(func(b *answer.Bundle) error {
-		scored, err := model.Answer(ctx, b, answer.Want{Done: done.add})
+	err := t.each(func(queries []answer.Request) error {
+		scored, err := model.Answer(ctx, queries, answer.Want{Done: done.add})
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/model/accelerator"
-	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/training"
@@ -137,7 +136,7 @@ func (p Params) ReadData(ctx context.Context) (training.Data, error) {
 	if err != nil {
 		return d, err
 	}
-	d.Valid = &answer.Bundle{Queries: valid}
+	d.Valid = valid
 	all, err := loaded.Queries(ctx, "valid")
 	d.ValidAll = int64(len(all))
 	if on := loaded.Of("valid"); on != loaded.Train {

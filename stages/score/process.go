@@ -73,9 +73,9 @@ type Params struct {
 	Announce string
 }
 
-// Rank scores a bundle with the model of this process, on a device or with all of its threads.
+// Rank answers queries with the model of this process, on a device or with all of its threads.
 // The context is the one that Beam passed to a DoFn.
-func Rank(ctx context.Context, p Params, b *answer.Bundle) (*answer.Scored, error) {
+func Rank(ctx context.Context, p Params, queries []answer.Request) (*answer.Scored, error) {
 	m, err := p.model(ctx)
 	if err != nil {
 		return nil, err
@@ -85,18 +85,18 @@ func Rank(ctx context.Context, p Params, b *answer.Bundle) (*answer.Scored, erro
 		return nil, err
 	}
 	var counting sync.Mutex
-	scored, err := m.Answer(ctx, b, answer.Want{Selection: list, Done: func(rows int) {
+	scored, err := m.Answer(ctx, queries, answer.Want{Selection: list, Done: func(rows int) {
 		counting.Lock()
 		defer counting.Unlock()
 		scoredRows.Inc(ctx, int64(rows))
 	}})
 	if errors.Is(err, device.ErrLost) {
-		worker.Forget("model") // a runner that repeats the bundle does not get the same one
+		worker.Forget("model") // a runner that repeats the shard does not get the same one
 	}
 	if err != nil {
 		return nil, p.named(m, err)
 	}
-	scoredQueries.Inc(ctx, int64(len(b.Queries)))
+	scoredQueries.Inc(ctx, int64(len(queries)))
 	sentMessages.Inc(ctx, scored.Messages)
 	return scored, nil
 }
@@ -115,8 +115,8 @@ func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use
 	}
 	defer leave()
 	all := &answer.Scored{}
-	err = s.bundles(ctx, queries, func(b *answer.Bundle) error {
-		scored, err := Rank(ctx, p, b)
+	err = s.requests(ctx, queries, func(requests []answer.Request) error {
+		scored, err := Rank(ctx, p, requests)
 		if err != nil {
 			return err
 		}

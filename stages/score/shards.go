@@ -46,16 +46,14 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) 
 	return nil
 }
 
-// bundles calls each for the bundle of the shard's queries, or, where these are read with their parts of the graph, for one bundle after the
-// other. A bundle has the ids of the queries, labeled answers and known answers, but no graph; it stays in the worker that loads it.
-func (s Shard) bundles(ctx context.Context, p workload.Params, each func(*answer.Bundle) error) error {
+// requests calls each for the shard's queries, or, where these are read with their parts of the graph, for some after the other. They stay in the
+// worker that loads them.
+func (s Shard) requests(ctx context.Context, p workload.Params, each func([]answer.Request) error) error {
 	queries, err := read(ctx, p)
 	if err != nil {
 		return err
 	}
-	return workload.Each(queries, s.From, s.To, func(queries []answer.Request) error {
-		return each(&answer.Bundle{Number: s.Number, Queries: queries})
-	})
+	return workload.Each(queries, s.From, s.To, each)
 }
 
 // read reads the queries once per process: every shard of a split is cut from the same ones.

@@ -165,7 +165,7 @@ func (s *scorer) Score(ctx context.Context, queries []answer.Request, list ranki
 	if err := s.devices.do("score"); err != nil {
 		return nil, err
 	}
-	return s.pool.Rank(ctx, &answer.Bundle{Queries: queries}, list, nil)
+	return s.pool.Rank(ctx, queries, list, nil)
 }
 
 func (s *scorer) Close() error { return s.devices.do("close scorer") }

@@ -61,7 +61,7 @@ func TestMergedRanksByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scored, err := answer.NewPool(5, 2, 1, func(int32) int32 { return 0 }, func() answer.Worker { return byID{} }).Rank(t.Context(), &answer.Bundle{Queries: queries}, ranking.Selection{}, nil)
+		scored, err := answer.NewPool(5, 2, 1, func(int32) int32 { return 0 }, func() answer.Worker { return byID{} }).Rank(t.Context(), queries, ranking.Selection{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,27 +6,27 @@ import (
 	"tagnet/model/graph"
 )
 
-func severalQueries() *Bundle {
-	return &Bundle{Number: 7, Queries: []Request{
+func severalQueries() []Request {
+	return []Request{
 		{Query: graph.Query{Source: 3, Relation: 0, Answer: graph.None}, Rows: []int64{5, 9}, Answers: []int32{4, 2}, Known: []int32{2, 4, 6}},
 		{Query: graph.Query{Source: 3, Relation: 3, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{graph.None}},
 		{Query: graph.Query{Source: 8, Relation: 1, Answer: graph.None}, Rows: []int64{1 << 40}, Answers: []int32{0}, Known: []int32{0}},
-	}}
+	}
 }
 
 func TestRows(t *testing.T) {
 	t.Parallel()
-	if n := severalQueries().Rows(); n != 4 {
+	if n := Rows(severalQueries()); n != 4 {
 		t.Errorf("%d rows, want 4", n)
 	}
 }
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	ok := func() *Bundle {
-		return &Bundle{Queries: []Request{{Query: graph.Query{Source: 3, Relation: 1, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{4}, Known: []int32{2, 4}}}}
+	ok := func() []Request {
+		return []Request{{Query: graph.Query{Source: 3, Relation: 1, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{4}, Known: []int32{2, 4}}}
 	}
-	if err := ok().Check(5, 2); err != nil {
+	if err := check(ok(), 5, 2); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*Request){
@@ -39,9 +39,9 @@ func TestCheck(t *testing.T) {
 		"removal":  func(q *Request) { q.Answer, q.Removal = 5, graph.RemoveFact },
 		"unsorted": func(q *Request) { q.Known = []int32{4, 2} },
 	} {
-		b := ok()
-		spoil(&b.Queries[0])
-		if err := b.Check(5, 2); err == nil {
+		queries := ok()
+		spoil(&queries[0])
+		if err := check(queries, 5, 2); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

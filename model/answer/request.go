@@ -9,14 +9,6 @@ import (
 	"tagnet/model/subgraph"
 )
 
-// Bundle is a unit of work: some queries of a split.
-type Bundle struct {
-	// Number is that of the shard, from 0.
-	Number int
-	// Queries are ordered by source and relation.
-	Queries []Request
-}
-
 // Request is a distinct query. Its own Answer is None unless edges leave its graph.
 type Request struct {
 	graph.Query
@@ -32,40 +24,40 @@ type Request struct {
 	Sample Sample
 }
 
-// Rows returns the number of rows of the split's table that the bundle covers.
-func (b *Bundle) Rows() int64 {
+// Rows returns the number of rows of the split's table that queries cover.
+func Rows(queries []Request) int64 {
 	var n int64
-	for _, q := range b.Queries {
+	for _, q := range queries {
 		n += int64(len(q.Rows))
 	}
 	return n
 }
 
-// Check returns an error if an id of the bundle is outside a graph with that many entities and
+// check returns an error if an id of queries is outside a graph with that many entities and
 // relations (2R), or lists do not have the length or order that Request states.
-func (b *Bundle) Check(entities, relations int) error {
+func check(queries []Request, entities, relations int) error {
 	entity := func(id int32) bool { return id >= 0 && int(id) < entities }
-	for _, q := range b.Queries {
+	for _, q := range queries {
 		if !entity(q.Source) {
-			return fmt.Errorf("bundle %d: source %d is outside 0..%d", b.Number, q.Source, entities-1)
+			return fmt.Errorf("source %d is outside 0..%d", q.Source, entities-1)
 		}
 		if q.Relation < 0 || int(q.Relation) >= relations {
-			return fmt.Errorf("bundle %d: relation %d is outside 0..%d", b.Number, q.Relation, relations-1)
+			return fmt.Errorf("relation %d is outside 0..%d", q.Relation, relations-1)
 		}
 		if q.Removal != graph.RemoveNothing && !entity(q.Answer) {
-			return fmt.Errorf("bundle %d: the edges between %d and %d cannot leave the graph of (%d, %d, ?)", b.Number, q.Source, q.Answer, q.Source, q.Relation)
+			return fmt.Errorf("the edges between %d and %d cannot leave the graph of (%d, %d, ?)", q.Source, q.Answer, q.Source, q.Relation)
 		}
 		if len(q.Rows) != len(q.Answers) || len(q.Rows) == 0 {
-			return fmt.Errorf("bundle %d: query (%d, %d, ?) has %d rows, but %d answers", b.Number, q.Source, q.Relation, len(q.Rows), len(q.Answers))
+			return fmt.Errorf("query (%d, %d, ?) has %d rows, but %d answers", q.Source, q.Relation, len(q.Rows), len(q.Answers))
 		}
 		for i, answer := range q.Answers {
 			if answer != graph.None && !entity(answer) {
-				return fmt.Errorf("bundle %d: answer %d of row %d is outside 0..%d", b.Number, answer, q.Rows[i], entities-1)
+				return fmt.Errorf("answer %d of row %d is outside 0..%d", answer, q.Rows[i], entities-1)
 			}
 		}
 		for i, known := range q.Known {
 			if !entity(known) || i > 0 && q.Known[i-1] >= known {
-				return fmt.Errorf("bundle %d: known answers of (%d, %d, ?) are not ascending ids below %d", b.Number, q.Source, q.Relation, entities)
+				return fmt.Errorf("known answers of (%d, %d, ?) are not ascending ids below %d", q.Source, q.Relation, entities)
 			}
 		}
 	}
