@@ -211,6 +211,7 @@ func TestULTRARefused(t *testing.T) {
 		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
 		"as a checkpoint":     {1, "--checkpoint: " + weights + " is no checkpoint of tagnet; score and serve take ULTRA's weights with --model " + weights, []string{"--checkpoint", weights}},
+		"a name as one":       {1, "--checkpoint: zero is a model that tagnet comes with; score and serve take it with --model zero", []string{"--checkpoint", "zero"}},
 		"beside a checkpoint": {2, "--checkpoint and --model name two models", []string{"--model", weights, "--checkpoint", "best"}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)

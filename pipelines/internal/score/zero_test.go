@@ -29,24 +29,7 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	m, err := model.Open(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Calibrate(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	want, err := m.Ask(t.Context(), model.Query{Source: "e003", Relation: "skip"}, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []model.Answer
-	for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation/queries/predictions")) {
-		got = append(got, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
-	}
-	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 || want[0].Probability == nil {
-		t.Errorf("answers (-library +command):\n%s", diff)
-	}
+	compareZero(t, w, "e003", "skip")
 	if out := pipelinetest.Succeed(t, Pipeline(), flags...); !strings.Contains(out, "already exists") {
 		t.Errorf("a second run:\n%s", out)
 	}
@@ -63,6 +46,37 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--force")...); strings.Contains(out, "zero answers") || !strings.Contains(out, "e003") {
 		t.Errorf("with a checkpoint:\n%s", out)
 	}
+}
+
+// compareZero compares the answers of the command to (source, relation, ?) with those of the library.
+func compareZero(t *testing.T, w, source, relation string) {
+	t.Helper()
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Calibrate(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.Ask(t.Context(), model.Query{Source: source, Relation: relation}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []model.Answer
+	for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation/queries/predictions")) {
+		got = append(got, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 || want[0].Probability == nil {
+		t.Errorf("answers (-library +command):\n%s", diff)
+	}
+}
+
+// TestZeroOfTwoGraphs fits the probabilities of answers about the inference graph to validation facts of the training graph.
+func TestZeroOfTwoGraphs(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 80)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 40)))
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", file(t, "queries.tsv", "o003\tr0\n"), "--top_k", "4")
+	compareZero(t, w, "o003", "r0")
 }
 
 // TestZeroWithoutValidationFacts says why there are no probabilities, and refuses a base rate of them.
