@@ -105,7 +105,7 @@ func portable(t *testing.T) kernel.Kernel {
 	return k
 }
 
-// TestDeviceRanksAsTheCPU compares the rankers on equal scores.
+// TestDeviceRanksAsTheCPU compares answers of a device and of the CPU on equal scores.
 func TestDeviceRanksAsTheCPU(t *testing.T) {
 	t.Parallel()
 	m := smallModel(t)
@@ -113,16 +113,16 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 	for _, list := range []ranking.Selection{
 		{}, {K: 3}, {K: 1000}, {K: 3, Known: ranking.Beside}, {K: 3, Known: ranking.LeftOut}, {K: 3, Candidates: []int32{2, 3, 5, 8, 50}}, {K: 1000, Known: ranking.LeftOut},
 	} {
-		compareRankers(t, m, b, list)
+		compareDevices(t, m, b, list)
 	}
 	for i := range b {
 		b[i].Sample = answer.Sample{Negatives: 9, Seed: 4}
 	}
-	compareRankers(t, m, b, ranking.Selection{K: 3})
+	compareDevices(t, m, b, ranking.Selection{K: 3})
 }
 
-// compareRankers ranks on a device and on the CPU.
-func compareRankers(t *testing.T, m *answer.Model, b []answer.Request, list ranking.Selection) {
+// compareDevices ranks on a device and on the CPU.
+func compareDevices(t *testing.T, m *answer.Model, b []answer.Request, list ranking.Selection) {
 	t.Helper()
 	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
 	if err != nil {
