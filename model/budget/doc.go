@@ -23,6 +23,7 @@
 //	              29 E + 24 V or 20 a parameter   a batch's candidates (auto may fall back to the CPU, and counts that)
 //	              + 8 a candidate of a batch
 //	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
+//	explanations  3 KiB a path of two shards      score: rows with text and steps
 //	triples       120 a line, 400 a row           score: given triples or pairs, and their rows while they are sorted
 //	names         64 V                            serve: the map from names to ids
 //	requests      what --queue queries may hold   serve: answers, bodies, connections
@@ -36,7 +37,7 @@
 //	              + 12 L R d                      relation embeddings of two queries
 //	  training    4 V a (3 d + w)                 states, gradients, and what the backward pass reads
 //	              + 132 V + 18 E + 4 L R d        as above
-//	  explaining  a training's propagator,        of which only what an answer depends on is touched
+//	  explaining  scoring, a training's propagator, of which only what an answer depends on is touched
 //	              + (60 E + 400 V) a              edges that a path may take; best paths to each entity, for 10 paths
 //	  serving     scoring, and training without a   paths need a backward pass
 //	              score network, 32 E (delta + 1)
@@ -50,7 +51,7 @@
 //
 //	command, on WN18RR                           least   peak
 //	score --split valid --threads 2                317    243
-//	score --queries (60) --explain --threads 2     862    287
+//	score --queries (60) --explain --threads 2     919    386
 //	messages --split valid                         212    117
 //	distances --split valid                        206    191
 //	train --threads 2, 160 steps of an epoch      616    218
@@ -58,7 +59,7 @@
 //
 //	command, on FB15k-237                        least   peak
 //	score --queries (1,500 queries) --threads 2    309    243
-//	score --queries (60) --explain --threads 2     657    347
+//	score --queries (60) --explain --threads 2     705    459
 //	messages --split valid                         220    126
 //	distances --split valid                        212    163
 //	train --threads 2, 4 steps of an epoch        482    413

@@ -48,10 +48,11 @@ type Fact struct {
 
 // Query returns the query that explains the fact as its answer: that for its tail, unless only that for its head lists it.
 func (f *Fact) Query(baseRelations int32) graph.Query {
+	tail, head := f.Queries(baseRelations)
 	if f.Tails.Position > 0 {
-		return graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+		return tail
 	}
-	return graph.Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}
+	return head
 }
 
 // CandidateBytes is the size of a candidate on disk.
