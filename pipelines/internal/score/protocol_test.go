@@ -35,7 +35,7 @@ func (byID) ScoresWithout(_ context.Context, _ edges.Query, _ *subgraph.Subgraph
 	}
 	return nil
 }
-func (byID) Sent() int64                { return 0 }
+func (byID) Sent(int) int64             { return 0 }
 func (byID) Distance(int32) (int, bool) { return 0, true }
 
 // TestMergedRanksByHand ranks the facts of a small inference graph, whose entities a to e have the scores 0 to 4.
