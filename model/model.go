@@ -8,9 +8,11 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/pretrained"
@@ -34,6 +36,8 @@ type Option func(*options)
 
 type options struct {
 	run, checkpoint, kernel string
+	device                  string // of WithDevice
+	choice                  device.Choice
 	on                      answer.Means
 	baseRate                float64 // 0 is that of the calibration
 	reach                   int     // of WithReach, or -1
@@ -68,7 +72,7 @@ func WithReach(entities int) Option { return func(o *options) { o.reach = entiti
 const bestCheckpoint = "best"
 
 func newOptions(list []Option) (options, error) {
-	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, on: answer.Means{Threads: runtime.GOMAXPROCS(0)}, reach: -1}
+	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, on: answer.Means{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1}
 	for _, option := range list {
 		option(&o)
 	}
@@ -79,6 +83,9 @@ func newOptions(list []Option) (options, error) {
 		return o, err
 	}
 	var err error
+	if o.choice, err = device.Parse(o.device); err != nil {
+		return o, fmt.Errorf("device %q: %w", o.device, err)
+	}
 	o.on.Kernel, err = kernel.Named(o.kernel)
 	return o, err
 }
@@ -134,14 +141,26 @@ func (o options) open(ctx context.Context, graph *kg.KG, folder checkpoint.Folde
 		return nil, err
 	}
 	m, err := Named(ctx, opened)
-	if err != nil || o.baseRate == 0 {
-		return m, err
+	if err != nil {
+		return nil, err
 	}
-	if opened.Calibration == nil {
-		return nil, fmt.Errorf("a base rate of %g: %s has no calibration", o.baseRate, m.Checkpoint())
+	if o.baseRate != 0 {
+		if opened.Calibration == nil {
+			return nil, fmt.Errorf("a base rate of %g: %s has no calibration", o.baseRate, m.Checkpoint())
+		}
+		if opened.Calibration, err = opened.Calibration.WithBaseRate(o.baseRate); err != nil {
+			return nil, err
+		}
 	}
-	opened.Calibration, err = opened.Calibration.WithBaseRate(o.baseRate)
-	return m, err
+	return m, o.equip(opened)
+}
+
+// equip makes an opened model compute on the device of the options.
+func (o options) equip(m *answer.Model) error {
+	if err := accelerator.Equip(m, o.choice); err != nil {
+		return err
+	}
+	return m.Prepare()
 }
 
 // Named returns the model that answers by name what an opened one does by id, about the graph that this one's queries are about.

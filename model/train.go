@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -44,7 +45,8 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	run := training.Run{Configuration: c, Seed: seed, Threads: o.on.Threads, Kernel: o.kernel}
+	data.Devices = accelerator.Process
+	run := training.Run{Configuration: c, Seed: seed, Threads: o.on.Threads, Kernel: o.kernel, Device: o.choice}
 	trained, err := training.InMemory(ctx, run, data, func(p training.Progress) {
 		if p.Finished != nil && after != nil {
 			after(Epoch{Epoch: p.Finished.Epoch, Loss: p.Finished.Loss, Messages: p.Finished.Messages})
@@ -62,6 +64,9 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 		return fail(err)
 	}
 	m.trained = trained
+	if err := o.equip(opened); err != nil {
+		return fail(err)
+	}
 	return m, nil
 }
 

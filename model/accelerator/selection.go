@@ -48,6 +48,13 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 	return Selection{accelerator: accelerator, again: opening, optional: choice.Mode == device.Auto, text: fmt.Sprintf("computing on %v", accelerator)}, nil
 }
 
+// Equip makes a model compute on what the user chose of this process's devices.
+func Equip(m *answer.Model, choice device.Choice) error {
+	selected, err := Select(Process, choice, m.Configuration.Within(m.Graph.Entities))
+	m.On.Device = &selected
+	return err
+}
+
 // open opens what the user chose.
 func open(devices Devices, choice device.Choice) (Accelerator, error) {
 	if choice.All {

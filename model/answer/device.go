@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -44,24 +45,11 @@ type Scorer interface {
 func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Want) (*Scored, error) {
 	m.busy.Lock()
 	defer m.busy.Unlock()
-	if m.On.Device == nil || m.On.Device.Devices() == 0 {
-		return nil, nil
+	if err := m.prepare(); err != nil || m.scorer == nil {
+		return nil, err
 	}
 	if err := check(queries, m.Graph.Entities, m.Graph.RelationCount()); err != nil {
 		return nil, err
-	}
-	if m.closed {
-		return nil, errors.New("scoring: another scoring of this process has taken over the device: run again")
-	}
-	if m.scorer == nil {
-		scorer, err := m.On.Device.NewScorer(m.Graph, m.between(), m.Configuration, m.Parameters)
-		if err != nil && m.fallBack(err) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("preparing to score: %w", err)
-		}
-		m.scorer = scorer
 	}
 	done, onDevice := want.Done, 0 // rows that are done
 	scored, err := m.score(ctx, queries, want.Selection, func(rows int) {
@@ -69,7 +57,10 @@ func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Wan
 		done(rows)
 	})
 	if !errors.Is(err, device.ErrMemory) || !m.fallBack(err) {
-		m.On.Device.Discard(err)
+		if errors.Is(err, device.ErrLost) {
+			_ = m.release() // the first error says more
+			m.On.Device.Discard(err)
+		}
 		return scored, err
 	}
 	want.Done = func(rows int) {
@@ -80,6 +71,41 @@ func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Wan
 		}
 	}
 	return nil, m.release()
+}
+
+// Prepare makes what a device scores with, which Answer makes otherwise, so that an error of the device comes early.
+func (m *Model) Prepare() error {
+	m.busy.Lock()
+	defer m.busy.Unlock()
+	return m.prepare()
+}
+
+// prepare makes the scorer, unless the processor scores.
+func (m *Model) prepare() error {
+	switch {
+	case m.scorer != nil || m.On.Device == nil || m.On.Device.Devices() == 0:
+		return nil
+	case m.closed:
+		return errors.New("scoring: another scoring of this process has taken over the device: run again")
+	}
+	scorer, err := m.On.Device.NewScorer(m.Graph, m.between(), m.Configuration, m.Parameters)
+	switch {
+	case err == nil:
+		m.scorer = scorer
+	case !m.fallBack(err):
+		return fmt.Errorf("preparing to score: %w", err)
+	}
+	return nil
+}
+
+// Computing says in a line what the model computes on, and why; "" if that is the CPU by choice.
+func (m *Model) Computing() string {
+	m.busy.Lock()
+	defer m.busy.Unlock()
+	if m.On.Device == nil {
+		return ""
+	}
+	return m.On.Device.String()
 }
 
 // fallBack reports whether the processor takes over after an error, and announces that.
@@ -108,6 +134,7 @@ func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selec
 		}
 		group := queries[:min(together, len(queries))]
 		queries = queries[len(group):]
+		begun := time.Now()
 		scored, err := m.scorer.Score(ctx, group, list)
 		if errors.Is(err, inference.ErrNotFinite) {
 			return nil, err // it names the query
@@ -115,6 +142,9 @@ func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selec
 		if err != nil {
 			first, last := group[0], group[len(group)-1]
 			return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
+		}
+		if m.watch != nil {
+			m.watch(len(group), time.Since(begun))
 		}
 		out.Queries, out.Messages = append(out.Queries, scored.Queries...), out.Messages+scored.Messages
 		for _, q := range group {

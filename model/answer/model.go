@@ -90,8 +90,8 @@ func (m *Model) threads() (*Pool, error) {
 	return m.pool, err
 }
 
-// Watch has done called after each chunk of queries that threads computed together, for one call or several, with their number and the time that they
-// took. The thread waits for it. No query is under way meanwhile.
+// Watch has done called after each chunk of queries that were computed together, for one call or several, with their number and the time that they
+// took. The thread, or the device, waits for it. No query is under way meanwhile.
 func (m *Model) Watch(done func(queries int, took time.Duration)) {
 	m.making.Lock()
 	defer m.making.Unlock()

@@ -164,12 +164,10 @@ func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, er
 	if m.On.Kernel, err = kernel.Named(p.Kernel); err != nil {
 		return nil, err
 	}
-	selected, err := accelerator.Select(accelerator.Process, p.Device, m.Configuration.Within(m.Graph.Entities))
-	if err != nil {
+	if err := accelerator.Equip(m, p.Device); err != nil {
 		return nil, err
 	}
-	p.announce(selected.String())
-	m.On.Device = &selected
+	p.announce(m.Computing())
 	if p.Parts.URL != "" {
 		folder, err := p.Parts.Open(ctx)
 		if err != nil {

@@ -161,10 +161,10 @@ func (g *gpu) call(function uintptr, arguments ...uintptr) result {
 // usable returns the error of a device that is lost or closed.
 func (g *gpu) usable() error {
 	switch {
+	case g.lost != nil:
+		return g.lost // also once it is closed: what others have on it is lost, too
 	case g.closed:
 		return fmt.Errorf("CUDA device %d is closed", g.properties.Ordinal)
-	case g.lost != nil:
-		return g.lost
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type reloader struct {
 	mu        sync.RWMutex
 	current   *server
 	inUse     *sync.WaitGroup // requests of current
-	earlier   *sync.WaitGroup // those of the server before it
+	earlier   chan struct{}   // closed when those of the server before it are answered, and its model is closed; nil without one
 }
 
 // ServeHTTP answers a request with the newest server.
@@ -69,7 +69,7 @@ func (l *reloader) hangup() {
 // current has not answered yet. The caller holds reloading.
 func (l *reloader) replace() (*server, error) {
 	if l.earlier != nil {
-		l.earlier.Wait()
+		<-l.earlier
 	}
 	next, err := l.open()
 	if err != nil {
@@ -77,10 +77,16 @@ func (l *reloader) replace() (*server, error) {
 		l.say(func() { fmt.Fprintf(l.e.Err, "serve: %s\n", command.OneLine(err)) })
 		return nil, err
 	}
+	earlier, inUse, closed := l.current, l.inUse, make(chan struct{})
 	l.mu.Lock()
-	l.current, l.earlier, l.inUse = next, l.inUse, new(sync.WaitGroup)
+	l.current, l.inUse, l.earlier = next, new(sync.WaitGroup), closed
 	l.mu.Unlock()
-	l.say(func() { l.e.Say("reloaded: %s", next.described()) })
+	go func() {
+		defer close(closed)
+		inUse.Wait()
+		_ = earlier.model.Close() // of no matter to later requests
+	}()
+	l.say(func() { l.e.Say("reloaded: %s%s", next.described(), next.computing()) })
 	return next, nil
 }
 
@@ -98,6 +104,13 @@ func (l *reloader) open() (next *server, err error) {
 	return l.current.server(o)
 }
 
+// close closes the model, after the last request.
+func (l *reloader) close() {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_ = l.current.model.Close() // nothing of it is wanted any more
+}
+
 // say prints lines that no other lines interrupt.
 func (l *reloader) say(print func()) {
 	l.current.logging.Lock()
@@ -108,6 +121,14 @@ func (l *reloader) say(print func()) {
 // described returns the model and the size of its graph.
 func (s *server) described() string {
 	return fmt.Sprintf("%s: %s entities, %d relations", s.model.Checkpoint(), progress.Count(int64(len(s.model.Entities()))), len(s.model.Relations()))
+}
+
+// computing returns what the model scores on, with a semicolon before it, or "" for the CPU by choice.
+func (s *server) computing() string {
+	if text := s.model.Device(); text != "" {
+		return "; " + text
+	}
+	return ""
 }
 
 // answerReload reloads, for requests of this machine. The reload continues if the client leaves.

@@ -306,7 +306,7 @@ func TestReloadsTheWorkspace(t *testing.T) {
 	}
 	p.Process.Signal(syscall.SIGTERM)
 	code, rest := p.end(t)
-	for _, want := range []string{"the model was trained on another graph and may know the answers:", "reloaded: epoch-\\d+: 61 entities, 3 relations\n", "reloaded: epoch-\\d+: 62 entities, 3 relations\n"} {
+	for _, want := range []string{"the model was trained on another graph and may know the answers:", "reloaded: epoch-\\d+: 61 entities, 3 relations; computing on the CPU: ", "reloaded: epoch-\\d+: 62 entities, 3 relations; computing on the CPU: "} {
 		if !regexp.MustCompile(want).MatchString(rest) {
 			t.Errorf("no %q in %s", want, rest)
 		}

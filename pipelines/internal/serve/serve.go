@@ -15,8 +15,13 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model"
+	"tagnet/model/accelerator"
+	modelanswer "tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/device/cuda"
+	"tagnet/model/gpu"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/relations"
@@ -26,8 +31,11 @@ import (
 	"tagnet/stages/graph"
 )
 
+func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
+
 type flags struct {
 	listen, kernel    string
+	device            device.Choice
 	checkpoint, model string
 	threads, queue    int
 	reach             int
@@ -57,6 +65,7 @@ func On(listener net.Listener, ready func(url string)) command.Pipeline {
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
+			command.Device(set, &f.device)
 			set.Int64Var(&f.memory, "memory", budget.Default, "`MiB` that the process may use, 1 or more, Go included")
 		},
 		Run: f.run,
@@ -125,7 +134,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if l.current, err = newServer(opened); err != nil {
 		return err
 	}
-	e.Say("%s; %d threads", l.current.described(), opened.threads)
+	e.Say("%s; %d threads%s", l.current.described(), opened.threads, l.current.computing())
 	if least := opened.estimate.Beside(opened.estimate, opened.threads).Least(opened.threads); least > f.memory*budget.MiB {
 		e.Say("a reload, which holds two graphs at a time, needs --memory %d or fewer --threads", least/budget.MiB)
 	}
@@ -137,6 +146,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if f.ready != nil {
 		f.ready(url)
 	}
+	defer l.close()
 	return f.serve(ctx, e, listener, l, hangups)
 }
 
@@ -199,22 +209,38 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if opened.On.Kernel, err = kernel.Named(f.kernel); err != nil {
 		return settings{}, err
 	}
-	m, err := model.Named(ctx, opened)
+	m, err := f.prepare(ctx, e, opened, given)
 	if err != nil {
+		_ = opened.Close() // the first error says more
 		return settings{}, err
 	}
+	return settings{model: m, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+}
+
+// prepare reads all that an opened model answers with. given says that --model names it.
+func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *modelanswer.Model, given bool) (*model.Model, error) {
+	err := accelerator.Equip(opened, f.device)
+	if err == nil {
+		err = opened.Prepare()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--device %v: %w", f.device, err)
+	}
+	opened.On.Announce = func(text string) { e.Say("%s", text) }
+	m, err := model.Named(ctx, opened)
+	if err != nil {
+		return nil, err
+	}
 	if given && opened.Record.Origin.Model == zoo.Zero {
-		err = f.calibrate(ctx, e, m, loaded)
+		err = f.calibrate(ctx, e, m, opened.KG)
 	} else {
 		err = e.ReadCalibration(ctx, opened)
 	}
 	if err != nil {
-		return settings{}, err
+		return nil, err
 	}
-	if _, err := m.Types(ctx); err != nil { // not later, when another graph may have replaced this one
-		return settings{}, err
-	}
-	return settings{model: m, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+	_, err = m.Types(ctx) // not later, when another graph may have replaced this one
+	return m, err
 }
 
 // mostCalibrated is the most validation queries that probabilities are fitted to before the server answers.

@@ -1,0 +1,173 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/device"
+	"tagnet/model/gpu/interpreter"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// output is the output of a server.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(text)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// inProcess serves in this process, with its devices, until end is called, which checks that the server ends well.
+func inProcess(t *testing.T, workspace string, arguments ...string) (url string, said *output, end func()) {
+	t.Helper()
+	listener, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	said, ready, code := &output{}, make(chan string, 1), make(chan int, 1)
+	go func() {
+		code <- command.Run(ctx, On(listener, func(url string) { ready <- url }), append([]string{"--workspace", workspace}, arguments...), said, said)
+	}()
+	select {
+	case url = <-ready:
+	case code := <-code:
+		cancel()
+		t.Fatalf("%d, %s", code, said)
+	}
+	return url, said, func() {
+		cancel()
+		if code := <-code; code != 0 || !strings.Contains(said.String(), "every request was answered") {
+			t.Errorf("%d, %s", code, said)
+		}
+	}
+}
+
+// near compares scores and probabilities, of which a device adds the terms in another order.
+var near = cmp.Options{
+	cmp.Comparer(func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-4*max(1, math.Abs(float64(y))) }),
+	cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-4 }),
+}
+
+// responses are what a server answers: answers, triples and paths.
+type responses struct {
+	answers results
+	new     result
+	scored  triples
+	paths   string
+}
+
+func responsesOf(t *testing.T, url string) responses {
+	t.Helper()
+	var queries []string
+	for i := range 12 {
+		queries = append(queries, fmt.Sprintf(`{"source":"e%03d","relation":"%s"}`, 5*i, []string{"skip", "~skip", "next", "back"}[i%4]))
+	}
+	return responses{
+		answers: read[results](t, send(t, "POST", url+"/answer", `{"k":8,"queries":[`+strings.Join(queries, ",")+`]}`)),
+		new:     read[result](t, send(t, "GET", url+ask("e007", "skip", "k", "5", "only_new", "true"), "")),
+		scored:  read[triples](t, send(t, "GET", url+"/score?head=e007&relation=skip&tail=e009", "")),
+		paths:   send(t, "GET", url+"/explain?source=e007&relation=skip&answer=e009", "").text,
+	}
+}
+
+// TestDevice compares the answers of a device with those of the CPU, before and after reloads.
+func TestDevice(t *testing.T) {
+	workspace := trained(t)
+	url, said, end := inProcess(t, workspace, "--device", "cpu")
+	want := responsesOf(t, url)
+	if strings.Contains(said.String(), "computing on") {
+		t.Errorf("--device cpu says %q", said)
+	}
+	end()
+	card := interpreter.New()
+	pipelinetest.UseDriver(t, func(int) (device.Device, error) { return card, nil })
+	url, said, end = inProcess(t, workspace)
+	defer end()
+	if !strings.Contains(said.String(), "; computing on cuda:0 (PTX interpreter)\n") {
+		t.Errorf("says %q, want what it computes on", said)
+	}
+	used := func() int64 { p := card.Properties(); return p.Memory - p.Free }
+	first := used()
+	for range 4 {
+		if diff := cmp.Diff(want, responsesOf(t, url), near, cmp.AllowUnexported(responses{})); diff != "" {
+			t.Errorf("(-CPU +device):\n%s", diff)
+		}
+		if got := send(t, "POST", url+"/reload", ""); got.status != 200 {
+			t.Fatalf("%d: %s", got.status, got.text)
+		}
+	}
+	if got := send(t, "GET", url+"/metrics", "").text; strings.Contains(got, "tagnet_queries_total 0\n") {
+		t.Errorf("no query is counted: %s", got)
+	}
+	if now := used(); first == 0 || now > 3*first {
+		t.Errorf("%d bytes of the device are in use, after reloads %d, want at most those of two models", first, now)
+	}
+}
+
+// TestDeviceIsLost has a device that fails under a request: its response is an error, and the next one's are answers.
+func TestDeviceIsLost(t *testing.T) {
+	workspace := trained(t)
+	pipelinetest.UseFaulty(t, pipelinetest.Faults(60)["lost"])
+	url, said, end := inProcess(t, workspace, "--device", "cuda")
+	defer end()
+	lost, answered := 0, 0 // and requests that were answered after the first one that was not
+	for range 6 {
+		switch got := send(t, "GET", url+ask("e007", "skip"), ""); {
+		case got.status == 500:
+			lost++
+		case got.status != 200:
+			t.Errorf("status %d: %s", got.status, got.text)
+		case lost > 0:
+			answered++
+		}
+	}
+	if lost == 0 || answered == 0 {
+		t.Errorf("%d requests failed, and %d were answered later: want some of each", lost, answered)
+	}
+	if !strings.Contains(said.String(), "the device was lost") {
+		t.Errorf("says %q", said)
+	}
+}
+
+// TestDeviceFails serves with devices that cannot be used, by choice and where one is taken if it can be.
+func TestDeviceFails(t *testing.T) {
+	workspace := trained(t)
+	for name, fault := range pipelinetest.Faults(0) {
+		if name == "lost" {
+			continue // which is under a request
+		}
+		pipelinetest.UseFaulty(t, fault)
+		wanted := fault.Open
+		if wanted == nil {
+			wanted = fault.Err
+		}
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--listen", "127.0.0.1:0", "--device", "cuda")
+		if code != 1 || !strings.HasSuffix(stderr, wanted.Error()+"\n") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: %d, %q, want a line that ends in %q", name, code, stderr, wanted)
+		}
+		url, said, end := inProcess(t, workspace)
+		if got := send(t, "GET", url+ask("e007", "skip"), ""); got.status != 200 || !strings.Contains(said.String(), "computing on the CPU: ") {
+			t.Errorf("%s: auto: %d, %s", name, got.status, said)
+		}
+		end()
+	}
+}
