@@ -39,8 +39,7 @@ type options struct {
 	device                  string // of WithDevice
 	choice                  device.Choice
 	on                      answer.Means
-	baseRate                float64 // 0 is that of the calibration
-	reach                   int     // of WithReach, or -1
+	reach                   int // of WithReach, or -1
 }
 
 // WithRun makes Open take the model of another run than main: the name that train was given with --run.
@@ -57,12 +56,6 @@ func WithWorkers(n int) Option { return func(o *options) { o.on.Threads = n } }
 
 // WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.
 func WithKernel(name string) Option { return func(o *options) { o.kernel = name } }
-
-// WithBaseRate sets the share of candidates that are expected to be true, more than 0 and less than 1. Without it
-// probabilities presume the share that the calibration found among the best new answers of validation queries; where
-// true answers are rarer or more frequent, all odds change by the same factor. It is an error for a checkpoint without a
-// calibration.
-func WithBaseRate(share float64) Option { return func(o *options) { o.baseRate = share } }
 
 // WithReach sets the most entities that a query propagates through, those of the largest personalized PageRank from its source, or all
 // for 0. Without it that is the number of the training. It is an error for a model whose policy is astar.
@@ -143,14 +136,6 @@ func (o options) open(ctx context.Context, graph *kg.KG, folder checkpoint.Folde
 	m, err := Named(ctx, opened)
 	if err != nil {
 		return nil, err
-	}
-	if o.baseRate != 0 {
-		if opened.Calibration == nil {
-			return nil, fmt.Errorf("a base rate of %g: %s has no calibration", o.baseRate, m.Checkpoint())
-		}
-		if opened.Calibration, err = opened.Calibration.WithBaseRate(o.baseRate); err != nil {
-			return nil, err
-		}
 	}
 	return m, o.equip(opened)
 }

@@ -105,7 +105,6 @@ func TestWeightsThatCannotBeLoaded(t *testing.T) {
 		"a folder":       {path: folder, says: "it is not a regular file"},
 		"cut short":      {path: cut, says: "its zip archive is cut short or damaged"},
 		"of another":     {path: "../formats/pytorch/testdata/optimizer.pth", says: "it is no ULTRA model"},
-		"without a rate": {path: file, says: "a base rate of 0.1: drawn.pth has no calibration", options: []model.Option{model.WithBaseRate(0.1)}},
 		"without kernel": {path: file, says: "mmx", options: []model.Option{model.WithKernel("mmx")}},
 	} {
 		_, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, c.path, c.options...)

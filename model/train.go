@@ -31,9 +31,6 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	if o.baseRate != 0 {
-		return fail(fmt.Errorf("a base rate of %g: Train makes no calibration", o.baseRate))
-	}
 	if err := c.Validate(); err != nil {
 		return fail(err)
 	}

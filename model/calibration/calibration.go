@@ -1,7 +1,6 @@
 package calibration
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -18,8 +17,7 @@ type Calibration struct {
 	Split string `json:"split"`
 	TopK  int    `json:"top_k"`
 	Counts
-	// BaseRate is the share of true candidates that the probabilities presume: that of Counts, unless
-	// WithBaseRate changed it.
+	// BaseRate is the share of true candidates that the probabilities presume, that of Counts.
 	BaseRate float64 `json:"base_rate"`
 	// Strength is the weight, in candidates, with which Whole draws the parameters of a relation toward it; 0 if no
 	// relation has its own.
@@ -30,8 +28,7 @@ type Calibration struct {
 	// Checksum is that of the file that the calibration was read from: the SHA-256 of the text with zeros in its place.
 	Checksum string `json:"checksum"`
 
-	own   map[int32]Line // of Relations
-	shift float64        // of WithBaseRate, in log odds
+	own map[int32]Line // of Relations
 }
 
 // FormatVersion is the version of the files that this package reads and writes.
@@ -80,24 +77,7 @@ func (c *Calibration) Probability(relation int32, score float32) float64 {
 	if !own {
 		line = c.Whole
 	}
-	return Sigmoid(line.logOdds(float64(score)) + c.shift)
-}
-
-// WithBaseRate returns the calibration for candidates of which another share is true. It adds the same to all log odds:
-// the change of the odds of the base rate (Bayes' rule with another prior; Saerens, Latinne and Decaestecker, 2002). The
-// error says what is wrong with the rate.
-func (c *Calibration) WithBaseRate(rate float64) (*Calibration, error) {
-	if !(rate > 0 && rate < 1) {
-		return nil, fmt.Errorf("a base rate of %g, want more than 0 and less than 1", rate)
-	}
-	fitted := c.Rate()
-	if fitted == 0 || fitted == 1 {
-		return nil, fmt.Errorf("a base rate of %g: the calibration knows no other than %g, since %d of its %d candidates are true",
-			rate, fitted, c.True, c.Candidates)
-	}
-	shifted := *c
-	shifted.BaseRate, shifted.shift = rate, logit(rate)-logit(fitted)
-	return &shifted, nil
+	return Sigmoid(line.logOdds(float64(score)))
 }
 
 // index fills own.

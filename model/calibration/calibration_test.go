@@ -211,37 +211,6 @@ func TestNewton(t *testing.T) {
 	}
 }
 
-func TestWithBaseRate(t *testing.T) {
-	t.Parallel()
-	c := fitted(t, draw(1000, []Line{{-3, 0.5}, {-1, 2}}, 9))
-	shifted, err := c.WithBaseRate(0.001)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if shifted.BaseRate != 0.001 || c.BaseRate != c.Rate() {
-		t.Errorf("base rates %g and %g", shifted.BaseRate, c.BaseRate)
-	}
-	// The ratio of odds is that of the base rates, for every candidate.
-	odds := func(p float64) float64 { return p / (1 - p) }
-	want := odds(0.001) / odds(c.Rate())
-	for _, score := range []float32{-3, 0, 4} {
-		if got := odds(shifted.Probability(1, score)) / odds(c.Probability(1, score)); !(math.Abs(got/want-1) <= 1e-9) {
-			t.Errorf("score %g: odds change by %g, want %g", score, got, want)
-		}
-	}
-	if same, err := shifted.WithBaseRate(c.Rate()); err != nil || same.Probability(1, 1) != c.Probability(1, 1) {
-		t.Errorf("the fitted base rate changes probabilities: %v", err)
-	}
-	for _, rate := range []float64{0, 1, -1, 2, math.NaN()} {
-		if _, err := c.WithBaseRate(rate); err == nil {
-			t.Errorf("no error for %g", rate)
-		}
-	}
-	if _, err := fitted(t, []Candidate{{Score: 1}}).WithBaseRate(0.5); err == nil {
-		t.Error("no error without a true candidate")
-	}
-}
-
 func TestFile(t *testing.T) {
 	t.Parallel()
 	c := fitted(t, draw(600, []Line{{-3, 0.5}, {-1, 2}, {-5, 0.1}}, 1))

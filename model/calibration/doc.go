@@ -21,8 +21,7 @@
 //
 // What is true is decided by the facts that are known: an answer that is true but missing from the dataset counts
 // as false. The probability is that of being a held-out fact, and presumes that the candidates which it is used for are
-// true as often as those of the validation split, the base rate. Where another share is expected, WithBaseRate shifts all
-// log odds.
+// true as often as those of the validation split, the base rate.
 //
 // The package is plain arithmetic: model/checkpoint names the file beside a checkpoint, stages/calibrate collects the
 // candidates, and package model and the pipeline score use the result.

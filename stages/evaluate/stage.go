@@ -59,8 +59,6 @@ type Params struct {
 	Lock lock.Lock
 	// Calibration is the checksum of the checkpoint's calibration; "" if answers get no probabilities.
 	Calibration string
-	// BaseRate is the share of true candidates that probabilities presume; 0 is that of the calibration.
-	BaseRate float64
 }
 
 // calibration returns the calibration of the checkpoint, or nil if answers get no probabilities. The process reads it once.
@@ -68,12 +66,8 @@ func (p Params) calibration(ctx context.Context) (*calibration.Calibration, erro
 	if p.Calibration == "" {
 		return nil, nil
 	}
-	type version struct {
-		checksum string
-		baseRate float64
-	}
 	key := worker.Key{Kind: "calibration", URL: p.Model.Checkpoints}
-	return worker.Load(key, version{p.Calibration, p.BaseRate}, func() (*calibration.Calibration, error) { return p.readCalibration(ctx) })
+	return worker.Load(key, p.Calibration, func() (*calibration.Calibration, error) { return p.readCalibration(ctx) })
 }
 
 func (p Params) readCalibration(ctx context.Context) (*calibration.Calibration, error) {
@@ -89,10 +83,7 @@ func (p Params) readCalibration(ctx context.Context) (*calibration.Calibration, 
 	if c == nil || c.Checksum != p.Calibration {
 		return nil, fmt.Errorf("%s was replaced: run again; every worker must see this file", folder.CalibrationURL(record.Name()))
 	}
-	if p.BaseRate == 0 {
-		return c, nil
-	}
-	return c.WithBaseRate(p.BaseRate)
+	return c, nil
 }
 
 // The names of the outputs: tables, which are folders of parts, and files.

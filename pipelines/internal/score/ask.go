@@ -335,7 +335,7 @@ func (a *scoring) derivedName(kind, relations string) string {
 func (a *scoring) recorded() recorded {
 	r := recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Calibrate: a.calibrate, Paths: a.kept(), PathChoice: a.choice(), Reach: a.model.Configuration.Reach,
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), Calibrate: a.calibrate, Paths: a.kept(), PathChoice: a.choice(), Reach: a.model.Configuration.Reach,
 	}
 	if from := a.model.Record.Origin; !a.given && from != nil && from.Relations == "" {
 		r.From = from

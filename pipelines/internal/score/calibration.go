@@ -6,41 +6,15 @@ import (
 
 	"tagnet/formats/metrics"
 	"tagnet/model/checkpoint"
-	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )
 
-// checkBaseRate validates --base_rate, whose default, 0, is that of the calibration.
-func (f *flags) checkBaseRate() error {
-	if f.baseRate != 0 && !(f.baseRate > 0 && f.baseRate < 1) {
-		return command.FlagError("base_rate", f.baseRate, "more than 0 and less than 1")
-	}
-	return nil
-}
-
-// openCalibration reads the calibration of the checkpoint, if there is one for this graph, and sets its base rate.
+// openCalibration reads the calibration of the checkpoint, if there is one for this graph.
 func (a *opened) openCalibration(ctx context.Context) error {
-	err := a.e.ReadCalibration(ctx, a.model)
-	switch {
-	case err != nil:
+	if err := a.e.ReadCalibration(ctx, a.model); err != nil || !a.calibrate {
 		return err
-	case a.calibrate:
-		return a.copyToCalibrate()
-	case a.baseRate != 0 && a.model.Calibration == nil:
-		return command.Usage("--base_rate: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
 	}
-	return a.setBaseRate()
-}
-
-// setBaseRate sets the base rate of the calibration, if there is one, to --base_rate.
-func (a *opened) setBaseRate() (err error) {
-	if a.baseRate == 0 || a.model.Calibration == nil {
-		return nil
-	}
-	if a.model.Calibration, err = a.model.Calibration.WithBaseRate(a.baseRate); err != nil {
-		return command.Usage("--base_rate: %v", err)
-	}
-	return nil
+	return a.copyToCalibrate()
 }
 
 // elsewhere reports whether the calibration of the checkpoint is not for this graph.

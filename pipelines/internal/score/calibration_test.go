@@ -82,17 +82,6 @@ func TestProbabilities(t *testing.T) {
 	if !strings.Contains(out, "calibration error ") || !(fitted.After.Error < fitted.Before.Error) {
 		t.Errorf("%s%+v", out, fitted)
 	}
-	shifted, err := c.WithBaseRate(0.001)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "13", "--base_rate", "0.001"); code != 1 || !strings.Contains(stderr, "base_rate is") {
-		t.Errorf("another base rate than that of the evaluation: %d, %s", code, stderr)
-	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "13", "--base_rate", "0.001", "--force"); !strings.Contains(out, "(base rate: 0.1%)") {
-		t.Error(out)
-	}
-	check(shifted)
 }
 
 // TestCalibrationErrorOfAnyTopK checks that the number of answers that are kept changes nothing that is said about probabilities.
@@ -143,10 +132,6 @@ func TestWithoutCalibration(t *testing.T) {
 	if line := strings.Split(pipelinetest.Read(t, w, "runs/main/evaluation/queries/answers.tsv"), "\n")[1]; strings.Split(line, "\t")[6] != "" {
 		t.Errorf("answers.tsv: %s", line)
 	}
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--base_rate", "0.1", "--force")
-	if code != 2 || !strings.Contains(stderr, "--base_rate: ") || !strings.Contains(stderr, "has no calibration") {
-		t.Errorf("%d, %s", code, stderr)
-	}
 	if code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--checkpoint", "1", "--force"); code != 0 || !strings.Contains(out, "epoch-001 has no calibration") {
 		t.Errorf("%d, %s%s", code, out, stderr)
 	}
@@ -177,11 +162,6 @@ func TestCalibrate(t *testing.T) {
 
 func TestMistakesOfCalibrations(t *testing.T) {
 	w := trained(t, "plain")
-	for _, rate := range []string{"1", "-0.1", "NaN", "2"} {
-		if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--base_rate", rate); code != 2 || !strings.Contains(stderr, "--base_rate") {
-			t.Errorf("%s: %d, %s", rate, code, stderr)
-		}
-	}
 	_, path := calibrated(t, w)
 	text := pipelinetest.Read(t, path)
 	pipelinetest.Write(t, path, strings.Replace(text, `"true": `, `"true": 1`, 1))

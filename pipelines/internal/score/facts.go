@@ -60,8 +60,8 @@ func (f *factsFlags) check(all *flags, e *command.Environment) error {
 	switch {
 	case all.relation != "" || all.queries != "":
 		return command.Usage("--facts excludes --relation and --queries: it asks all of them itself")
-	case all.calibrate || all.baseRate != 0:
-		return command.Usage("--facts excludes --calibrate and --base_rate: it fits probabilities of its own; --missing is the share of facts that they presume")
+	case all.calibrate:
+		return command.Usage("--facts excludes --calibrate: it fits probabilities of its own; --missing is the share of facts that they presume")
 	case all.onlyNew:
 		return command.Usage("--facts excludes --only_new: a list has new facts only")
 	case f.most < 1 || f.most > mostFacts:

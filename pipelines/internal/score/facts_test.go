@@ -243,7 +243,6 @@ func TestMistakesOfFacts(t *testing.T) {
 		{[]string{"--facts", "next", "--threshold", "1"}, "--threshold"},
 		{[]string{"--facts", "next", "--missing", "-1"}, "--missing"},
 		{[]string{"--facts", "next", "--top_k", "0"}, "--top_k"},
-		{[]string{"--facts", "next", "--base_rate", ".1"}, "--facts excludes --calibrate and --base_rate"},
 		{[]string{"--most", "5"}, "--most needs --facts"},
 		{[]string{"--relation", "next", "--unreached"}, "--unreached needs --facts"},
 	} {

@@ -156,7 +156,6 @@ func TestModelMistakes(t *testing.T) {
 		{`--model is "wn19": want one of ` + strings.Join(zoo.Names, ", ") + ", or FILE.pth, a file of ULTRA's weights", []string{"--model", "wn19"}},
 		{`--model is "": want the name of a model`, []string{"--model", ""}},
 		{"name two models", []string{"--model", "wn18rr", "--checkpoint", "last"}},
-		{"has no calibration", []string{"--model", "wn18rr", "--base_rate", "0.1"}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)
 		if code != 2 || !strings.Contains(stderr, c.want) {

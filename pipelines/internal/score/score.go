@@ -41,7 +41,6 @@ type flags struct {
 	device                    device.Choice
 	best, threads             int
 	memory                    int64
-	baseRate                  float64
 	limit                     int64
 	protocolFlag
 	weightsFlags
@@ -72,7 +71,6 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.candidates, "candidates", "", "`type:T|FILE|all`: the only entities that may be answers to your own queries, or with --facts tails; default all")
 			set.BoolVar(&f.onlyNew, "only_new", false, "leave out answers that the dataset contains, and the source itself")
 			set.StringVar(&f.output, "output", "", "`name` of the folder of the answers to your own queries, in evaluation/; default queries, or one made of --relation and the lists")
-			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the 10 best new answers that is expected to be true, which probabilities presume; 0 or more, less than 1; 0 is that of the validation queries")
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("threads of a worker, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
@@ -102,9 +100,6 @@ func (f *flags) check() error {
 		return command.FlagError("top_k", f.best, "1 or more (0 or more for a split)")
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
-	}
-	if err := f.checkBaseRate(); err != nil {
-		return err
 	}
 	if err := f.checkExplanations(); err != nil {
 		return err
@@ -143,9 +138,8 @@ type recorded struct {
 	// Predictions is the version of the table's columns, Triples that of the table of given triples or pairs.
 	Predictions string `json:"predictions_version"`
 	Triples     string `json:"triples_version,omitempty"`
-	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.
-	Calibration string  `json:"calibration,omitempty"`
-	BaseRate    float64 `json:"base_rate,omitempty"`
+	// Calibration is the checksum of the checkpoint's calibration.
+	Calibration string `json:"calibration,omitempty"`
 	// Calibrate reports that probabilities were fitted to the model of Given, which decides them.
 	Calibrate bool `json:"calibrate,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without.
@@ -428,7 +422,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach, Paths: a.kept(), Walks: a.walks,
 		},
-		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
+		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(),
 	}
 	if a.asked != nil {
 		p.Queries.Ask, p.Model.Known = a.asked.ask, a.known()

@@ -149,7 +149,7 @@ func TestULTRACalibrated(t *testing.T) {
 				arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Ring("o", 30)))
 			}
 			pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
-			flags := []string{"--workspace", w, "--model", ultraFile(t, nil), "--calibrate", "--queries", file(t, "queries.tsv", source+"\tskip\n"), "--base_rate", "0.2", "--output", "kept"}
+			flags := []string{"--workspace", w, "--model", ultraFile(t, nil), "--calibrate", "--queries", file(t, "queries.tsv", source+"\tskip\n"), "--output", "kept"}
 			for _, again := range []string{"", "again"} {
 				out := pipelinetest.Succeed(t, Pipeline(), flags...)
 				if !strings.Contains(out, "calibrated on the 10 best new answers of each of ") || strings.Contains(out, "no probabilities") || !strings.Contains(out, "  probability 0.") {
@@ -160,7 +160,7 @@ func TestULTRACalibrated(t *testing.T) {
 				t.Error(err)
 			}
 			kept := filepath.Join(w, "runs/main/evaluation/kept")
-			m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(kept, weightsFolder, "epoch-000.json")), model.WithBaseRate(0.2))
+			m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(kept, weightsFolder, "epoch-000.json")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,6 @@ func TestULTRARefused(t *testing.T) {
 		"a folder":            {2, "--model: " + w + ": it is not a regular file", []string{"--model", w}},
 		"a device file":       {2, "it is not a regular file", []string{"--model", "/dev/zero"}},
 		"a device":            {1, "no CUDA driver", []string{"--model", weights, "--device", "cuda"}},
-		"a rate":              {2, "--base_rate: a --model has no calibration", []string{"--model", weights, "--base_rate", "0.1"}},
 		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
 		"as a checkpoint":     {1, "--checkpoint: " + weights + " is no checkpoint of tagnet; score and serve take ULTRA's weights with --model " + weights, []string{"--checkpoint", weights}},
 		"a name as one":       {1, "--checkpoint: zero is a model that tagnet comes with; score and serve take it with --model zero", []string{"--checkpoint", "zero"}},

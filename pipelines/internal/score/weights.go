@@ -41,9 +41,6 @@ func (f *weightsFlags) check(e *command.Environment) error {
 	if given["checkpoint"] && given["model"] {
 		return command.Usage("--checkpoint and --model name two models: leave one of them out")
 	}
-	if given["model"] && given["base_rate"] && !f.calibrate && !strings.EqualFold(f.model, zoo.Zero) {
-		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out, or add --calibrate")
-	}
 	return e.NotEmpty("the name of a model", "model")
 }
 
@@ -83,9 +80,6 @@ func (a *opened) openModel(ctx context.Context) error {
 			return err
 		}
 		a.calibrate = len(valid) > 0
-		if !a.calibrate && a.baseRate != 0 {
-			return command.Usage("--base_rate: there are no validation facts to fit probabilities of %s to: leave it out, or preprocess again with a valid.txt or --split 90,5,5", zoo.Zero)
-		}
 	}
 	if a.queries != "" || a.relation != "" {
 		return nil // nothing is measured
