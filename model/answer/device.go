@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"tagnet/model/configuration"
@@ -43,8 +44,10 @@ type Scorer interface {
 // answerOnDevice is Answer on a device. It returns neither results nor an error where the processor has to answer; then want.Done leaves out what the
 // device had done.
 func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Want) (*Scored, error) {
-	m.busy.Lock()
-	defer m.busy.Unlock()
+	if err := m.busy.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.busy.unlock()
 	if err := m.prepare(); err != nil || m.scorer == nil {
 		return nil, err
 	}
@@ -75,15 +78,19 @@ func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Wan
 
 // Prepare makes what a device scores with, which Answer makes otherwise, so that an error of the device comes early.
 func (m *Model) Prepare() error {
-	m.busy.Lock()
-	defer m.busy.Unlock()
+	_ = m.busy.lock(context.Background()) // which does not end
+	defer m.busy.unlock()
 	return m.prepare()
 }
 
 // prepare makes the scorer, unless the processor scores.
 func (m *Model) prepare() error {
 	switch {
-	case m.scorer != nil || m.On.Device == nil || m.On.Device.Devices() == 0:
+	case m.On.Device == nil:
+		return nil
+	case m.On.Device.Devices() == 0: // maybe since the processor took over from a scorer of another graph
+		return m.release()
+	case m.scorer != nil:
 		return nil
 	case m.closed:
 		return errors.New("scoring: another scoring of this process has taken over the device: run again")
@@ -93,15 +100,34 @@ func (m *Model) prepare() error {
 	case err == nil:
 		m.scorer = scorer
 	case !m.fallBack(err):
+		m.On.Device.Discard(err)
 		return fmt.Errorf("preparing to score: %w", err)
 	}
 	return nil
 }
 
+// turn is a mutex whose users need not wait for it any longer than their contexts.
+type turn struct {
+	once sync.Once
+	held chan struct{} // has a value while it is locked
+}
+
+func (t *turn) lock(ctx context.Context) error {
+	t.once.Do(func() { t.held = make(chan struct{}, 1) })
+	select {
+	case t.held <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t *turn) unlock() { <-t.held }
+
 // Computing says in a line what the model computes on, and why; "" if that is the CPU by choice.
 func (m *Model) Computing() string {
-	m.busy.Lock()
-	defer m.busy.Unlock()
+	_ = m.busy.lock(context.Background()) // which does not end
+	defer m.busy.unlock()
 	if m.On.Device == nil {
 		return ""
 	}
@@ -156,8 +182,8 @@ func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selec
 
 // Close frees what the model holds on a device, after the calls of Answer.
 func (m *Model) Close() error {
-	m.busy.Lock()
-	defer m.busy.Unlock()
+	_ = m.busy.lock(context.Background()) // which does not end
+	defer m.busy.unlock()
 	m.closed = true
 	return m.release()
 }

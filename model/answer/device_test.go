@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -232,5 +233,93 @@ func TestDeviceRankFails(t *testing.T) {
 	}
 	if _, err := closed.Answer(t.Context(), one, answer.Want{}); err == nil || !strings.Contains(err.Error(), "run again") {
 		t.Errorf("closed: %v", err)
+	}
+}
+
+// TestFallBackOfAnotherGraph has the memory of a device run out for the second graph of a model: the first, whose scorer is made, computes on the
+// processor, too.
+func TestFallBackOfAnotherGraph(t *testing.T) {
+	t.Parallel()
+	m := smallModel(t)
+	b := manyQueries(m)[:30]
+	scorers := 0
+	devices := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+		if name == "scorer" {
+			if scorers++; scorers > 1 {
+				return device.ErrMemory
+			}
+		}
+		return nil
+	}}
+	first := on(t, m, devices, device.Auto, nil)
+	if err := first.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	second := &answer.Model{Graph: m.Graph, Configuration: m.Configuration, Parameters: m.Parameters, On: first.On}
+	for _, of := range []*answer.Model{second, first} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		_, err := of.Answer(ctx, b, answer.Want{Selection: ranking.Selection{K: 3}})
+		if cancel(); err != nil {
+			t.Errorf("on the processor: %v", err)
+		}
+	}
+	if want := []string{"open", "scorer", "close scorer"}; !slices.Equal(devices.Operations, want) {
+		t.Errorf("operations %q, want %q", devices.Operations, want)
+	}
+}
+
+// TestLostBeforeScoring has a device that is lost while a scorer is made: the next call opens it again.
+func TestLostBeforeScoring(t *testing.T) {
+	t.Parallel()
+	opened := 0
+	devices := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+		switch {
+		case name == "open":
+			opened++
+		case name == "scorer" && opened == 1:
+			return device.ErrLost
+		}
+		return nil
+	}}
+	m := on(t, smallModel(t), accelerator.New(devices), device.CUDA, nil)
+	if err := m.Prepare(); !errors.Is(err, device.ErrLost) {
+		t.Errorf("error %v, want that the device was lost", err)
+	}
+	if err := m.Prepare(); err != nil {
+		t.Errorf("after the device was lost: %v", err)
+	}
+}
+
+// TestWaitForDevice has a call whose context ends while another one has the device.
+func TestWaitForDevice(t *testing.T) {
+	t.Parallel()
+	scoring, proceed := make(chan struct{}), make(chan struct{})
+	m := on(t, smallModel(t), &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+		if name == "score" {
+			scoring <- struct{}{}
+			<-proceed
+		}
+		return nil
+	}}, device.CUDA, nil)
+	b := manyQueries(m)[:1]
+	ended := make(chan error)
+	go func() {
+		_, err := m.Answer(t.Context(), b, answer.Want{})
+		ended <- err
+	}()
+	<-scoring
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	late := time.AfterFunc(10*time.Second, func() { close(proceed) })
+	if _, err := m.Answer(ctx, b, answer.Want{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if late.Stop() {
+		close(proceed)
+	} else {
+		t.Error("the call waited for the device after its context had ended")
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -29,8 +29,8 @@ type Model struct {
 	Relations *relations.Graph
 	On        Means
 
-	busy   sync.Mutex // held while a device ranks
-	scorer Scorer     // on a device, or nil
+	busy   turn   // held while a device ranks
+	scorer Scorer // on a device, or nil
 	closed bool
 
 	making  sync.Mutex // held while what follows is made
