@@ -122,10 +122,12 @@ func (m *Model) Explain(ctx context.Context, q graph.Query, entity int32, k int,
 		return explained, err
 	}
 	err = pool.use(ctx, func(t *thread) (err error) {
-		if t.explain == nil {
-			t.explain = explainer.Worker()
+		worker := t.explain
+		if t.explain = nil; worker == nil { // also after a panic, which leaves anything in its buffers
+			worker = explainer.Worker()
 		}
-		explained, err = t.explain.Explain(ctx, q, entity, k, walks)
+		explained, err = worker.Explain(ctx, q, entity, k, walks)
+		t.explain = worker
 		return err
 	})
 	return explained, err

@@ -173,8 +173,11 @@ func (q *queue) join(a asker) {
 	}
 }
 
-// enter gives a call its turns, and starts workers for it.
+// enter gives a call its turns, and starts workers for it, unless it asks nothing.
 func (q *queue) enter(c *call) {
+	if len(c.chunks) == 0 {
+		return
+	}
 	q.turns = append(q.turns, c)
 	for range min(q.workers-q.running, len(c.chunks)) {
 		q.running++

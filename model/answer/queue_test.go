@@ -255,3 +255,15 @@ func TestCompanyChangesNothing(t *testing.T) {
 		t.Errorf("%d calls wait and %d chunks are open after the last call", len(p.queue.turns), len(p.queue.open))
 	}
 }
+
+// TestCallOfNothing has calls without queries, of which the queue must keep nothing.
+func TestCallOfNothing(t *testing.T) {
+	t.Parallel()
+	p := newGate().pool(1)
+	if _, err := p.Rank(t.Context(), nil, ranking.Selection{K: 1}, nil); err != nil {
+		t.Errorf("a call without queries: %v", err)
+	}
+	if n := len(p.queue.turns); n > 0 {
+		t.Errorf("%d calls wait, want none", n)
+	}
+}
