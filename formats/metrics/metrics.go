@@ -32,6 +32,10 @@ type Evaluation struct {
 	ByDirection map[string]Summary `json:"by_direction"`
 	ByDistance  map[string]Summary `json:"by_distance"`
 	ByRelation  map[string]Summary `json:"by_relation"`
+	// ByLinks has the names of baseline.Links: which halves of the fact other facts of the graph have. It and Baselines are nil where there was
+	// no graph to look at, but parts of it.
+	ByLinks   map[string]Summary `json:"by_links,omitempty"`
+	Baselines *Baselines         `json:"baselines,omitempty"`
 	// Calibration is nil if the checkpoint has none.
 	Calibration *Calibration `json:"calibration,omitempty"`
 }
@@ -93,8 +97,14 @@ func (e Evaluation) Check() error {
 			return err
 		}
 	}
+	if e.Baselines != nil {
+		if err := check.Value("baselines", *e.Baselines); err != nil {
+			return err
+		}
+	}
 	return check.First(e.Summary.Check(), check.Count("negatives", e.Negatives), check.Count("distinct", e.Distinct), check.Count("messages", e.Messages),
-		check.Map("by_direction", e.ByDirection), check.Map("by_distance", e.ByDistance), check.Map("by_relation", e.ByRelation))
+		check.Map("by_direction", e.ByDirection), check.Map("by_distance", e.ByDistance), check.Map("by_relation", e.ByRelation),
+		check.Map("by_links", e.ByLinks))
 }
 
 // Check returns an error for numbers that no set of queries has.

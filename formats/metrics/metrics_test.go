@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,9 +21,11 @@ func TestForgedEvaluation(t *testing.T) {
 		`{"queries": -1}`:         "queries is -1",
 		`{"tied": 1.5}`:           "tied is 1.5",
 		`{"mean": {"hits@3": 2}}`: "mean.hits@3 is 2",
-		`{"by_relation": {"likes": {"unreached": -4}}}`:        "by_relation.likes.unreached is -4",
-		`{"calibration": {"true": 2, "candidates": 1}}`:        "calibration.true is 2",
-		`{"calibration": {"after": {"bins": [{"mean": -1}]}}}`: "calibration.after.bins[0].mean is -1",
+		`{"by_relation": {"likes": {"unreached": -4}}}`:                 "by_relation.likes.unreached is -4",
+		`{"by_links": {"both": {"queries": -4}}}`:                       "by_links.both.queries is -4",
+		`{"baselines": {"rules": {"by_links": {"both": {"tied": 2}}}}}`: "baselines.rules.by_links.both.tied is 2",
+		`{"calibration": {"true": 2, "candidates": 1}}`:                 "calibration.true is 2",
+		`{"calibration": {"after": {"bins": [{"mean": -1}]}}}`:          "calibration.after.bins[0].mean is -1",
 	} {
 		if err := storage.WriteFile(t.Context(), url, []byte(text)); err != nil {
 			t.Fatal(err)
@@ -44,6 +47,27 @@ func TestBetter(t *testing.T) {
 		if got := c.v.Better(c.other); got != c.want {
 			t.Errorf("%+v is better than %+v: %v", c.v, c.other, got)
 		}
+	}
+}
+
+func TestBelowPopularity(t *testing.T) {
+	t.Parallel()
+	e := Evaluation{ByRelation: map[string]Summary{}}
+	popularity := map[string]Ranks{}
+	ranks := func(mrr float64) Ranks { return Ranks{Pessimistic: Metrics{MRR: mrr}} }
+	for name, c := range map[string]struct {
+		queries       int64
+		model, beside float64
+	}{"near": {20, .35, .4}, "far": {20, .3, .9}, "above": {20, .3, .2}, "equal": {20, .3, .3}, "few": {19, .3, .9}, "also near": {900, 0, .1}} {
+		e.ByRelation[name] = Summary{Queries: c.queries, Ranks: ranks(c.model)}
+		popularity[name] = ranks(c.beside)
+	}
+	if got := e.BelowPopularity(); got != nil {
+		t.Errorf("without baselines: %q", got)
+	}
+	e.Baselines = &Baselines{Popularity: Baseline{ByRelation: popularity}}
+	if got, want := e.BelowPopularity(), []string{"far", "also near", "near"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -24,6 +24,7 @@
 //	              + 8 a candidate of a batch
 //	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
 //	explanations  3 KiB a path of two shards      score: rows with text and steps
+//	baselines     12 an edge                      score: how often each entity answers each relation
 //	triples       120 a line, 400 a row           score: given triples or pairs, and their rows while they are sorted
 //	names         64 V                            serve: the map from names to ids
 //	requests      what --queue queries may hold   serve: answers, bodies, connections

@@ -171,3 +171,17 @@ func TestThreadsFollowReach(t *testing.T) {
 		}
 	}
 }
+
+// TestComparing counts what baselines hold of a graph, and nothing where parts of it are read.
+func TestComparing(t *testing.T) {
+	t.Parallel()
+	s := Sizes{Entities: 1000, Edges: 1 << 20, Relations: 10}
+	scoring := Score(s, configuration.Default(), 10, 1<<17)
+	if got := scoring.Comparing(s).Least(1) - scoring.Least(1); got < 12*MiB {
+		t.Errorf("baselines of a million edges take %d bytes more, want at least 12 MiB", got)
+	}
+	s.Outlined = true
+	if got := scoring.Comparing(s).Least(1) - scoring.Least(1); got != 0 {
+		t.Errorf("without a graph they take %d bytes more", got)
+	}
+}

@@ -52,6 +52,15 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 	}
 }
 
+// Comparing returns the estimate of a scoring of a split, which ranks its answers by baselines too, from that of the scoring.
+func (e Estimate) Comparing(s Sizes) Estimate {
+	const perEdge = 12 // an entity and how many edges enter it, in a slice that has grown
+	if !s.Outlined {
+		e.Rows = append(slices.Clone(e.Rows), Row{"baselines", perEdge * s.Edges})
+	}
+	return e
+}
+
 // Explaining returns the estimate of a scoring that explains answers with so many paths each, of all answers and of those of a shard, from
 // that of the scoring.
 func (e Estimate) Explaining(s Sizes, c configuration.Configuration, paths int, all, shard int64) Estimate {

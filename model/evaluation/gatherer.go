@@ -41,6 +41,8 @@ type Gatherer struct {
 	ByDirection, ByDistance, ByRelation map[string]*Counts
 	// Reliability has the base relations' counts of AddReliability.
 	Reliability map[string]*ReliabilityCounts `json:",omitempty"`
+	// Beside has what AddBaselines counted.
+	Beside *BesideCounts `json:",omitempty"`
 }
 
 // NewGatherer returns a Gatherer without counts.
@@ -70,31 +72,36 @@ func (g *Gatherer) Merge(other *Gatherer) {
 	g.Distinct += other.Distinct
 	g.Messages += other.Messages
 	g.All.merge(&other.All)
-	for _, pair := range []struct{ into, from map[string]*Counts }{
-		{g.ByDirection, other.ByDirection}, {g.ByDistance, other.ByDistance}, {g.ByRelation, other.ByRelation},
-	} {
-		for key, counts := range pair.from {
-			entry(pair.into, key).merge(counts)
-		}
-	}
+	mergeAll(g.ByDirection, other.ByDirection)
+	mergeAll(g.ByDistance, other.ByDistance)
+	mergeAll(g.ByRelation, other.ByRelation)
 	if g.Reliability == nil && other.Reliability != nil {
 		g.Reliability = map[string]*ReliabilityCounts{}
 	}
 	for relation, counts := range other.Reliability {
 		entry(g.Reliability, relation).merge(counts)
 	}
+	if other.Beside != nil {
+		g.beside().merge(other.Beside)
+	}
 }
 
 // Summary returns the metrics of all queries added so far.
 func (g *Gatherer) Summary() metrics.Summary { return g.All.summary() }
 
-// Metrics returns the metrics of all queries added so far, also by direction, distance and relation.
+// Metrics returns the metrics of all queries added so far, also by direction, distance and relation, and beside baselines where AddBaselines
+// ranked them.
 func (g *Gatherer) Metrics(split, checkpoint string) metrics.Evaluation {
-	return metrics.Evaluation{
+	m := metrics.Evaluation{
 		Split: split, Checkpoint: checkpoint, Summary: g.Summary(),
 		Distinct: g.Distinct, Messages: g.Messages,
 		ByDirection: summaries(g.ByDirection), ByDistance: summaries(g.ByDistance), ByRelation: summaries(g.ByRelation),
 	}
+	if g.Beside != nil {
+		m.ByLinks = summaries(g.Beside.ByLinks)
+		m.Baselines = &metrics.Baselines{Popularity: g.Beside.Popularity.metrics(), Rules: g.Beside.Rules.metrics()}
+	}
+	return m
 }
 
 // Directed returns the direction and the name of the base relation of a relation id.
@@ -120,6 +127,12 @@ func entry[C any](m map[string]*C, key string) *C {
 		m[key] = c
 	}
 	return c
+}
+
+func mergeAll(into, from map[string]*Counts) {
+	for key, counts := range from {
+		entry(into, key).merge(counts)
+	}
 }
 
 func summaries(m map[string]*Counts) map[string]metrics.Summary {

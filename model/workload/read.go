@@ -66,7 +66,12 @@ func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
 		return readGiven(ctx, loaded.Of(p.Split), p)
 	}
 	queries, err := List(ctx, loaded, p)
-	return listed{queries, answer.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}}, err
+	return listed{queries, p.Sample()}, err
+}
+
+// Sample returns among which entities the answers of a split's queries are ranked.
+func (p Params) Sample() answer.Sample {
+	return answer.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}
 }
 
 // Takes reports whether a row of a table of so many is among limit rows that are spread evenly over all: every rows/limit-th is. A limit of

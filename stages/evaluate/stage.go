@@ -18,6 +18,8 @@ import (
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/evaluation"
+	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/stages/graph"
@@ -136,6 +138,9 @@ func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answe
 	g := evaluation.NewGatherer()
 	g.Add(scored, names.Relations)
 	if !f.Params.users() {
+		if err := f.beside(ctx, g, loaded, scored); err != nil {
+			return nil, err
+		}
 		if c != nil {
 			g.AddReliability(scored, names.Relations, c)
 		}
@@ -148,6 +153,30 @@ func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answe
 		return nil, err
 	}
 	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c)
+}
+
+// beside adds how baselines, which the process makes once, rank the answers of a scored shard. Where queries are read with parts of the graph, the
+// graph itself is not loaded, and nothing is added.
+func (f *shardFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg.KG, scored *answer.Scored) error {
+	q := f.Params.Queries
+	if q.Parts.URL != "" {
+		return nil
+	}
+	view := loaded.Of(q.Split)
+	known, err := view.Answers(ctx)
+	if err != nil {
+		return err
+	}
+	baselines, err := worker.Load(worker.Key{Kind: "baselines"}, view.Graph, func() (*evaluation.Baselines, error) {
+		return evaluation.NewBaselines(view.Graph), nil
+	})
+	if err != nil {
+		return err
+	}
+	g.AddBaselines(scored, loaded.Relations, baselines, func(query modelgraph.Query) answer.Request {
+		return answer.Request{Query: query, Known: known.Of(query.Source, query.Relation), Sample: q.Sample()}
+	})
+	return nil
 }
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's

@@ -311,6 +311,9 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
 	estimate := budget.Score(sizes, c, a.ranked(), workload.MaxRows)
+	if a.asked == nil {
+		estimate = estimate.Comparing(sizes)
+	}
 	if a.asked != nil && a.relation != "" {
 		estimate = budget.Ask(sizes, c, a.best, workload.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
 	}

@@ -75,6 +75,10 @@ func TestScore(t *testing.T) {
 			if m.Unreached != 0 || !(m.Pessimistic.MRR > 0.8) || m.Messages == 0 {
 				t.Errorf("metrics %+v, want an MRR above 0.8", m.Summary)
 			}
+			// Nothing else is known to be skipped to, and held-out facts make a ring: each has one half of its links, or none.
+			if m.Baselines == nil || !(m.Pessimistic.MRR > m.Baselines.Popularity.Pessimistic.MRR) || m.ByLinks["neither"].Queries != want {
+				t.Errorf("baselines %+v, links %+v", m.Baselines, m.ByLinks)
+			}
 			checkRows(t, w, m, entities)
 		})
 	}
