@@ -46,8 +46,27 @@ func (a *scoring) print(ctx context.Context, m metrics.Evaluation) {
 	row("mean", m.Mean)
 	row("optimistic", m.Optimistic)
 	say("  %.1f%% of the answers tie with another entity, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
+	a.printBaselines(m)
 	a.printCalibration(ctx, m.Calibration)
 	say("")
+}
+
+// printBaselines says how the answers rank without a model, and where that is better.
+func (a *scoring) printBaselines(m metrics.Evaluation) {
+	if m.Baselines == nil {
+		return
+	}
+	popularity, rules := m.Baselines.Popularity.Pessimistic, m.Baselines.Rules.Pessimistic
+	a.e.Say("  without a model: by popularity MRR %.4f, Hits@10 %.4f; by rules of one hop MRR %.4f, Hits@10 %.4f",
+		popularity.MRR, popularity.Hits10, rules.MRR, rules.Hits10)
+	const shown = 3
+	if below := m.BelowPopularity(); len(below) > 0 {
+		more := ""
+		if n := len(below) - shown; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		a.e.Say("  below popularity on %s%s", strings.Join(below[:min(shown, len(below))], ", "), more)
+	}
 }
 
 func share(part, whole int64) float64 { return float64(part) / float64(max(1, whole)) }

@@ -41,3 +41,26 @@ func TestPrintsEveryMetric(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintsBaselines(t *testing.T) {
+	t.Parallel()
+	m := metrics.Evaluation{ByRelation: map[string]metrics.Summary{}, Baselines: &metrics.Baselines{}}
+	m.Baselines.Popularity.Pessimistic = metrics.Metrics{MRR: .1, Hits10: .2}
+	m.Baselines.Rules.Pessimistic = metrics.Metrics{MRR: .3, Hits10: .4}
+	m.Baselines.Popularity.ByRelation = map[string]metrics.Ranks{}
+	var out bytes.Buffer
+	a := &scoring{opened: &opened{flags: &flags{}, e: &command.Environment{Out: &out}}}
+	for n, want := range []string{"", "", "  below popularity on a, b\n", "", "  below popularity on a, b, c and 1 more\n"} {
+		if n > 0 {
+			name := string(rune('a' + n - 1))
+			m.ByRelation[name] = metrics.Summary{Queries: 20}
+			m.Baselines.Popularity.ByRelation[name] = metrics.Ranks{Pessimistic: metrics.Metrics{MRR: 1 / float64(n)}}
+		}
+		out.Reset()
+		a.printBaselines(m)
+		want = "  without a model: by popularity MRR 0.1000, Hits@10 0.2000; by rules of one hop MRR 0.3000, Hits@10 0.4000\n" + want
+		if got := out.String(); n%2 == 0 && got != want {
+			t.Errorf("%d relations: %q, want %q", n, got, want)
+		}
+	}
+}
