@@ -121,7 +121,7 @@ func (e *evidence) composeEvaluation() section {
 	}
 	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", reach.Keys(v.ByDistance), v.ByDistance)
 	distances.Folded = true
-	s.Tables = slices.Concat(e.protocolTables(), v.relationTables(), []table{distances})
+	s.Tables = slices.Concat([]table{v.besideTable()}, e.protocolTables(), v.relationTables(), []table{distances})
 	if v.Calibration != nil {
 		s.Tables = append(s.Tables, calibrationTable(v.Calibration))
 	}
@@ -198,6 +198,28 @@ func (v evaluation) wholeTable(several bool) table {
 		}
 		t.add(append(row, values(v.Mean), values(v.Optimistic))...)
 	}
+	return t
+}
+
+// besideTable returns a table of the model beside baselines, by how much of a fact the graph gives away, without rows where there are none.
+func (v evaluation) besideTable() table {
+	t := table{Title: "Beside what needs no training", Head: []string{"The graph has of (h, r, t)", "Queries", "MRR", "popularity", "rules", "Hits@10", "popularity", "rules"},
+		Note: "By popularity entities rank by how many facts of the relation they answer, by rules of one hop by what other relations link them. " +
+			"(h, r, ·) is another fact of the head with the relation, (·, r, t) one of the relation with the tail. Pessimistic ranks."}
+	if v.Baselines == nil {
+		return t
+	}
+	popularity, rules := v.Baselines.Popularity, v.Baselines.Rules
+	add := func(name string, of metrics.Summary, popularity, rules metrics.Ranks) {
+		m, p, r := of.Pessimistic, popularity.Pessimistic, rules.Pessimistic
+		t.add(name, count(of.Queries), metric(m.MRR), metric(p.MRR), metric(r.MRR), metric(m.Hits10), metric(p.Hits10), metric(r.Hits10))
+	}
+	for _, class := range []struct{ key, name string }{{"both", "both"}, {"head", "(h, r, ·)"}, {"tail", "(·, r, t)"}, {"neither", "neither"}} {
+		if of, ok := v.ByLinks[class.key]; ok {
+			add(class.name, of, popularity.ByLinks[class.key], rules.ByLinks[class.key])
+		}
+	}
+	add("all queries", v.Summary, popularity.Ranks, rules.Ranks)
 	return t
 }
 

@@ -6,8 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/metrics"
 	"tagnet/formats/reach"
 	"tagnet/model/configuration"
@@ -23,7 +25,7 @@ func (e *evidence) findings() []string {
 	var said []string
 	if len(e.evaluations) > 0 && e.evaluations[0].Queries > 0 {
 		v := e.evaluations[0]
-		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(e.unreachedDiffer(v)), v.worst())
+		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(e.unreachedDiffer(v)), v.worst(), v.belowRules(), v.belowPopularity())
 	}
 	if s, ok := e.saved(); ok && !math.IsNaN(s.notEmpty) {
 		said = append(said, fmt.Sprintf("Truncation leaves out %s of the messages that propagation along every edge in every layer sends, and %s of those that are not empty.", percent(s.all), percent(s.notEmpty)))
@@ -81,8 +83,71 @@ func (e *evidence) outOfReach(v evaluation) string {
 	}
 	unreached := v.ByDistance[reach.Key]
 	hits := (v.Pessimistic.Hits10*float64(v.Queries) - unreached.Pessimistic.Hits10*float64(unreached.Queries)) / float64(v.Queries-v.Unreached)
-	return fmt.Sprintf("%s of the answers (%s of %s) cannot be found, since no message reaches them%s; of the others %s are among the first ten.",
-		percent(share), count(v.Unreached), count(v.Queries), within, percent(hits))
+	return fmt.Sprintf("%s of the answers (%s of %s) cannot be found, since no message reaches them%s; of the others %s are among the first ten.%s",
+		percent(share), count(v.Unreached), count(v.Queries), within, percent(hits), e.moreLayers(v))
+}
+
+// moreLayers returns a sentence on the layers that reach more answers, or nothing where layers are not what keeps more than a percent of them out
+// of reach. The number of layers reaches all but a percent of those whose distances are known; it is two more than now where none is known that
+// is farther than the layers.
+func (e *evidence) moreLayers(v evaluation) string {
+	if v.of.Reach > 0 || 100*v.Unreached <= v.Queries {
+		return ""
+	}
+	if e.checkpoint == nil {
+		return " More are within reach of a model with more layers: train one with --layers."
+	}
+	now := e.checkpoint.Configuration.Layers
+	layers := now + 2
+	for _, d := range e.distances {
+		if needed, searched := farAs(d); d.Split == v.Split && searched > now {
+			layers = needed
+		}
+	}
+	if layers <= now {
+		return ""
+	}
+	return fmt.Sprintf(" More are within reach if you train with --layers %d.", layers)
+}
+
+// farAs returns the distance that at most a percent of a split's answers are beyond, but for the unreached ones, and how far was searched.
+func farAs(d counts.Distribution) (distance, searched int) {
+	beyond := int64(0)
+	for _, key := range slices.Backward(reach.Keys(d.ByDistance)) {
+		if key == reach.Key {
+			continue
+		}
+		distance, _ = strconv.Atoi(key) // 0 for what is no distance
+		searched = max(searched, distance)
+		if beyond += d.ByDistance[key]; 100*beyond > d.Queries {
+			return distance, searched
+		}
+	}
+	return 0, searched
+}
+
+// belowRules says that rules of one hop are better than the model, where they are.
+func (v evaluation) belowRules() string {
+	if v.Baselines == nil || v.Baselines.Rules.Pessimistic.MRR <= v.Pessimistic.MRR {
+		return ""
+	}
+	return fmt.Sprintf("Rules of one hop, without training, rank the answers better than the model: MRR %s against %s.", metric(v.Baselines.Rules.Pessimistic.MRR), metric(v.Pessimistic.MRR))
+}
+
+// belowPopularity names the relations on which the model is worse than the most frequent answers.
+func (v evaluation) belowPopularity() string {
+	below := v.BelowPopularity()
+	if len(below) == 0 {
+		return ""
+	}
+	var named []string
+	for _, name := range below[:min(worstShown, len(below))] {
+		named = append(named, fmt.Sprintf("%s (MRR %s against %s)", shown(name), metric(v.ByRelation[name].Pessimistic.MRR), metric(v.Baselines.Popularity.ByRelation[name].Pessimistic.MRR)))
+	}
+	if more := len(below) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("Of the relations with at least %d queries, the most frequent answers are a better guess than the model's on %s.", metrics.EnoughToCompare, enumerate(named))
 }
 
 // tiesMatter returns a sentence on how much the MRR depends on the tie policy, or "" if it does not.

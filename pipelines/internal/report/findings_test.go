@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,6 +157,90 @@ func TestFindings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMoreLayers checks that the page names so many layers that nearly all answers with a path are within reach, where layers help.
+func TestMoreLayers(t *testing.T) {
+	t.Parallel()
+	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {
+		if i%9 == 0 {
+			r.Distance, r.RankPessimistic, r.RankOptimistic = -1, 900, 700
+		}
+	}))
+	for name, c := range map[string]struct {
+		distances map[string]int64
+		reach     int
+		unreached int64
+		want      string
+	}{
+		"distances are not known":          {nil, 0, 112, "train with --layers 5."},
+		"some are far":                     {map[string]int64{"2": 888, "4": 50, "7": 51, "8": 6, "9": 5, "unreached": 0}, 0, 112, "train with --layers 8."},
+		"a percent is farther":             {map[string]int64{"2": 888, "4": 50, "7": 52, "8": 5, "9": 5, "unreached": 0}, 0, 112, "train with --layers 7."},
+		"no search went farther":           {map[string]int64{"2": 888, "3": 0, "unreached": 112}, 0, 112, "train with --layers 5."},
+		"no path leads to the others":      {map[string]int64{"2": 888, "4": 10, "unreached": 102}, 0, 112, ""},
+		"a reach leaves them out":          {nil, 80, 112, ""},
+		"they are not more than a percent": {nil, 0, 10, ""},
+	} {
+		v.of.Reach, v.Unreached = c.reach, c.unreached
+		e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
+		e.checkpoint.Configuration.Layers, e.checkpoint.Configuration.Policy = 3, "window"
+		if c.distances != nil {
+			e.distances = []counts.Distribution{{Split: "valid"}, {Split: "test", Queries: 1000, ByDistance: c.distances}}
+		}
+		got := e.outOfReach(v)
+		if said := strings.Contains(got, "--layers"); said != (c.want != "") {
+			t.Errorf("%s: %q", name, got)
+		}
+		if !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %q, want %q at its end", name, got, c.want)
+		}
+	}
+}
+
+// TestBesideBaselines shows a model that is worse than popularity on one relation.
+func TestBesideBaselines(t *testing.T) {
+	t.Parallel()
+	v := evaluationOf(madeRankings(1000, nil))
+	if rows, said := v.besideTable().Rows, v.belowPopularity(); rows != nil || said != "" {
+		t.Errorf("without baselines: %v, %q", rows, said)
+	}
+	ranks := func(mrr, hits float64) metrics.Ranks {
+		return metrics.Ranks{Pessimistic: metrics.Metrics{MRR: mrr, Hits10: hits}}
+	}
+	v.ByLinks = map[string]metrics.Summary{"both": {Queries: 7, Ranks: ranks(.81, .82)}, "tail": {Queries: 993, Ranks: ranks(.71, .72)}}
+	v.Baselines = &metrics.Baselines{
+		Popularity: metrics.Baseline{Ranks: ranks(.11, .12), ByLinks: map[string]metrics.Ranks{"both": ranks(.13, .14), "tail": ranks(.15, .16)},
+			ByRelation: map[string]metrics.Ranks{"r3": ranks(.99, 1), "r4": ranks(.01, 1)}},
+		Rules: metrics.Baseline{Ranks: ranks(.21, .22), ByLinks: map[string]metrics.Ranks{"both": ranks(.23, .24), "tail": ranks(.25, .26)}},
+	}
+	var rows []string
+	for _, row := range v.besideTable().Rows {
+		var texts []string
+		for _, c := range row {
+			texts = append(texts, c.Text)
+		}
+		rows = append(rows, strings.Join(texts, " "))
+	}
+	whole := "all queries 1,000 " + metric(v.Pessimistic.MRR) + " 0.110 0.210 " + metric(v.Pessimistic.Hits10) + " 0.120 0.220"
+	if diff := cmp.Diff([]string{"both 7 0.810 0.130 0.230 0.820 0.140 0.240", "(·, r, t) 993 0.710 0.150 0.250 0.720 0.160 0.260", whole}, rows); diff != "" {
+		t.Error(diff)
+	}
+	want := "Of the relations with at least 20 queries, the most frequent answers are a better guess than the model's on r3 (MRR " + metric(v.ByRelation["r3"].Pessimistic.MRR) + " against 0.990)."
+	if got := v.belowPopularity(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	v.Baselines.Rules.Pessimistic.MRR = v.Pessimistic.MRR
+	if got := v.belowRules(); got != "" {
+		t.Errorf("rules that are equal: %q", got)
+	}
+	v.Baselines.Rules.Pessimistic.MRR = .999
+	rules := "Rules of one hop, without training, rank the answers better than the model: MRR 0.999 against " + metric(v.Pessimistic.MRR) + "."
+	e := &evidence{evaluations: []evaluation{v}}
+	for _, want := range []string{rules, want} {
+		if !slices.Contains(e.findings(), want) {
+			t.Errorf("the findings do not say %q: %q", want, e.findings())
+		}
 	}
 }
 

@@ -169,6 +169,9 @@ func (f fixture) evaluation(split string) {
 	for i := range f.relations {
 		m.ByRelation[f.relation(i)] = summaryOf(int64(1+(i*37)%900), 0.05+0.9*math.Mod(float64(i)*0.618, 1))
 	}
+	m.ByLinks = map[string]metrics.Summary{"both": summaryOf(30000, 0.5), "head": summaryOf(9000, 0.2), "tail": summaryOf(1900, 0.1), "neither": summaryOf(32, 0.01)}
+	popularity := metrics.Baseline{Ranks: summaryOf(1, 0.2).Ranks, ByRelation: map[string]metrics.Ranks{f.relation(0): summaryOf(1, 0.9).Ranks}}
+	m.Baselines = &metrics.Baselines{Popularity: popularity, Rules: metrics.Baseline{Ranks: summaryOf(1, 0.1).Ranks}}
 	m.Calibration = f.calibration()
 	f.write("runs/main/evaluation/"+split+"/metrics.json", m)
 }
