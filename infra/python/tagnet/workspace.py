@@ -168,8 +168,8 @@ class Workspace(Generic[Table]):
         """Returns the metrics of a split; `["pessimistic"]["mrr"]` is the paper's MRR."""
         return _json(self._file(split, "metrics.json"))
 
-    def metrics_by(self, what: Literal["relation", "direction", "distance"], split: str = "test") -> Table:
-        """Returns the metrics (pessimistic ranks) of each relation, direction or distance from source to answer."""
+    def metrics_by(self, what: Literal["relation", "direction", "distance", "links"], split: str = "test") -> Table:
+        """Returns the metrics (pessimistic ranks) of each relation, direction, distance from source to answer, or class of links."""
         rows = []
         for key, part in self.metrics(split)[f"by_{what}"].items():
             numbers = {name: float(value) for name, value in part["pessimistic"].items()}

@@ -26,7 +26,9 @@ def test_rankings_give_the_metrics(sample):
     by_relation = ws.metrics_by("relation").set_index("relation")["hits@1"]
     for relation, ranks in rankings.groupby("relation")["rank_pessimistic"]:
         assert (ranks == 1).mean() == pytest.approx(by_relation[relation])
-    assert ws.metrics_by("distance")["queries"].sum() == len(rankings)
+    for what in ("distance", "links"):
+        assert ws.metrics_by(what)["queries"].sum() == len(rankings)
+    assert metrics["baselines"]["popularity"]["pessimistic"]["mrr"] < metrics["pessimistic"]["mrr"]
 
 
 def test_lists_are_those_of_the_text(sample, text):
