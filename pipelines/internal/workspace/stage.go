@@ -458,10 +458,15 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	url := w.Path(folder)
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := storage.List(ctx, url); errors.Is(err, storage.ErrUnavailable) {
+		files, err := storage.List(ctx, url)
+		state := "is not complete"
+		switch {
+		case errors.Is(err, storage.ErrUnavailable):
 			return m, err // such as a bucket that does not exist, which a missing object does not tell
+		case err == nil && len(files) == 0:
+			state = "does not exist"
 		}
-		return m, manifest.Confirm(ctx, url, "", fmt.Errorf("%s is not complete: run %s first", url, command))
+		return m, manifest.Confirm(ctx, url, "", fmt.Errorf("%s %s: run %s first", url, state, command))
 	}
 	if err != nil {
 		return m, remedied(err, command)

@@ -68,7 +68,13 @@ func TestStages(t *testing.T) {
 			ctx := context.Background()
 			w := New(root)
 			_, err := w.Require(ctx, "first", w.Command("first"))
-			wantError(t, err, root, "go run ./pipelines/first --workspace "+root)
+			wantError(t, err, w.Path("first")+" does not exist: run go run ./pipelines/first --workspace "+root)
+			unfinished := New(storage.Join(root, "unfinished"))
+			if err := storage.WriteFile(ctx, storage.Join(unfinished.Path("first"), "file"), nil); err != nil {
+				t.Fatal(err)
+			}
+			_, err = unfinished.Require(ctx, "first", w.Command("first"))
+			wantError(t, err, unfinished.Path("first")+" is not complete: run ")
 
 			first := stage(w, "first", 6, nil)
 			makeStage(t, first, "one")
