@@ -26,7 +26,7 @@ func (e *Environment) NextSteps(ctx context.Context, steps ...Step) {
 	switch {
 	case len(left) > 0:
 	case !w.HasQueries(ctx, "test"):
-		left = append(left, w.Command("score", "--queries", "FILE"))
+		left = append(left, w.AskStep(ctx))
 	case w.Complete(ctx, w.EvaluationFolder("test")):
 		left = append(left, w.Command("report"))
 	default:

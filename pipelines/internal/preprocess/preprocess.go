@@ -408,7 +408,7 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 	switch {
 	case e.Workspace.Complete(ctx, e.Workspace.CheckpointsFolder()) || e.Workspace.Complete(ctx, e.Workspace.EvaluationFolder("test")):
 	case s.Queries["test"] == 0:
-		e.Next(e.Workspace.Command("score", "--queries", "FILE")) // by the model of any graph
+		e.Next(e.Workspace.AskStep(ctx)) // by the model of any graph
 	default:
 		e.Next(e.Workspace.Command("score"))
 	}

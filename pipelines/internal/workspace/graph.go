@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
 	"tagnet/model/kg"
 	"tagnet/stages/graph"
 )
@@ -13,6 +15,15 @@ import (
 func (w Workspace) HasQueries(ctx context.Context, split string) bool {
 	m, err := manifest.Read(ctx, w.Graph())
 	return err != nil || m.Rows[QueryRows(split)] > 0
+}
+
+// AskStep returns the command that asks the first relation of the workspace's graph of all entities.
+func (w Workspace) AskStep(ctx context.Context) Command {
+	relation := "NAME"
+	if names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations); err == nil && len(names) > 0 {
+		relation = names[0]
+	}
+	return w.Command("score", "--relation", relation, "--only_new")
 }
 
 // QueryRows is the name of the number of a split's queries in the manifest of the graph.
