@@ -49,6 +49,7 @@ func TestGraphAlone(t *testing.T) {
 	says(pipelinetest.Succeed(t, Pipeline(), append(in, "--queries", file(t, "queries.tsv", "e001\tnext\n"))...), "e001  next  ?")
 	says(pipelinetest.Succeed(t, Pipeline(), append(in, "--relation", "next", "--sources", "all")...), "queries: 60 ")
 	says(pipelinetest.Succeed(t, Pipeline(), append(in, "--split", "train")...), "train split, checkpoint epoch-001: ")
+	says(pipelinetest.Succeed(t, Pipeline(), append(in, "--split", "train", "--model", "zero", "--force")...), "train split, model zero: ")
 	says(pipelinetest.Succeed(t, messages.Pipeline(), append(in, "--split", "train", "--layers", "2", "--deltas", "1")...), filepath.Join(w, "runs/main/messages/train"))
 	says(pipelinetest.Succeed(t, distances.Pipeline(), append(in, "--split", "train")...), filepath.Join(w, "distances/train"))
 	pipelinetest.Succeed(t, report.Pipeline(), in...)

@@ -25,8 +25,11 @@ func (a *scoring) print(ctx context.Context, m metrics.Evaluation) {
 		asked = fmt.Sprintf("protocol %s (%s)", m.Protocol, m.Protocol.About())
 	}
 	model := "checkpoint " + m.Checkpoint
-	if a.given && a.model.Record.Origin.Model == "" {
+	if a.given {
 		model = a.model.Record.Origin.File
+		if name := a.model.Record.Origin.Model; name != "" {
+			model = "model " + name
+		}
 	}
 	queries := progress.Count(m.Queries)
 	if m.Sample != nil {

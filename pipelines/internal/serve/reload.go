@@ -120,7 +120,7 @@ func (l *reloader) say(print func()) {
 
 // described returns the model and the size of its graph.
 func (s *server) described() string {
-	return fmt.Sprintf("%s: %s entities, %d relations", s.model.Checkpoint(), progress.Count(int64(len(s.model.Entities()))), len(s.model.Relations()))
+	return fmt.Sprintf("%s: %s entities, %d relations", s.named, progress.Count(int64(len(s.model.Entities()))), len(s.model.Relations()))
 }
 
 // computing returns what the model scores on, with a semicolon before it, or "" for the CPU by choice.

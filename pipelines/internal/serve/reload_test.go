@@ -52,7 +52,8 @@ func reloading(t *testing.T) (l *reloader, address string, fails *atomic.Bool) {
 		if fails.Load() {
 			return settings{}, errors.New("the graph is cut short\nor so")
 		}
-		o := settings{model: []*model.Model{small, large}[loads%2], threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output(), reload: l.reload}
+		m := []*model.Model{small, large}[loads%2]
+		o := settings{model: m, named: m.Checkpoint(), threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output(), reload: l.reload}
 		loads++
 		return o, nil
 	}

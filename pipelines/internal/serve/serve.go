@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -214,7 +215,11 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		_ = opened.Close() // the first error says more
 		return settings{}, err
 	}
-	return settings{model: m, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+	named := m.Checkpoint()
+	if given {
+		named = "model " + cmp.Or(opened.Record.Origin.Model, opened.Record.Origin.File)
+	}
+	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
 // prepare reads all that an opened model answers with. given says that --model names it.

@@ -438,6 +438,9 @@ func TestStartTellsOfProbabilities(t *testing.T) {
 	if want := regexp.MustCompile(`(?m)^fitting probabilities to \d+ validation queries: at most about .+ of one core$`); !want.Match(out.Bytes()) {
 		t.Errorf("no %s in %s", want, out)
 	}
+	if want := "\nmodel zero: 60 entities, 3 relations; "; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in %s", want, out)
+	}
 }
 
 // TestStartTellsWhatMatters has a server that other machines reach, with the model of a training that is not complete.

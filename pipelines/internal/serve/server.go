@@ -26,6 +26,7 @@ import (
 // settings are the arguments of newServer.
 type settings struct {
 	model          *model.Model
+	named          string          // what --model names, or the checkpoint
 	estimate       budget.Estimate // of the memory that they take
 	threads, queue int
 	timeout        time.Duration
