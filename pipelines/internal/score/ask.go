@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -281,6 +282,11 @@ func (a *scoring) list(ctx context.Context, flag, value string, view *kg.View) (
 		})
 		return ids, err
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, unknown := lookup.Entity(ctx, value); unknown == nil {
+			return nil, "", command.Usage("--%s: %s is an entity, but no file: give a file with a name on each line, or - and the names on standard input", flag, value)
+		}
+	}
 	if err != nil {
 		return nil, "", err
 	}

@@ -464,6 +464,7 @@ func TestMistakes(t *testing.T) {
 		"new of a split":     {flagsOnly("--only_new"), 2, []string{"--only_new needs --relation or --queries"}},
 		"no types":           {flagsOnly("--relation", "next", "--sources", "type:Drug"), 2, []string{"--sources: the graph has no entity types"}},
 		"no list":            {flagsOnly("--relation", "next", "--candidates", "absent.txt"), 2, []string{"--candidates", "absent.txt"}},
+		"entity for a list":  {flagsOnly("--relation", "next", "--sources", "e003"), 2, []string{"--sources: e003 is an entity, but no file: give a file with a name on each line"}},
 		"output of a split":  {flagsOnly("--relation", "next", "--output", "test"), 2, []string{"--output is test"}},
 		"output elsewhere":   {flagsOnly("--relation", "next", "--output", "../up"), 2, []string{"--output is ../up"}},
 		"list, unknown name": {func(t *testing.T, _ string) []string {
