@@ -2,6 +2,7 @@ package triples
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 )
@@ -25,6 +26,9 @@ func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) erro
 			fields, cut = "head, relation and tail", make([]int, 3)
 		}
 		reason, remedy := splitFields(line, cut, fields)
+		if found := bytes.Count(line, []byte("\t")) + 1; reason != "" && number > 1 && (found == 2 || found == 3) && found != len(cut) {
+			remedy = fmt.Sprintf("the first line has %d: put queries (source, relation) and triples (head, relation, tail) into files of their own", len(cut))
+		}
 		var q QueryLine
 		if reason == "" {
 			text := string(line)

@@ -314,9 +314,10 @@ func TestReadQueries(t *testing.T) {
 		t.Errorf("with blank lines at the end: %q, error %v", got, err)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; separate source and relation by a tab"},
+		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; the first line has 2: put queries (source, relation) and triples (head, relation, tail) into files of their own"},
+		{"a\tr\nb\tr\tc\td\n", "q.txt:2: 4 fields instead of 2; separate source and relation by a tab"},
 		{"a r\n", "q.txt:1: spaces where tabs belong"},
-		{"a\tr\tb\nc\tr\n", "q.txt:2: 2 fields instead of 3; separate head, relation and tail by single tabs"},
+		{"a\tr\tb\nc\tr\n", "q.txt:2: 2 fields instead of 3; the first line has 3: put queries"},
 		{"a\tr\tb\nc\t~r\td", "q.txt:2: the relation of a triple begins with ~; exchange head and tail"},
 		{"a\t\tb", "q.txt:1: field 2 of 3 is empty"},
 		{"a\t~\n", "q.txt:1: field 2 of 2 is ~ without a relation"},
