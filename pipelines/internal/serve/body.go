@@ -58,6 +58,8 @@ func checkFields(body *json.Decoder, known []string) error {
 			switch {
 			case err != nil:
 				return err
+			case !slices.Contains(known, name.(string)) && slices.Contains(requestFields, name.(string)):
+				return invalid("%s stands in a query: want it beside queries, for all of them", name)
 			case !slices.Contains(known, name.(string)):
 				return invalid("unknown field %q: want %s", name, strings.Join(known, ", "))
 			case seen[name]:

@@ -254,7 +254,8 @@ func TestRefusedRequests(t *testing.T) {
 		{"POST", "/answer", `{"\u017fource":"Person 01","relation":"knows"}`, 400, "unknown field"}, // a long s, which folds to s
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":1,"k":2}`, 400, "k stands more than once"},
 		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","relation":"knows"}]}`, 400, "relation stands more than once"},
-		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","k":3}]}`, 400, `unknown field "k": want source, relation`},
+		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","k":3}]}`, 400, `k stands in a query: want it beside queries, for all of them`},
+		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","K":3}]}`, 400, `unknown field "K": want source, relation`},
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":1.5}`, 400, "k is number 1.5: want a whole number"},
 		{"POST", "/answer", `{"source":"Person 01"}`, 400, "relation is missing"},
 		{"POST", "/answer", `{"queries":[]}`, 400, "0 queries: want 1 to 100"},
