@@ -100,7 +100,7 @@ func (f *flags) next(ctx context.Context, e *command.Environment, h modelparts.H
 	valid, validates := read("valid")
 	switch {
 	case h.Split == "test":
-		return w.Command("score", "--bundles").With(limited("--limit", h.Limit)...)
+		return w.Command("score", "--bundles").With(part[:2]...).With(limited("--limit", h.Limit)...)
 	case !trains:
 		return w.Command("bundle").With(part...).With("--queries_per_epoch", "N")
 	case !validates && w.HasQueries(ctx, "valid"):
