@@ -162,7 +162,7 @@ func TestGaps(t *testing.T) {
 			f.writeText("runs/main/training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep")
 		}, []string{"training.jsonl:2"}, nil},
 		{"no configurations", func(f fixture) { f.write("runs/main/messages/test/summary.json", counts.Summary{Split: "test"}) }, []string{"Messages"}, nil},
-		{"one epoch, no validation", func(f fixture) { f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch"}, []string{"NaN"}},
+		{"one epoch, no validation", func(f fixture) { f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch the mean loss of a query was 0.500, in 3.0 s."}, []string{"NaN", "changed from"}},
 		{"no queries", func(f fixture) { f.write("runs/main/evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 queries"}, []string{"NaN"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -34,8 +34,11 @@ func (e *evidence) composeTraining() section {
 		all.add(strconv.Itoa(one.Epoch), fmt.Sprintf("%.4f", one.Loss), valid[0], valid[1], valid[2],
 			fmt.Sprintf("%.3g", one.LearningRate), short(float64(one.Messages)), duration(one.Seconds))
 	}
-	lead := fmt.Sprintf("In %s the mean loss of a query changed from %s to %s, in %s.",
-		plural(int64(len(e.epochs)), "epoch", "epochs"), metric(e.epochs[0].Loss), metric(e.epochs[len(e.epochs)-1].Loss), duration(seconds))
+	change := "was " + metric(e.epochs[0].Loss)
+	if len(e.epochs) > 1 {
+		change = fmt.Sprintf("changed from %s to %s", metric(e.epochs[0].Loss), metric(e.epochs[len(e.epochs)-1].Loss))
+	}
+	lead := fmt.Sprintf("In %s the mean loss of a query %s, in %s.", plural(int64(len(e.epochs)), "epoch", "epochs"), change, duration(seconds))
 	if best >= 0 {
 		lead += fmt.Sprintf(" The validation MRR was highest after epoch %d, at %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Selection().MRR))
 	}
