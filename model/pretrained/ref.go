@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ func (r Ref) IsPyTorch() bool {
 
 // Checkpoint returns the folder and the name, for checkpoint.Folder.Record, of a Ref that is that of a checkpoint.
 func (r Ref) Checkpoint() (folder checkpoint.Folder, name string) {
-	folder, name = r.Folder, r.Name
+	folder, name = cmp.Or(r.Folder, "."), r.Name
 	if i := strings.LastIndexAny(name, "/\\"); i >= 0 {
 		folder, name = checkpoint.Folder(name[:max(i, 1)]), name[i+1:] // the root keeps its slash
 	}

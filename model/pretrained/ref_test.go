@@ -27,6 +27,9 @@ func TestCheckpointOfRef(t *testing.T) {
 			t.Errorf("%s is %s in %s, want %q", given, name, f, want)
 		}
 	}
+	if f, name := (pretrained.Ref{Name: "best"}).Checkpoint(); f != "." || name != "best" {
+		t.Errorf("best of no folder is %s in %q, want that of the current one", name, f)
+	}
 }
 
 // TestCheckpointOverOtherRelations opens checkpoints in a folder, whole ones and others, over graphs with other relations.
