@@ -59,10 +59,22 @@ type Conversion struct {
 	Headers int64 `json:"headers,omitempty"`
 	// Literals counts the statements of RDF that were left out because their object is a literal.
 	Literals int64 `json:"literals,omitempty"`
+	// Comments counts the lines before the facts that begin with #.
+	Comments int64 `json:"comments,omitempty"`
+	// Unread are the columns that are not those of head, relation and tail.
+	Unread []Column `json:"unread,omitempty"`
 	// Unlabeled counts the ids, as often as they occur, for which the files of names have none.
 	Unlabeled int64 `json:"unlabelled,omitempty"`
 	// Split says how one file was divided.
 	Split *Division `json:"split,omitempty"`
+}
+
+// Column is a column that is not read.
+type Column struct {
+	// Name is that in the header, or "column 4".
+	Name string `json:"name"`
+	// False counts the rows with the label of false facts, such as -1, if the column has nothing but such labels.
+	False int64 `json:"false,omitempty"`
 }
 
 // Graph is the size of a graph.

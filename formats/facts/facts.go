@@ -135,7 +135,7 @@ type Options struct {
 	// Parquet. Without them a file has just these three, in this order, or under their usual names.
 	Columns []string
 	// Header says that the first row of TSV or CSV has the names of the columns, NoHeader that it is a fact. With
-	// neither, a first row of usual names of columns is an error.
+	// neither, it has them if they are usual.
 	Header, NoHeader bool
 	// Prefixes shortens IRIs.
 	Prefixes *rdf.Prefixes
@@ -147,6 +147,10 @@ type Options struct {
 type Counts struct {
 	// Literals are statements whose object is a literal: they are not about two entities.
 	Literals int64
+	// Comments are the lines before the facts that begin with #.
+	Comments int64
+	// Unread are the columns that are not those of head, relation and tail.
+	Unread []Column
 }
 
 // Each receives a fact and the number of its line or row, from 1.
@@ -177,13 +181,13 @@ func Read(ctx context.Context, url string, o Options, each Each, bad Bad) (Count
 	text := storage.Interruptible(ctx, file) // a file may have many lines that are no facts
 	switch o.Format {
 	case TSV, CSV:
-		return Counts{}, readRows(url, text, o, checked, bad)
+		return readRows(url, text, o, checked, bad)
 	case JSONL:
-		return Counts{}, readObjects(url, text, o, checked, bad)
+		return readObjects(url, text, o, checked, bad)
 	case NTriples, NQuads, Turtle:
 		return readStatements(url, text, o, checked, bad)
 	case Parquet:
-		return Counts{}, readParquet(ctx, url, file, o, checked, bad)
+		return readParquet(ctx, url, file, o, checked, bad)
 	case OpenKE:
 		return Counts{}, readNumbers(url, text, checked, bad)
 	}

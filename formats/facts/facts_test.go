@@ -128,6 +128,31 @@ func TestRDFOfOtherTools(t *testing.T) {
 	}
 }
 
+// TestUnreadColumns names the columns that are not read, and counts the labels of false facts.
+func TestUnreadColumns(t *testing.T) {
+	chosen := []string{"1", "2", "3"}
+	for name, c := range map[string]struct {
+		file, text string
+		o          Options
+		want       []Column
+	}{
+		"labels":          {"a.tsv", "a\tr\tb\t1\na\tr\tc\t-1\nb\tr\tc\t-1\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 2}}},
+		"labels of CSV":   {"a.csv", "label,head,relation,tail\n0,a,r,b\n1,a,r,c\n", Options{Format: CSV, Header: true}, []Column{{"label", 1}}},
+		"words":           {"a.csv", "a,r,b,true\na,r,c,false\n", Options{Format: CSV, Columns: chosen}, []Column{{"column 4", 1}}},
+		"true facts":      {"a.tsv", "a\tr\tb\t1\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
+		"numbers":         {"a.tsv", "a\tr\tb\t1\na\tr\tc\t0\na\tr\td\t2\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
+		"keys":            {"a.jsonl", `{"h":"a","r":"r","t":"b","year":2020}` + "\n", Options{Format: JSONL}, []Column{{"year", 0}}},
+		"values":          {"a.jsonl", `["a","r","b",2020]` + "\n", Options{Format: JSONL, Columns: chosen}, []Column{{"column 4", 0}}},
+		"three columns":   {"a.tsv", "a\tr\tb\n", Options{Format: TSV}, nil},
+		"names of others": {"a.csv", "h,r,t,source\na,r,b,x\n", Options{Format: CSV}, []Column{{"source", 0}}},
+	} {
+		_, bad, counts, err := read(t, put(t, c.file, c.text), c.o)
+		if diff := cmp.Diff(c.want, counts.Unread); diff != "" || err != nil || len(bad) > 0 {
+			t.Errorf("%s: bad lines %q, error %v, columns (-want +got):\n%s", name, bad, err, diff)
+		}
+	}
+}
+
 func TestBadRows(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text string
@@ -136,7 +161,27 @@ func TestBadRows(t *testing.T) {
 		bad              []string // FILE stands for the URL
 		err              string
 	}{
-		{"names of columns", "a.csv", "id,head,relation,tail\n1,a,r,b\n", Options{Format: CSV}, nil, nil, "FILE:1: the line has the names of columns, not a fact; --header yes"},
+		{"names of columns", "a.csv", "id,head,relation,tail\n1,a,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, nil, ""},
+		{"KGTK", "a.tsv", "id\tnode1\tlabel\tnode2\n1\ta\tr\tb\n", Options{Format: TSV}, []string{"2: a|r|b"}, nil, ""},
+		{"neo4j-admin", "a.csv", ":START_ID(P),since,:END_ID(P),:TYPE\na,1,b,r\n", Options{Format: CSV}, []string{"2: a|r|b"}, nil, ""},
+		{"two spaces of ids", "a.csv", ":START_ID(P),:END_ID(M),:TYPE\n1,1,r\n", Options{Format: CSV, Header: true}, nil, nil, "FILE:1: :START_ID(P) and :END_ID(M) are ids of different spaces: one id in both would be one entity; give each node an id of its own, then --columns :START_ID(P),:TYPE,:END_ID(M)"},
+		{"two spaces of ids that differ", "a.csv", ":START_ID(P),:END_ID(M),:TYPE\np1,m1,r\n", Options{Format: CSV, Header: true, Columns: []string{":START_ID(P)", ":TYPE", ":END_ID(M)"}}, []string{"2: p1|r|m1"}, nil, ""},
+		{"APOC", "a.csv", `"_id","_labels","name","_start","_end","_type"` + "\n" + `"0",":P","Ann",,,` + "\n" + `,,,"0","1","KNOWS"` + "\n", Options{Format: CSV}, []string{"3: 0|KNOWS|1"}, []string{"FILE:2: the head is empty"}, ""},
+		{"SSSOM", "a.tsv", "# curie_map:\n#   a: http://a/\nsubject_id\tpredicate_id\tobject_id\tcomment\na\tr\tb\tx\nc\tr\n", Options{Format: TSV}, []string{"4: a|r|b"}, []string{"FILE:5: 2 fields, but the header has 4"}, ""},
+		{"comments with separators", "a.csv", "# one, two, three\n#Subject,Predicate,Object\na,r,b\n", Options{Format: CSV}, []string{"3: a|r|b"}, nil, ""},
+		{"CSV below comments", "a.csv", "# one\n# two\ns,p,o\na,r\"s,b\n", Options{Format: CSV}, nil, []string{`FILE:4: not CSV: bare "`}, ""},
+		{"comments before facts", "a.tsv", "# made by hand\na\tr\tb\n#c\tr\td\n", Options{Format: TSV}, []string{"2: a|r|b", "3: #c|r|d"}, nil, ""},
+		{"names that begin with #", "a.csv", "#a,r,#b\n#c,r,d\ne,r,f\n", Options{Format: CSV}, []string{"1: #a|r|#b", "2: #c|r|d", "3: e|r|f"}, nil, ""},
+		{"nested JSON", "a.jsonl", `{"type":"relationship","label":"KNOWS","start":{"id":"0"},"end":{"id":"1"}}` + "\n" + `{"type":"node","id":"0"}` + "\n", Options{Format: JSONL}, []string{"1: 0|KNOWS|1"}, []string{"FILE:2: the keys are type, id; write"}, ""},
+		{"chosen nested JSON", "a.jsonl", `{"p":{"n":{"x":"a"}},"r":"r","q":{"x":"b"}}` + "\n", Options{Format: JSONL, Columns: []string{"p.n.x", "r", "q.x"}}, []string{"1: a|r|b"}, nil, ""},
+		{"a key twice", "a.jsonl", `{"h":"a","r":"r","t":"b","h":"c"}` + "\n" + `{"h":"a","r":"r","t":"b","x":{"y":1,"y":2}}` + "\n", Options{Format: JSONL}, nil, []string{`FILE:1: the key "h" stands twice; `, `FILE:2: the key "y" stands twice; `}, ""},
+		{"lone surrogates", "a.jsonl", `["\ud800","r","\udc00"]` + "\n" + `["\ud83d\ude00","r","\ufffd�"]` + "\n" + `["a\uD83Dx","r","\uFFFD"]` + "\n", Options{Format: JSONL}, []string{"2: 😀|r|��"}, []string{`FILE:1: the head is "\ud800", with half of a surrogate pair`, `FILE:3: the head is "a\uD83Dx", with half`}, ""},
+		{"RDF-star", "a.nt", "<< <http://a/b> <http://a/r> <http://a/c> >> <http://a/r> <http://a/d> .\n<http://a/b> <http://a/r> <<( <http://a/b> <http://a/r> <http://a/c> )>> .\n<http://a/b> <http://a/r> <http://a/c> .\n", Options{Format: NTriples}, []string{"3: http://a/b|http://a/r|http://a/c"}, []string{
+			"FILE:1: not a statement of N-Triples: a statement about a statement (RDF-star), which is not read; leave it out: ", "FILE:2: not a statement of N-Triples: a statement about",
+		}, ""},
+		{"RDF-star in Turtle", "a.ttl", "@prefix : <http://a/> .\n<<\n:b :r :c >> :r :d .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil, "FILE:2: not Turtle: a statement about a statement (RDF-star), which is not read; leave it out: "},
+		{"RDF-star as an object", "a.ttl", "@prefix : <http://a/> .\n:b :r <<( :b :r :c )>> .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil, "FILE:2: not Turtle: a statement about"},
+		{"RDF-star as an annotation", "a.ttl", "@prefix : <http://a/> .\n:b :r :c {| :r :d |} .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c"}, nil, "FILE:2: not Turtle: a statement about"},
 		{"names of columns are facts", "a.csv", "h,r,t\n", Options{Format: CSV, NoHeader: true}, []string{"1: h|r|t"}, nil, ""},
 		{"too many", "a.csv", "a,r,b,c\na,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, []string{"FILE:1: 4 fields instead of 3; choose head, relation and tail with --columns"}, ""},
 		{"no such column", "a.csv", "x,y,z\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "w"}}, nil, nil, `FILE:1: no column is named "w"; give --columns others: there are x, y, z`},
@@ -317,7 +362,7 @@ func FuzzJSONLines(f *testing.F) {
 		}
 		plain := !triples.Packed([]byte(text)) && !strings.HasPrefix(text, "\xff\xfe") && !strings.HasPrefix(text, "\xfe\xff")
 		lines := strings.Split(text, "\n")
-		err := readObjects("f", strings.NewReader(text), Options{}, func(line int, fact Fact) error {
+		_, err := readObjects("f", strings.NewReader(text), Options{}, func(line int, fact Fact) error {
 			next(line)
 			if plain && !json.Valid([]byte(strings.TrimPrefix(lines[line-1], "\ufeff"))) {
 				t.Fatalf("%q became the fact %q", lines[line-1], fact)

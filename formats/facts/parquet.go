@@ -20,27 +20,28 @@ import (
 const rowsPerCheck = 1 << 10
 
 // readParquet reads the three columns of a Parquet file. Rows are counted from 1.
-func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) error {
+func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) (Counts, error) {
 	t := parquetTable{url: url, each: each, bad: bad}
 	err := columns.Read(r, func(f *columns.File) error { return t.read(ctx, f, o) })
 	var lacking wanted
 	switch {
 	case t.own != nil: // of each, bad or the context: returned as it is
-		return t.own
+		return Counts{}, t.own
 	case errors.As(err, &lacking):
-		return fmt.Errorf("%s: %w", url, lacking.error)
+		return Counts{}, fmt.Errorf("%s: %w", url, lacking.error)
 	case err != nil:
-		return fmt.Errorf("reading %s: not a Parquet file, or damaged (%v); write it again", url, err)
+		return Counts{}, fmt.Errorf("reading %s: not a Parquet file, or damaged (%v); write it again", url, err)
 	}
-	return nil
+	return Counts{Unread: columnsOf(t.unread)}, nil
 }
 
 type parquetTable struct {
-	url  string
-	each Each
-	bad  Bad
-	own  error
-	row  int
+	url    string
+	each   Each
+	bad    Bad
+	own    error
+	row    int
+	unread []unread
 }
 
 // wanted is the error of a table that can be read, but does not have what is wanted.
@@ -56,6 +57,7 @@ func (t *parquetTable) read(ctx context.Context, f *columns.File, o Options) err
 	if err != nil {
 		return wanted{err}
 	}
+	t.unread = unreadOf(names, names, at)
 	var chosen [3]int
 	for i, position := range at {
 		chosen[i] = f.Schema.ColumnIndexByName(names[position])

@@ -17,20 +17,22 @@ import (
 var headings = [][3]string{
 	{"head", "relation", "tail"}, {"subject", "predicate", "object"}, {"source", "relation", "target"},
 	{"h", "r", "t"}, {"s", "p", "o"}, {"from", "relation", "to"}, {"head", "rel", "tail"}, {"source", "type", "target"},
+	{"node1", "label", "node2"},                 // KGTK
+	{"subject_id", "predicate_id", "object_id"}, // SSSOM
+	{":start_id", ":type", ":end_id"},           // neo4j-admin
+	{"_start", "_type", "_end"},                 // APOC
+	{"start.id", "label", "end.id"},             // APOC, as JSON
 }
 
 // HeaderRemedy says how to read a first line that may be a header.
 const HeaderRemedy = "--header yes skips the first line of each file, --header no reads it as a fact"
-
-// ErrHeading is wrapped by the error of a first line with the usual names of columns.
-var ErrHeading = errors.New("the line has the names of columns, not a fact")
 
 // usual returns the positions of head, relation and tail, from 0, if fields have their usual names.
 func usual(fields []string) (at [3]int, ok bool) {
 	for _, heading := range headings {
 		found := 0
 		for i, name := range heading {
-			at[i] = slices.IndexFunc(fields, func(f string) bool { return strings.EqualFold(strings.TrimSpace(f), name) })
+			at[i] = slices.IndexFunc(fields, func(f string) bool { return plain(f) == name })
 			if at[i] >= 0 {
 				found++
 			}
@@ -42,9 +44,18 @@ func usual(fields []string) (at [3]int, ok bool) {
 	return at, false
 }
 
+// plain returns the name of a column in lower case, without the mark of a comment, or of a space of ids as in :START_ID(Person).
+func plain(name string) string {
+	name = strings.TrimLeft(strings.ToLower(strings.TrimSpace(name)), "# ")
+	if name, _, space := strings.Cut(name, "_id("); space {
+		return name + "_id"
+	}
+	return name
+}
+
 // IsHeading reports whether a name is usual for one of the three columns.
 func IsHeading(name string) bool {
-	return slices.ContainsFunc(headings, func(h [3]string) bool { return slices.Contains(h[:], strings.ToLower(name)) })
+	return slices.ContainsFunc(headings, func(h [3]string) bool { return slices.Contains(h[:], plain(name)) })
 }
 
 // NamedColumns reports whether --columns gives names of columns, which a header must have, instead of positions.
@@ -92,6 +103,7 @@ type table struct {
 	at      [3]int
 	columns int // of the header, or 3, or 0 if rows may have any number
 	started bool
+	unread  []unread
 	each    Each
 	bad     Bad
 }
@@ -100,9 +112,6 @@ type table struct {
 func (t *table) row(line int, fields []string, text string) error {
 	if !t.started {
 		t.started = true
-		if _, header := usual(fields); header && !t.o.Header && !t.o.NoHeader {
-			return remedy.Errorf(HeaderRemedy, "%s:%d: %w", t.url, line, ErrHeading)
-		}
 		var names []string
 		if t.o.Header {
 			names = fields
@@ -111,6 +120,13 @@ func (t *table) row(line int, fields []string, text string) error {
 		if t.at, err = choose(t.o.Columns, names); err != nil {
 			return fmt.Errorf("%s:%d: %w", t.url, line, err)
 		}
+		if t.o.Header && len(t.o.Columns) == 0 {
+			if from, to := fields[t.at[0]], fields[t.at[2]]; spaceOfIDs(from) != spaceOfIDs(to) {
+				return remedy.Errorf("give each node an id of its own, then --columns "+strings.Join([]string{from, fields[t.at[1]], to}, ","),
+					"%s:%d: %s and %s are ids of different spaces: one id in both would be one entity", t.url, line, from, to)
+			}
+		}
+		t.unread = unreadOf(fields, names, t.at)
 		if t.o.Header {
 			t.columns = len(fields)
 			return nil
@@ -123,7 +139,16 @@ func (t *table) row(line int, fields []string, text string) error {
 	if reason != "" {
 		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
 	}
+	for i := range t.unread {
+		t.unread[i].add(fields)
+	}
 	return t.each(line, Fact{fields[t.at[0]], fields[t.at[1]], fields[t.at[2]]})
+}
+
+// spaceOfIDs returns the brackets of a column such as :START_ID(Person).
+func spaceOfIDs(column string) string {
+	_, space, _ := strings.Cut(column, "_ID(")
+	return space
 }
 
 // wrong returns what is wrong with the fields of a row, or "".
@@ -157,9 +182,25 @@ func plural(n int, what string) string {
 }
 
 // readRows reads TSV, where quotation marks are part of names, or CSV, where they are not.
-func readRows(url string, r io.Reader, o Options, each Each, bad Bad) error {
+func readRows(url string, r io.Reader, o Options, each Each, bad Bad) (Counts, error) {
+	text, comments, heading, err := begin(url, r, o)
+	if err != nil {
+		return Counts{}, err
+	}
+	for range comments {
+		if _, err := text.ReadSlice('\n'); err != nil {
+			return Counts{}, fmt.Errorf("reading %s: %w", url, err)
+		}
+	}
+	o.Header = o.Header || heading
 	t := &table{url: url, o: o, each: each, bad: bad}
-	return eachRow(url, o.Format, "head, relation and tail", ", separated by tabs", r, t.row, bad)
+	err = eachRow(url, o.Format, "head, relation and tail", ", separated by tabs", text, func(line int, fields []string, text string) error {
+		return t.row(line+comments, fields, text)
+	}, func(b triples.BadLine) error {
+		b.Line += comments
+		return bad(b)
+	})
+	return Counts{Comments: int64(comments), Unread: columnsOf(t.unread)}, err
 }
 
 // eachRow calls each for every row of CSV, or of TSV if the format is another, with the text that is shown of it, and
@@ -181,7 +222,7 @@ func eachRecord(url, fields string, r io.Reader, each func(line int, fields []st
 	if err != nil {
 		return err
 	}
-	start, err := text.Peek(1 << 12)
+	start, err := text.Peek(startBytes)
 	if len(start) == 0 {
 		if errors.Is(err, io.EOF) {
 			return triples.EmptyError(url, fields)
@@ -191,9 +232,8 @@ func eachRecord(url, fields string, r io.Reader, each func(line int, fields []st
 	limited := &limitedReader{r: text}
 	records := csv.NewReader(limited)
 	records.FieldsPerRecord, records.ReuseRecord = -1, true
-	if first, _, _ := strings.Cut(string(start), "\n"); !strings.Contains(first, ",") && strings.Contains(first, ";") {
-		records.Comma = ';'
-	}
+	first, _, _ := strings.Cut(string(start), "\n")
+	records.Comma = comma(first)
 	last := 0 // line of the previous record
 	for {
 		limited.left = maxRecord

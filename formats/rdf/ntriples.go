@@ -1,6 +1,7 @@
 package rdf
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -36,6 +37,9 @@ func readStatements(name string, r io.Reader, quads bool, each func(line int, s 
 			b := triples.BadLine{
 				File: name, Line: number, Reason: "not a statement of N-Triples: " + err.Error(),
 				Remedy: "write <subject> <predicate> <object> .", Text: triples.Shown(line),
+			}
+			if errors.Is(err, errStar) {
+				b.Remedy = starRemedy
 			}
 			if !quads && IsQuad(string(line)) {
 				b.Reason, b.Remedy = "a statement of N-Quads, with the name of a graph", "--format nquads reads it without that name"
@@ -88,6 +92,11 @@ func parseLine(text string, quads bool) (s Statement, found bool, err error) {
 	return s, true, nil
 }
 
+// errStar is the error of a statement that stands for another, in << >> or {| |}.
+var errStar = errors.New("a statement about a statement (RDF-star), which is not read")
+
+const starRemedy = "leave it out: riot --output=ntriples FILE | grep -v '<<' > facts.nt keeps the others"
+
 // line is what is left of a line.
 type line struct{ rest string }
 
@@ -103,6 +112,8 @@ func (l *line) term() (Term, error) {
 		return Term{}, fmt.Errorf("a term is missing")
 	}
 	switch {
+	case strings.HasPrefix(l.rest, "<<"):
+		return Term{}, errStar
 	case l.rest[0] == '<':
 		iri, err := l.iri()
 		return Term{IRI, iri}, err

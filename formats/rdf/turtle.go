@@ -24,7 +24,11 @@ func ReadTurtle(name, document string, r io.Reader, prefix func(prefix, namespac
 	p := turtle{scanner: scanner{text: text, line: 1}, document: document, prefixes: map[string]string{}, declared: prefix, each: each}
 	err = p.read()
 	if wrong, ok := err.(*syntaxError); ok {
-		return triples.BadLine{File: name, Line: wrong.line, Reason: "not Turtle: " + wrong.reason, Remedy: "correct the file; nothing after this line was read"}
+		b := triples.BadLine{File: name, Line: wrong.line, Reason: "not Turtle: " + wrong.reason, Remedy: "correct the file; nothing after this line was read"}
+		if wrong.reason == errStar.Error() {
+			b.Remedy = starRemedy
+		}
+		return b
 	}
 	if p.failed != nil { // the file itself could not be read
 		return fmt.Errorf("reading %s: %w", name, p.failed)
@@ -168,6 +172,8 @@ func (p *turtle) predicates(subject Term, dot bool) {
 		switch p.peek() {
 		case ';':
 		case closing:
+		case '{':
+			p.fail("%v", errStar)
 		case end:
 			p.fail("the file ends within a statement")
 		default:
@@ -547,6 +553,9 @@ func isHex(r rune) bool {
 func (s *scanner) bracketed() string {
 	if s.next() != '<' {
 		s.fail("an IRI begins with <")
+	}
+	if s.peek() == '<' {
+		s.fail("%v", errStar)
 	}
 	var text strings.Builder
 	begin := s.line

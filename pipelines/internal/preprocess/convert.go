@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
@@ -202,7 +203,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	}
 	literals := int64(0)
 	for _, part := range t.urls() {
-		counts, err := facts.Read(ctx, part, t.options, count, func(b triples.BadLine) error {
+		found, err := facts.Read(ctx, part, t.options, count, func(b triples.BadLine) error {
 			if c.flags.onBadLine == fail {
 				return triples.Refuse(b)
 			}
@@ -211,7 +212,9 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		if err != nil {
 			return err
 		}
-		literals += counts.Literals
+		literals += found.Literals
+		c.source.converted.Comments += found.Comments
+		c.addUnread(found.Unread)
 	}
 	c.source.converted.Literals += literals
 	written, any, err := rejects.Commit()
@@ -228,6 +231,19 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		return triples.EmptyError(t.url, "head, relation and tail")
 	}
 	return nil
+}
+
+// addUnread adds the columns of a file that are not read. Those of one name are one.
+func (c *converter) addUnread(columns []facts.Column) {
+	for _, column := range columns {
+		list := &c.source.converted.Unread
+		at := slices.IndexFunc(*list, func(known counts.Column) bool { return known.Name == column.Name })
+		if at < 0 {
+			*list = append(*list, counts.Column(column))
+		} else {
+			(*list)[at].False += column.False
+		}
+	}
 }
 
 // isTable reports whether a file of a format may begin with the names of its columns.

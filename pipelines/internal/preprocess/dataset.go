@@ -3,7 +3,6 @@ package preprocess
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -212,7 +211,15 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	if t.options, err = f.options(ctx, t, openKE); err != nil {
 		return err
 	}
-	t.convert = t.divide || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
+	comments := 0
+	if isTable(t.options.Format) {
+		heading := false
+		if comments, heading, err = facts.Begins(ctx, t.url, t.options); err != nil {
+			return err
+		}
+		t.options.Header = t.options.Header || heading
+	}
+	t.convert = t.divide || comments > 0 || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
 	bytes, chunks := int64(chunkBytes), int64(maxChunks)
 	if t.convert {
 		bytes, chunks = math.MaxInt64, 1
@@ -265,13 +272,6 @@ func (f *flags) options(ctx context.Context, t text, openKE bool) (o facts.Optio
 	case f.format == "":
 		o.Format, err = facts.Detect(ctx, t.url)
 	}
-	t.options = o
-	if err == nil && t.listed && f.header == auto && t.mayHaveHeader() {
-		err = readSome(ctx, t, func(int, facts.Fact) error { return errEnough })
-		if errors.Is(err, facts.ErrHeading) {
-			o.Header, err = true, nil
-		}
-	}
 	return o, err
 }
 
@@ -322,6 +322,13 @@ func (d dataset) formats() string {
 	}
 	slices.Sort(formats)
 	return strings.Join(formats, ",")
+}
+
+// inColumns reports whether the facts are in columns that may be in another order: those of RDF and OpenKE are fixed.
+func (d dataset) inColumns() bool {
+	return slices.ContainsFunc(d.files, func(t text) bool {
+		return t.split == "train" && t.options.Format != facts.OpenKE && !isRDF(t.options.Format)
+	})
 }
 
 // toConvert reports whether a file is written as tab-separated text first.

@@ -12,11 +12,20 @@ import (
 	"tagnet/pipelines/internal/progress"
 )
 
-// describe prints the sizes of the graph, which lines were left out, and warnings. files are the names of the files of the splits.
-func describe(ctx context.Context, e *command.Environment, s counts.Dataset, files map[string]string) error {
+// describe prints the sizes of the graph, which lines were left out, and warnings.
+func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.Dataset, source dataset) error {
 	warnings, err := unseen(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
+	}
+	if source.inColumns() {
+		note, err := order(ctx, e.Workspace.Graph(), s, f.columns)
+		if err != nil {
+			return err
+		}
+		if note != "" {
+			warnings = append(warnings, note)
+		}
 	}
 	e.Say("")
 	if s.InferenceGraph == nil {
@@ -54,7 +63,7 @@ func describe(ctx context.Context, e *command.Environment, s counts.Dataset, fil
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
 	}
 	e.Say("")
-	for _, line := range append(notes(s, files), warnings...) {
+	for _, line := range append(notes(s, source.fileNames()), warnings...) {
 		e.Say("  %s", line)
 	}
 	e.Say("")
@@ -71,6 +80,18 @@ func notes(s counts.Dataset, files map[string]string) []string {
 	if c := s.Conversion; c != nil {
 		if c.Unlabeled > 0 {
 			add("without a name: ids that stand %s times in the facts; they remain as they are", progress.Count(c.Unlabeled))
+		}
+		if len(c.Unread) > 0 {
+			names := make([]string, len(c.Unread))
+			for i, column := range c.Unread {
+				names[i] = column.Name
+			}
+			add("columns that are not read: %s", few(names))
+		}
+		for _, column := range c.Unread {
+			if column.False > 0 {
+				add("warning: %s has the labels of true and false facts, and %s of false ones became facts: leave these out of the file", column.Name, plural(column.False, "line"))
+			}
 		}
 		if c.Split != nil {
 			list = append(list, sides(*c.Split)...)
@@ -174,6 +195,9 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	}
 	if s.Conversion != nil && s.Conversion.Headers > 0 {
 		list = append(list, plural(s.Conversion.Headers, "first line")+" with the names of columns")
+	}
+	if s.Conversion != nil && s.Conversion.Comments > 0 {
+		list = append(list, plural(s.Conversion.Comments, "first line")+" that begin with #")
 	}
 	if s.Conversion != nil && s.Conversion.Literals > 0 {
 		list = append(list, plural(s.Conversion.Literals, "statement")+" whose object is a literal")

@@ -73,7 +73,7 @@ func Pipeline() command.Pipeline {
 			command.Choice(set, &f.onBadLine, "on_bad_line", fail, OnBadLine, "stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			command.Choice(set, (*string)(&f.format), "format", "", formatNames(), "the format of the files; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")
-			command.Choice(set, &f.header, "header", auto, []string{auto, yes, no}, "whether the first line of TSV or CSV names the columns; auto stops at one that looks like it")
+			command.Choice(set, &f.header, "header", auto, []string{auto, yes, no}, "whether the first line of TSV or CSV names the columns; auto takes one of usual names, and stops at another that looks like one")
 			set.StringVar(&f.split, "split", "", "`80,10,10`: divide one file into training, validation and test facts, in these shares, by --seed")
 			set.StringVar(&f.entityNames, "entity_names", "", "`file` with lines of an id and its name, separated by a tab: entities in the facts are ids")
 			set.StringVar(&f.relationNames, "relation_names", "", "`file` with lines of an id and its name: relations in the facts are ids")
@@ -144,7 +144,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
-		return finish(ctx, e, source, false)
+		return f.finish(ctx, e, source, false)
 	}
 	folder := stage.URL()
 	source, err = f.write(ctx, e, folder, source, stage.Lock())
@@ -163,7 +163,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := stage.Publish(ctx, counts); err != nil {
 		return err
 	}
-	return finish(ctx, e, source, true)
+	return f.finish(ctx, e, source, true)
 }
 
 // stage returns the stage of graph/ for a dataset.
@@ -387,12 +387,12 @@ func rows(ctx context.Context, folder string) (rows map[string]int64, vocabulary
 }
 
 // finish describes the graph, lists the outputs and suggests what to run next.
-func finish(ctx context.Context, e *command.Environment, source dataset, made bool) error {
+func (f *flags) finish(ctx context.Context, e *command.Environment, source dataset, made bool) error {
 	s, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}
-	if err := describe(ctx, e, s, source.fileNames()); err != nil {
+	if err := f.describe(ctx, e, s, source); err != nil {
 		return err
 	}
 	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), counts.SummaryFile))

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"tagnet/formats/counts"
 	"tagnet/formats/facts"
@@ -87,7 +88,7 @@ func (f *flags) complete(ctx context.Context, folder string, source dataset, hel
 		return err
 	}
 	s.Unread = source.unread
-	if source.converted != (counts.Conversion{}) {
+	if !reflect.ValueOf(source.converted).IsZero() {
 		s.Conversion = &source.converted
 	}
 	if f.typed() {

@@ -1,0 +1,65 @@
+package facts
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Column is a column that is not read.
+type Column struct {
+	// Name is that in the header, or "column 4".
+	Name string
+	// False counts the rows with the label of false facts, such as -1, if the column has nothing but such labels.
+	False int64
+}
+
+// falseLabels are the labels of false facts, by those of true ones.
+var falseLabels = map[string][]string{"1": {"-1", "0"}, "true": {"false"}, "True": {"False"}}
+
+// unread counts the values of a column that is not read, of no more than three.
+type unread struct {
+	name   string
+	at     int
+	values map[string]int64
+}
+
+// unreadOf returns the columns of a row that are not those of head, relation and tail. names is nil if they have none.
+func unreadOf(row, names []string, at [3]int) (columns []unread) {
+	for i := range row {
+		if slices.Contains(at[:], i) {
+			continue
+		}
+		name := "column " + strconv.Itoa(i+1)
+		if names != nil {
+			name = names[i]
+		}
+		columns = append(columns, unread{name, i, map[string]int64{}})
+	}
+	return columns
+}
+
+func (u *unread) add(fields []string) {
+	if u.at >= len(fields) {
+		return
+	}
+	value := fields[u.at]
+	if _, known := u.values[value]; known || len(u.values) < 3 {
+		u.values[value]++
+	}
+}
+
+// columnsOf returns columns with the counts of their labels.
+func columnsOf(columns []unread) (list []Column) {
+	for _, u := range columns {
+		c := Column{Name: u.name}
+		for right, wrong := range falseLabels {
+			for _, label := range wrong {
+				if len(u.values) == 2 && u.values[right] > 0 {
+					c.False += u.values[label]
+				}
+			}
+		}
+		list = append(list, c)
+	}
+	return list
+}
