@@ -128,6 +128,9 @@ func unknown(name string) error {
 	if strings.ContainsAny(name, `/\`) {
 		return fmt.Errorf("%s is %w: give a folder that holds train.txt, valid.txt and test.txt, or a file of facts", name, ErrUnknown)
 	}
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		return fmt.Errorf("%q is %w: no file of this name is in this folder; give its path", name, ErrUnknown)
+	}
 	known := make([]string, 0, len(Catalog()))
 	for _, entry := range Catalog() {
 		known = append(known, entry.Name)

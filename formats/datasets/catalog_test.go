@@ -33,6 +33,7 @@ func TestResolve(t *testing.T) {
 		{name: "wn18rr_v1", want: filepath.Join(root, "inductive", "WN18RR_v1")},
 		{name: "fb15k-237", wraps: ErrAbsent, says: []string{"https://", filepath.Join(root, "fb15k-237"), DataVariable}},
 		{name: "fb15k237", wraps: ErrUnknown, says: []string{`closest is "fb15k-237"`, "nations"}},
+		{name: "nofile.csv", wraps: ErrUnknown, says: []string{"no file of this name is in this folder; give its path"}},
 		{name: "kinships", wraps: ErrUnknown, says: []string{`closest is "kinship"`}},
 		{name: filepath.Join(root, "nothing"), wraps: ErrUnknown, says: []string{"train.txt"}},
 		{name: file, want: file},

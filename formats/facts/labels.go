@@ -71,6 +71,11 @@ func ReadLabels(ctx context.Context, url string) (*Labels, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l, l.distinguish(lines)
+}
+
+// distinguish gives ids with the same label different names. lines are those of the ids.
+func (l *Labels) distinguish(lines map[string]int) error {
 	count := map[string]int{}
 	for _, label := range l.names {
 		count[label]++
@@ -80,11 +85,11 @@ func ReadLabels(ctx context.Context, url string) (*Labels, error) {
 			l.names[id] = label + " (" + id + ")"
 		}
 		if l.taken[l.names[id]] {
-			return nil, fmt.Errorf("%s:%d: the name %q is also that of another id; make the labels differ", url, lines[id], l.names[id])
+			return fmt.Errorf("%s:%d: the name %q is also that of another id; make the labels differ", l.url, lines[id], l.names[id])
 		}
 		l.taken[l.names[id]] = true
 	}
-	return l, nil
+	return nil
 }
 
 func (l *Labels) read(ctx context.Context, format Format, each func(line int, id, label string) error) error {
@@ -97,9 +102,10 @@ func (l *Labels) read(ctx context.Context, format Format, each func(line int, id
 }
 
 // ReadNameIDs reads OpenKE's entity2id.txt or relation2id.txt: the number of names, then lines of a name and its
-// id. Every id of the facts needs a name.
+// id. Every id of the facts needs a name. Ids with the same name get different ones, as those of ReadLabels.
 func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 	l := &Labels{url: url, names: map[string]string{}, taken: map[string]bool{}, strict: true}
+	lines := map[string]int{}
 	file, err := storage.Open(ctx, url)
 	if err != nil {
 		return nil, err
@@ -119,16 +125,17 @@ func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 			reason = "the name is empty"
 		case l.Has(id):
 			reason = fmt.Sprintf("id %s is a duplicate", id)
-		case l.taken[name]:
-			reason = fmt.Sprintf("the name %q is a duplicate", name)
 		}
 		if reason != "" {
-			return triples.BadLine{File: url, Line: line, Reason: reason, Remedy: "write each name once, with an id of its own", Text: text}
+			return triples.BadLine{File: url, Line: line, Reason: reason, Remedy: "write each id once, with its name", Text: text}
 		}
-		l.names[id], l.taken[name] = name, true
+		l.names[id], lines[id] = name, line
 		return nil
 	}, func(b triples.BadLine) error { return b })
-	return l, err
+	if err != nil {
+		return nil, err
+	}
+	return l, l.distinguish(lines)
 }
 
 // readNumbers reads OpenKE's train2id.txt: the number of facts, then lines of the ids of head, tail and relation, in

@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -14,10 +15,14 @@ import (
 // longest distance that is computed.
 const comparedLetters, longestDistance = 128, 32
 
+// blank begins the name of a blank node.
+const blank = "_:"
+
 // Closest returns the names with the least edit distance to the given one (insertions, deletions and
 // replacements of letters), nearest first, and in their order if equal. Names that begin with the given
-// one come before all others, because it may be unfinished. Case is ignored, and only the first 128 letters
-// and distances up to 32 count.
+// one come before all others, because it may be unfinished, then those that contain it, if it has three letters. Case is ignored, and only
+// the first 128 letters and distances up to 32 count. Blank nodes of RDF,
+// such as _:b1, come last, unless one is given.
 func Closest(name string, names []string, count int) []string {
 	return ClosestContext(context.Background(), name, names, count)
 }
@@ -64,7 +69,8 @@ func ClosestContext(ctx context.Context, name string, names []string, count int)
 	return near
 }
 
-// candidate is a name that may be among the closest. rest is 0 if it begins with the wanted one, else 1.
+// candidate is a name that may be among the closest. rest is 0 if it begins with the wanted one, 1 if it contains it, 3 for a blank node,
+// else 2.
 type candidate struct{ rest, distance, index int }
 
 func (c candidate) compare(other candidate) int {
@@ -90,7 +96,7 @@ func (s *search) run(ctx context.Context, name string, names []string, chunk, of
 		if i%4096 == 0 && ctx.Err() != nil {
 			return
 		}
-		worst := candidate{rest: 2}
+		worst := candidate{rest: 4}
 		if len(s.kept) == count {
 			worst = s.kept[count-1]
 		}
@@ -107,8 +113,14 @@ func (s *search) run(ctx context.Context, name string, names []string, chunk, of
 
 // compare returns how close a name is, and whether it is closer than worst.
 func (s *search) compare(name string, worst candidate) (c candidate, closer bool) {
-	if !begins(name, s.wanted) {
+	switch {
+	case strings.HasPrefix(name, blank) && string(s.wanted[:min(2, len(s.wanted))]) != blank:
+		c.rest = 3
+	case begins(name, s.wanted):
+	case worst.rest > 0 && contains(name, s.wanted):
 		c.rest = 1
+	default:
+		c.rest = 2
 	}
 	if c.rest > worst.rest {
 		return c, false
@@ -137,6 +149,19 @@ func begins(name string, wanted []rune) bool {
 		at++
 	}
 	return at == len(wanted)
+}
+
+// contains reports whether a name contains the folded letters of the wanted one, three or more.
+func contains(name string, wanted []rune) bool {
+	if len(wanted) < 3 {
+		return false
+	}
+	for at, letter := range name {
+		if folds(letter) == wanted[0] && begins(name[at:], wanted) {
+			return true
+		}
+	}
+	return false
 }
 
 // atLeast returns a bound of the distance to the known name: letters that only the longer one has.

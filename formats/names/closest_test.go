@@ -20,6 +20,12 @@ func TestClosest(t *testing.T) {
 			t.Errorf("closest to %q are %q, want %q first", name, got, want)
 		}
 	}
+	places := []string{"Berlin Mitte", "Köln", "Ostberlin", "_:berlim", "merlin", "_:b12"}
+	for name, want := range map[string][]string{"berlin": {"Berlin Mitte", "Ostberlin", "merlin"}, "OSTBERLI": {"Ostberlin"}, "_:b1": {"_:b12"}} {
+		if got := Closest(name, places, len(want)); !slices.Equal(got, want) {
+			t.Errorf("closest to %q are %q, want %q", name, got, want)
+		}
+	}
 	for name, want := range map[string]string{"gama": "gamma", "alphab": "alphabetical", "bteas": "betas", "delta": "", "x": ""} {
 		if got, ok := Like(name, known[1:]); ok != (want != "") || ok && got != want {
 			t.Errorf("like %q is %q, %v, want %q", name, got, ok, want)
@@ -85,6 +91,9 @@ func TestClosestIsThatOfAllNames(t *testing.T) {
 		key := func(n string) (rest, distance int) {
 			wanted, letters := folded(nil, name, comparedLetters), folded(nil, n, comparedLetters)
 			if len(letters) < len(wanted) || !slices.Equal(letters[:len(wanted)], wanted) {
+				rest = 2
+			}
+			if rest > 0 && len(wanted) >= 3 && strings.Contains(string(letters), string(wanted)) {
 				rest = 1
 			}
 			distance, _ = editDistance(wanted, letters, 1000, nil)

@@ -191,6 +191,12 @@ func TestReadOfPackedText(t *testing.T) {
 }
 
 func TestReadOfNothing(t *testing.T) {
+	for _, name := range []string{"f.tsv.gz", "f.tsv.BZ2", "f.tsv.zst"} {
+		_, err := Unpack(name, strings.NewReader("<!DOCTYPE html>\n"))
+		if err == nil || !strings.Contains(err.Error(), `file, as its name says: it begins with "<!DOCTYPE "; `) {
+			t.Errorf("a page of HTML as %s: %v", name, err)
+		}
+	}
 	for name, text := range map[string]string{"empty": "", "only a mark": "\ufeff", "empty gzip": pack(t, ""), "a line end": "\n", "blank lines": "\r\n\n"} {
 		_, _, err := readAll(t, text)
 		if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "f.txt") {

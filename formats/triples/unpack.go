@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -17,6 +18,7 @@ import (
 // packing is a kind of compression.
 type packing struct {
 	name   string
+	ending string
 	begins func(start []byte) bool
 	open   func(io.Reader) (io.Reader, error)
 }
@@ -40,9 +42,9 @@ func isBzip2(start []byte) bool {
 const maxWindow = 128 << 20
 
 var packings = []packing{
-	{"gzip", prefix("\x1f\x8b"), func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"bzip2", isBzip2, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
-	{"zstd", prefix("\x28\xb5\x2f\xfd"), func(r io.Reader) (io.Reader, error) {
+	{"gzip", ".gz", prefix("\x1f\x8b"), func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"bzip2", ".bz2", isBzip2, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"zstd", ".zst", prefix("\x28\xb5\x2f\xfd"), func(r io.Reader) (io.Reader, error) {
 		// One goroutine: the reader is dropped without a call of Close.
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	}},
@@ -73,6 +75,11 @@ func plain(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	}
 	p := packingOf(start)
 	if p == nil {
+		for _, p := range packings {
+			if strings.HasSuffix(strings.ToLower(name), p.ending) && len(start) > 0 {
+				return nil, fmt.Errorf("%s is no %s file, as its name says: it begins with %q; make or fetch it again, or rename it", name, p.name, start)
+			}
+		}
 		return text, nil
 	}
 	unpacked, err := p.open(text)
