@@ -84,7 +84,7 @@ func (t *parquetTable) group(ctx context.Context, f *columns.File, group int, ch
 		if err != nil {
 			return err
 		}
-		if _, err := compress.GetCodec(chunk.Compression()); err != nil {
+		if _, err := compress.GetCodec(chunk.Compression()); err != nil && chunk.Compression() != columns.LZ4Raw {
 			return wanted{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip", chunk.Compression())}
 		}
 		if next[i], err = namesOf(f, group, column); err != nil {

@@ -2,8 +2,11 @@ package rdf
 
 import (
 	"cmp"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // wellKnown are prefixes that need not be declared.
@@ -15,7 +18,8 @@ var wellKnown = map[string]string{
 	"wd": "http://www.wikidata.org/entity/", "wdt": "http://www.wikidata.org/prop/direct/", "obo": "http://purl.obolibrary.org/obo/",
 }
 
-// Prefixes shortens IRIs to names. Different IRIs have different names. The zero value knows no prefix.
+// Prefixes shortens IRIs to names. Different IRIs have different names, unless one has letters as they are and the other percent-encoded, as
+// in Zo%C3%AB: RFC 3987 takes these for the same. The zero value knows no prefix.
 type Prefixes struct {
 	declared map[string][]string // the namespaces of each prefix of the files
 	list     []binding           // those in use, the longest namespaces first
@@ -71,6 +75,22 @@ func (p *Prefixes) Name(t Term) string {
 	if t.Kind == Blank {
 		return "_:" + t.Value
 	}
+	return encoded.ReplaceAllStringFunc(p.shorten(t), decodeLetters)
+}
+
+// encoded are bytes beyond ASCII.
+var encoded = regexp.MustCompile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
+
+// decodeLetters returns the letters that percent-encoded bytes are, or these if they are no letters.
+func decodeLetters(bytes string) string {
+	letters, err := url.PathUnescape(bytes)
+	if err != nil || strings.ContainsFunc(letters, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) }) {
+		return bytes
+	}
+	return letters
+}
+
+func (p *Prefixes) shorten(t Term) string {
 	if p.list == nil {
 		p.prepare()
 	}

@@ -154,6 +154,7 @@ func TestNames(t *testing.T) {
 		"http://e/a": "e:a", "http://e/x/a": "ex:a", "http://e/x/": "e:x/", "http://e/": "<http://e/>", "e:a": "<e:a>", "ex:a": "<ex:a>", "http://a/c": "<http://a/c>", "http://b/c": "<http://b/c>",
 		"http://empty/a": ":a", "http://mine/a": "foaf:a", "http://xmlns.com/foaf/0.1/a": "<http://xmlns.com/foaf/0.1/a>", namespace + "type": "rdf:type", "rdf:type": "<rdf:type>",
 		"http://h/a": "http:a", "urn:x": "urn:x", "twice:c": "twice:c", "mailto:a@b": "mailto:a@b",
+		"http://e/Zo%C3%AB": "e:Zoë", "http://e/Zo%eB": "e:Zo%eB", "http://e/a%20b%2F": "e:a%20b%2F", "http://e/%E2%80%8B": "e:%E2%80%8B", "urn:%E4%BA%AC%C3": "urn:%E4%BA%AC%C3",
 	} {
 		got := p.Name(Term{IRI, iri})
 		if got != want {

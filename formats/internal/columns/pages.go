@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 const (
@@ -25,6 +26,9 @@ const (
 	dictionaryPage = 2
 	dataPageV2     = 3
 )
+
+// LZ4Raw is LZ4 without a frame, which Arrow does not know.
+const LZ4Raw = compress.Compression(7)
 
 // chunk has the pages of a column in a row group that are not read yet.
 type chunk struct {
@@ -107,6 +111,16 @@ func unpack(codec compress.Compression, packed []byte, length int) (content []by
 			return nil, errShort
 		}
 		content, err = zstdDecoder.DecodeAll(packed, make([]byte, 0, length))
+	case codec == LZ4Raw:
+		if length>>8 > len(packed) { // a byte is 255 at most
+			return nil, errShort
+		}
+		content = make([]byte, length)
+		n, err := lz4.UncompressBlock(packed, content)
+		if err != nil {
+			return nil, err
+		}
+		content = content[:n]
 	default:
 		decoder, err := compress.GetCodec(codec)
 		if err != nil {

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,9 @@ func (f *flags) check(e *command.Environment) error {
 			return command.FlagError("split", fmt.Sprintf("%q", f.split), "the shares of training, validation and test, three numbers above 0 such as 80,10,10")
 		}
 		f.shares[i] = value
+	}
+	if sum := f.shares[0] + f.shares[1] + f.shares[2]; !slices.ContainsFunc([]float64{1, 10, 100}, func(whole float64) bool { return math.Abs(sum-whole) <= 1e-9*whole }) {
+		e.Say("--split %s adds up to %g: the shares are %s, %s and %s", f.split, sum, percent(f.shares[0]/sum), percent(f.shares[1]/sum), percent(f.shares[2]/sum))
 	}
 	return nil
 }
