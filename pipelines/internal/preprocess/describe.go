@@ -94,7 +94,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 			}
 		}
 		if c.Split != nil {
-			list = append(list, sides(*c.Split)...)
+			list = append(list, sides(*c.Split, s.Relations)...)
 		}
 	}
 	if s.InferenceGraph == nil {
@@ -162,7 +162,7 @@ func percent(share float64) string {
 }
 
 // sides says how --split divided a file.
-func sides(s counts.Division) []string {
+func sides(s counts.Division, relations int64) []string {
 	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", progress.Count(s.Facts[0]), progress.Count(s.Facts[1]), progress.Count(s.Facts[2]))
 	if s.Moved > 0 {
 		line += fmt.Sprintf("; %s moved to training, since one of their names is in no other training fact", progress.Count(s.Moved))
@@ -171,11 +171,12 @@ func sides(s counts.Division) []string {
 	if s.NearInverse+s.NearSame == 0 {
 		return append(lines, "near-inverse relations: none")
 	}
-	line = fmt.Sprintf("near-inverse relations: %d", s.NearInverse)
+	line = fmt.Sprintf("near-inverse relations: %d of %s", s.NearInverse, progress.Count(relations))
 	if s.NearSame > 0 {
 		line += fmt.Sprintf(", nearly equal ones: %d", s.NearSame)
 	}
-	return append(lines, line+"; facts of such relations about the same two entities are on the same side")
+	return append(lines, line+"; facts of such relations about the same two entities are on the same side",
+		"in training a model would look such facts up, and in validation and test it finds none: train --remove one_hop hides them")
 }
 
 // leftOut describes the lines of files that are not in the tables.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/counts"
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/metrics"
@@ -216,6 +217,13 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	if sizes.Queries == 0 {
 		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
+	}
+	summary, err := counts.ReadDataset(ctx, e.Workspace.Graph())
+	if err != nil {
+		return nil, err
+	}
+	if c := summary.Conversion; c != nil && c.Split != nil && c.Split.NearInverse > 0 && f.configuration.Remove == configuration.RemoveTriple {
+		e.Say("near-inverse relations: %d of %d: --remove one_hop keeps the model from looking their facts up in training, as it cannot in validation and test", c.Split.NearInverse, summary.Relations)
 	}
 	if loaded.Of("valid") != loaded.Train {
 		e.Say("validation is on the inference graph, as preprocess --validate_on inference decided")

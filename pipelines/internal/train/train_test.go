@@ -2,6 +2,7 @@ package train
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,22 @@ func TestTrainingWithoutValidation(t *testing.T) {
 	for name := range pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")) {
 		if strings.Contains(name, "calibration") {
 			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+// TestNearInverseRelations names the hyperparameter that hides their facts in training, unless it is set.
+func TestNearInverseRelations(t *testing.T) {
+	text := ""
+	for i := range 90 {
+		text += fmt.Sprintf("e%[1]d\tparent\te%[2]d\ne%[2]d\tchild\te%[1]d\ne%[1]d\tknows\te%[3]d\n", i*i%37, i*7%37, i%31)
+	}
+	file, w := filepath.Join(pipelinetest.Dataset(t, map[string]string{"all.tsv": text}), "all.tsv"), t.TempDir()
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", file, "--split", "80,10,10")
+	for remove, says := range map[string]bool{"triple": true, "one_hop": false} {
+		out := pipelinetest.Succeed(t, Pipeline(), append(small(w), "--remove", remove, "--force")...)
+		if strings.Contains(out, "near-inverse relations: 2 of 3: --remove one_hop keeps") != says {
+			t.Errorf("--remove %s: %s", remove, out)
 		}
 	}
 }
