@@ -1,13 +1,13 @@
 package datasets
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"tagnet/formats/storage"
 )
@@ -16,39 +16,52 @@ import (
 // follow from the rest stay training facts.
 const validShare, testShare = 0.08, 0.16
 
-// Splits are the facts of a dataset, each list in the order of its file.
-type Splits struct{ Train, Valid, Test []Fact }
+// sampleStream tells the random numbers of the samples from others of the same seed.
+const sampleStream = 0x7461676e6574 // "tagnet"
 
-// Sample writes train.txt, valid.txt, test.txt and the rules (rules.txt) of a made-up
-// country into folder, a path or a URL. The same seed writes the same bytes.
-func Sample(ctx context.Context, folder string, seed int64) error {
-	splits := Families(seed)
-	var rules bytes.Buffer
-	for _, rule := range Rules() {
-		fmt.Fprintln(&rules, rule)
+// Splits are the facts of a dataset, each list in the order of its file. Missing are facts that are true and in no split.
+type Splits struct{ Train, Valid, Test, Missing []Fact }
+
+// Write writes train.txt, valid.txt, test.txt, the rules (rules.txt), the true facts that are in no split (MissingFile)
+// and, if there are any, the types of entities (TypesFile) into folder, a path or a URL. The same seed writes the same bytes.
+func (m Made) Write(ctx context.Context, folder string, seed int64) error {
+	splits, rules, types := m.make(seed)
+	files := []struct{ name, text string }{
+		{"train.txt", lines(splits.Train)}, {"valid.txt", lines(splits.Valid)}, {"test.txt", lines(splits.Test)},
+		{MissingFile, lines(splits.Missing)}, {"rules.txt", strings.Join(rules, "\n") + "\n"}, {TypesFile, strings.Join(types, "\n") + "\n"},
 	}
-	for _, file := range []struct {
-		name string
-		text []byte
-	}{
-		{"train.txt", lines(splits.Train)},
-		{"valid.txt", lines(splits.Valid)},
-		{"test.txt", lines(splits.Test)},
-		{"rules.txt", rules.Bytes()},
-	} {
-		if err := storage.WriteFile(ctx, storage.Join(folder, file.name), file.text); err != nil {
+	if !m.Typed() {
+		files = files[:len(files)-1]
+	}
+	for _, file := range files {
+		if err := storage.WriteFile(ctx, storage.Join(folder, file.name), []byte(file.text)); err != nil {
 			return fmt.Errorf("writing the sample: %w", err)
 		}
 	}
 	return nil
 }
 
+// make returns the facts, and the lines of the files of rules and types.
+func (m Made) make(seed int64) (splits Splits, rules, types []string) {
+	if m.draw == nil {
+		for _, rule := range Rules() {
+			rules = append(rules, rule.String())
+		}
+		return Families(seed), rules, nil
+	}
+	d := newDraft(seed, m.draw)
+	for _, entity := range d.typed {
+		types = append(types, entity[0]+"\t"+entity[1])
+	}
+	return divide(d.facts, seed), d.describe(), types
+}
+
 // Families makes the sample: all facts that the rules conclude about a made-up country,
 // split so that each held-out fact follows from the training facts by one application of
-// one rule. The facts are complete (the rules conclude nothing that is in no split), so a
-// model that has learned the rules ranks every held-out fact first.
+// one rule. About half of those for the test are missing instead, by their keys. Nothing else
+// follows from the rules.
 func Families(seed int64) Splits {
-	random := rand.New(rand.NewPCG(uint64(seed), 0x7461676e6574)) // "tagnet"
+	random := rand.New(rand.NewPCG(uint64(seed), sampleStream))
 	rules := Rules()
 	facts := ordered(Close(rules, country(random)))
 	random.Shuffle(len(facts), func(i, j int) { facts[i], facts[j] = facts[j], facts[i] })
@@ -66,21 +79,31 @@ func Families(seed int64) Splits {
 		}
 	}
 	valid := int(float64(len(derivable)) * validShare / (validShare + testShare))
-	return Splits{Train: train, Valid: derivable[:valid], Test: derivable[valid:]}
+	s := Splits{Train: train, Valid: derivable[:valid]}
+	for _, f := range derivable[valid:] {
+		if key(f, seed) < 0.5 {
+			s.Missing = append(s.Missing, f)
+		} else {
+			s.Test = append(s.Test, f)
+		}
+	}
+	return s
 }
 
 // ordered lists a set of facts by head, relation and tail.
 func ordered(set map[Fact]bool) []Fact {
-	return slices.SortedFunc(maps.Keys(set), func(a, b Fact) int {
-		return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Tail, b.Tail))
-	})
+	return slices.SortedFunc(maps.Keys(set), compareFacts)
+}
+
+func compareFacts(a, b Fact) int {
+	return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Tail, b.Tail))
 }
 
 // lines is a file of facts: head, relation and tail, separated by tabs.
-func lines(facts []Fact) []byte {
-	var text bytes.Buffer
+func lines(facts []Fact) string {
+	var text strings.Builder
 	for _, f := range facts {
 		fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)
 	}
-	return text.Bytes()
+	return text.String()
 }

@@ -45,7 +45,7 @@ func build(t *testing.T) bench {
 	if _, err := os.Stat("../../.git"); err == nil && len(built.Commit) != 40 {
 		t.Errorf("the program is of commit %q", built.Commit)
 	}
-	if err := datasets.Sample(t.Context(), b.dataset, 1); err != nil {
+	if err := datasets.Samples()[0].Write(t.Context(), b.dataset, 1); err != nil {
 		t.Fatal(err)
 	}
 	return b

@@ -28,7 +28,7 @@ func workspaces(t *testing.T) (one, other string) {
 	}
 	for seed := range int64(2) {
 		data := filepath.Join(root, fmt.Sprintf("data-%d", seed))
-		if err := datasets.Sample(t.Context(), data, seed); err != nil {
+		if err := datasets.Samples()[0].Write(t.Context(), data, seed); err != nil {
 			t.Fatal(err)
 		}
 		workspace := filepath.Join(root, fmt.Sprintf("families-%d", seed))

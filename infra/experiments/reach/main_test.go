@@ -49,7 +49,7 @@ func TestCommand(t *testing.T) {
 	if _, err := engine.Build(t.Context(), tagnet); err != nil {
 		t.Fatal(err)
 	}
-	if err := datasets.Sample(t.Context(), filepath.Join(root, "data", "sample"), 1); err != nil {
+	if err := datasets.Samples()[0].Write(t.Context(), filepath.Join(root, "data", "sample"), 1); err != nil {
 		t.Fatal(err)
 	}
 	list := filepath.Join(root, reach.ListFile)

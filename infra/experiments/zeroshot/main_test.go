@@ -56,7 +56,7 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(root, "data")
-	if err := datasets.Sample(t.Context(), filepath.Join(data, "sample"), 1); err != nil {
+	if err := datasets.Samples()[0].Write(t.Context(), filepath.Join(data, "sample"), 1); err != nil {
 		t.Fatal(err)
 	}
 	workspace := filepath.Join(root, "workspace")

@@ -23,12 +23,12 @@ func (f *flags) check(e *command.Environment) error {
 			return command.Usage("--columns %s are names, and --header no says that the columns have none: give positions, such as 1,2,3", f.columnList)
 		}
 	}
-	for _, other := range []struct{ flag, value string }{{"split", f.split}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
-		if f.dataset == "" && other.value != "" {
-			return command.Usage("--%s is %q without --dataset: the built-in sample needs none", other.flag, other.value)
+	for _, other := range []struct{ flag, value string }{{"inference", f.inference}, {"split", f.split}, {"types", f.types}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
+		if f.isMade && other.value != "" {
+			return command.Usage("--%s is %q without a --dataset of files: the built-in %s needs none", other.flag, other.value, f.made.Name)
 		}
 	}
-	if f.inferenceOnly && (f.dataset == "" || f.inference != "" || f.split != "") {
+	if f.inferenceOnly && (f.isMade || f.inference != "" || f.split != "") {
 		return command.Usage("--inference_only takes one of the two graphs in the folder of --dataset: give that, and leave --inference and --split out")
 	}
 	if f.split == "" {

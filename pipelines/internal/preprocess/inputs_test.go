@@ -479,7 +479,7 @@ func TestOddInputs(t *testing.T) {
 		"names, no header":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--columns a,b,c are names`}, []string{"--dataset", good, "--columns", "a,b,c", "--header", "no"}},
 		"no such names":      {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`train.txt:1: no column is named "x"; give --columns others: there are anna, parent, bert`}}, []string{"--dataset", good, "--columns", "x,y,z"}},
 		"split, inductive":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: "--split with --inference"}, []string{"--dataset", good, "--inference", good, "--split", "80,10,10"}},
-		"format of sample":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--format is "csv" without --dataset`}, []string{"--format", "csv"}},
+		"format of sample":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--format is "csv" without a --dataset`}, []string{"--format", "csv"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := t.TempDir()

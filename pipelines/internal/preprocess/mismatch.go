@@ -39,7 +39,7 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 	}
 	switch {
 	case len(flags) > 0: // other texts are other files
-	case f.dataset == "" && len(texts) > 0:
+	case f.isMade && len(texts) > 0:
 		flags = append(flags, "it is not the built-in sample of this --seed")
 	default:
 		flags = texts

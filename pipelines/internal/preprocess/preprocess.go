@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -47,6 +48,8 @@ type flags struct {
 	validateOn                 string
 	memory                     int64
 
+	made    datasets.Made // the made-up graph, if it is one
+	isMade  bool
 	columns []string   // of columnList
 	shares  [3]float64 // of split
 	seed    int64
@@ -66,7 +69,7 @@ func Pipeline() command.Pipeline {
 		Name:    "preprocess",
 		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it a small built-in sample")
+			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it the first of the made-up graphs "+strings.Join(datasets.SampleNames(), ", "))
 			set.StringVar(&f.inference, "inference", "", "`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")
 			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference}, "the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
@@ -113,11 +116,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a relation", "type_relation"); err != nil {
 		return err
 	}
+	f.made, f.isMade = datasets.SampleNamed(cmp.Or(f.dataset, datasets.SampleNames()[0]))
 	if err := f.check(e); err != nil {
 		return err
-	}
-	if f.dataset == "" && f.inference != "" {
-		return command.Usage("--inference is %q without --dataset: the inference graph needs a graph to train on", f.inference)
 	}
 	if err := command.CheckMemory(f.memory); err != nil {
 		return err
@@ -132,8 +133,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	stage := f.stage(e, source)
 	stage.Outputs = outputs(source, f.typed())
-	if f.dataset == "" {
-		stage.Beside = []string{e.Workspace.Path(sampleName)}
+	if f.isMade {
+		stage.Beside = []string{e.Workspace.Path(f.made.Name)}
 	}
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{f.pipeline(e.Workspace.Graph(), source, lock.Lock{})}, nil
@@ -190,10 +191,10 @@ func (f *flags) configuration(source dataset) configuration {
 	return c
 }
 
-// find locates and hashes the dataset's files. Without --dataset it takes the sample.
+// find locates and hashes the dataset's files, or those of a made-up graph.
 func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, error) {
-	if f.dataset == "" {
-		return findSample(ctx, e)
+	if f.isMade {
+		return f.findMade(ctx, e)
 	}
 	training, err := resolve(ctx, e, "dataset", f.dataset)
 	if err != nil {
@@ -216,27 +217,36 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	return source, err
 }
 
-// sampleName is the sample's name as a dataset, and its folder in the workspace.
-const sampleName = "sample"
-
-// findSample hashes the built-in sample. It generates it in memory, because nothing is written if
-// graph/ holds another dataset.
-func findSample(ctx context.Context, e *command.Environment) (dataset, error) {
-	e.Say("no --dataset: using the built-in sample, a made-up family tree whose rules are known (%s)", e.Workspace.Path(sampleName))
-	folder := fmt.Sprintf("mem://%s-%d", sampleName, e.Seed)
+// findMade hashes a made-up graph. It generates it in memory, because nothing is written if graph/ holds another dataset.
+func (f *flags) findMade(ctx context.Context, e *command.Environment) (dataset, error) {
+	begin := "--dataset " + f.made.Name
+	if f.dataset == "" {
+		begin = "no --dataset"
+	}
+	kept := e.Workspace.Path(f.made.Name)
+	e.Say("%s: using the built-in sample, %s, whose rules are known (%s)", begin, f.made.About, kept)
+	e.Say("true facts that it lacks, to check new facts: %s", storage.Join(kept, datasets.MissingFile))
+	folder := fmt.Sprintf("mem://%s-%d", f.made.Name, e.Seed)
 	defer storage.RemoveAll(context.WithoutCancel(ctx), folder)
-	return makeSample(ctx, folder, e.Seed)
+	return f.make(ctx, folder)
 }
 
-// makeSample writes the sample into a folder and opens it.
-func makeSample(ctx context.Context, folder string, seed int64) (dataset, error) {
+// make writes the made-up graph into a folder and opens it.
+func (f *flags) make(ctx context.Context, folder string) (source dataset, err error) {
 	if err := storage.CheckWritable(ctx, folder); err != nil {
 		return dataset{}, err
 	}
-	if err := datasets.Sample(ctx, folder, seed); err != nil {
+	if err := f.made.Write(ctx, folder, f.seed); err != nil {
 		return dataset{}, err
 	}
-	return (&flags{header: no}).open(ctx, sampleName, []string{folder}, "", nil)
+	source, err = (&flags{header: no}).open(ctx, f.made.Name, []string{folder}, "", nil)
+	if err != nil || !f.made.Typed() {
+		return source, err
+	}
+	f.types = storage.Join(folder, datasets.TypesFile)
+	source.types, err = openTypes(ctx, f.types, true)
+	source.unread = slices.DeleteFunc(source.unread, func(name string) bool { return name == datasets.TypesFile })
+	return source, err
 }
 
 // bases returns the names of files without their folders.
@@ -302,9 +312,9 @@ func (f *flags) write(ctx context.Context, e *command.Environment, folder string
 	defer vocabulary.Forget()
 	defer externalsort.Forget()
 	defer budget.Limit(f.memory * budget.MiB)()
-	if f.dataset == "" {
+	if f.isMade {
 		var err error
-		if source, err = makeSample(ctx, e.Workspace.Path(sampleName), e.Seed); err != nil {
+		if source, err = f.make(ctx, e.Workspace.Path(f.made.Name)); err != nil {
 			return source, err
 		}
 	}
