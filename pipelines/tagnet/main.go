@@ -25,8 +25,8 @@ var tagnet = command.Together{
 	Name:    "tagnet",
 	Summary: "Completes knowledge graphs: trains TAGNet, a graph neural network, on the facts of a graph, and ranks the answers to queries.",
 	Commands: []command.Command{
-		{Pipeline: playground.Pipeline(), Does: "trains a model on a built-in sample graph, and serves it on a page"},
-		{Pipeline: quickstart.Pipeline(), Does: "runs preprocess, distances, train, score, messages and report on a built-in sample graph"},
+		{Pipeline: playground.Pipeline(), Does: "trains a model on a made-up graph, and serves it on a page"},
+		{Pipeline: quickstart.Pipeline(), Does: "runs preprocess, distances, train, score, messages and report on a made-up graph"},
 		{Pipeline: preprocess.Pipeline(), Does: "turns the facts of a dataset into the tables of a graph"},
 		{Pipeline: distances.Pipeline(), Does: "computes the hops from each query's source to every entity"},
 		{Pipeline: bundle.Pipeline(), Does: "finds the part of the graph that each query propagates through"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tagnet/formats/counts"
+	"tagnet/formats/datasets"
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	modelgraph "tagnet/model/graph"
@@ -24,6 +25,7 @@ import (
 type flags struct {
 	listen string
 	open   bool
+	graph  string
 }
 
 // Pipeline is `go run ./pipelines/playground`.
@@ -34,6 +36,7 @@ func Pipeline() command.Pipeline {
 		Summary: "Makes a sample graph whose rules are known, answers its held-out queries with a model that has not seen it, trains another one on it, and serves that and the report on a page, until it is interrupted.",
 		Flags: func(set *flag.FlagSet) {
 			serve.ListenFlag(set, &f.listen)
+			quickstart.GraphFlag(set, &f.graph)
 			set.BoolVar(&f.open, "open", true, "open the page in the browser, where there is a display and a browser")
 		},
 		Run:       f.run,
@@ -54,7 +57,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		kept = "which is removed at the end"
 	}
 	e.Say("workspace   %s, %s", e.Workspace.Root(), kept)
-	if err := prepare(ctx, e); err != nil {
+	if err := f.prepare(ctx, e); err != nil {
 		return err
 	}
 	query, err := heldOut(ctx, e)
@@ -92,13 +95,13 @@ type act struct {
 }
 
 // acts returns the steps of quickstart, with the model of any graph before the training.
-func acts() []act {
+func (f *flags) acts() []act {
 	zero := quickstart.Step{Title: "answer the held-out queries with " + zoo.Zero, Pipeline: score.Pipeline(), Arguments: []string{"--run", zoo.Zero, "--model", zoo.Zero, "--split", "test"}}
 	var list []act
-	for _, s := range quickstart.Steps() {
+	for _, s := range quickstart.Steps(f.graph) {
 		switch s.Pipeline.Name {
 		case "preprocess":
-			list = append(list, act{s, "", tellGraph}, act{zero, "", tellZero})
+			list = append(list, act{s, "", f.tellGraph}, act{zero, "", tellZero})
 		case "train":
 			list = append(list, act{s, "training    a model of this graph", nil})
 		case "score":
@@ -111,8 +114,8 @@ func acts() []act {
 }
 
 // prepare makes what the page and the report show.
-func prepare(ctx context.Context, e *command.Environment) error {
-	for _, a := range acts() {
+func (f *flags) prepare(ctx context.Context, e *command.Environment) error {
+	for _, a := range f.acts() {
 		if a.before != "" && !e.Workspace.Complete(ctx, e.Workspace.CheckpointsFolder()) {
 			e.Say("%s", a.before)
 		}
@@ -142,12 +145,19 @@ func quiet(e *command.Environment, step string) *command.Environment {
 	return &silent
 }
 
-func tellGraph(ctx context.Context, e *command.Environment) error {
+func (f *flags) tellGraph(ctx context.Context, e *command.Environment) error {
 	d, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}
-	e.Say("facts       %s, about the %s people of a made-up family, whose %d relations follow rules", progress.Count(d.Facts), progress.Count(d.Entities), d.Relations)
+	made, _ := datasets.SampleNamed(f.graph)
+	folder := e.Workspace.Path(f.graph)
+	missing, err := datasets.ReadMissing(ctx, folder)
+	if err != nil {
+		return err
+	}
+	e.Say("facts       %s, about %s %s; %d relations follow rules", progress.Count(d.Facts), progress.Count(d.Entities), made.About, d.Relations)
+	e.Say("missing     %s facts that are true, in %s", progress.Count(int64(len(missing))), storage.Join(folder, datasets.MissingFile))
 	return nil
 }
 

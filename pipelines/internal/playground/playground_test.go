@@ -112,7 +112,7 @@ func TestPlayground(t *testing.T) {
 	if folder, _, _ := strings.Cut(p.line(t, "workspace"), ","); filepath.Dir(folder) != p.temporary {
 		t.Errorf("the workspace is %s, want a folder in %s", folder, p.temporary)
 	}
-	for _, begin := range []string{"facts       3,672", "zero-shot   MRR 0.7", "training", "trained     MRR 0.99"} {
+	for _, begin := range []string{"facts       3,672", "missing     253", "zero-shot   MRR 0.6", "training", "trained     MRR 0.92"} {
 		p.line(t, begin)
 	}
 	address := p.line(t, "listening on")

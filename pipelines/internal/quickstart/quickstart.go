@@ -3,11 +3,13 @@ package quickstart
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
+	"tagnet/formats/datasets"
 	"tagnet/formats/manifest"
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
@@ -35,10 +37,20 @@ type Step struct {
 // fewer negatives than the default, which is meant for larger graphs.
 var model = []string{"--dim", "16", "--negatives", "32", "--batch_size", "32", "--epochs", "4"}
 
-// Steps returns the commands in their order.
-func Steps() []Step {
+// GraphFlag adds the flag that selects a made-up graph.
+func GraphFlag(set *flag.FlagSet, value *string) {
+	names := datasets.SampleNames()
+	command.Choice(set, value, "dataset", names[0], names, "the made-up graph")
+}
+
+// Steps returns the commands in their order, for a made-up graph.
+func Steps(graph string) []Step {
+	var arguments []string
+	if graph != datasets.SampleNames()[0] {
+		arguments = []string{"--dataset", graph}
+	}
 	return []Step{
-		{"make the sample graph and its tables", preprocess.Pipeline(), nil},
+		{"make the sample graph and its tables", preprocess.Pipeline(), arguments},
 		{"compute distances from the source of every test query", distances.Pipeline(), []string{"--split", "test"}},
 		{"train a model", train.Pipeline(), model},
 		{"score the held-out queries", score.Pipeline(), []string{"--split", "test"}},
@@ -49,17 +61,18 @@ func Steps() []Step {
 
 // Pipeline is `go run ./pipelines/quickstart`.
 func Pipeline() command.Pipeline {
+	graph := ""
 	return command.Pipeline{
 		Name:    "quickstart",
 		Summary: "Runs the commands from preprocess to report in under two minutes: makes a small knowledge graph whose rules are known, trains a model, scores the held-out queries, counts messages and writes the report.",
-		Run:     run,
+		Flags:   func(set *flag.FlagSet) { GraphFlag(set, &graph) },
+		Run:     func(ctx context.Context, e *command.Environment) error { return run(ctx, e, Steps(graph)) },
 		Several: true,
 	}
 }
 
-func run(ctx context.Context, e *command.Environment) error {
+func run(ctx context.Context, e *command.Environment, all []Step) error {
 	begun := time.Now()
-	all := Steps()
 	for i, s := range all {
 		arguments, err := s.command(ctx, e)
 		if err != nil {
@@ -94,7 +107,9 @@ func failed(e *command.Environment, name string, err error) error {
 	if unusable := new(workspace.Unusable); e.Force || !errors.As(err, &unusable) {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command(e.Flags.Name(), "--force"))
+	again := e.Again()
+	again.Flags = append(again.Flags, "--force")
+	return fmt.Errorf("%s: %w; %s does so with every step", name, err, again)
 }
 
 // command returns the step's arguments with those that it shares with this run.

@@ -132,8 +132,12 @@ func TestAnotherGraph(t *testing.T) {
 	if code := command.Run(t.Context(), preprocess.Pipeline(), []string{"--workspace", root, "--dataset", dataset}, &out, &problems); code != command.ExitOK {
 		t.Fatal(problems.String())
 	}
-	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems)
-	want := "; go run ./pipelines/quickstart --workspace " + root + " --force does so with every step\n"
+	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root, "--dataset", "sample-shop"}, &out, &problems)
+	want := "(--dataset is " + filepath.Base(dataset) + " there, sample-shop here)"
+	if !strings.Contains(problems.String(), want) {
+		t.Errorf("%q: want %q in it", problems.String(), want)
+	}
+	want = "; go run ./pipelines/quickstart --workspace " + root + " --dataset sample-shop --force does so with every step\n"
 	if code != command.ExitFailure || !strings.HasSuffix(problems.String(), want) {
 		t.Errorf("exit code %d, %q: want 1 and %q at the end", code, problems.String(), want)
 	}

@@ -31,8 +31,8 @@ var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less)
 func TestReferenceListsEveryFlag(t *testing.T) {
 	shared := command.Pipeline{Name: "shared"}
 	pages := []page{{"README.md", shared.Name, table(shared.OwnFlags(), nil)}}
-	list := []command.Pipeline{bundle.Pipeline(), playground.Pipeline(), serve.Pipeline()}
-	for _, s := range quickstart.Steps() {
+	list := []command.Pipeline{bundle.Pipeline(), playground.Pipeline(), quickstart.Pipeline(), serve.Pipeline()}
+	for _, s := range quickstart.Steps("sample") {
 		list = append(list, s.Pipeline)
 	}
 	for _, p := range list {
