@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	"google.golang.org/grpc/resolver"
 
 	"tagnet/pipelines/internal/job"
 )
@@ -24,6 +26,9 @@ func checkRunner() error {
 	if job.Selected() {
 		if *jobopts.Endpoint == "" {
 			return Usage("--runner %s needs --endpoint HOST:PORT, where its job server listens", name)
+		}
+		if scheme, _, url := strings.Cut(*jobopts.Endpoint, "://"); url && resolver.Get(scheme) == nil || !strings.Contains(*jobopts.Endpoint, ":") {
+			return FlagError("endpoint", *jobopts.Endpoint, "HOST:PORT, where the job server listens, not a URL")
 		}
 		return checkEnvironment()
 	}
@@ -54,9 +59,12 @@ func checkEnvironment() error {
 // and then not name the server.
 const reachTimeout = 20 * time.Second
 
+// greetTimeout is how long a job server may take to greet. Its start of a connection takes one round trip.
+const greetTimeout = 10 * time.Second
+
 // reachEndpoint returns an error if no job server listens at --endpoint.
 func reachEndpoint(ctx context.Context) error {
-	endpoint := *jobopts.Endpoint
+	endpoint := strings.TrimPrefix(*jobopts.Endpoint, "dns:///")
 	if !job.Selected() {
 		return nil
 	}
@@ -68,5 +76,29 @@ func reachEndpoint(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reaching the job server of --runner %s at --endpoint %s: %w; start the job server, or open its port", *runners.Runner, endpoint, err)
 	}
-	return connection.Close()
+	defer connection.Close()
+	if greets(connection) {
+		return nil
+	}
+	what := "does not greet as a job server does"
+	if job.AnswersHTTP(ctx, endpoint) {
+		what = "answers HTTP, as Flink's page does"
+	}
+	return fmt.Errorf("--endpoint %s: what listens there %s; give the address of the job server, usually on port 8099", endpoint, what)
+}
+
+// settings is the type of the frame with which both sides of HTTP/2 begin, which gRPC speaks.
+const settings = 4
+
+// greets reports whether a server begins as one of gRPC does, which sends its settings without being asked.
+func greets(connection net.Conn) bool {
+	if err := connection.SetDeadline(time.Now().Add(greetTimeout)); err != nil {
+		return false
+	}
+	if _, err := io.WriteString(connection, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil { // empty settings
+		return false
+	}
+	var header [9]byte // of a frame: length, type, flags, and stream 0
+	_, err := io.ReadFull(connection, header[:])
+	return err == nil && header[3] == settings && [4]byte(header[5:]) == [4]byte{}
 }

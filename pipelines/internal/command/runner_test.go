@@ -5,6 +5,8 @@ import (
 	"context"
 	"flag"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	"tagnet/pipelines/internal/job/jobtest"
 )
 
 // deadEndpoint returns an endpoint without a job server and restores the runner's flags after the test.
@@ -27,8 +31,32 @@ func deadEndpoint(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// otherServer returns the endpoint of a server that ends each connection without a word.
+func otherServer(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			connection, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connection.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
 func TestUnusableRunners(t *testing.T) {
 	closed := deadEndpoint(t)
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	page := web.Listener.Addr().String()
+	hangsUp := otherServer(t)
 	for _, test := range []struct {
 		name      string
 		arguments []string
@@ -40,6 +68,11 @@ func TestUnusableRunners(t *testing.T) {
 		{"no boot program", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "process"}, ExitUsage, "needs --environment_config='{"},
 		{"no worker pool", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "EXTERNAL"}, ExitUsage, "--environment_config=HOST:PORT"},
 		{"no server", []string{"--runner", "flink", "--endpoint", closed}, ExitFailure, "at --endpoint " + closed + ": "},
+		{"a web page", []string{"--runner", "flink", "--endpoint", page}, ExitFailure, "--endpoint " + page + ": what listens there answers HTTP, as Flink's page does; give the address of the job server, usually on port 8099\n"},
+		{"another server", []string{"--runner", "spark", "--endpoint", hangsUp}, ExitFailure, "--endpoint " + hangsUp + ": what listens there does not greet as a job server does; "},
+		{"a web page by its DNS name", []string{"--runner", "flink", "--endpoint", "dns:///" + page}, ExitFailure, "what listens there answers HTTP"},
+		{"no port", []string{"--runner", "flink", "--endpoint", "localhost"}, ExitUsage, "--endpoint is localhost: want HOST:PORT"},
+		{"a URL", []string{"--runner", "flink", "--endpoint", web.URL}, ExitUsage, "--endpoint is " + web.URL + ": want HOST:PORT, where the job server listens, not a URL\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			*runners.Runner, *jobopts.Endpoint, *jobopts.EnvironmentType = "", "", ""
@@ -49,6 +82,15 @@ func TestUnusableRunners(t *testing.T) {
 				t.Errorf("exit code %d, want %d; said %q, want %q in it", code, test.code, stderr.String(), test.says)
 			}
 		})
+	}
+}
+
+// TestAJobServerIsReached checks that what greets as gRPC does is taken for a job server.
+func TestAJobServerIsReached(t *testing.T) {
+	deadEndpoint(t)
+	*runners.Runner, *jobopts.Endpoint = "flink", jobtest.Start(t, nil).Endpoint
+	if err := reachEndpoint(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -82,6 +82,21 @@ func (f *Flink) get(ctx context.Context, path string, into any) error {
 	return json.NewDecoder(response.Body).Decode(into)
 }
 
+// AnswersHTTP reports whether an address answers HTTP, as Flink's web page does and a job server does not.
+func AnswersHTTP(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/overview", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil
+}
+
 // flinkJob is a job as Flink lists it.
 type flinkJob struct {
 	JID   string         `json:"jid"`
