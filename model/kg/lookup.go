@@ -85,6 +85,12 @@ func (l *Lookup) Relation(ctx context.Context, name string, inverse bool) (int32
 	return id, err
 }
 
+// HasEntity reports whether the graph has an entity. Unlike Entity it searches no closest names.
+func (l *Lookup) HasEntity(name string) bool { return l.entities.has(name) }
+
+// HasRelation does so for a relation.
+func (l *Lookup) HasRelation(name string) bool { return l.relations.has(name) }
+
 // Query returns the query (source, relation, ?) by id, or its inverse, (source, ~relation, ?). The error of a
 // name that the graph does not have is an *UnknownNameError, unless ctx ends during the search for the closest ones.
 func (l *Lookup) Query(ctx context.Context, source, relation string, inverse bool) (graph.Query, error) {
@@ -97,6 +103,11 @@ func (l *Lookup) Query(ctx context.Context, source, relation string, inverse boo
 		return graph.Query{}, err
 	}
 	return graph.Query{Source: s, Relation: r, Answer: graph.None}, nil
+}
+
+func (x index) has(name string) bool {
+	_, ok := slices.BinarySearch(x.names, name)
+	return ok
 }
 
 func (x index) id(ctx context.Context, name string) (int32, error) {

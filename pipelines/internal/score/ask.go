@@ -169,7 +169,7 @@ func (a *scoring) readAsk(ctx context.Context) error {
 	q.recorded.TopK, q.recorded.OnlyNew = a.best, a.onlyNew
 	name := queriesName
 	if a.queries != "" {
-		if q.own, err = readQueries(ctx, a.queries, a.loaded, a.split); err != nil {
+		if q.own, err = readQueries(ctx, a.e, a.queries, a.loaded, a.split); err != nil {
 			return err
 		}
 		name = givenNames[q.own.given]
@@ -272,20 +272,19 @@ func (a *scoring) list(ctx context.Context, flag, value string, view *kg.View) (
 	}
 	lookup := kg.NewLookup(view.Entities, nil)
 	ids, err = readOnce(ctx, flag, value, func(file string, r io.Reader) (ids []int32, err error) {
+		names := &fileNames{lookup: lookup, file: file}
 		err = triples.ReadNames(file, r, func(line int, name string) error {
-			id, err := lookup.Entity(ctx, name)
-			if err != nil {
-				return fmt.Errorf("%s:%d: %w", file, line, err)
-			}
+			id, err := names.entity(ctx, line, name)
 			ids = append(ids, id)
-			return nil
+			return err
 		})
+		if err == nil {
+			err = names.failed(a.e)
+		}
 		return ids, err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, unknown := lookup.Entity(ctx, value); unknown == nil {
-			return nil, "", command.Usage("--%s: %s is an entity, but no file: give a file with a name on each line, or - and the names on standard input", flag, value)
-		}
+	if errors.Is(err, fs.ErrNotExist) && lookup.HasEntity(value) {
+		return nil, "", command.Usage("--%s: %s is an entity, but no file: give a file with a name on each line, or - and the names on standard input", flag, value)
 	}
 	if err != nil {
 		return nil, "", err

@@ -267,3 +267,36 @@ func TestTopKBeyondTheGraph(t *testing.T) {
 		t.Errorf("%d answers of 60", got)
 	}
 }
+
+// TestAllUnknownNamesAtOnce checks that one run tells of every unknown name of a file with its line, and of very many the first ones and the number.
+func TestAllUnknownNamesAtOnce(t *testing.T) {
+	w := trained(t, "plain")
+	for name, c := range map[string]struct {
+		text  string
+		flags []string
+		lines []string // how each line of the error begins
+	}{
+		"queries": {"e003\tnext\nnobody\tnexd\ne004\tnext\nsomebody\tnext\n", []string{"--queries"},
+			[]string{`F:2: unknown entity "nobody"; closest: `, `F:2: unknown relation "nexd"; closest: "next"`, `F:4: unknown entity "somebody"; closest: `, "F: 3 names are unknown"}},
+		"triples": {"e003\tnext\tnobody\nsomebody\tnext\te001\n", []string{"--queries"},
+			[]string{`F:1: unknown entity "nobody"`, `F:2: unknown entity "somebody"`, "F: 2 names are unknown"}},
+		"names": {"nobody\ne003\nsomebody\n", []string{"--relation", "next", "--sources"},
+			[]string{`F:1: unknown entity "nobody"`, `F:3: unknown entity "somebody"`, "F: 2 names are unknown"}},
+		"many": {"e003\tnext\n" + strings.Repeat("nobody\tnext\n", 1500), []string{"--queries"},
+			append(slices.Repeat([]string{"F:"}, unknownShown), "F: 1,500 names are unknown, of which the first 20 are above")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list := file(t, "list.txt", c.text)
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), append(append([]string{"--workspace", w}, c.flags...), list)...)
+			got := strings.Split(strings.TrimSpace(stderr), "\n")
+			if code != 1 || len(got) != len(c.lines) {
+				t.Fatalf("exit code %d, it says\n%s", code, stderr)
+			}
+			for i, want := range c.lines {
+				if want = strings.Replace(want, "F:", list+":", 1); !strings.HasPrefix(got[i], want) {
+					t.Errorf("line %d is %q, want %q", i+1, got[i], want)
+				}
+			}
+		})
+	}
+}

@@ -28,23 +28,26 @@ type ownQueries struct {
 	inGraph    int64 // triples that are edges of the graph
 }
 
-// readQueries reads the file of --queries, and looks up the ids of its names in the graph of the split.
-func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (ownQueries, error) {
+// readQueries reads the file of --queries, and looks up the ids of its names in the graph of the split. It tells of all unknown ones at once.
+func readQueries(ctx context.Context, e *command.Environment, url string, loaded *kg.KG, split string) (ownQueries, error) {
 	view := loaded.Of(split)
-	lookup := loaded.Lookup(view)
 	return readOnce(ctx, "queries", url, func(name string, r io.Reader) (q ownQueries, err error) {
 		hash := sha256.New()
 		r = io.TeeReader(r, hash)
 		seen := map[graph.Query]bool{}
+		names := &fileNames{lookup: loaded.Lookup(view), file: name}
 		err = triples.ReadQueries(name, r, func(line int, text triples.QueryLine) error {
-			one, given, err := find(ctx, lookup, loaded.Relations, text)
+			one, given, err := find(ctx, names, loaded.Relations, line, text)
 			if err != nil {
-				return fmt.Errorf("%s:%d: %w", name, line, err)
+				return err
 			}
 			if line > 1 && given != q.given {
 				return remedy.Errorf("put them into files of their own", "%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.given])
 			}
 			q.given = given
+			if names.count > 0 {
+				return nil
+			}
 			switch {
 			case seen[one]:
 				q.duplicates++
@@ -55,6 +58,9 @@ func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (
 			q.lines = append(q.lines, one)
 			return nil
 		})
+		if err == nil {
+			err = names.failed(e)
+		}
 		if err == nil {
 			_, err = io.Copy(io.Discard, r) // what follows a compressed text
 		}
@@ -67,20 +73,21 @@ func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (
 const anyRelation = "?"
 
 // find looks up the names of a line, and says what it is: a query, a triple, or a pair, which has no relation.
-func find(ctx context.Context, lookup *kg.Lookup, relations []string, q triples.QueryLine) (one graph.Query, given workload.Given, err error) {
-	if q.Tail == "" {
-		one, err = lookup.Query(ctx, q.Source, q.Relation, q.Inverse)
-		return one, workload.GivenQueries, err
+func find(ctx context.Context, names *fileNames, relations []string, line int, q triples.QueryLine) (one graph.Query, given workload.Given, err error) {
+	one.Answer, given = graph.None, workload.GivenQueries
+	if one.Source, err = names.entity(ctx, line, q.Source); err != nil {
+		return one, given, err
 	}
-	given = workload.GivenTriples
-	if _, named := slices.BinarySearch(relations, anyRelation); q.Relation == anyRelation && !named {
+	if q.Tail != "" {
+		given = workload.GivenTriples
+	}
+	if _, named := slices.BinarySearch(relations, anyRelation); q.Tail != "" && q.Relation == anyRelation && !named {
 		given = workload.GivenPairs
-		one.Source, err = lookup.Entity(ctx, q.Source)
-	} else {
-		one, err = lookup.Query(ctx, q.Source, q.Relation, false)
+	} else if one.Relation, err = names.relation(ctx, line, q.Relation, q.Inverse); err != nil {
+		return one, given, err
 	}
-	if err == nil {
-		one.Answer, err = lookup.Entity(ctx, q.Tail)
+	if q.Tail != "" {
+		one.Answer, err = names.entity(ctx, line, q.Tail)
 	}
 	return one, given, err
 }
