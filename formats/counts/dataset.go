@@ -115,6 +115,9 @@ type Division struct {
 	Facts [3]int64 `json:"facts"`
 	// Moved counts the facts that were moved to training, because one of their names is in no training fact.
 	Moved int64 `json:"moved"`
+	// Untested is the number of relations without a test fact, whose answers no metric measures. UntestedNames are the first ten.
+	Untested      int      `json:"untested"`
+	UntestedNames []string `json:"untested_names,omitempty"`
 	// NearInverse is the number of relations that are nearly the inverse of another or of themselves, NearSame of
 	// those that are nearly the same as another. Pairs lists them, the first hundred.
 	NearInverse int    `json:"near_inverse"`

@@ -37,6 +37,9 @@ type Params struct {
 // maxPairs bounds the pairs that a summary lists.
 const maxPairs = 100
 
+// maxNames bounds the relations without a test fact that a summary names.
+const maxNames = 10
+
 // fact is a fact by hashes.
 type fact struct {
 	relation         int32
@@ -69,10 +72,51 @@ func Divide(ctx context.Context, p Params) (counts.Division, error) {
 		return s, err
 	}
 	if s.Facts[valid] == 0 || s.Facts[test] == 0 {
+		divisible, err := d.divisible(ctx)
+		if err != nil {
+			return s, err
+		}
+		if !divisible {
+			return s, remedy.Errorf("leave --split out", "%s: no fact can be held out: each has a name that no other fact has", p.From.File())
+		}
 		return s, remedy.Errorf("give it more facts, other shares or another --seed", "%s: the split leaves %d validation and %d test facts of %d, %d of them moved to training because no other fact has one of their names",
 			p.From.File(), s.Facts[valid], s.Facts[test], s.Facts[train]+s.Facts[valid]+s.Facts[test], s.Moved)
 	}
 	return s, nil
+}
+
+// divisible reports whether some fact's names are all in other groups, too. Without one, no shares and no seed hold a fact out.
+func (d *divider) divisible(ctx context.Context) (bool, error) {
+	entities, relations := map[uint64]groups{}, make([]groups, len(d.names))
+	err := d.each(ctx, func(f fact, _ triples.Triple, _ int) error {
+		group := d.group(f)
+		entities[f.head] = entities[f.head].with(group)
+		entities[f.tail] = entities[f.tail].with(group)
+		relations[f.relation] = relations[f.relation].with(group)
+		return nil
+	})
+	found := false
+	if err == nil {
+		err = d.each(ctx, func(f fact, _ triples.Triple, _ int) error {
+			found = found || entities[f.head].several && entities[f.tail].several && relations[f.relation].several
+			return nil
+		})
+	}
+	return found, err
+}
+
+// groups are the groups of the facts with a name: the first one, and whether there are several.
+type groups struct {
+	first        uint64
+	any, several bool
+}
+
+func (g groups) with(group uint64) groups {
+	if !g.any {
+		return groups{first: group, any: true}
+	}
+	g.several = g.several || group != g.first
+	return g
 }
 
 // each calls each for every fact.
@@ -198,6 +242,7 @@ func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map
 		defer file.Abort()
 		files[side], texts[side] = file, bufio.NewWriterSize(file, 1<<16)
 	}
+	tested := make([]bool, len(d.names))
 	err := d.each(ctx, func(f fact, t triples.Triple, line int) error {
 		group := d.group(f)
 		side := d.side(group)
@@ -211,11 +256,20 @@ func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map
 			}
 		}
 		s.Facts[side]++
+		tested[f.relation] = tested[f.relation] || side == test
 		return triples.WriteNumbered(texts[side], t, line)
 	})
 	if err != nil {
 		return err
 	}
+	for id, tested := range tested {
+		if !tested {
+			s.Untested++
+			s.UntestedNames = append(s.UntestedNames, d.names[id])
+		}
+	}
+	slices.Sort(s.UntestedNames)
+	s.UntestedNames = s.UntestedNames[:min(len(s.UntestedNames), maxNames)]
 	for side := range files {
 		if err := texts[side].Flush(); err != nil {
 			return err

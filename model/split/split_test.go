@@ -176,10 +176,47 @@ func TestDivideDependsOnFactsAlone(t *testing.T) {
 	}
 }
 
+// TestDivideTooLittle checks that other shares are advised only where they can help.
 func TestDivideTooLittle(t *testing.T) {
-	_, _, err := divide(t, []string{"a\tr\tb", "c\tr\td"}, [3]float64{80, 10, 10}, 1)
-	if err == nil || !strings.HasPrefix(err.Error(), "all.csv: the split leaves 0 validation and ") {
-		t.Errorf("error %v", err)
+	few := []string{"a\tr\tb", "b\tr\tc", "c\tr\td"}
+	for name, c := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"a path":                  {few, "; give it more facts, other shares or another --seed"},
+		"no entity in two facts":  {[]string{"a\tr\tb", "c\tr\td"}, "all.csv: no fact can be held out: each has a name that no other fact has; leave --split out"},
+		"each relation in one":    {[]string{"a\tr\tb", "b\ts\tc", "c\tt\ta"}, "; leave --split out"},
+		"a star":                  {[]string{"hub\tr\ta", "hub\tr\tb", "hub\tr\tc"}, "; leave --split out"},
+		"each fact twice":         {[]string{"a\tr\tb", "a\tr\tb", "c\tr\td", "c\tr\td"}, "; leave --split out"},
+		"each fact and its other": {[]string{"a\tp\tb", "b\tc\ta", "d\tp\te", "e\tc\td"}, "; leave --split out"},
+	} {
+		_, _, err := divide(t, c.lines, [3]float64{1, 1e-9, 1e-9}, 1)
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// TestRelationsWithoutTestFacts checks that a division names them.
+func TestRelationsWithoutTestFacts(t *testing.T) {
+	lines := people(300)
+	var want []string
+	for i := range 60 {
+		name := fmt.Sprintf("rare%02d", i)
+		want = append(want, name)
+		for j := range 6 {
+			lines = append(lines, fmt.Sprintf("p%d\t%s\tp%d", i, name, i+j+1))
+		}
+	}
+	sides, s, err := divide(t, lines, [3]float64{60, 20, 20}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range sides[test] {
+		want = slices.DeleteFunc(want, func(name string) bool { return strings.Contains(line, name) })
+	}
+	if s.Untested != len(want) || len(want) <= maxNames || !slices.Equal(s.UntestedNames, want[:maxNames]) {
+		t.Errorf("%d relations have no test fact, %q, want %q", s.Untested, s.UntestedNames, want)
 	}
 }
 

@@ -168,6 +168,19 @@ func sides(s counts.Division, relations int64) []string {
 		line += fmt.Sprintf("; %s moved to training, since one of their names is in no other training fact", progress.Count(s.Moved))
 	}
 	lines := []string{line}
+	if s.Untested > 0 {
+		names, them := make([]string, len(s.UntestedNames)), "them"
+		for i, name := range s.UntestedNames {
+			names[i] = strconv.Quote(name)
+		}
+		if more := s.Untested - len(names); more > 0 {
+			names = append(names, progress.Count(int64(more))+" more")
+		}
+		if s.Untested == 1 {
+			them = "it"
+		}
+		lines = append(lines, fmt.Sprintf("warning: no test fact has %s: %s; the test metrics do not measure %s", plural(int64(s.Untested), "relation"), strings.Join(names, ", "), them))
+	}
 	if s.NearInverse+s.NearSame == 0 {
 		return append(lines, "near-inverse relations: none")
 	}

@@ -293,6 +293,11 @@ func TestSplitFile(t *testing.T) {
 	pipelinetest.Write(t, file, strings.Join(lines, "")+"\n")
 	pipelinetest.Succeed(t, Pipeline(), append(flags, file, "--force")...)
 	pipelinetest.Same(t, factTables(t, w), want)
+	pipelinetest.Write(t, file, text.String()+"e1,rare,e2\n")
+	out = pipelinetest.Succeed(t, Pipeline(), append(flags, file, "--force")...)
+	if want := `  warning: no test fact has 1 relation: "rare"; the test metrics do not measure it` + "\n"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
 }
 
 // TestMixedFormats has one file of another format, whose words stand in the other files only, and test facts that stand
