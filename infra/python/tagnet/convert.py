@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .workspace import Workspace
@@ -35,6 +36,9 @@ def write_dataset(folder: str | os.PathLike[str], train: Facts, valid: Facts = N
 
     Returns:
         The folder.
+
+    Raises:
+        ValueError: a name has a tab, a line break or NUL, which no name of tagnet may have.
     """
     tables = {name: _table(facts) for name, facts in {"train": train, "valid": valid, "test": test}.items()}
     folder = Path(folder)
@@ -57,7 +61,14 @@ def _table(facts: Facts) -> pa.Table | None:
         table = pa.Table.from_pandas(facts[COLUMNS], preserve_index=False)
     else:
         table = pa.Table.from_pylist([{"head": head, "relation": relation, "tail": tail} for head, relation, tail in facts], SCHEMA)
-    return table.cast(SCHEMA)
+    table = table.cast(SCHEMA)
+    for column in COLUMNS:
+        refused = table.filter(pc.match_substring_regex(table[column], "[\\t\\n\\r\\x00]"))[column]
+        if len(refused):
+            raise ValueError(
+                f"the {column} {refused[0].as_py()!r} has a tab, a line break or NUL: replace it, since a name is one line of text"
+            )
+    return table
 
 
 def _frame(triples: Iterable[tuple[Any, Any, Any]]) -> pd.DataFrame:

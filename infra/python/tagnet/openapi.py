@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Transport(Protocol):
-    """Sends a request and returns the decoded body, or raises an error for a status other than 200."""
+    """Sends a request and returns what `read` makes of the decoded body, or raises an error for a status other than 200."""
 
-    def __call__(self, method: str, path: str, parameters: dict[str, Any], body: dict[str, Any] | None) -> Any: ...
+    def __call__(self, method: str, path: str, parameters: dict[str, Any], body: dict[str, Any] | None, read: Callable[[Any], T]) -> T: ...
+
+
+def typed(value: Any, *types: type) -> Any:
+    """Returns decoded JSON that is of one of the types; anything else is a TypeError."""
+    if type(value) not in types:
+        raise TypeError(f"{str(value)[:40]!r} is no {types[0].__name__}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -48,8 +58,12 @@ class Result:
 
     @classmethod
     def read(cls, value: Any) -> Result:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(source=value["source"], relation=value["relation"], answers=[Answer.read(item) for item in value["answers"]])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            source=typed(value["source"], str),
+            relation=typed(value["relation"], str),
+            answers=[Answer.read(item) for item in typed(value["answers"], list)],
+        )
 
 
 @dataclass(frozen=True)
@@ -60,8 +74,8 @@ class Results:
 
     @classmethod
     def read(cls, value: Any) -> Results:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(results=[Result.read(item) for item in value["results"]])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(results=[Result.read(item) for item in typed(value["results"], list)])
 
 
 @dataclass(frozen=True)
@@ -84,9 +98,13 @@ class Answer:
 
     @classmethod
     def read(cls, value: Any) -> Answer:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
         return cls(
-            entity=value["entity"], score=value["score"], hops=value["hops"], known=value["known"], probability=value.get("probability")
+            entity=typed(value["entity"], str),
+            score=typed(value["score"], float, int),
+            hops=None if value["hops"] is None else typed(value["hops"], int),
+            known=typed(value["known"], bool),
+            probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
         )
 
 
@@ -98,8 +116,8 @@ class Triples:
 
     @classmethod
     def read(cls, value: Any) -> Triples:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(triples=[Triple.read(item) for item in value["triples"]])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(triples=[Triple.read(item) for item in typed(value["triples"], list)])
 
 
 @dataclass(frozen=True)
@@ -132,19 +150,19 @@ class Triple:
 
     @classmethod
     def read(cls, value: Any) -> Triple:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
         return cls(
-            head=value["head"],
-            relation=value["relation"],
-            tail=value["tail"],
-            tail_score=value["tail_score"],
-            tail_rank=value["tail_rank"],
-            head_score=value["head_score"],
-            head_rank=value["head_rank"],
-            hops=value["hops"],
-            known=value["known"],
-            tail_probability=value.get("tail_probability"),
-            head_probability=value.get("head_probability"),
+            head=typed(value["head"], str),
+            relation=typed(value["relation"], str),
+            tail=typed(value["tail"], str),
+            tail_score=typed(value["tail_score"], float, int),
+            tail_rank=typed(value["tail_rank"], int),
+            head_score=typed(value["head_score"], float, int),
+            head_rank=typed(value["head_rank"], int),
+            hops=None if value["hops"] is None else typed(value["hops"], int),
+            known=typed(value["known"], bool),
+            tail_probability=None if value.get("tail_probability") is None else typed(value.get("tail_probability"), float, int),
+            head_probability=None if value.get("head_probability") is None else typed(value.get("head_probability"), float, int),
         )
 
 
@@ -161,8 +179,8 @@ class Entities:
 
     @classmethod
     def read(cls, value: Any) -> Entities:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(entities=value["entities"], more=value["more"])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(entities=[typed(item, str) for item in typed(value["entities"], list)], more=typed(value["more"], bool))
 
 
 @dataclass(frozen=True)
@@ -183,13 +201,13 @@ class Entity:
 
     @classmethod
     def read(cls, value: Any) -> Entity:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
         return cls(
-            entity=value["entity"],
-            types=value["types"],
-            facts=value["facts"],
-            relations=[EntityRelation.read(item) for item in value["relations"]],
-            more=value["more"],
+            entity=typed(value["entity"], str),
+            types=[typed(item, str) for item in typed(value["types"], list)],
+            facts=typed(value["facts"], int),
+            relations=[EntityRelation.read(item) for item in typed(value["relations"], list)],
+            more=typed(value["more"], bool),
         )
 
 
@@ -208,8 +226,12 @@ class EntityRelation:
 
     @classmethod
     def read(cls, value: Any) -> EntityRelation:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(relation=value["relation"], facts=value["facts"], entities=value["entities"])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            relation=typed(value["relation"], str),
+            facts=typed(value["facts"], int),
+            entities=[typed(item, str) for item in typed(value["entities"], list)],
+        )
 
 
 @dataclass(frozen=True)
@@ -228,8 +250,13 @@ class Facts:
 
     @classmethod
     def read(cls, value: Any) -> Facts:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(entity=value["entity"], relation=value["relation"], facts=value["facts"], entities=value["entities"])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            entity=typed(value["entity"], str),
+            relation=typed(value["relation"], str),
+            facts=typed(value["facts"], int),
+            entities=[typed(item, str) for item in typed(value["entities"], list)],
+        )
 
 
 @dataclass(frozen=True)
@@ -240,8 +267,8 @@ class Relations:
 
     @classmethod
     def read(cls, value: Any) -> Relations:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(relations=value["relations"])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(relations=[typed(item, str) for item in typed(value["relations"], list)])
 
 
 @dataclass(frozen=True)
@@ -255,8 +282,13 @@ class Health:
 
     @classmethod
     def read(cls, value: Any) -> Health:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(status=value["status"], checkpoint=value["checkpoint"], entities=value["entities"], relations=value["relations"])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            status=typed(value["status"], str),
+            checkpoint=typed(value["checkpoint"], str),
+            entities=typed(value["entities"], int),
+            relations=typed(value["relations"], int),
+        )
 
 
 @dataclass(frozen=True)
@@ -273,8 +305,11 @@ class Failure:
 
     @classmethod
     def read(cls, value: Any) -> Failure:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(error=value["error"], closest=value.get("closest"))
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            error=typed(value["error"], str),
+            closest=None if value.get("closest") is None else [typed(item, str) for item in typed(value.get("closest"), list)],
+        )
 
 
 @dataclass(frozen=True)
@@ -295,14 +330,14 @@ class Explanation:
 
     @classmethod
     def read(cls, value: Any) -> Explanation:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
         return cls(
-            source=value["source"],
-            relation=value["relation"],
-            answer=value["answer"],
-            weights=value["weights"],
-            paths=[Path.read(item) for item in value["paths"]],
-            drawing=value.get("drawing"),
+            source=typed(value["source"], str),
+            relation=typed(value["relation"], str),
+            answer=typed(value["answer"], str),
+            weights=typed(value["weights"], str),
+            paths=[Path.read(item) for item in typed(value["paths"], list)],
+            drawing=None if value.get("drawing") is None else typed(value.get("drawing"), str),
         )
 
 
@@ -315,8 +350,8 @@ class Path:
 
     @classmethod
     def read(cls, value: Any) -> Path:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(weight=value["weight"], steps=[Step.read(item) for item in value["steps"]])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(weight=typed(value["weight"], float, int), steps=[Step.read(item) for item in typed(value["steps"], list)])
 
 
 @dataclass(frozen=True)
@@ -334,8 +369,13 @@ class Step:
 
     @classmethod
     def read(cls, value: Any) -> Step:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(from_=value["from"], relation=value["relation"], inverse=value["inverse"], to=value["to"])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            from_=typed(value["from"], str),
+            relation=typed(value["relation"], str),
+            inverse=typed(value["inverse"], bool),
+            to=typed(value["to"], str),
+        )
 
 
 @dataclass(frozen=True)
@@ -346,8 +386,8 @@ class Types:
 
     @classmethod
     def read(cls, value: Any) -> Types:
-        """Makes it from decoded JSON; a key that is missing is a KeyError."""
-        return cls(types=value["types"])
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(types=[typed(item, str) for item in typed(value["types"], list)])
 
 
 class Operations:
@@ -374,10 +414,13 @@ class Operations:
         Returns:
             Result: The answers, best first.
         """
-        value = self._transport(
-            "GET", "/answer", {"source": source, "relation": relation, "k": k, "only_new": only_new, "candidates": candidates}, None
+        return self._transport(
+            "GET",
+            "/answer",
+            {"source": source, "relation": relation, "k": k, "only_new": only_new, "candidates": candidates},
+            None,
+            Result.read,
         )
-        return Result.read(value)
 
     def answer_all(self, request: Request) -> Result | Results:
         """The best answers of a query, or of a list of up to 100. All or none are answered.
@@ -388,10 +431,13 @@ class Operations:
         Returns:
             Result | Results: The result of the query, or with queries the results in their order.
         """
-        value = self._transport("POST", "/answer", {}, {k: v for k, v in asdict(request).items() if v is not None})
-        if all(key in value for key in ["source", "relation", "answers"]):
-            return Result.read(value)
-        return Results.read(value)
+        return self._transport(
+            "POST",
+            "/answer",
+            {},
+            {k: v for k, v in asdict(request).items() if v is not None},
+            lambda value: (Result if all(key in value for key in ["source", "relation", "answers"]) else Results).read(value),
+        )
 
     def explain(
         self, source: str, relation: str, answer: str, *, k: int | None = None, walks: bool | None = None, drawing: bool | None = None
@@ -410,12 +456,15 @@ class Operations:
         Returns:
             Explanation: The paths, best first; none if the answer is the source or out of reach.
         """
-        value = self._transport(
-            "GET", "/explain", {"source": source, "relation": relation, "answer": answer, "k": k, "walks": walks, "drawing": drawing}, None
+        return self._transport(
+            "GET",
+            "/explain",
+            {"source": source, "relation": relation, "answer": answer, "k": k, "walks": walks, "drawing": drawing},
+            None,
+            Explanation.read,
         )
-        return Explanation.read(value)
 
-    def score(self, head: str, tail: str, *, relation: str | None = None, k: int | None = None) -> Triples:
+    def score(self, head: str, relation: str | None, tail: str, *, k: int | None = None) -> Triples:
         """How plausible a triple is, in the graph without it; without relation, the relations of a head and a tail.
 
         Args:
@@ -427,8 +476,7 @@ class Operations:
         Returns:
             Triples: The triple, or those of the relations.
         """
-        value = self._transport("GET", "/score", {"head": head, "relation": relation, "tail": tail, "k": k}, None)
-        return Triples.read(value)
+        return self._transport("GET", "/score", {"head": head, "relation": relation, "tail": tail, "k": k}, None, Triples.read)
 
     def entities(self, *, prefix: str | None = None, contains: str | None = None, count: int | None = None) -> Entities:
         """The entities whose names begin with a prefix, whatever the case of its letters; those with the prefix as it is
@@ -440,8 +488,7 @@ class Operations:
         Returns:
             Entities: The names.
         """
-        value = self._transport("GET", "/entities", {"prefix": prefix, "contains": contains, "count": count}, None)
-        return Entities.read(value)
+        return self._transport("GET", "/entities", {"prefix": prefix, "contains": contains, "count": count}, None, Entities.read)
 
     def entity(self, entity: str, *, neighbors: int | None = None, limit: int | None = None, offset: int | None = None) -> Entity:
         """What is known of an entity: its types, and its relations with the number of their facts, the most frequent
@@ -456,8 +503,9 @@ class Operations:
         Returns:
             Entity: The entity.
         """
-        value = self._transport("GET", "/entity", {"entity": entity, "neighbors": neighbors, "limit": limit, "offset": offset}, None)
-        return Entity.read(value)
+        return self._transport(
+            "GET", "/entity", {"entity": entity, "neighbors": neighbors, "limit": limit, "offset": offset}, None, Entity.read
+        )
 
     def facts(self, entity: str, relation: str, *, limit: int | None = None, offset: int | None = None) -> Facts:
         """The known facts of an entity with a relation: the entities at their other ends, in the order of their names.
@@ -472,8 +520,9 @@ class Operations:
         Returns:
             Facts: The facts.
         """
-        value = self._transport("GET", "/facts", {"entity": entity, "relation": relation, "limit": limit, "offset": offset}, None)
-        return Facts.read(value)
+        return self._transport(
+            "GET", "/facts", {"entity": entity, "relation": relation, "limit": limit, "offset": offset}, None, Facts.read
+        )
 
     def relations(self) -> Relations:
         """The names of all relations.
@@ -481,8 +530,7 @@ class Operations:
         Returns:
             Relations: The names.
         """
-        value = self._transport("GET", "/relations", {}, None)
-        return Relations.read(value)
+        return self._transport("GET", "/relations", {}, None, Relations.read)
 
     def types(self) -> Types:
         """The names of the entity types, for candidates; none if the dataset gives none.
@@ -490,8 +538,7 @@ class Operations:
         Returns:
             Types: The names.
         """
-        value = self._transport("GET", "/types", {}, None)
-        return Types.read(value)
+        return self._transport("GET", "/types", {}, None, Types.read)
 
     def health(self) -> Health:
         """Whether the server takes requests, and with which model.
@@ -499,8 +546,7 @@ class Operations:
         Returns:
             Health: It does.
         """
-        value = self._transport("GET", "/healthz", {}, None)
-        return Health.read(value)
+        return self._transport("GET", "/healthz", {}, None, Health.read)
 
     def metrics(self) -> str:
         """Counts and durations in the text format of Prometheus.
@@ -508,8 +554,7 @@ class Operations:
         Returns:
             str: The metrics.
         """
-        value = self._transport("GET", "/metrics", {}, None)
-        return value
+        return self._transport("GET", "/metrics", {}, None, lambda value: typed(value, str))
 
     def reload(self) -> Health:
         """Open the workspace's graph and model as they are now, for the requests that come from then on.
@@ -517,5 +562,4 @@ class Operations:
         Returns:
             Health: They are open.
         """
-        value = self._transport("POST", "/reload", {}, None)
-        return Health.read(value)
+        return self._transport("POST", "/reload", {}, None, Health.read)

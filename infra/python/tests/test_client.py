@@ -1,5 +1,6 @@
 """The client, against a server that the program runs, and its generator."""
 
+import contextlib
 import http.server
 import json
 import socket
@@ -45,7 +46,7 @@ def test_operations(server):
     known = client.answer("Joan Eibe", "cousin_of", k=1).answers[0]
     path = client.explain("Joan Eibe", "cousin_of", known.entity, k=1).paths[0]
     assert path.steps[0].from_ == "Joan Eibe" and path.steps[-1].to == known.entity
-    triple = client.score("Joan Eibe", best.entity, relation="cousin_of").triples[0]
+    triple = client.score("Joan Eibe", "cousin_of", best.entity).triples[0]
     assert triple.tail_score == pytest.approx(best.score)
     assert client.entities(prefix="joan e").entities == ["Joan Eibe"]
     assert len(client.relations().relations) == 12
@@ -102,6 +103,35 @@ def test_a_busy_server_is_tried_again():
         server.shutdown()
 
 
+def json_answer(body):
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.parametrize("begin", [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: ", b""])
+def test_timeout_bounds_the_whole_call(begin):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.sendall(begin)
+                while True:  # a body, or a header, without end
+                    connection.sendall(b" ")
+                    time.sleep(0.1)
+
+        threading.Thread(target=serve, daemon=True).start()
+        start = time.monotonic()
+        with pytest.raises(tagnet.ServeError, match=r"no answer from .*timed out"):
+            tagnet.Client(f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.7).types()
+        assert time.monotonic() - start < 3
+
+
+@pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://localhost/", "localhost:8080", "data:,x", ""])
+def test_a_url_is_of_http(url):
+    with pytest.raises(ValueError, match="it begins with http:// or https://"):
+        tagnet.Client(url)
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -109,6 +139,14 @@ def test_a_busy_server_is_tried_again():
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n<html>",
         b"HTTP/1.1 503 Busy\r\nRetry-After: Thu, 26 Nov 2026 11:00:00 GMT\r\nContent-Length: 4\r\n\r\nbusy",
         b"nonsense\r\n\r\n",
+        b"HTTP/1.1 503 Busy\r\nRetry-After: -5\r\nContent-Length: 4\r\n\r\nbusy",
+        b"HTTP/1.1 503 Busy\r\nRetry-After: nan\r\nContent-Length: 100\r\n\r\nbusy",
+        json_answer(b"[" * 100000),
+        json_answer(b'{"types": "abc"}'),
+        json_answer(b'{"types": [1]}'),
+        json_answer(b'{"types": null}'),
+        json_answer(b"[]"),
+        b'HTTP/1.1 404 No\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"error": 1}',
     ],
 )
 def test_what_does_not_answer_as_tagnet_is_an_error(answer):

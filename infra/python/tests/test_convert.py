@@ -39,14 +39,22 @@ def test_networkx_attributes():
         tagnet.from_networkx(graph.to_undirected(), "relation")
 
 
+@pytest.mark.parametrize("name", ["a\tb", "a\n", "a\rb", "\0"])
+def test_names_that_no_line_can_have_are_refused(tmp_path, name):
+    for number, column in enumerate(["head", "relation", "tail"]):
+        fact = ["a", "r", "b"]
+        fact[number] = name
+        with pytest.raises(ValueError, match=f"the {column} .* has a tab, a line break or NUL"):
+            tagnet.write_dataset(tmp_path / "d", train=[("a", "r", "b"), tuple(fact)])
+    assert not (tmp_path / "d").exists()
+
+
 def test_datasets_of_tables(tmp_path):
     frame = pd.DataFrame(FACTS, columns=["head", "relation", "tail"]).assign(source="somewhere")[["tail", "source", "head", "relation"]]
     tagnet.write_dataset(tmp_path, frame, test=FACTS[:1])
     assert pd.read_parquet(tmp_path / "train.parquet").values.tolist() == [list(fact) for fact in FACTS]
     tagnet.write_dataset(tmp_path, frame)
     assert not (tmp_path / "test.parquet").exists()
-    with pytest.raises(tagnet.CommandError, match="the head has a tab"):
-        workspace(tmp_path, [("A\tda", "knows", "Bo")])
     with pytest.raises(tagnet.CommandError, match=r"train\.parquet:2: "):
         workspace(tmp_path / "null", pd.DataFrame([*FACTS[:1], ("Ada", "knows", None)], columns=["head", "relation", "tail"]))
     with pytest.raises(ValueError, match="not enough values"):
