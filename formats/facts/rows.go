@@ -167,7 +167,7 @@ func (t *table) wrong(fields []string, text string) (reason, help string) {
 	case short:
 		return number + " instead of 3", "give every line a head, a relation and a tail, separated by commas"
 	case !t.o.Header && t.columns > 0 && len(fields) > t.columns:
-		return number + " instead of 3", "choose head, relation and tail with --columns, such as 1,2,3"
+		return number + " instead of 3", "choose head, relation and tail with --columns, such as 1,2,3, or by the names that a first line has"
 	case slices.Max(t.at[:]) >= len(fields):
 		return fmt.Sprintf("%s, but field %d is chosen", number, slices.Max(t.at[:])+1), "give every line the same fields, or choose others with --columns"
 	}
