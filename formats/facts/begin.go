@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"bufio"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -23,18 +22,13 @@ func Begins(ctx context.Context, url string, o Options) (comments int, heading b
 		return 0, false, err
 	}
 	defer file.Close()
-	_, comments, heading, err = begin(url, file, o)
-	return comments, heading, err
-}
-
-// begin is Begins of a text, which it returns unpacked.
-func begin(url string, r io.Reader, o Options) (text *bufio.Reader, comments int, heading bool, err error) {
-	if text, err = triples.Unpack(url, r); err != nil {
-		return nil, 0, false, err
+	text, err := triples.Unpack(url, file)
+	if err != nil {
+		return 0, false, err
 	}
 	start, err := text.Peek(startBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, 0, false, fmt.Errorf("reading %s: %w", url, err)
+		return 0, false, fmt.Errorf("reading %s: %w", url, err)
 	}
 	var lines [][]string // those that begin with #
 	for line := range strings.Lines(string(start)) {
@@ -50,12 +44,12 @@ func begin(url string, r io.Reader, o Options) (text *bufio.Reader, comments int
 		}
 		for _, comment := range lines {
 			if len(comment) >= 3 && !heading && !o.Header {
-				return text, 0, false, nil // facts, as far as one knows
+				return 0, false, nil // facts, as far as one knows
 			}
 		}
-		return text, len(lines), heading, nil
+		return len(lines), heading, nil
 	}
-	return text, 0, false, nil
+	return 0, false, nil
 }
 
 // split returns the fields of a line.

@@ -181,7 +181,7 @@ func Read(ctx context.Context, url string, o Options, each Each, bad Bad) (Count
 	text := storage.Interruptible(ctx, file) // a file may have many lines that are no facts
 	switch o.Format {
 	case TSV, CSV:
-		return readRows(url, text, o, checked, bad)
+		return readRows(ctx, url, text, o, checked, bad)
 	case JSONL:
 		return readObjects(url, text, o, checked, bad)
 	case NTriples, NQuads, Turtle:

@@ -2,10 +2,12 @@ package facts
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -124,6 +126,28 @@ func TestRDFOfOtherTools(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, found); diff != "" || len(got) != len(want) {
 			t.Errorf("%s: %d facts (-want +got):\n%s", c.name, len(got), diff)
+		}
+	}
+}
+
+// TestPackedTables reads tables whose names say that they are packed.
+func TestPackedTables(t *testing.T) {
+	for name, text := range map[string]string{"a.csv.gz": "# one\nhead,relation,tail\na,r,b\n", "a.tsv.gz": "# one\nhead\trelation\ttail\na\tr\tb\n"} {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		format := TSV
+		if strings.HasPrefix(name, "a.csv") {
+			format = CSV
+		}
+		got, bad, _, err := read(t, put(t, name, packed.String()), Options{Format: format})
+		if diff := cmp.Diff([]string{"3: a|r|b"}, got); diff != "" || err != nil || len(bad) > 0 {
+			t.Errorf("%s: bad lines %q, error %v, facts (-want +got):\n%s", name, bad, err, diff)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -182,34 +183,28 @@ func plural(n int, what string) string {
 }
 
 // readRows reads TSV, where quotation marks are part of names, or CSV, where they are not.
-func readRows(url string, r io.Reader, o Options, each Each, bad Bad) (Counts, error) {
-	text, comments, heading, err := begin(url, r, o)
+func readRows(ctx context.Context, url string, r io.Reader, o Options, each Each, bad Bad) (Counts, error) {
+	comments, heading, err := Begins(ctx, url, o)
 	if err != nil {
 		return Counts{}, err
 	}
-	for range comments {
-		if _, err := text.ReadSlice('\n'); err != nil {
-			return Counts{}, fmt.Errorf("reading %s: %w", url, err)
-		}
-	}
 	o.Header = o.Header || heading
 	t := &table{url: url, o: o, each: each, bad: bad}
-	err = eachRow(url, o.Format, "head, relation and tail", ", separated by tabs", text, func(line int, fields []string, text string) error {
-		return t.row(line+comments, fields, text)
-	}, func(b triples.BadLine) error {
-		b.Line += comments
-		return bad(b)
-	})
+	err = eachRow(url, o.Format, "head, relation and tail", ", separated by tabs", comments, r, t.row, bad)
 	return Counts{Comments: int64(comments), Unread: columnsOf(t.unread)}, err
 }
 
 // eachRow calls each for every row of CSV, or of TSV if the format is another, with the text that is shown of it, and
-// bad for what is none. The error of an empty text says which fields it needs and, of TSV, how they are separated.
-func eachRow(url string, format Format, fields, separated string, r io.Reader, each func(line int, fields []string, text string) error, bad Bad) error {
+// bad for what is none. The first lines, so many comments, are skipped. The error of an empty text says which fields it needs and, of TSV, how
+// they are separated.
+func eachRow(url string, format Format, fields, separated string, comments int, r io.Reader, each func(line int, fields []string, text string) error, bad Bad) error {
 	if format == CSV {
-		return eachRecord(url, fields, r, func(line int, fields []string) error { return each(line, fields, strings.Join(fields, ",")) }, bad)
+		return eachRecord(url, fields, comments, r, func(line int, fields []string) error { return each(line, fields, strings.Join(fields, ",")) }, bad)
 	}
 	return triples.ReadLines(url, fields+separated, r, func(line int, text []byte) error {
+		if line <= comments {
+			return nil
+		}
 		return each(line, strings.Split(string(text), "\t"), string(text))
 	}, bad)
 }
@@ -217,10 +212,15 @@ func eachRow(url string, format Format, fields, separated string, r io.Reader, e
 // eachRecord calls each for every record of CSV with the number of its first line, and bad for what is none. The
 // separator is a comma, or a semicolon if the first line has semicolons only, as spreadsheets write it where the
 // comma is a decimal sign. fields says, in the error of an empty text, what a record has.
-func eachRecord(url, fields string, r io.Reader, each func(line int, fields []string) error, bad Bad) error {
+func eachRecord(url, fields string, comments int, r io.Reader, each func(line int, fields []string) error, bad Bad) error {
 	text, err := triples.Unpack(url, r)
 	if err != nil {
 		return err
+	}
+	for range comments {
+		if _, err := text.ReadSlice('\n'); err != nil {
+			return fmt.Errorf("reading %s: %w", url, err)
+		}
 	}
 	start, err := text.Peek(startBytes)
 	if len(start) == 0 {
@@ -234,7 +234,7 @@ func eachRecord(url, fields string, r io.Reader, each func(line int, fields []st
 	records.FieldsPerRecord, records.ReuseRecord = -1, true
 	first, _, _ := strings.Cut(string(start), "\n")
 	records.Comma = comma(first)
-	last := 0 // line of the previous record
+	last := comments // line of the previous record
 	for {
 		limited.left = maxRecord
 		fields, err := records.Read()
@@ -245,8 +245,8 @@ func eachRecord(url, fields string, r io.Reader, each func(line int, fields []st
 		case errors.Is(err, errLongRecord):
 			return triples.BadLine{File: url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine), Remedy: "check for a missing quotation mark"}
 		case errors.As(err, &wrong):
-			b := triples.BadLine{File: url, Line: wrong.StartLine, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "), Remedy: `write a quotation mark within a quoted field twice, and quote fields that have one`}
-			last = wrong.Line
+			b := triples.BadLine{File: url, Line: wrong.StartLine + comments, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "), Remedy: `write a quotation mark within a quoted field twice, and quote fields that have one`}
+			last = wrong.Line + comments
 			if err := bad(b); err != nil {
 				return err
 			}
@@ -255,6 +255,7 @@ func eachRecord(url, fields string, r io.Reader, each func(line int, fields []st
 			return fmt.Errorf("reading %s: %w", url, err)
 		}
 		last, _ = records.FieldPos(0)
+		last += comments
 		if err := each(last, fields); err != nil {
 			return err
 		}
@@ -283,7 +284,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 
 // ReadTable calls each for every line of a text of pairs, such as types or labels: TSV, or CSV if its name says so.
 func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
-	return eachRow(url, format, "two fields", ", separated by a tab", r, func(line int, fields []string, text string) error {
+	return eachRow(url, format, "two fields", ", separated by a tab", 0, r, func(line int, fields []string, text string) error {
 		reason, remedy := "", "give every line two fields"
 		if len(fields) < 2 {
 			reason = plural(len(fields), "field") + " instead of 2"
