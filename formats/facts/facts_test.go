@@ -161,8 +161,9 @@ func TestUnreadColumns(t *testing.T) {
 		want       []Column
 	}{
 		"labels":          {"a.tsv", "a\tr\tb\t1\na\tr\tc\t-1\nb\tr\tc\t-1\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 2}}},
-		"labels of CSV":   {"a.csv", "label,head,relation,tail\n0,a,r,b\n1,a,r,c\n", Options{Format: CSV, Header: true}, []Column{{"label", 1}}},
-		"words":           {"a.csv", "a,r,b,true\na,r,c,false\n", Options{Format: CSV, Columns: chosen}, []Column{{"column 4", 1}}},
+		"labels of CSV":   {"a.csv", "label,head,relation,tail\n0,a,r,b\n1,a,r,c\n1,b,r,c\n", Options{Format: CSV, Header: true}, []Column{{"label", 1}}},
+		"words":           {"a.csv", "a,r,b,true\na,r,c,false\nb,r,c,true\n", Options{Format: CSV, Columns: chosen}, []Column{{"column 4", 1}}},
+		"two rows":        {"a.tsv", "a\tr\tb\t1\na\tr\tc\t0\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
 		"true facts":      {"a.tsv", "a\tr\tb\t1\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
 		"numbers":         {"a.tsv", "a\tr\tb\t1\na\tr\tc\t0\na\tr\td\t2\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
 		"keys":            {"a.jsonl", `{"h":"a","r":"r","t":"b","year":2020}` + "\n", Options{Format: JSONL}, []Column{{"year", 0}}},
@@ -205,6 +206,7 @@ func TestBadRows(t *testing.T) {
 		}, ""},
 		{"RDF-star in Turtle", "a.ttl", "@prefix : <http://a/> .\n<<\n:b :r :c >> :r :d .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil, "FILE:2: not Turtle: a statement about a statement (RDF-star), which is not read; leave it out: "},
 		{"RDF-star as an object", "a.ttl", "@prefix : <http://a/> .\n:b :r <<( :b :r :c )>> .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil, "FILE:2: not Turtle: a statement about"},
+		{"RDF-star as a name", "a.ttl", "@prefix : <http://a/> .\n:b :r :c ~ :d .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c"}, nil, "FILE:2: not Turtle: a statement about"},
 		{"RDF-star as an annotation", "a.ttl", "@prefix : <http://a/> .\n:b :r :c {| :r :d |} .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c"}, nil, "FILE:2: not Turtle: a statement about"},
 		{"names of columns are facts", "a.csv", "h,r,t\n", Options{Format: CSV, NoHeader: true}, []string{"1: h|r|t"}, nil, ""},
 		{"too many", "a.csv", "a,r,b,c\na,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, []string{"FILE:1: 4 fields instead of 3; choose head, relation and tail with --columns"}, ""},

@@ -54,7 +54,7 @@ func columnsOf(columns []unread) (list []Column) {
 		c := Column{Name: u.name}
 		for right, wrong := range falseLabels {
 			for _, label := range wrong {
-				if len(u.values) == 2 && u.values[right] > 0 {
+				if len(u.values) == 2 && u.values[right] > 0 && u.values[right]+u.values[label] > 2 {
 					c.False += u.values[label]
 				}
 			}

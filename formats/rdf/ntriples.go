@@ -92,7 +92,7 @@ func parseLine(text string, quads bool) (s Statement, found bool, err error) {
 	return s, true, nil
 }
 
-// errStar is the error of a statement that stands for another, in << >> or {| |}.
+// errStar is the error of a statement that stands for another, in << >>, {| |} or ~.
 var errStar = errors.New("a statement about a statement (RDF-star), which is not read")
 
 const starRemedy = "leave it out: riot --output=ntriples FILE | grep -v '<<' > facts.nt keeps the others"

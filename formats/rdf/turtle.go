@@ -172,7 +172,7 @@ func (p *turtle) predicates(subject Term, dot bool) {
 		switch p.peek() {
 		case ';':
 		case closing:
-		case '{':
+		case '{', '~':
 			p.fail("%v", errStar)
 		case end:
 			p.fail("the file ends within a statement")

@@ -211,7 +211,7 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 		list = append(list, plural(s.Conversion.Headers, "first line")+" with the names of columns")
 	}
 	if s.Conversion != nil && s.Conversion.Comments > 0 {
-		list = append(list, plural(s.Conversion.Comments, "first line")+" that begin with #")
+		list = append(list, plural(s.Conversion.Comments, "line")+" of comments")
 	}
 	if s.Conversion != nil && s.Conversion.Literals > 0 {
 		list = append(list, plural(s.Conversion.Literals, "statement")+" whose object is a literal")

@@ -240,8 +240,8 @@ func TestHeader(t *testing.T) {
 	}{
 		"usual names":       {with("head\trelation\ttail\n"), "", "left out: 3 first lines with the names of columns\n", nil},
 		"in one file":       {map[string]string{"train.txt": small()["train.txt"], "valid.txt": "Subject\tpredicate\tobject\n" + small()["valid.txt"], "test.txt": small()["test.txt"]}, "", "left out: 1 first line with the names of columns\n", nil},
-		"below comments":    {with("# one\n# two\nnode1\tlabel\tnode2\n"), "", "left out: 3 first lines with the names of columns, 6 first lines that begin with #\n", nil},
-		"comments alone":    {with("# one\n"), "", "left out: 3 first lines that begin with #\n", nil},
+		"below comments":    {with("# one\n# two\nnode1\tlabel\tnode2\n"), "", "left out: 3 first lines with the names of columns, 6 lines of comments\n", nil},
+		"comments alone":    {with("# one\n"), "", "left out: 3 lines of comments\n", nil},
 		"further columns":   {map[string]string{"train.csv": "head,relation,tail,since\na,r,b,2020\nb,r,a,1990\n", "test.tsv": "a\tr\ta\t1\nb\tr\tb\t-1\n"}, "", "columns that are not read: since, column 4\n  warning: column 4 has the labels of true and false facts, and 1 line of false ones became facts", []string{"--columns", "1,2,3"}},
 		"other names":       {with("who\twhat\twhom\r\n"), "train.txt", "its words occur in no other line", nil},
 		"in one CSV":        {one, "all.csv", "its words occur in no other line", []string{"--split", "60,20,20"}},
