@@ -242,7 +242,7 @@ func TestHeader(t *testing.T) {
 		"in one file":       {map[string]string{"train.txt": small()["train.txt"], "valid.txt": "Subject\tpredicate\tobject\n" + small()["valid.txt"], "test.txt": small()["test.txt"]}, "", "left out: 1 first line with the names of columns\n", nil},
 		"below comments":    {with("# one\n# two\nnode1\tlabel\tnode2\n"), "", "left out: 3 first lines with the names of columns, 6 lines of comments\n", nil},
 		"comments alone":    {with("# one\n"), "", "left out: 3 lines of comments\n", nil},
-		"further columns":   {map[string]string{"train.csv": "head,relation,tail,since\na,r,b,2020\nb,r,a,1990\n", "test.tsv": "a\tr\ta\t1\nb\tr\tb\t-1\n"}, "", "columns that are not read: since, column 4\n  warning: column 4 has the labels of true and false facts, and 1 line of false ones became facts", []string{"--columns", "1,2,3"}},
+		"further columns":   {map[string]string{"train.csv": "head,relation,tail,since\na,r,b,2020\nb,r,a,1990\n", "test.tsv": "a\tr\ta\t1\nb\tr\tb\t-1\na\tr\tb\t1\n"}, "", "columns that are not read: since, column 4\n  warning: column 4 has the labels of true and false facts, and 1 line of false ones became facts", []string{"--columns", "1,2,3"}},
 		"other names":       {with("who\twhat\twhom\r\n"), "train.txt", "its words occur in no other line", nil},
 		"in one CSV":        {one, "all.csv", "its words occur in no other line", []string{"--split", "60,20,20"}},
 		"the same fact":     {with("dora\tparent\tanna\n"), "", "", nil},
@@ -279,6 +279,9 @@ func TestSplitFile(t *testing.T) {
 	out := pipelinetest.Succeed(t, Pipeline(), append(flags, file)...)
 	if !strings.Contains(out, "to training, ") || !strings.Contains(out, "near-inverse relations: 2 of 3; facts of such relations about the same two entities are on the same side\n  in training a model would look such facts up") || strings.Contains(out, "not read") || strings.Contains(out, "warning") {
 		t.Errorf("%s", out)
+	}
+	if other := pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", file, "--split", "80,15,15"); !strings.Contains(other, "--split 80,15,15 adds up to 110: the shares are 72.7%, 13.6% and 13.6%\n") || strings.Contains(out, "adds up") {
+		t.Errorf("shares that add up to 110: %s", other)
 	}
 	want := factTables(t, w)
 	if again := pipelinetest.Succeed(t, Pipeline(), append(flags, file)...); !strings.Contains(again, "is complete") || !strings.Contains(again, "near-inverse") {
