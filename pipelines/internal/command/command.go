@@ -92,7 +92,33 @@ type Environment struct {
 // Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
 // comes when a terminal is closed, cancel the context, unless the pipeline Serves; a second one ends the process at once.
 func Main(p Pipeline) {
-	os.Exit(Run(interruptible(p), p, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(printed(os.Stdout, os.Stderr, func(out io.Writer) int { return Run(interruptible(p), p, os.Args[1:], out, os.Stderr) }))
+}
+
+// printed calls what prints, and returns its exit code, or ExitFailure if not all could be printed.
+func printed(out, stderr io.Writer, run func(out io.Writer) int) int {
+	w := &firstError{Writer: out}
+	code := run(w)
+	if code == ExitOK && w.err != nil {
+		fmt.Fprintln(stderr, OneLine(fmt.Errorf("printing: %w", w.err)))
+		return ExitFailure
+	}
+	return code
+}
+
+// firstError keeps the first error of a writer.
+type firstError struct {
+	io.Writer
+	err error
+}
+
+// Write writes.
+func (w *firstError) Write(text []byte) (int, error) {
+	n, err := w.Writer.Write(text)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // Run runs a pipeline with the given arguments and returns its exit code. Several runs may

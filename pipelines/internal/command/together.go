@@ -38,7 +38,7 @@ type Other struct {
 func (t Together) others() []Other {
 	return append(slices.Clone(t.Others), Other{Name: "completion", Does: "prints a script that completes this program's command lines in a shell", Argument: strings.Join(shells, "|"),
 		Main: func(words string, arguments []string) int {
-			return t.completion(words, arguments, os.Stdout, os.Stderr)
+			return printed(os.Stdout, os.Stderr, func(out io.Writer) int { return t.completion(words, arguments, out, os.Stderr) })
 		}})
 }
 
@@ -57,10 +57,15 @@ func (t Together) Main() {
 		_ = flag.CommandLine.Parse(arguments) // exits if it fails
 		InitBeam()                            // does not return
 	}
-	p, rest, code := t.choose(arguments, os.Stdout, os.Stderr)
-	if p != nil {
-		code = Run(interruptible(*p), *p, rest, os.Stdout, os.Stderr)
-	} else if len(rest) > 0 {
+	var p *Pipeline
+	var rest []string
+	code := printed(os.Stdout, os.Stderr, func(out io.Writer) (code int) {
+		if p, rest, code = t.choose(arguments, out, os.Stderr); p != nil {
+			code = Run(interruptible(*p), *p, rest, out, os.Stderr)
+		}
+		return code
+	})
+	if p == nil && len(rest) > 0 {
 		others := t.others()
 		at := slices.IndexFunc(others, func(o Other) bool { return o.Name == rest[0] })
 		code = others[at].Main(started()+" "+rest[0], rest[1:])
