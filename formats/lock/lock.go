@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -98,7 +99,9 @@ func Acquire(ctx context.Context, folder, command string, force bool) (Lock, err
 		if owner := holder(ctx, folder, current); owner != nil && !force {
 			return Lock{}, &Held{Folder: folder, Owner: *owner}
 		}
+		waits := time.AfterFunc(silence, func() { slog.Warn(waiting(folder, current)) })
 		swapped, err := storage.CompareAndSwap(ctx, l.URL, current, content)
+		waits.Stop()
 		if err != nil {
 			return Lock{}, fmt.Errorf("locking %s: %w", folder, err)
 		}
@@ -107,6 +110,19 @@ func Acquire(ctx context.Context, folder, command string, force bool) (Lock, err
 		}
 		force = false // another run was faster
 	}
+}
+
+// silence is how long Acquire waits for a lock file that another process is changing, or was stopped at, before it says so.
+const silence = 2 * time.Second
+
+// waiting says what Acquire waits for, and who holds the lock, since when.
+func waiting(folder string, content []byte) string {
+	text := "waiting for the lock file of " + folder + ", which another process is changing or was stopped at"
+	var o Owner
+	if json.Unmarshal(content, &o) != nil || o.Process == 0 {
+		return text
+	}
+	return text + ": " + remedy.Without(&Held{Folder: folder, Owner: o})
 }
 
 // CheckFree returns a *Held error if a run that may be alive holds the lock of a folder.
