@@ -169,7 +169,15 @@ func (e *evidence) missing(section, what string, command workspace.Command, err 
 
 // missingSplit notes the gap that an unreadable split leaves.
 func (e *evidence) missingSplit(split string, command workspace.Command, err error, shown content) {
-	e.missing(shown.section, fmt.Sprintf("The %s of the %s split cannot be shown", shown.what, split), command, err)
+	e.unreadable(shown.section, fmt.Sprintf("The %s of the %s split", shown.what, split), command, err)
+}
+
+// unreadable notes that something cannot be shown, with the reason, which for a file that lacks is its name.
+func (e *evidence) unreadable(section, what string, command workspace.Command, err error) {
+	e.missing(section, what+" cannot be shown", command, err)
+	if g := &e.gaps[section][len(e.gaps[section])-1]; g.Problem == "" && err != nil {
+		g.Problem = err.Error()
+	}
 }
 
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
@@ -197,7 +205,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 	}
 	switch {
 	case err != nil && unfinished == nil:
-		e.missing(trainingSection, "The training log cannot be shown", train.With("--force"), err)
+		e.unreadable(trainingSection, "The training log", train.With("--force"), err)
 	case err != nil:
 		e.missing(trainingSection, e.withoutTraining(ctx), train, err)
 	}
@@ -207,7 +215,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 	}
 	r, err := checkpoint.Folder(w.Checkpoints()).Record(ctx, e.best)
 	if err != nil {
-		e.missing(configurationSection, "The record of the best checkpoint cannot be shown", train, err)
+		e.unreadable(configurationSection, "The record of the best checkpoint", train, err)
 		return
 	}
 	e.checkpoint = &r

@@ -65,7 +65,7 @@ func (e *evidence) readProtocols(ctx context.Context) {
 			v.of, err = e.checkBest(ctx, name, command)
 		}
 		if err != nil {
-			e.missing(evaluationSection, "The metrics of the protocol "+name+" cannot be shown", command, err)
+			e.unreadable(evaluationSection, "The metrics of the protocol "+name, command, err)
 			continue
 		}
 		e.protocols = append(e.protocols, v)

@@ -36,6 +36,10 @@ func TestInBrowser(t *testing.T) {
 			t.Errorf("at %d the page is %d pixels too wide", width, n)
 		}
 	}
+	p.Resize(400, 900)
+	if cut := browsertest.Evaluate[int](p, `(n => n.scrollWidth - n.clientWidth)(document.querySelector("nav"))`); cut > 0 {
+		t.Errorf("%d pixels of the navigation are cut off at 400", cut)
+	}
 	// Tables between figures fit; wider ones scroll in a box of their own.
 	p.Resize(900, 900)
 	if clipped := browsertest.Evaluate[[]string](p, `[...document.querySelectorAll("figure .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); len(clipped) > 0 {

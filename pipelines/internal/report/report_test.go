@@ -186,6 +186,19 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// TestAGapHasAReason checks that what cannot be shown because its file is missing says so.
+func TestAGapHasAReason(t *testing.T) {
+	f := fixture{t, workspace.New(t.TempDir()), 3, 12}
+	f.all()
+	if err := os.Remove(f.workspace.Path("runs/main/evaluation/test/metrics.json")); err != nil {
+		t.Fatal(err)
+	}
+	page, output := run(t, f.workspace.Root())
+	if !strings.Contains(output, "not shown: The metrics of the test split cannot be shown (") || !strings.Contains(page, "The metrics of the test split cannot be shown: ") {
+		t.Errorf("it gives no reason: %s", output)
+	}
+}
+
 // TestUnfinishedTraining checks that the page says so as long as the checkpoints have no manifest. The
 // best checkpoint may be older than the present number of epochs.
 func TestUnfinishedTraining(t *testing.T) {
