@@ -133,6 +133,9 @@ func TestDivide(t *testing.T) {
 		if len(seen) != len(d.facts) {
 			t.Errorf("%s: %d facts are divided, want %d", m.Name, len(seen), len(d.facts))
 		}
+		if slices.Equal(divide(d.facts, 1).Missing, s.Missing) {
+			t.Errorf("%s: another seed leaves out the same facts", m.Name)
+		}
 		for _, part := range []struct {
 			name  string
 			facts []Fact
