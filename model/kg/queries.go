@@ -15,21 +15,33 @@ import (
 
 // ReadQueries reads a table of queries, which may have no answers. It checks no ids.
 func ReadQueries(ctx context.Context, url string) ([]graph.Query, error) {
-	return readQueries(ctx, url, tables.EachQuery)
+	return readRows(ctx, url, tables.EachQuery, queryOf)
 }
 
-// readQueries reads a table of queries by a function that calls each for each of them.
-func readQueries(ctx context.Context, url string, every func(ctx context.Context, url string, each func(source, relation, answer int32) error) error) ([]graph.Query, error) {
-	rows, err := tables.CountQueries(ctx, url)
+func queryOf(source, relation, answer int32) graph.Query {
+	return graph.Query{Source: source, Relation: relation, Answer: answer}
+}
+
+// factOf returns the fact of a row of the training facts, each of which is the query for its tail.
+func factOf(head, relation, tail int32) graph.Fact {
+	return graph.Fact{Head: head, Relation: relation, Tail: tail}
+}
+
+// eachRow is tables.EachQuery, or EachAnswered, which takes no row without an answer.
+type eachRow func(ctx context.Context, url string, each func(source, relation, answer int32) error) error
+
+// readRows reads a table of queries, and makes something of each row.
+func readRows[T any](ctx context.Context, url string, every eachRow, made func(source, relation, answer int32) T) ([]T, error) {
+	count, err := tables.CountQueries(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	queries := make([]graph.Query, 0, rows)
+	rows := make([]T, 0, count)
 	err = every(ctx, url, func(source, relation, answer int32) error {
-		queries = append(queries, graph.Query{Source: source, Relation: relation, Answer: answer})
+		rows = append(rows, made(source, relation, answer))
 		return nil
 	})
-	return queries, err
+	return rows, err
 }
 
 // WriteQueries writes a table of queries.
@@ -45,20 +57,6 @@ func WriteQueries(ctx context.Context, url string, queries []graph.Query) error 
 		}
 	}
 	return w.Commit()
-}
-
-// readFacts reads the table of the training facts, each of which is the query for its tail.
-func readFacts(ctx context.Context, url string) ([]graph.Fact, error) {
-	rows, err := tables.CountQueries(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	facts := make([]graph.Fact, 0, rows)
-	err = tables.EachAnswered(ctx, url, func(head, relation, tail int32) error {
-		facts = append(facts, graph.Fact{Head: head, Relation: relation, Tail: tail})
-		return nil
-	})
-	return facts, err
 }
 
 // CountQueries returns the number of queries of a split of a graph/ folder, both of each fact. It reads the frame of their table only.
@@ -97,11 +95,11 @@ func (k *KG) lockedFacts(ctx context.Context) ([]graph.Fact, error) {
 		return k.facts, nil
 	}
 	url := storage.Join(k.folder, QueriesFile("train"))
-	facts, err := readFacts(ctx, url)
+	facts, err := readRows(ctx, url, tables.EachAnswered, factOf)
 	if err = k.confirm(ctx, err); err != nil {
 		return nil, err
 	}
-	facts = k.ids.facts(facts)
+	facts = renumber(k.ids, facts, relationOfFact)
 	g := k.Train.Graph
 	for i, f := range facts {
 		if int(max(f.Head, f.Tail)) >= g.Entities || int(f.Relation) >= g.BaseRelations {
@@ -137,11 +135,11 @@ func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error)
 		return queriesOf(facts, int32(len(k.Relations))), err
 	}
 	url := storage.Join(k.folder, QueriesFile(split))
-	queries, err := readQueries(ctx, url, tables.EachAnswered)
+	queries, err := readRows(ctx, url, tables.EachAnswered, queryOf)
 	if err = k.confirm(ctx, err); err != nil {
 		return nil, err
 	}
-	queries = k.ids.queries(queries)
+	queries = renumber(k.ids, queries, relationOfQuery)
 	g := k.Of(split).Graph
 	for i, q := range queries {
 		if int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {

@@ -52,9 +52,9 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out.facts = ids.facts(k.facts)
+	out.facts = renumber(ids, k.facts, relationOfFact)
 	for split, queries := range k.queries {
-		out.queries[split] = ids.queries(queries)
+		out.queries[split] = renumber(ids, queries, relationOfQuery)
 	}
 	return out, nil
 }
@@ -120,33 +120,25 @@ func (ids renumbering) of(relation int32) int32 {
 	return ids[relation]
 }
 
-// facts returns the facts that are left, in their order.
-func (ids renumbering) facts(all []graph.Fact) []graph.Fact {
+// renumber returns the rows whose relations are left, in their order. relation points to that of a row.
+func renumber[T any](ids renumbering, all []T, relation func(*T) *int32) []T {
 	if ids == nil {
 		return all
 	}
-	var left []graph.Fact
-	for _, f := range all {
-		if f.Relation = ids.of(f.Relation); f.Relation >= 0 {
-			left = append(left, f)
+	var left []T
+	for _, row := range all {
+		left = append(left, row)
+		r := relation(&left[len(left)-1])
+		if *r = ids.of(*r); *r < 0 {
+			left = left[:len(left)-1]
 		}
 	}
 	return left
 }
 
-// queries returns the queries that are left, in their order.
-func (ids renumbering) queries(all []graph.Query) []graph.Query {
-	if ids == nil {
-		return all
-	}
-	var left []graph.Query
-	for _, q := range all {
-		if q.Relation = ids.of(q.Relation); q.Relation >= 0 {
-			left = append(left, q)
-		}
-	}
-	return left
-}
+func relationOfFact(f *graph.Fact) *int32 { return &f.Relation }
+
+func relationOfQuery(q *graph.Query) *int32 { return &q.Relation }
 
 // answers returns the known answers that are left, in their order.
 func (ids renumbering) answers(all tables.Answers) (left tables.Answers) {
