@@ -93,7 +93,7 @@ type draft struct {
 	random *rand.Rand
 	facts  []Fact
 	known  map[Fact]bool
-	// refused are what rules conclude although it is false.
+	// refused has the false facts that rules conclude.
 	refused map[Fact]bool
 	// symmetric are the relations whose facts hold in both directions.
 	symmetric map[string]bool

@@ -59,7 +59,7 @@ var (
 	}
 )
 
-// The names of the hierarchy, of which the adjectives are those of its levels.
+// The names of the hierarchy: a level of terms has adjectives of its own.
 var (
 	partNames      = []string{"bearing", "blade", "gear", "hinge", "lamp", "lock", "nozzle", "pump", "spring", "switch", "valve", "wheel"}
 	partAdjectives = [][]string{

@@ -74,7 +74,7 @@ func ReadLabels(ctx context.Context, url string) (*Labels, error) {
 	return l, l.distinguish(lines)
 }
 
-// distinguish gives ids with the same label different names. lines are those of the ids.
+// distinguish gives ids with the same label different names. lines has the number of the line of each id.
 func (l *Labels) distinguish(lines map[string]int) error {
 	count := map[string]int{}
 	for _, label := range l.names {

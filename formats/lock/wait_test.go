@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// said is what a log was written, and tells when it is.
+// said receives the lines that are written to a log.
 type said chan string
 
 func (s said) Write(text []byte) (int, error) {

@@ -74,13 +74,13 @@ func (s several) Close() error {
 // scorers has a scorer for each of several devices.
 type scorers []answer.Scorer
 
-// share is how many queries a device is given at a time: as many as it computes together.
-const share = 64
+// Together is how many queries each of several devices is given at a time: as many as a device computes together where its memory suffices.
+const Together = 64
 
 // Score deals the queries out. No answer depends on the device that gives it, nor on what others have; the error is that of the first query
 // that has one.
 func (s scorers) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
-	parts := slices.Collect(slices.Chunk(queries, share))
+	parts := slices.Collect(slices.Chunk(queries, Together))
 	scored, errs := make([]*answer.Scored, len(parts)), make([]error, len(parts))
 	parallel.Workers(min(len(s), len(parts)), len(parts), func(device, part int) {
 		scored[part], errs[part] = s[device].Score(ctx, parts[part], list)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tagnet/formats/reach"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -17,7 +18,7 @@ import (
 )
 
 // Together is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends on it.
-const Together = 64
+const Together = accelerator.Together
 
 // Scorer scores all entities as answers of queries, on a device. It is not safe for concurrent use.
 type Scorer struct{ *engine }
