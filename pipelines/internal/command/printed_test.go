@@ -28,11 +28,13 @@ func TestWhatCannotBePrintedIsAFailure(t *testing.T) {
 		"help":     {[]string{"-h"}, ExitFailure, "printing: no space left on device\n"},
 		"misuse":   {[]string{"--runner", "flinc"}, ExitUsage, "--runner is flinc: want "},
 	} {
-		deadEndpoint(t)
-		var stderr bytes.Buffer
-		code := printed(fullDisk{}, &stderr, func(out io.Writer) int { return Run(t.Context(), p, c.arguments, out, &stderr) })
-		if code != c.code || !bytes.HasPrefix(stderr.Bytes(), []byte(c.says)) {
-			t.Errorf("%s: exit code %d, want %d; it says %q, want %q", name, code, c.code, &stderr, c.says)
-		}
+		t.Run(name, func(t *testing.T) {
+			deadEndpoint(t) // which restores the runner that a case sets
+			var stderr bytes.Buffer
+			code := printed(fullDisk{}, &stderr, func(out io.Writer) int { return Run(t.Context(), p, c.arguments, out, &stderr) })
+			if code != c.code || !bytes.HasPrefix(stderr.Bytes(), []byte(c.says)) {
+				t.Errorf("exit code %d, want %d; it says %q, want %q", code, c.code, &stderr, c.says)
+			}
+		})
 	}
 }
