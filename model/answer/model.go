@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"tagnet/model/answer/probability"
 	"tagnet/model/calibration"
 	"tagnet/model/configuration"
 	"tagnet/model/explanation"
@@ -38,6 +40,10 @@ type Model struct {
 	watch   func(queries int, took time.Duration) // of the pool
 	explain *explanation.Explainer
 	once    sync.Once // of Relations
+
+	fitted      atomic.Pointer[probability.Model] // nil as long as there are no probabilities
+	around      sync.Once                         // of surrounding
+	surrounding *probability.Surroundings
 }
 
 // Means are what a model computes with.

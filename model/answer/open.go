@@ -54,6 +54,7 @@ func Over(graph *kg.KG, weights *pretrained.Weights, on Means) (*Model, error) {
 	m.Unused, m.Folder = unused, weights.Folder
 	if m.Folder == "" {
 		m.Record.Origin = &weights.Origin
+		m.Record.Epoch, m.Record.Step, m.Record.Partial, m.Record.Valid = 0, 0, nil, nil // those of another graph
 		return m, m.Detach()
 	}
 	return m, nil
@@ -78,7 +79,11 @@ func New(graph *kg.KG, r checkpoint.Record, p *parameters.Set[float32], on Means
 
 // Of returns the model whose queries are about the graph of a split.
 func (m *Model) Of(split string) *Model {
-	view := m.KG.Of(split)
+	return m.over(m.KG.Of(split))
+}
+
+// over returns the model whose queries are about a graph of KG.
+func (m *Model) over(view *kg.View) *Model {
 	if view == m.View {
 		return m
 	}

@@ -216,7 +216,11 @@ func (t *thread) results(q Request, scores []float32, list ranking.Selection) Ra
 	if list.K > 0 {
 		t.top = list.Top(scores, q.Source, q.Known, t.top)
 		for _, c := range t.top {
-			out.Best = append(out.Best, Candidate{c.Entity, c.Score, q.IsKnown(c.Entity), t.distance(c.Entity)})
+			candidate := Candidate{Entity: c.Entity, Score: c.Score, Known: q.IsKnown(c.Entity), Distance: t.distance(c.Entity)}
+			if list.Ranks {
+				candidate.Rank = q.RankOf(c.Entity, scores).Pessimistic
+			}
+			out.Best = append(out.Best, candidate)
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"tagnet/model/answer/probability"
 	"tagnet/model/calibration"
 	"tagnet/model/graph"
 )
@@ -49,6 +50,38 @@ type Side struct {
 	Rank  int64
 	// Probability is the calibrated one, or nil without a calibration.
 	Probability *float64
+}
+
+// Observed is a triple with what its two queries say of it.
+type Observed struct {
+	// Number is that of the Triple.
+	Number int64
+	probability.Observation
+}
+
+// Observed returns the triples of the queries of TripleRequests, by number.
+func (s *Scored) Observed() []Observed {
+	var tails, heads []Observed
+	for _, q := range s.Queries {
+		for _, r := range q.Results {
+			o, side := Observed{Number: r.Row / 2}, probability.Side{Score: r.Score, Rank: r.Rank.Pessimistic}
+			if r.Row%2 == 1 {
+				o.Heads = side
+				heads = append(heads, o)
+				continue
+			}
+			o.Fact = graph.Fact{Head: q.Source, Relation: q.Relation, Tail: r.Answer}
+			o.Tails, o.Hops = side, r.Distance
+			tails = append(tails, o)
+		}
+	}
+	byNumber := func(a, b Observed) int { return cmp.Compare(a.Number, b.Number) }
+	slices.SortFunc(tails, byNumber)
+	slices.SortFunc(heads, byNumber)
+	for i := range tails {
+		tails[i].Heads = heads[i].Heads
+	}
+	return tails
 }
 
 // Triples returns the triples of the queries of TripleRequests, by number. c, which may be nil, gives their probabilities.

@@ -13,6 +13,8 @@ type Selection struct {
 	// Candidates are the only entities that are listed, ascending; nil allows all.
 	Candidates []int32
 	Known      Known
+	// Ranks is set if the filtered ranks of listed answers are wanted, too.
+	Ranks bool
 }
 
 // Known says what becomes of known answers, and of the source of the query.

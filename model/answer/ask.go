@@ -1,0 +1,153 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"tagnet/model/answer/probability"
+	"tagnet/model/graph"
+)
+
+// Asking says which answers to questions are wanted.
+type Asking struct {
+	// Best is the number of best new answers of a question.
+	Best int
+	// Among are the only entities that may be answers, ascending; nil allows all.
+	Among []int32
+	// Known is set if known answers are wanted, too: those of the highest scores, at most MostKnown of a question.
+	Known bool
+	// Estimator gives probabilities; nil gives none.
+	Estimator *probability.Estimator
+	// Done is that of Observe.
+	Done func(queries int)
+}
+
+// MostKnown is the most known answers of a question that are listed.
+const MostKnown = 100
+
+// Answers are those of a question, best first: the surest where there are probabilities, else those of the highest scores.
+type Answers struct {
+	List []Judged
+	// Unlisted is the number of known answers that are not listed.
+	Unlisted int
+}
+
+// Judged is a fact that is an answer, observed in the graph without it.
+type Judged struct {
+	probability.Observation
+	// Estimate is zero without an Estimator.
+	probability.Estimate
+	// Known reports whether it is a known fact.
+	Known bool
+}
+
+// Entity returns the answer to a question with the relation.
+func (j *Judged) Entity(relation int32) int32 {
+	if relation == j.Relation {
+		return j.Tail
+	}
+	return j.Head
+}
+
+// Asked returns the side of a question with the relation.
+func (j *Judged) Asked(relation int32) probability.Side {
+	if relation == j.Relation {
+		return j.Tails
+	}
+	return j.Heads
+}
+
+// Ask answers questions. The model must be one over the graph of all facts, if these are not to be new answers. Of at least probability.DefaultK new
+// candidates by their scores, which are asked in the other direction, too, the best are listed. Each known answer takes two propagations.
+func (m *Model) Ask(ctx context.Context, questions []graph.Query, a Asking) ([]Answers, error) {
+	found, err := m.Candidates(ctx, questions, max(a.Best, probability.DefaultK), a.Among, a.Done)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]Answers, len(questions))
+	for i, list := range found {
+		for _, o := range list {
+			answers[i].List = append(answers[i].List, a.judge(o, false))
+		}
+		a.order(questions[i].Relation, answers[i].List)
+		answers[i].List = answers[i].List[:min(a.Best, len(list))]
+	}
+	if !a.Known {
+		return answers, nil
+	}
+	if err := m.addKnown(ctx, questions, a, answers); err != nil {
+		return nil, err
+	}
+	for i := range answers {
+		a.order(questions[i].Relation, answers[i].List)
+	}
+	return answers, nil
+}
+
+// judge returns an observation with its estimate.
+func (a *Asking) judge(o probability.Observation, known bool) Judged {
+	j := Judged{Observation: o, Known: known}
+	if a.Estimator != nil {
+		j.Estimate = a.Estimator.Estimate(&o)
+	}
+	return j
+}
+
+// order sorts the answers of a question with the relation.
+func (a *Asking) order(relation int32, list []Judged) {
+	slices.SortFunc(list, func(x, y Judged) int {
+		byEstimate := 0
+		if a.Estimator != nil {
+			byEstimate = x.Estimate.Compare(y.Estimate)
+		}
+		return cmp.Or(byEstimate, cmp.Compare(y.Asked(relation).Score, x.Asked(relation).Score), cmp.Compare(x.Entity(relation), y.Entity(relation)))
+	})
+}
+
+// addKnown adds the known answers of the highest scores. A fact raises its own score: these choose, and are not shown.
+func (m *Model) addKnown(ctx context.Context, questions []graph.Query, a Asking, answers []Answers) error {
+	known, err := m.View.Answers(ctx)
+	if err != nil {
+		return err
+	}
+	var rows []Row // numbered by question
+	for i, q := range questions {
+		list := known.Of(q.Source, q.Relation)
+		for _, entity := range list {
+			if _, is := slices.BinarySearch(a.Among, entity); is || a.Among == nil {
+				rows = append(rows, Row{Number: int64(i), Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: entity}})
+			}
+		}
+	}
+	scored, err := m.Answer(ctx, Group(rows, known.Of), Want{Done: a.Done})
+	if err != nil {
+		return err
+	}
+	results := make([][]Result, len(questions))
+	for _, q := range scored.Queries {
+		for _, r := range q.Results {
+			results[r.Row] = append(results[r.Row], r)
+		}
+	}
+	var facts []graph.Fact
+	var of []int // the question of each
+	for i, list := range results {
+		slices.SortFunc(list, func(x, y Result) int {
+			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Answer, y.Answer))
+		})
+		kept := min(MostKnown, len(list))
+		answers[i].Unlisted = len(list) - kept
+		for _, r := range list[:kept] {
+			facts, of = append(facts, factOf(questions[i], r.Answer, int32(m.Graph.BaseRelations))), append(of, i)
+		}
+	}
+	observed, err := m.Observe(ctx, facts, a.Done)
+	if err != nil {
+		return err
+	}
+	for i, o := range observed {
+		answers[of[i]].List = append(answers[of[i]].List, a.judge(o, true))
+	}
+	return nil
+}

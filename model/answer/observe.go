@@ -1,0 +1,144 @@
+package answer
+
+import (
+	"context"
+
+	"tagnet/model/answer/probability"
+	"tagnet/model/graph"
+	"tagnet/model/kg"
+	"tagnet/model/ranking"
+)
+
+// OverAllFacts returns the model whose queries are about the graph of all facts.
+func (m *Model) OverAllFacts(ctx context.Context) (*Model, error) {
+	view, err := m.KG.On(ctx, kg.All)
+	if err != nil {
+		return nil, err
+	}
+	return m.over(view), nil
+}
+
+// factOf returns the fact of a query and an answer. There are so many relations without their inverses.
+func factOf(q graph.Query, answer, baseRelations int32) graph.Fact {
+	if q.Relation < baseRelations {
+		return graph.Fact{Head: q.Source, Relation: q.Relation, Tail: answer}
+	}
+	return graph.Fact{Head: answer, Relation: q.Relation - baseRelations, Tail: q.Source}
+}
+
+// Observe returns what the model says of facts, in their order, each in the graph without it. A fact of the graph takes two propagations; others share
+// those of the queries that they have in common. done, which may be nil, is called with the number of queries that were answered since the
+// last call.
+func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queries int)) ([]probability.Observation, error) {
+	known, err := m.View.Answers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	triples := make([]Triple, len(facts))
+	for i, f := range facts {
+		triples[i] = Triple{Number: int64(i), Fact: f}
+	}
+	scored, err := m.Answer(ctx, TripleRequests(m.Graph, known.Of, triples), Want{Done: done})
+	if err != nil {
+		return nil, err
+	}
+	observed := make([]probability.Observation, len(facts))
+	for _, o := range scored.Observed() {
+		observed[o.Number] = o.Observation
+	}
+	return observed, nil
+}
+
+// Candidates returns the k best new answers of each query, or the best of some entities, which ascend and of which nil is all, as facts that are observed
+// in both directions. Each of the best is asked backward, too: facts share the propagations of equal queries, so that those of n queries take at most
+// n (1 + k). done is that of Observe.
+func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
+	known, err := m.View.Answers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asked := make([]Request, len(queries))
+	for i, q := range queries {
+		q.Answer, q.Removal = graph.None, graph.RemoveNothing
+		asked[i] = Request{Query: q, Rows: []int64{int64(i)}, Answers: []int32{graph.None}, Known: known.Of(q.Source, q.Relation)}
+	}
+	scored, err := m.Answer(ctx, asked, Want{Selection: ranking.Selection{K: k, Candidates: among, Known: ranking.LeftOut, Ranks: true}, Done: done})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.rank(ctx, asked, scored, done); err != nil {
+		return nil, err
+	}
+	observed, rows := m.forward(scored)
+	backward, err := m.Answer(ctx, Group(rows, known.Of), Want{Done: done})
+	if err != nil {
+		return nil, err
+	}
+	var flat []*probability.Observation // by row
+	for i := range observed {
+		for j := range observed[i] {
+			flat = append(flat, &observed[i][j])
+		}
+	}
+	for _, q := range backward.Queries {
+		for _, r := range q.Results {
+			m.side(flat[r.Row], q.Relation, probability.Side{Score: r.Score, Rank: r.Rank.Pessimistic}, r.Distance)
+		}
+	}
+	return observed, nil
+}
+
+// rank sets the ranks of the best answers where a device, which does not count them, has answered: they are asked again.
+func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored, done func(queries int)) error {
+	var again []Request
+	for i, q := range scored.Queries {
+		if len(q.Best) == 0 || q.Best[0].Rank > 0 {
+			continue
+		}
+		r := asked[i]
+		r.Rows, r.Answers = nil, nil
+		for at, c := range q.Best {
+			r.Rows, r.Answers = append(r.Rows, int64(i)<<32|int64(at)), append(r.Answers, c.Entity)
+		}
+		again = append(again, r)
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	ranked, err := m.Answer(ctx, again, Want{Done: done})
+	if err != nil {
+		return err
+	}
+	for _, q := range ranked.Queries {
+		for _, r := range q.Results {
+			c := &scored.Queries[r.Row>>32].Best[r.Row&(1<<32-1)]
+			c.Score, c.Rank = r.Score, r.Rank.Pessimistic
+		}
+	}
+	return nil
+}
+
+// forward returns the best answers of queries as facts with the side that was asked, and the rows that ask the other one, numbered in the order of all
+// facts.
+func (m *Model) forward(scored *Scored) (observed [][]probability.Observation, rows []Row) {
+	observed = make([][]probability.Observation, len(scored.Queries))
+	for i, q := range scored.Queries {
+		observed[i] = make([]probability.Observation, len(q.Best))
+		for j, c := range q.Best {
+			o := &observed[i][j]
+			o.Fact = factOf(q.Query, c.Entity, int32(m.Graph.BaseRelations))
+			m.side(o, q.Relation, probability.Side{Score: c.Score, Rank: c.Rank}, c.Distance)
+			rows = append(rows, Row{Number: int64(len(rows)), Query: graph.Query{Source: c.Entity, Relation: m.Graph.Inverse(q.Relation), Answer: q.Source}})
+		}
+	}
+	return observed, rows
+}
+
+// side sets what a query with the relation says of a fact. Hops are those of the query for tails: with a reach, the other one may find others.
+func (m *Model) side(o *probability.Observation, relation int32, side probability.Side, distance int32) {
+	if int(relation) < m.Graph.BaseRelations {
+		o.Tails, o.Hops = side, distance
+		return
+	}
+	o.Heads = side
+}

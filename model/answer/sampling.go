@@ -1,0 +1,168 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"tagnet/formats/storage"
+	"tagnet/model/answer/probability"
+	"tagnet/model/checkpoint"
+	"tagnet/model/graph"
+)
+
+// Sampling is what probabilities are fitted to: facts of the graph, and queries whose best new answers are compared with them.
+type Sampling struct {
+	probability.Sample
+	Facts   []probability.Drawn
+	Queries []graph.Query
+}
+
+// Sampling draws what probabilities are fitted to. The model must be one over the graph of all facts. It depends on the graph, the weights and the reach
+// alone. Of a graph whose facts preprocess divided, those that training did not see come first. To a model that was not trained on the graph
+// all facts are such.
+func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
+	g, size := m.Graph, m.size()
+	given := m.Record.Origin != nil && m.Record.Epoch == 0
+	training := int64(0)
+	if !given {
+		facts, err := m.KG.Facts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		training = probability.Training(m.Record.Configuration, int64(2*len(facts)))
+	}
+	s := &Sampling{Sample: size.Sample(training, 0)}
+	var held []graph.Fact
+	if !given && m.KG.IsDivided() {
+		queries, err := m.KG.HeldOut(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range queries {
+			if int(q.Relation) < g.BaseRelations && !m.KG.Inference.Graph.Has(q.Source, q.Relation, q.Answer) {
+				held = append(held, factOf(q, q.Answer, int32(g.BaseRelations)))
+			}
+		}
+	}
+	s.Facts = s.Draw(held, probability.Facts(g))
+	for i := range s.Facts {
+		s.Facts[i].HeldOut = s.Facts[i].HeldOut || given
+	}
+	for relation := range int32(g.RelationCount()) {
+		for source := range int32(g.Entities) {
+			if s.Query(source, relation) {
+				s.Queries = append(s.Queries, graph.Query{Source: source, Relation: relation, Answer: graph.None})
+			}
+		}
+	}
+	return s, nil
+}
+
+// size is what the cost of a fit follows from.
+func (m *Model) size() probability.Size {
+	return probability.Size{Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, K: probability.DefaultK}
+}
+
+// Work returns about how many queries ObserveSample answers, over all parts.
+func (s *Sampling) Work() int64 { return int64(2*len(s.Facts) + len(s.Queries)*(1+s.K)) }
+
+// ObserveSample observes a part, of so many, of a sampling. Parts share few propagations. done is that of Observe.
+func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, done func(queries int)) (labeled []probability.Labeled, unlabeled []probability.Observation, err error) {
+	drawn := s.Facts[part*len(s.Facts)/of : (part+1)*len(s.Facts)/of]
+	facts := make([]graph.Fact, len(drawn))
+	for i, d := range drawn {
+		facts[i] = d.Fact
+	}
+	observed, err := m.Observe(ctx, facts, done)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, o := range observed {
+		labeled = append(labeled, probability.Labeled{Observation: o, HeldOut: drawn[i].HeldOut})
+	}
+	candidates, err := m.Candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, done)
+	for _, list := range candidates {
+		unlabeled = append(unlabeled, list...)
+	}
+	return labeled, unlabeled, err
+}
+
+// FitTo fits probabilities to all observations of a sampling, which become those of the model. The error is probability.ErrTooFew if there are too few.
+func (m *Model) FitTo(s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
+	fitted, err := probability.Fit(m.surroundings(), s.Sample, labeled, unlabeled)
+	if err != nil {
+		return err
+	}
+	fitted.Source = m.source()
+	m.fitted.Store(fitted)
+	return nil
+}
+
+// Fit fits probabilities in this process. done, which may be nil, is called with the number of queries that were answered since the last call, of
+// Sampling.Work at most.
+func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) error {
+	labeled, unlabeled, err := m.ObserveSample(ctx, s, 0, 1, done)
+	if err != nil {
+		return err
+	}
+	return m.FitTo(s, labeled, unlabeled)
+}
+
+// source is what the probabilities of the model hold for.
+func (m *Model) source() probability.Source {
+	return probability.Source{Weights: m.Record.Weights.SHA256, Graph: m.KG.Manifest.Checksum, Reach: m.Configuration.Reach}
+}
+
+// surroundings returns those of the graph, made once.
+func (m *Model) surroundings() *probability.Surroundings {
+	m.around.Do(func() { m.surrounding = probability.NewSurroundings(m.Graph) })
+	return m.surrounding
+}
+
+// Estimator returns what gives probabilities that presume that so many facts are missing, as a share of the graph's, or nil as long as none are fitted.
+func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
+	fitted := m.fitted.Load()
+	if fitted == nil {
+		return nil, nil
+	}
+	return fitted.Estimator(m.surroundings(), missing)
+}
+
+// ProbabilitiesFile returns the name of the file of the model's probabilities: there is one for each of its weights, graph and reach.
+func (m *Model) ProbabilitiesFile() string {
+	s := m.source()
+	return fmt.Sprintf("%.12s-%.12s-%d.json", s.Weights, s.Graph, s.Reach)
+}
+
+// ReadProbabilities reads the model's probabilities from a folder, and reports whether there are some. The error of a file that is damaged is a
+// *checkpoint.DamagedError.
+func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, error) {
+	url := storage.Join(folder, m.ProbabilitiesFile())
+	text, err := storage.ReadFile(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	fitted, err := probability.Parse(url, text)
+	if err == nil && fitted.Source != m.source() {
+		err = errors.New("it is of other weights, or of another graph or reach, than its name says")
+	}
+	if err != nil {
+		return false, &checkpoint.DamagedError{URL: url, Reason: err}
+	}
+	m.fitted.Store(fitted)
+	return true, nil
+}
+
+// WriteProbabilities writes the model's probabilities into a folder.
+func (m *Model) WriteProbabilities(ctx context.Context, folder string) error {
+	text, err := m.fitted.Load().Encode()
+	if err != nil {
+		return err
+	}
+	return storage.WriteFile(ctx, storage.Join(folder, m.ProbabilitiesFile()), text)
+}

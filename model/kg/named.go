@@ -1,0 +1,25 @@
+package kg
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// All names the graph of all facts, as the name of a split names the graph that its queries are about.
+const All = "all"
+
+// On returns the graph of AllFacts for All, and Of for a split.
+func (k *KG) On(ctx context.Context, name string) (*View, error) {
+	if name == All {
+		return k.AllFacts(ctx)
+	}
+	return k.Of(name), nil
+}
+
+// IsDivided reports whether preprocess drew the facts of validation and test from one file. Those of files of their own may have been chosen.
+func (k *KG) IsDivided() bool {
+	var recorded struct {
+		Split string `json:"split"`
+	}
+	return json.Unmarshal(k.Manifest.Configuration, &recorded) == nil && recorded.Split != ""
+}
