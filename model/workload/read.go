@@ -19,7 +19,7 @@ type Params struct {
 	Graph string
 	// Without are base relations whose facts are left out; see kg.KG.Without.
 	Without []string `json:",omitempty"`
-	// Split names the split whose queries, graph and known answers are read. Required.
+	// Split names the split whose queries, graph and known answers are read; a user's queries may be about kg.All. Required.
 	Split string
 	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random ones
 	// of GraIL. Every protocol but Test needs the split test.
@@ -59,11 +59,14 @@ func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
 		}
 		return ReadParts(ctx, p.Graph, folder, p.Limit)
 	}
-	if len(p.Ask.Relations) > 0 {
-		return readAsked(ctx, loaded.Of(p.Split), p.Ask)
-	}
-	if p.Given != GivenQueries {
-		return readGiven(ctx, loaded.Of(p.Split), p)
+	view, err := loaded.On(ctx, p.Split)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(p.Ask.Relations) > 0:
+		return readAsked(ctx, view, p.Ask)
+	case p.Given != GivenQueries:
+		return readGiven(ctx, view, p)
 	}
 	queries, err := List(ctx, loaded, p)
 	return listed{queries, p.Sample()}, err
@@ -84,7 +87,10 @@ func Takes(limit int64, row, rows int) bool {
 // List returns the distinct queries of a table: those of a split by source and relation, those of a
 // table of queries in its order, so that shards of them are consecutive lines of the user's file.
 func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error) {
-	view := loaded.Of(p.Split)
+	view, err := loaded.On(ctx, p.Split)
+	if err != nil {
+		return nil, err
+	}
 	known, err := view.Answers(ctx)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,8 @@ import (
 )
 
 // Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the graph. Of Sources it
-// returns a bound. The caller has called kg.Check. The process reads the names once.
+// returns a bound. The split may be kg.All: then Edges is a bound, too, and the loaded graphs are those of the splits and that of all facts.
+// The caller has called kg.Check. The process reads the names once.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
 	if err != nil {
@@ -49,16 +50,20 @@ func readSizes(ctx context.Context, folder string, m manifest.Manifest, split st
 		err := fmt.Errorf("%s says %d entities, the manifest %d: %w", storage.Join(folder, counts.SummaryFile), summary.Entities, entities, manifest.ErrDamaged)
 		return budget.Sizes{}, manifest.Confirm(ctx, folder, m.Checksum, err)
 	}
+	about := split
+	if split == kg.All {
+		about = "test"
+	}
 	s := budget.Sizes{
 		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
 		LoadedEntities: summary.Entities, LoadedEdges: m.Rows["edges"],
 		Queries: summary.Queries[split], Distinct: summary.Distinct[split],
-		EdgeFiles: int64(len(kg.EdgeFiles(m, split))),
+		EdgeFiles: int64(len(kg.EdgeFiles(m, about))),
 	}
 	if inference := summary.InferenceGraph; inference != nil {
 		s.LoadedEntities += inference.Entities
 		s.LoadedEdges += m.Rows["inference_edges"]
-		if kg.OnInference(m, split) {
+		if kg.OnInference(m, about) {
 			s.Entities, s.Edges = inference.Entities, m.Rows["inference_edges"]
 			s.Answers, s.AnswerLists = s.Edges, s.Edges
 		}
@@ -69,6 +74,13 @@ func readSizes(ctx context.Context, folder string, m manifest.Manifest, split st
 	}
 	s.Answers += 2 * summary.Background
 	s.AnswerLists += 2 * summary.Background
+	if split == kg.All {
+		s.Edges += summary.Queries["test"] + 2*summary.Background
+		if kg.OnInference(m, "valid") == kg.OnInference(m, about) {
+			s.Edges += summary.Queries["valid"]
+		}
+		s.LoadedEntities, s.LoadedEdges = s.LoadedEntities+s.Entities, s.LoadedEdges+s.Edges
+	}
 	s.Sources = min(s.Entities, s.Distinct)
 	s.NameBytes = nameBytes
 	return s, nil

@@ -18,6 +18,7 @@ import (
 	"tagnet/model/device"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/kg"
 	"tagnet/model/parts"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
@@ -37,7 +38,7 @@ var (
 
 // Params name the model and the graph, and bound the resources.
 type Params struct {
-	// Graph is the URL of the graph's folder, Split the split that is scored. Required.
+	// Graph is the URL of the graph's folder, Split the split that is scored, or kg.All for queries about all facts. Required.
 	Graph, Split string
 	// Without are base relations whose facts are left out; see kg.KG.Without.
 	Without []string `json:",omitempty"`
@@ -150,7 +151,14 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	v := version{fmt.Sprint(lasting), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
 	return worker.Load(worker.Key{Kind: "model"}, v, func() (*answer.Model, error) {
 		budget.Limit(p.Memory) // as long as the process lives
-		return p.prepare(ctx, opened.Of(p.Split))
+		if p.Split != kg.All {
+			return p.prepare(ctx, opened.Of(p.Split))
+		}
+		all, err := opened.OverAllFacts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return p.prepare(ctx, all)
 	})
 }
 
