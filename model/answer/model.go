@@ -71,7 +71,11 @@ func (m *Model) Answer(ctx context.Context, queries []Request, want Want) (*Scor
 	if want.Done == nil {
 		want.Done = func(int) {}
 	}
-	if scored, err := m.answerOnDevice(ctx, queries, &want); scored != nil || err != nil {
+	scored, err := m.answerOnDevice(ctx, queries, &want)
+	if scored != nil && err == nil && want.Ranks {
+		err = m.rank(ctx, queries, scored)
+	}
+	if scored != nil || err != nil {
 		return scored, err
 	}
 	pool, err := m.threads()

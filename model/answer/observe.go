@@ -66,9 +66,6 @@ func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, am
 	if err != nil {
 		return nil, err
 	}
-	if err := m.rank(ctx, asked, scored, done); err != nil {
-		return nil, err
-	}
 	observed, rows := m.forward(scored)
 	backward, err := m.Answer(ctx, Group(rows, known.Of), Want{Done: done})
 	if err != nil {
@@ -88,8 +85,8 @@ func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, am
 	return observed, nil
 }
 
-// rank sets the ranks of the best answers where a device, which does not count them, has answered: they are asked again.
-func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored, done func(queries int)) error {
+// rank sets the ranks of the best answers that a device, which does not count them, has listed: they are asked again.
+func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error {
 	var again []Request
 	for i, q := range scored.Queries {
 		if len(q.Best) == 0 || q.Best[0].Rank > 0 {
@@ -105,7 +102,7 @@ func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored, done 
 	if len(again) == 0 {
 		return nil
 	}
-	ranked, err := m.Answer(ctx, again, Want{Done: done})
+	ranked, err := m.Answer(ctx, again, Want{})
 	if err != nil {
 		return err
 	}
