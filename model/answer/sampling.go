@@ -23,17 +23,16 @@ type Sampling struct {
 // alone. Of a graph whose facts preprocess divided, those that training did not see come first. To a model that was not trained on the graph
 // all facts are such.
 func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
-	g, size := m.Graph, m.size()
-	given := m.Record.Origin != nil && m.Record.Epoch == 0
-	training := int64(0)
+	g, given := m.Graph, given(m.Record)
+	queries := int64(0)
 	if !given {
 		facts, err := m.KG.Facts(ctx)
 		if err != nil {
 			return nil, err
 		}
-		training = probability.Training(m.Record.Configuration, int64(2*len(facts)))
+		queries = int64(2 * len(facts))
 	}
-	s := &Sampling{Sample: size.Sample(training, 0)}
+	s := &Sampling{Sample: SampleOf(m.Record, probability.Size{Entities: g.Entities, Relations: g.BaseRelations, Facts: g.Edges() / 2, K: probability.DefaultK}, queries)}
 	var held []graph.Fact
 	if !given && m.KG.IsDivided() {
 		queries, err := m.KG.HeldOut(ctx)
@@ -60,10 +59,17 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	return s, nil
 }
 
-// size is what the cost of a fit follows from.
-func (m *Model) size() probability.Size {
-	return probability.Size{Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, K: probability.DefaultK}
+// SampleOf returns the sample that the probabilities of a checkpoint's model are fitted to, over a graph of such a size, of which training has so many
+// queries.
+func SampleOf(r checkpoint.Record, size probability.Size, trainingQueries int64) probability.Sample {
+	if given(r) {
+		return size.Sample(0, 0)
+	}
+	return size.Sample(probability.Training(r.Configuration, trainingQueries), 0)
 }
+
+// given reports whether weights come from elsewhere, and are not trained on the graph.
+func given(r checkpoint.Record) bool { return r.Origin != nil && r.Epoch == 0 }
 
 // Work returns about how many queries ObserveSample answers, over all parts.
 func (s *Sampling) Work() int64 { return int64(2*len(s.Facts) + len(s.Queries)*(1+s.K)) }

@@ -76,30 +76,41 @@ type Params struct {
 
 // Rank answers queries with the model of this process, on a device or with all of its threads.
 // The context is the one that Beam passed to a DoFn.
-func Rank(ctx context.Context, p Params, queries []answer.Request) (*answer.Scored, error) {
-	m, err := p.model(ctx)
+func Rank(ctx context.Context, p Params, queries []answer.Request) (scored *answer.Scored, err error) {
+	err = p.Use(ctx, func(m *answer.Model) error {
+		list, err := p.selection(ctx, m)
+		if err != nil {
+			return err
+		}
+		var counting sync.Mutex
+		scored, err = m.Answer(ctx, queries, answer.Want{Selection: list, Done: func(rows int) {
+			counting.Lock()
+			defer counting.Unlock()
+			scoredRows.Inc(ctx, int64(rows))
+		}})
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	list, err := p.selection(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	var counting sync.Mutex
-	scored, err := m.Answer(ctx, queries, answer.Want{Selection: list, Done: func(rows int) {
-		counting.Lock()
-		defer counting.Unlock()
-		scoredRows.Inc(ctx, int64(rows))
-	}})
-	if errors.Is(err, device.ErrLost) {
-		worker.Forget("model") // a runner that repeats the shard does not get the same one
-	}
-	if err != nil {
-		return nil, p.named(m, err)
 	}
 	scoredQueries.Inc(ctx, int64(len(queries)))
 	sentMessages.Inc(ctx, scored.Messages)
 	return scored, nil
+}
+
+// Use calls do with the model of this process. Errors of do get the names of what they are about.
+func (p Params) Use(ctx context.Context, do func(*answer.Model) error) error {
+	m, err := p.model(ctx)
+	if err != nil {
+		return err
+	}
+	if err = do(m); errors.Is(err, device.ErrLost) {
+		worker.Forget("model") // a runner that repeats the shard does not get the same one
+	}
+	if err != nil {
+		err = p.named(m, err)
+	}
+	return err
 }
 
 // named returns an error of the model with the names of what it is about.

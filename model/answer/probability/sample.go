@@ -86,6 +86,11 @@ func (s Size) Propagations(sample Sample) int64 {
 	return 2*min(s.Facts, int64(sample.Facts)) + int64(s.unlabeled(sample.Rate))
 }
 
+// Observations returns about how many observations a sample has.
+func (s Size) Observations(sample Sample) int64 {
+	return min(s.Facts, int64(sample.Facts)) + int64(s.queries()*sample.Rate*float64(s.K))
+}
+
 // queries returns the number of all queries.
 func (s Size) queries() float64 { return 2 * float64(s.Entities) * float64(s.Relations) }
 

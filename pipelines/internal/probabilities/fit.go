@@ -1,0 +1,298 @@
+package probabilities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/lock"
+	"tagnet/formats/storage"
+	"tagnet/model/accelerator"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
+	"tagnet/model/device"
+	"tagnet/model/kernel"
+	"tagnet/model/kg"
+	"tagnet/model/workload"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/graph"
+	stage "tagnet/stages/probability"
+	"tagnet/stages/score"
+	"tagnet/stages/worker"
+)
+
+// Folder is the folder of the files, below the workspace.
+const Folder = "probabilities"
+
+// weightsFolder is the folder, below Folder, of weights that no folder holds. Workers read them there while the probabilities are fitted.
+const weightsFolder = "weights"
+
+// Resources are the values of the flags with these names, and what score.Params.Announce is.
+type Resources struct {
+	Threads  int
+	Memory   int64 // MiB
+	Kernel   string
+	Device   device.Choice
+	Announce string
+}
+
+// Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and there is no estimator.
+//
+// A command builds its plan with Jobs, Loads and Seconds, and calls Make before its own job.
+type Fit struct {
+	e      *command.Environment
+	model  *answer.Model // over all facts
+	on     Resources
+	params stage.Params
+	plan   budget.Plan
+	// made is set if the model has its probabilities, tooFew if the graph has too few facts for some.
+	made, tooFew bool
+	queries      int64
+	seconds      float64
+	limitSaid    bool
+}
+
+// Open finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. Of a graph that is not held it says that there
+// are none, and returns nil. A memory that is too small is a usage error.
+func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resources) (*Fit, error) {
+	if m.Graph.IsOutline() {
+		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
+		return nil, nil
+	}
+	own := answer.New(m.KG, m.Record, m.Parameters, answer.Means{}) // what it computes with is not that of the caller's
+	own.Folder, own.Configuration = m.Folder, m.Configuration
+	all, err := own.OverAllFacts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fit{e: e, model: all, on: on}
+	if err := f.read(ctx); f.made || err != nil {
+		return f, err
+	}
+	sampling, err := stage.Sampling(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	f.queries = sampling.Work()
+	if f.plan, err = Plan(ctx, e, all.KG, all.Record, on.Memory, on.Threads); err != nil {
+		return nil, err
+	}
+	sizes, err := graph.SizesOf(ctx, all.KG, kg.All)
+	if err != nil {
+		return nil, err
+	}
+	f.seconds, _ = e.Workspace.ScoreSeconds(ctx, sizes, all.Configuration, "test", f.queries)
+	f.params = f.stageParams()
+	return f, nil
+}
+
+// Plan divides --memory for the fit of the probabilities of a checkpoint's model.
+func Plan(ctx context.Context, e *command.Environment, loaded *kg.KG, r checkpoint.Record, memory int64, threads int) (budget.Plan, error) {
+	sizes, err := graph.SizesOf(ctx, loaded, kg.All)
+	if err != nil {
+		return budget.Plan{}, err
+	}
+	training, err := graph.SizesOf(ctx, loaded, "train")
+	if err != nil {
+		return budget.Plan{}, err
+	}
+	size := probability.Size{Entities: int(sizes.Entities), Relations: len(loaded.Relations), Facts: sizes.Edges / 2, K: probability.DefaultK}
+	observations := size.Observations(answer.SampleOf(r, size, training.Queries))
+	return e.Plan(budget.Fit(sizes, r.Configuration, size.K, workload.MaxRows, observations), memory, threads)
+}
+
+// folder returns the URL of the folder of the files.
+func (f *Fit) folder() string { return f.e.Workspace.Path(Folder) }
+
+// stageParams returns the parameters of the stage, without the folder's lock.
+func (f *Fit) stageParams() stage.Params {
+	m := f.model
+	weights := m.Folder
+	if weights == "" {
+		weights = checkpoint.Folder(storage.Join(f.folder(), weightsFolder))
+	}
+	return stage.Params{
+		Folder: f.folder(), File: m.ProbabilitiesFile(),
+		Model: score.Params{
+			Graph: m.KG.Folder(), Split: kg.All, Without: m.KG.Unknown, Reach: m.Configuration.Reach,
+			Checkpoints: string(weights), Checkpoint: m.Record.Name(),
+			Threads: f.on.Threads, MostThreads: f.plan.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
+			Announce: f.on.Announce,
+		},
+	}
+}
+
+// read reads the file, if there is one.
+func (f *Fit) read(ctx context.Context) (err error) {
+	f.made, err = f.model.ReadProbabilities(ctx, f.folder())
+	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+		err = fmt.Errorf("%w: remove this file, and it is made again", damaged)
+	}
+	return err
+}
+
+// Made reports whether nothing is left to make.
+func (f *Fit) Made() bool { return f == nil || f.made || f.tooFew }
+
+// Jobs returns the Beam pipeline of the fit, without the folder's lock, or nothing if it is made.
+func (f *Fit) Jobs() []*beam.Pipeline {
+	if f.Made() {
+		return nil
+	}
+	return []*beam.Pipeline{Build(f.params)}
+}
+
+// Build returns the Beam pipeline that fits probabilities.
+func Build(p stage.Params) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	stage.Fit(s, p)
+	return pipeline
+}
+
+// Loads returns what the steps of that pipeline work on.
+func (f *Fit) Loads() []command.Load {
+	if f.Made() {
+		return nil
+	}
+	return []command.Load{{Step: "probability.observe", Elements: f.queries, Unit: "queries that probabilities are fitted to, at most"}}
+}
+
+// Seconds returns about how many seconds of a core the fit takes at most.
+func (f *Fit) Seconds() float64 {
+	if f.Made() {
+		return 0
+	}
+	return f.seconds
+}
+
+// Ready returns the Ready of a stage that needs the probabilities: it fails while another run fits some, before the stage's folder is touched, and
+// calls ready otherwise.
+func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) error {
+	if f.Made() {
+		return ready
+	}
+	return func(ctx context.Context) error {
+		if !f.e.Force {
+			if err := lock.CheckFree(ctx, f.folder()); err != nil {
+				return err
+			}
+		}
+		return ready(ctx)
+	}
+}
+
+// Make fits the probabilities unless they are fitted, and says so if there are too few facts. It is a *lock.Held error if another run fits some.
+func (f *Fit) Make(ctx context.Context) error {
+	if f.Made() {
+		return nil
+	}
+	if err := storage.CheckRegular(ctx, f.e.Workspace.Root(), f.folder()); err != nil {
+		return err
+	}
+	err := f.make(ctx)
+	if err == nil && !f.made {
+		f.tooFew = true
+		f.e.Say("answers have scores, but no probabilities: too few facts of the graph are among the %d best answers of their queries", probability.DefaultK)
+	}
+	return err
+}
+
+func (f *Fit) make(ctx context.Context) error {
+	bar := f.e.Progress.Begin("fitting probabilities", f.queries, "queries")
+	defer bar.End()
+	if err := storage.CheckWritable(ctx, f.folder()); err != nil {
+		if errors.Is(err, context.Cause(ctx)) {
+			return err
+		}
+		f.e.Say("probabilities are fitted for this run alone: %v", err)
+		return f.makeHere(ctx, bar.Set)
+	}
+	held, err := lock.Acquire(ctx, f.folder(), f.e.Again().String(), f.e.Force)
+	if err != nil {
+		return err
+	}
+	if err = f.read(ctx); err == nil && !f.made { // another run may have written the file before this one got the lock
+		defer bar.Follow(ctx, stage.QueriesCounter)()
+		err = f.run(ctx, held)
+	}
+	return errors.Join(err, f.release(held, err != nil && !command.Local()))
+}
+
+// run fits by a Beam pipeline, and reads the file that it wrote.
+func (f *Fit) run(ctx context.Context, held lock.Lock) error {
+	defer budget.Limit(f.on.Memory * budget.MiB)()
+	guarded := held.Guard(ctx)
+	if f.model.Folder == "" {
+		weights := f.params.Model.Checkpoints
+		if err := checkpoint.Folder(weights).Save(guarded, f.model.Record, checkpoint.Tensors(f.model.Parameters.Tensors), nil); err != nil {
+			return err
+		}
+		defer func() { // what is left is overwritten by the next fit
+			_ = storage.Clear(held.Guard(context.WithoutCancel(ctx)), weights, "")
+			storage.RemoveEmpty(context.WithoutCancel(ctx), weights)
+		}()
+	}
+	p := f.params
+	p.Lock = held
+	worker.Start()
+	if err := f.e.RunBeam(ctx, Build(p)); err != nil {
+		worker.Stop() // no file appears after the lock is released
+		return err
+	}
+	return f.read(ctx)
+}
+
+// release gives the folder free. Where workers may still be writing, the lock file stays, as that of a run that has ended.
+func (f *Fit) release(held lock.Lock, workers bool) error {
+	ctx := context.Background() // the run's own may be canceled
+	if workers {
+		return held.End(ctx)
+	}
+	err := held.Release(ctx)
+	storage.RemoveEmpty(ctx, f.folder())
+	return err
+}
+
+// makeHere fits in this process, and writes nothing. done is called with the number of queries that were answered.
+func (f *Fit) makeHere(ctx context.Context, done func(queries int64)) error {
+	m := f.model
+	k, err := kernel.Named(f.on.Kernel)
+	if err != nil {
+		return err
+	}
+	m.On = answer.Means{Kernel: k, Threads: f.plan.Threads}
+	if err := accelerator.Equip(m, f.on.Device); err != nil {
+		return err
+	}
+	sampling, err := stage.Sampling(ctx, m)
+	if err != nil {
+		return err
+	}
+	answered := int64(0)
+	err = m.Fit(ctx, sampling, func(queries int) {
+		answered += int64(queries)
+		done(answered)
+	})
+	if f.made = err == nil; errors.Is(err, probability.ErrTooFew) {
+		err = nil
+	}
+	return errors.Join(err, m.Close())
+}
+
+// Estimator returns what gives probabilities that presume that such a share of the graph's facts is missing, and says once what the data allow. It is nil
+// where there are too few facts.
+func (f *Fit) Estimator(missing float64) (*probability.Estimator, error) {
+	if f == nil || !f.made {
+		return nil, nil
+	}
+	e, err := f.model.Estimator(missing)
+	if err == nil && !f.limitSaid {
+		f.limitSaid = true
+		f.e.Say("%s", e.Limit())
+	}
+	return e, err
+}
