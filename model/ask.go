@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
 )
 
 // Query asks for the tails of a relation from a source, (Source, Relation, ?).
@@ -27,18 +26,30 @@ func (m *Model) ids(ctx context.Context, q Query) (graph.Query, error) {
 	return m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse)
 }
 
-// Answer is an entity that the model ranks among the best answers of a query.
+// Answers are those of a query: the surest first or, where there are no probabilities, those of the highest scores.
+type Answers struct {
+	List []Answer
+	// Unlisted is the number of known answers that WithKnown does not list.
+	Unlisted int
+}
+
+// Answer is an entity that may be, or is known to be, an answer of a query.
 type Answer struct {
 	Entity string
-	// Score is the model's logit, which orders the answers. How likely an answer with a score is true differs between
-	// models and relations.
+	// Score is the model's logit, and Rank the filtered rank among all entities, with ties counted against the answer. How likely an answer
+	// with a score is true differs between models and relations.
 	Score float32
-	// Probability is the calibrated probability that the answer is true, or nil if the checkpoint has no calibration.
+	Rank  int64
+	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction, from Entity.
+	OtherScore float32
+	OtherRank  int64
+	// Probability is that the fact is true, given that the graph does not state it, or nil: nothing is fitted yet (Fit), or too few facts of the
+	// relation are known. It is the same for a query in either direction, and for Score, Between and Discover.
 	Probability *float64
-	// Hops is the least number of edges from the source to the entity, or Unreached where the entity is
+	// Hops is the least number of edges from the source to the entity without the fact itself, or Unreached where the entity is
 	// farther away than the model has layers.
 	Hops int
-	// Known is true if the answer is one of the facts of the graph or of its validation and test splits.
+	// Known is true if the answer is a known fact: one of the graph or of its validation and test splits. It was scored without that fact.
 	Known bool
 }
 
@@ -49,103 +60,98 @@ const Unreached = reach.Column
 type AskOption func(*asking)
 
 type asking struct {
-	known      ranking.Known
+	known      bool
 	candidates []string // nil for all entities
 	kind       *string  // a type, of OfType
 }
 
-// OnlyNew leaves out known answers, and the source itself.
-func OnlyNew() AskOption { return func(a *asking) { a.known = ranking.LeftOut } }
+// WithKnown adds the known answers, each scored in the graph without its fact, which takes two propagations: those of the 100 highest scores. Of others
+// there is the number, Answers.Unlisted.
+func WithKnown() AskOption { return func(a *asking) { a.known = true } }
 
 // Among leaves out all answers but the given entities.
 func Among(entities []string) AskOption {
 	return func(a *asking) { a.candidates = append([]string{}, entities...) }
 }
 
-// selection returns what is listed of k answers.
-func (m *Model) selection(ctx context.Context, k int, options []AskOption) (ranking.Selection, error) {
+// asking returns what is asked for k new answers.
+func (m *Model) asking(ctx context.Context, k int, options []AskOption) (answer.Asking, error) {
 	if k < 1 {
-		return ranking.Selection{}, fmt.Errorf("asking for %d answers, want 1 or more", k)
+		return answer.Asking{}, fmt.Errorf("asking for %d answers, want 1 or more", k)
 	}
 	var a asking
 	for _, option := range options {
 		option(&a)
 	}
-	s := ranking.Selection{K: k, Known: a.known}
+	asked := answer.Asking{Best: k, Known: a.known}
+	var err error
+	if asked.Estimator, err = m.estimator(); err != nil {
+		return asked, err
+	}
 	if a.kind != nil {
-		var err error
-		s.Candidates, err = m.opened.View.OfType(ctx, *a.kind)
-		return s, err
+		asked.Among, err = m.opened.View.OfType(ctx, *a.kind)
+		return asked, err
 	}
 	if a.candidates == nil {
-		return s, nil
+		return asked, nil
 	}
-	s.Candidates = make([]int32, len(a.candidates))
+	asked.Among = make([]int32, len(a.candidates))
 	for i, name := range a.candidates {
-		var err error
-		if s.Candidates[i], err = m.lookup.Entity(ctx, name); err != nil {
-			return s, fmt.Errorf("candidate %d: %w", i+1, err)
+		if asked.Among[i], err = m.lookup.Entity(ctx, name); err != nil {
+			return asked, fmt.Errorf("candidate %d: %w", i+1, err)
 		}
 	}
-	slices.Sort(s.Candidates)
-	s.Candidates = slices.Compact(s.Candidates)
-	return s, nil
+	slices.Sort(asked.Among)
+	asked.Among = slices.Compact(asked.Among)
+	return asked, nil
 }
 
-// Ask returns the k best answers of a query, best first, known ones among them unless the options leave them out; fewer where
-// there are fewer. The error of an unknown entity or relation is an *UnknownNameError.
-func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOption) ([]Answer, error) {
-	list, err := m.selection(ctx, k, options)
+// Ask returns the k best new answers of a query, fewer where there are fewer. The best ones by their scores, at least 10, are asked in the other direction,
+// too: a query takes as many propagations. The error of an unknown entity or relation is an *UnknownNameError.
+func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOption) (Answers, error) {
+	asked, err := m.asking(ctx, k, options)
 	if err != nil {
-		return nil, err
+		return Answers{}, err
 	}
-	request, err := m.request(ctx, query)
+	ids, err := m.ids(ctx, query)
 	if err != nil {
-		return nil, err
+		return Answers{}, err
 	}
-	answers, err := m.answers(ctx, []answer.Request{request}, list)
+	answers, err := m.ask(ctx, []graph.Query{ids}, asked)
 	if err != nil {
-		return nil, err
+		return Answers{}, err
 	}
 	return answers[0], nil
 }
 
-// AskAll returns the k best answers of each query, in the order of the queries. It answers the queries of a source together, those of concurrent
+// AskAll returns the k best new answers of each query, in the order of the queries. It answers the queries of a source together, those of concurrent
 // calls, too, and uses all workers; the answers equal those of Ask. Concurrent calls take turns. If a name is unknown, no query is answered. It
 // returns as soon as ctx ends.
-func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...AskOption) ([][]Answer, error) {
-	list, err := m.selection(ctx, k, options)
+func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...AskOption) ([]Answers, error) {
+	asked, err := m.asking(ctx, k, options)
 	if err != nil {
 		return nil, err
 	}
-	requests := make([]answer.Request, len(queries))
+	ids := make([]graph.Query, len(queries))
 	for i, q := range queries {
-		if requests[i], err = m.request(ctx, q); err != nil {
+		if ids[i], err = m.ids(ctx, q); err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
 	}
-	return m.answers(ctx, requests, list)
+	return m.ask(ctx, ids, asked)
 }
 
-// request looks up the names of a query.
-func (m *Model) request(ctx context.Context, q Query) (answer.Request, error) {
-	ids, err := m.ids(ctx, q)
-	if err != nil {
-		return answer.Request{}, err
-	}
-	return answer.Request{Query: ids, Rows: []int64{0}, Answers: []int32{graph.None}, Known: m.known.Of(ids.Source, ids.Relation)}, nil
-}
-
-// answers returns the selected answers of each request.
-func (m *Model) answers(ctx context.Context, requests []answer.Request, list ranking.Selection) ([][]Answer, error) {
-	ranked, err := m.opened.Answer(ctx, requests, answer.Want{Selection: list})
+// ask returns the answers of each query.
+func (m *Model) ask(ctx context.Context, queries []graph.Query, asked answer.Asking) ([]Answers, error) {
+	found, err := m.opened.Ask(ctx, queries, asked)
 	if err != nil {
 		return nil, m.failed(err)
 	}
-	answers := make([][]Answer, len(requests))
-	for i, q := range ranked.Queries {
-		for _, c := range q.Best {
-			answers[i] = append(answers[i], m.named(q.Relation, c))
+	answers := make([]Answers, len(queries))
+	for i, of := range found {
+		answers[i].Unlisted = of.Unlisted
+		for _, j := range of.List {
+			answers[i].List = append(answers[i].List, m.named(queries[i].Relation, &j))
 		}
 	}
 	return answers, nil
@@ -160,12 +166,14 @@ func (m *Model) failed(err error) error {
 	return fmt.Errorf("%s: %w", m.Checkpoint(), graph.Named(err, m.opened.View.Entities, m.opened.KG.Relations))
 }
 
-// named turns a candidate of a query with the relation into an answer.
-func (m *Model) named(relation int32, c answer.Candidate) Answer {
-	a := Answer{Entity: m.opened.View.Entities[c.Entity], Score: c.Score, Hops: int(c.Distance), Known: c.Known}
-	if fitted := m.opened.Calibration; fitted != nil {
-		p := fitted.Probability(relation, c.Score)
-		a.Probability = &p
+// named turns what is said of a fact into an answer of a query with the relation.
+func (m *Model) named(relation int32, j *answer.Judged) Answer {
+	asked, other := j.Tails, j.Heads
+	if relation != j.Relation {
+		asked, other = other, asked
 	}
-	return a
+	return Answer{
+		Entity: m.opened.View.Entities[j.Entity(relation)], Score: asked.Score, Rank: asked.Rank, OtherScore: other.Score, OtherRank: other.Rank,
+		Probability: probabilityOf(j.Estimate), Hops: int(j.Hops), Known: j.Known,
+	}
 }

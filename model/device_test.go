@@ -80,8 +80,8 @@ func TestDeviceAnswersAsTheCPU(t *testing.T) {
 				t.Errorf("%q and %q", cpu.Device(), card.Device())
 			}
 			compareModels(t, cpu, card)
-			compare(t, "calibrated", cpu, card, func(m *model.Model) (any, error) {
-				if err := m.Calibrate(t.Context(), 0); err != nil {
+			compare(t, "probabilities", cpu, card, func(m *model.Model) (any, error) {
+				if err := m.Fit(t.Context(), nil); err != nil {
 					return nil, err
 				}
 				return m.Ask(t.Context(), model.Query{Source: "person 05", Relation: "grandparent_of"}, 5)
@@ -110,8 +110,7 @@ func compareModels(t *testing.T, cpu, card *model.Model) {
 	t.Helper()
 	compare := func(what string, ask func(m *model.Model) (any, error)) { compare(t, what, cpu, card, ask) }
 	queries := everyQuery(cpu)[:20]
-	compare("all answers", func(m *model.Model) (any, error) { return m.AskAll(t.Context(), queries, 5) })
-	compare("new answers", func(m *model.Model) (any, error) { return m.AskAll(t.Context(), queries, 5, model.OnlyNew()) })
+	compare("answers", func(m *model.Model) (any, error) { return m.AskAll(t.Context(), queries, 5, model.WithKnown()) })
 	compare("answers of some", func(m *model.Model) (any, error) {
 		return m.Ask(t.Context(), queries[3], 5, model.Among([]string{"person 02", "person 03", "person 04"}))
 	})

@@ -48,7 +48,7 @@ func ExampleOpen() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, a := range answers {
+	for _, a := range answers.List {
 		fmt.Printf("%.3f %s\n", a.Score, a.Entity)
 	}
 }
@@ -78,7 +78,7 @@ func ExampleModel_Ask() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, a := range answers {
+	for _, a := range answers.List {
 		fmt.Printf("%s, %d hops away, known: %v\n", a.Entity, a.Hops, a.Known)
 	}
 	_, err = m.Ask(ctx, model.Query{Source: "person 5", Relation: "grandparent_of"}, 1)
@@ -115,11 +115,11 @@ func ExampleLoadFacts_newEntities() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	answers, err := m.Ask(ctx, model.Query{Source: "Ben", Relation: "~grandparent_of"}, 1, model.OnlyNew())
+	answers, err := m.Ask(ctx, model.Query{Source: "Ben", Relation: "~grandparent_of"}, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, a := range answers {
+	for _, a := range answers.List {
 		fmt.Printf("%s, %d hops away\n", a.Entity, a.Hops)
 	}
 	// Output:
@@ -161,7 +161,7 @@ func ExampleModel_AskAll() {
 		log.Fatal(err)
 	}
 	for i, q := range queries {
-		fmt.Println(q.Source, q.Relation, answers[i][0].Entity)
+		fmt.Println(q.Source, q.Relation, answers[i].List[0].Entity)
 	}
 	// Output:
 	// person 10 grandparent_of person 12
@@ -183,7 +183,7 @@ func ExampleModel_Score() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	worst := slices.MinFunc(scored, func(a, b model.ScoredTriple) int { return a.Compare(b.Sides) })
+	worst := slices.MaxFunc(scored, func(a, b model.ScoredTriple) int { return a.Compare(&b) })
 	fmt.Println("worst:", worst.Tail, "unreached:", worst.Hops == model.Unreached)
 	for _, s := range scored {
 		fmt.Printf("%s, known: %v, first of all tails: %v\n", s.Tail, s.Known, s.AsTail.Rank == 1)
@@ -243,7 +243,7 @@ func ExampleLoad() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answers[0].Entity)
+	fmt.Println(answers.List[0].Entity)
 	// Output:
 	// person 07
 }

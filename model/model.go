@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -25,10 +27,14 @@ import (
 //
 // Memory: the graph, and for each worker in use about what one core of the pipeline score takes.
 type Model struct {
-	opened  *answer.Model
-	lookup  *kg.Lookup
-	known   tables.Answers
-	trained *training.Trained // what Save needs; nil unless Train made the model
+	opened    *answer.Model // over the graph that answers come from
+	overAll   bool          // that one has all facts
+	lookup    *kg.Lookup
+	known     tables.Answers
+	missing   float64           // of WithMissing
+	workspace string            // where probabilities are kept; "" without one
+	fitting   sync.Mutex        // held while probabilities are fitted
+	trained   *training.Trained // what Save needs; nil unless Train made the model
 }
 
 // Option changes how Open, Load, LoadFacts and Train make a model.
@@ -39,7 +45,10 @@ type options struct {
 	device                  string // of WithDevice
 	choice                  device.Choice
 	on                      answer.Means
-	reach                   int // of WithReach, or -1
+	reach                   int    // of WithReach, or -1
+	graph                   string // of WithGraph
+	missing                 float64
+	workspace               string // of Open
 }
 
 // WithRun makes Open take the model of another run than main: the name that train was given with --run.
@@ -61,16 +70,27 @@ func WithKernel(name string) Option { return func(o *options) { o.kernel = name 
 // for 0. Without it that is the number of the training. It is an error for a model whose policy is astar.
 func WithReach(entities int) Option { return func(o *options) { o.reach = entities } }
 
+// WithGraph names the graph that answers come from: "all", the default, has all facts as edges, "train" those without the validation and test facts, as the
+// evaluation asks. There are no probabilities of the latter. In the inductive setting both are about the inference graph.
+func WithGraph(name string) Option { return func(o *options) { o.graph = name } }
+
 // bestCheckpoint is the checkpoint that Open takes unless it is told otherwise.
 const bestCheckpoint = "best"
 
 func newOptions(list []Option) (options, error) {
-	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, on: answer.Means{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1}
+	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, on: answer.Means{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1,
+		graph: kg.All, missing: probability.DefaultMissing}
 	for _, option := range list {
 		option(&o)
 	}
 	if o.on.Threads < 1 {
 		return o, fmt.Errorf("%d workers, want 1 or more", o.on.Threads)
+	}
+	if o.graph != kg.All && o.graph != "train" {
+		return o, fmt.Errorf("graph %q is neither %s nor train", o.graph, kg.All)
+	}
+	if err := probability.CheckMissing(o.missing); err != nil {
+		return o, err
 	}
 	if err := checkpoint.CheckRun(o.run); err != nil {
 		return o, err
@@ -84,8 +104,8 @@ func newOptions(list []Option) (options, error) {
 }
 
 // Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. Where nothing is trained, it takes
-// zero, the model of any graph that tagnet comes with; Calibrate gives it probabilities. In the inductive
-// setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
+// zero, the model of any graph that tagnet comes with. It reads the probabilities that the workspace keeps; where it has none, Fit makes
+// them. In the inductive setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
 // weights, with their checksums. Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of
 // them applies.
 func Open(ctx context.Context, workspace string, list ...Option) (*Model, error) {
@@ -96,6 +116,7 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	if err != nil {
 		return fail(err)
 	}
+	o.workspace = workspace
 	folder := storage.Join(workspace, kg.Folder)
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {
@@ -130,28 +151,41 @@ func (o options) open(ctx context.Context, graph *kg.KG, folder checkpoint.Folde
 	if err != nil {
 		return nil, err
 	}
+	return o.over(ctx, opened)
+}
+
+// over returns the model that answers from the graph of the options, and computes as they say.
+func (o options) over(ctx context.Context, opened *answer.Model) (*Model, error) {
 	if err := opened.SetReach(o.reach); err != nil {
 		return nil, err
 	}
-	m, err := Named(ctx, opened)
+	if o.graph == kg.All {
+		var err error
+		if opened, err = opened.OverAllFacts(ctx); err != nil {
+			return nil, err
+		}
+	}
+	m, err := Named(ctx, opened, o.workspace, o.missing)
 	if err != nil {
 		return nil, err
 	}
-	return m, o.equip(opened)
-}
-
-// equip makes an opened model compute on the device of the options.
-func (o options) equip(m *answer.Model) error {
-	if err := accelerator.Equip(m, o.choice); err != nil {
-		return err
+	if err := accelerator.Equip(opened, o.choice); err != nil {
+		return nil, err
 	}
-	return m.Prepare()
+	return m, opened.Prepare()
 }
 
-// Named returns the model that answers by name what an opened one does by id, about the graph that this one's queries are about.
-func Named(ctx context.Context, opened *answer.Model) (*Model, error) {
+// Named returns the model that answers by name what an opened one does by id, about the graph that this one's queries are about. Probabilities are those
+// that a workspace keeps, "" without one, and of missing facts as WithMissing says.
+func Named(ctx context.Context, opened *answer.Model, workspace string, missing float64) (*Model, error) {
 	known, err := opened.View.Answers(ctx)
-	return &Model{opened: opened, lookup: opened.KG.Lookup(opened.View), known: known}, err
+	if err != nil {
+		return nil, err
+	}
+	overAll := opened.View != opened.KG.Inference && opened.View != opened.KG.Train
+	m := &Model{opened: opened, overAll: overAll, lookup: opened.KG.Lookup(opened.View), known: known, missing: missing, workspace: workspace}
+	_, err = m.readProbabilities(ctx)
+	return m, err
 }
 
 // Entities returns the names of the entities that queries may be about, which callers must not change.
@@ -162,15 +196,6 @@ func (m *Model) Relations() []string { return m.opened.KG.Relations }
 
 // Configuration returns the hyperparameters that the model was trained with, and the reach of WithReach.
 func (m *Model) Configuration() configuration.Configuration { return m.opened.Configuration }
-
-// BaseRate returns the share of true candidates that probabilities presume. calibrated is false if the checkpoint has no
-// calibration; then answers have no probability.
-func (m *Model) BaseRate() (share float64, calibrated bool) {
-	if m.opened.Calibration == nil {
-		return 0, false
-	}
-	return m.opened.Calibration.BaseRate, true
-}
 
 // Checkpoint returns the name of the model's checkpoint, such as epoch-007, or of the file whose weights it has as they are.
 func (m *Model) Checkpoint() string {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -53,7 +52,7 @@ func TestAskAllEqualsAsk(t *testing.T) {
 	t.Parallel()
 	folder := saved(t)
 	queries := everyQuery(trained(t))
-	var want [][]model.Answer
+	var want []model.Answers
 	for _, q := range queries {
 		answers, err := trained(t).Ask(t.Context(), q, 5)
 		if err != nil {
@@ -101,14 +100,15 @@ func TestAskConcurrently(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	m := trained(t)
-	answers, err := m.Ask(t.Context(), model.Query{Source: "person 03", Relation: "grandparent_of"}, 100)
+	answers, err := m.Ask(t.Context(), model.Query{Source: "person 03", Relation: "grandparent_of"}, 100, model.WithKnown())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(answers) != len(m.Entities()) {
-		t.Fatalf("%d answers, want all %d entities", len(answers), len(m.Entities()))
+	list := answers.List
+	if len(list) != len(m.Entities())-1 || answers.Unlisted != 0 {
+		t.Fatalf("%d answers and %d unlisted, want all %d entities but the source", len(list), answers.Unlisted, len(m.Entities()))
 	}
-	for i, a := range answers {
+	for i, a := range list {
 		var number int
 		if _, err := fmt.Sscanf(a.Entity, "person %d", &number); err != nil {
 			t.Fatal(err)
@@ -116,11 +116,11 @@ func TestAnswers(t *testing.T) {
 		if known := a.Entity == "person 05"; a.Known != known {
 			t.Errorf("%s is known: %v", a.Entity, a.Known)
 		}
-		if number == 3 && a.Hops != 0 || number == 4 && a.Hops != 1 || number == 20 && a.Hops != model.Unreached {
+		if number == 3 || number == 4 && a.Hops != 1 || number == 20 && a.Hops != model.Unreached {
 			t.Errorf("%s is %d hops away", a.Entity, a.Hops)
 		}
-		if i > 0 && a.Score > answers[i-1].Score {
-			t.Errorf("answer %d is %+v after %+v", i+1, a, answers[max(0, i-1)])
+		if i > 0 && a.Score > list[i-1].Score {
+			t.Errorf("answer %d is %+v after %+v", i+1, a, list[i-1])
 		}
 	}
 }
@@ -261,49 +261,23 @@ func TestTrainIsDeterministicAndStops(t *testing.T) {
 	}
 }
 
-// TestSequentialAskUsesOneWorker holds that queries one after another share the buffers of one worker,
-// however many workers the model may use.
-func TestSequentialAskUsesOneWorker(t *testing.T) {
-	m, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, filepath.Join(saved(t), "epoch-030.safetensors"), model.WithWorkers(8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func() int64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if _, err := m.Ask(t.Context(), model.Query{Source: "person 01", Relation: "parent_of"}, 3); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		return int64(after.TotalAlloc - before.TotalAlloc)
-	}
-	first := ask()
-	for i := range 7 {
-		if bytes := ask(); 4*bytes > first {
-			t.Errorf("query %d allocates %d bytes, the first %d", i+2, bytes, first)
-		}
-	}
-}
-
-// TestOnlyNew compares with all answers, of which it leaves out the known ones and the source.
-func TestOnlyNew(t *testing.T) {
+// TestNewAndKnown compares new answers with all answers, of which they are those that are not known.
+func TestNewAndKnown(t *testing.T) {
 	t.Parallel()
 	m := trained(t)
 	queries := everyQuery(m)
-	all, err := m.AskAll(t.Context(), queries, len(m.Entities()))
+	all, err := m.AskAll(t.Context(), queries, len(m.Entities()), model.WithKnown())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []int{4, len(m.Entities())} {
-		got, err := m.AskAll(t.Context(), queries, k, model.OnlyNew())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, q := range queries {
-			want := slices.DeleteFunc(slices.Clone(all[i]), func(a model.Answer) bool { return a.Known || a.Entity == q.Source })
-			if diff := cmp.Diff(want[:min(k, len(want))], got[i]); diff != "" {
-				t.Errorf("%d answers to %+v (-want +got):\n%s", k, q, diff)
-			}
+	got, err := m.AskAll(t.Context(), queries, len(m.Entities()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range queries {
+		want := slices.DeleteFunc(slices.Clone(all[i].List), func(a model.Answer) bool { return a.Known })
+		if diff := cmp.Diff(want, got[i].List); diff != "" {
+			t.Errorf("new answers to %+v (-all +new):\n%s", q, diff)
 		}
 	}
 	if types, err := m.Types(t.Context()); err != nil || len(types) > 0 {

@@ -1,38 +1,56 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/graph"
 )
 
 // ScoredTriple is a triple with what the model makes of it in the graph without it.
 type ScoredTriple struct {
 	Triple
-	// Sides has AsTail, the result of the tail as an answer of (Head, Relation, ?), and AsHead, that of the head as an answer of
-	// (Tail, ~Relation, ?). Its Compare orders triples, the least plausible first.
-	Sides
+	// AsTail is the result of the tail as an answer of (Head, Relation, ?), AsHead that of the head as an answer of (Tail, ~Relation, ?).
+	AsTail, AsHead Side
+	// Probability is that the triple is true, given that the graph does not state it, or nil: nothing is fitted yet (Fit), or too few facts of the
+	// relation are known.
+	Probability *float64
+	// LogOdds tell triples of equal probability apart; 0 as long as nothing is fitted.
+	LogOdds float64
 	// Hops is the least number of edges from head to tail without the triple itself, or Unreached.
 	Hops int
 	// Known is true if the triple is one of the facts of the graph or of its validation and test splits.
 	Known bool
 }
 
-// Sides are the results of a triple in both directions, Side is one of them: score, filtered rank with ties counted against the answer,
-// and probability, which is nil if the checkpoint has no calibration.
-type (
-	Sides = answer.Sides
-	Side  = answer.Side
-)
+// Side is the result of one direction: score, and filtered rank among all entities with ties counted against the answer.
+type Side = probability.Side
+
+// Lower returns the lower one of both scores.
+func (s *ScoredTriple) Lower() float32 { return min(s.AsTail.Score, s.AsHead.Score) }
+
+// Compare orders triples, also those of different relations, the surest first: by probability, then by log odds, then by the lower score. Those without
+// a probability are last.
+func (s *ScoredTriple) Compare(o *ScoredTriple) int {
+	return cmp.Or(s.estimate().Compare(o.estimate()), cmp.Compare(o.Lower(), s.Lower()))
+}
+
+func (s *ScoredTriple) estimate() probability.Estimate {
+	e := probability.Estimate{Claimed: s.Probability != nil, LogOdds: s.LogOdds}
+	if e.Claimed {
+		e.Probability = *s.Probability
+	}
+	return e
+}
 
 // Score scores triples, in their order. A triple that the graph has leaves it for its own two queries, as if it had been held out; with ULTRA's
 // weights the graph of the relations keeps it, as in their training. Such a triple takes two propagations; others share those of the queries that they have
 // in common. The error of an unknown entity or relation is an *UnknownNameError.
 func (m *Model) Score(ctx context.Context, triples []Triple) ([]ScoredTriple, error) {
-	numbered := make([]answer.Triple, len(triples))
+	facts := make([]graph.Fact, len(triples))
 	for i, t := range triples {
 		query, err := m.lookup.Query(ctx, t.Head, t.Relation, false)
 		if err != nil {
@@ -42,14 +60,13 @@ func (m *Model) Score(ctx context.Context, triples []Triple) ([]ScoredTriple, er
 		if err != nil {
 			return nil, fmt.Errorf("triple %d: %w", i+1, err)
 		}
-		numbered[i] = answer.Triple{Number: int64(i), Fact: graph.Fact{Head: query.Source, Relation: query.Relation, Tail: tail}}
+		facts[i] = graph.Fact{Head: query.Source, Relation: query.Relation, Tail: tail}
 	}
-	return m.score(ctx, numbered)
+	return m.score(ctx, facts)
 }
 
-// Between returns the k most plausible relations of which (head, relation, tail) may be a fact, best first, each scored as Score does it.
-// Relations are compared by the probabilities of both directions, or by the scores if the checkpoint has no calibration: what these mean differs between
-// relations. It takes two propagations for each relation of the graph.
+// Between returns the k surest relations of which (head, relation, tail) may be a fact, each scored as Score does it, in the order of Compare. It takes two
+// propagations for each relation of the graph.
 func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]ScoredTriple, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("asking for %d relations, want 1 or more", k)
@@ -62,28 +79,44 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 	if err != nil {
 		return nil, err
 	}
-	numbered := make([]answer.Triple, len(m.opened.KG.Relations))
-	for r := range numbered {
-		numbered[r] = answer.Triple{Number: int64(r), Fact: graph.Fact{Head: source, Relation: int32(r), Tail: id}}
+	facts := make([]graph.Fact, len(m.opened.KG.Relations))
+	for r := range facts {
+		facts[r] = graph.Fact{Head: source, Relation: int32(r), Tail: id}
 	}
-	scored, err := m.score(ctx, numbered)
-	slices.SortStableFunc(scored, func(a, b ScoredTriple) int { return b.Compare(a.Sides) })
+	scored, err := m.score(ctx, facts)
+	slices.SortStableFunc(scored, func(a, b ScoredTriple) int { return a.Compare(&b) })
 	return scored[:min(k, len(scored))], err
 }
 
-// score scores triples, numbered from 0.
-func (m *Model) score(ctx context.Context, triples []answer.Triple) ([]ScoredTriple, error) {
-	ranked, err := m.opened.Answer(ctx, answer.TripleRequests(m.opened.Graph, m.known.Of, triples), answer.Want{})
+// score scores facts.
+func (m *Model) score(ctx context.Context, facts []graph.Fact) ([]ScoredTriple, error) {
+	e, err := m.estimator()
+	if err != nil {
+		return nil, err
+	}
+	observed, err := m.opened.Observe(ctx, facts, nil)
 	if err != nil {
 		return nil, m.failed(err)
 	}
-	scored := ranked.Triples(m.known.Of, m.opened.Calibration)
-	named := make([]ScoredTriple, len(scored))
-	for i, s := range scored {
-		named[i] = ScoredTriple{
-			Triple: Triple{Head: m.opened.View.Entities[s.Head], Relation: m.opened.KG.Relations[s.Relation], Tail: m.opened.View.Entities[s.Tail]},
-			Sides:  s.Sides, Hops: int(s.Distance), Known: s.Known,
-		}
+	named := make([]ScoredTriple, len(observed))
+	for i := range observed {
+		o := &observed[i]
+		_, known := slices.BinarySearch(m.known.Of(o.Head, o.Relation), o.Tail)
+		named[i] = m.scored(o, e)
+		named[i].Known = known
 	}
 	return named, nil
+}
+
+// scored returns an observation by name, with the estimate of e, which may be nil.
+func (m *Model) scored(o *probability.Observation, e *probability.Estimator) ScoredTriple {
+	s := ScoredTriple{
+		Triple: Triple{Head: m.opened.View.Entities[o.Head], Relation: m.opened.KG.Relations[o.Relation], Tail: m.opened.View.Entities[o.Tail]},
+		AsTail: o.Tails, AsHead: o.Heads, Hops: int(o.Hops),
+	}
+	if e != nil {
+		estimate := e.Estimate(o)
+		s.Probability, s.LogOdds = probabilityOf(estimate), estimate.LogOdds
+	}
+	return s
 }

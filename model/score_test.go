@@ -36,7 +36,7 @@ func TestScore(t *testing.T) {
 	}
 	// What is not in the graph is scored as the answer of a query.
 	answers, err := m.Ask(t.Context(), model.Query{Source: "person 10", Relation: "grandparent_of"}, 1)
-	if err != nil || answers[0].Score != all[1].AsTail.Score || answers[0].Entity != all[1].Tail {
+	if err != nil || answers.List[0].Score != all[1].AsTail.Score || answers.List[0].Entity != all[1].Tail {
 		t.Errorf("the answer is %+v, error %v, the triple %+v", answers, err, all[1])
 	}
 	for name, bad := range map[string]model.Triple{"person 99": {Head: "person 99", Relation: "parent_of", Tail: "person 01"}, "aunt": {Head: "person 01", Relation: "aunt", Tail: "person 01"}, "nobody": {Head: "person 01", Relation: "parent_of", Tail: "nobody"}} {

@@ -52,18 +52,11 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	opened := answer.New(knowledge, trained.Record, trained.Weights, o.on)
-	if err := opened.SetReach(o.reach); err != nil {
-		return fail(err)
-	}
-	m, err := Named(ctx, opened)
+	m, err := o.over(ctx, answer.New(knowledge, trained.Record, trained.Weights, o.on))
 	if err != nil {
 		return fail(err)
 	}
 	m.trained = trained
-	if err := o.equip(opened); err != nil {
-		return fail(err)
-	}
 	return m, nil
 }
 

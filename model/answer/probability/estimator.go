@@ -22,8 +22,8 @@ type Estimator struct {
 // Estimator returns that of a model if so many facts are missing, as a share of the graph's facts. The surroundings are those of the model's graph. The
 // error says what is wrong with the share.
 func (m *Model) Estimator(around *Surroundings, missing float64) (*Estimator, error) {
-	if !(missing > 0 && missing <= 1) {
-		return nil, fmt.Errorf("presuming that %v of the graph's facts are missing, want more than 0 and at most 1", missing)
+	if err := CheckMissing(missing); err != nil {
+		return nil, err
 	}
 	if len(m.Labeled) != around.graph.BaseRelations {
 		return nil, fmt.Errorf("probabilities of %d relations do not fit a graph of %d", len(m.Labeled), around.graph.BaseRelations)
@@ -37,6 +37,14 @@ func (m *Model) Estimator(around *Surroundings, missing float64) (*Estimator, er
 	e.Missing = min(e.Presumed, e.Bound)
 	e.byBlock = m.Curve.probabilities(e.Missing * counted * m.Sample.Rate)
 	return e, nil
+}
+
+// CheckMissing returns an error for a share of missing facts that no estimator presumes.
+func CheckMissing(share float64) error {
+	if !(share > 0 && share <= 1) {
+		return fmt.Errorf("presuming that %v of the graph's facts are missing, want more than 0 and at most 1", share)
+	}
+	return nil
 }
 
 // Limit returns a sentence that says what the data allow.

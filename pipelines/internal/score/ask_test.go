@@ -39,14 +39,14 @@ func byTheRules(t *testing.T, w string, sources, relations, candidates []string,
 	}
 	for i, source := range sources {
 		for j, relation := range relations {
-			all, err := m.Ask(t.Context(), model.Query{Source: source, Relation: relation}, len(m.Entities()))
+			all, err := m.Ask(t.Context(), model.Query{Source: source, Relation: relation}, len(m.Entities()), model.WithKnown())
 			if err != nil {
 				t.Fatal(err)
 			}
 			name, inverse := strings.CutPrefix(relation, "~")
 			direction := map[bool]string{false: "tail", true: "head"}[inverse]
 			taken, position := 0, int32(0)
-			for _, a := range all {
+			for _, a := range all.List {
 				if candidates != nil && !slices.Contains(candidates, a.Entity) || onlyNew && a.Known || !a.Known && a.Entity == source {
 					continue
 				}

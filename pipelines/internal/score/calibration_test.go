@@ -184,7 +184,7 @@ func TestInductiveProbabilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range answers {
+	for _, a := range answers.List {
 		if a.Probability == nil {
 			t.Errorf("%+v has no probability", a)
 		}

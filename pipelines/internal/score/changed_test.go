@@ -89,7 +89,7 @@ func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 				"--workspace", with, "--queries", file(t, "queries.tsv", prefix+"001\tabove\n"))
 
 			query := model.Query{Source: prefix + "new", Relation: "skip"}
-			var answers [2][]model.Answer
+			var answers [2]model.Answers
 			for i, w := range []string{with, without} {
 				m, err := model.Open(t.Context(), w)
 				if err != nil {
@@ -106,7 +106,7 @@ func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 					t.Errorf("a query about a relation that the model does not know: %v", err)
 				}
 			}
-			if diff := cmp.Diff(answers[1], answers[0]); diff != "" || answers[0][0].Probability == nil {
+			if diff := cmp.Diff(answers[1], answers[0]); diff != "" || answers[0].List[0].Probability == nil {
 				t.Errorf("answers, with probabilities (-without +with the facts):\n%s", diff)
 			}
 		})
@@ -121,7 +121,7 @@ func TestEntitiesOfUnknownRelationsAloneAreLeftOut(t *testing.T) {
 		above["train.txt"] += fmt.Sprintf("PREFIXa%02d\tabove\tPREFIXa%02d\n", i, i+1)
 	}
 	for _, kind := range []string{"plain", "inductive"} {
-		var answers [][]model.Answer
+		var answers []model.Answers
 		for _, more := range []map[string]string{nil, above} {
 			w, prefix := grown(t, kind, more)
 			m, err := model.Open(t.Context(), w)

@@ -33,9 +33,9 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 			}
 			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", file, "--top_k", "6")
 			predictions := rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", "queries", "predictions"))
-			want := make([][]model.Answer, len(queries))
+			want := make([]model.Answers, len(queries))
 			for i, p := range predictions { // in the order of the queries
-				want[i/6] = append(want[i/6], model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
+				want[i/6].List = append(want[i/6].List, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
 			}
 			m, err := model.Open(t.Context(), w)
 			if err != nil {
@@ -54,11 +54,11 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			pipelinetest.Succeed(t, Pipeline(), flags...)
-			want = make([][]model.Answer, len(queries))
+			want = make([]model.Answers, len(queries))
 			for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", "queries", "predictions")) {
-				want[p.Query] = append(want[p.Query], model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
+				want[p.Query].List = append(want[p.Query].List, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
 			}
-			if got, err = m.AskAll(t.Context(), queries, 2, model.OnlyNew(), model.Among(among)); err != nil {
+			if got, err = m.AskAll(t.Context(), queries, 2, model.Among(among)); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -66,7 +66,7 @@ func TestModel(t *testing.T) {
 			got = append(got, model.Answer{Entity: p.Entity, Score: p.Score, Hops: int(p.Hops), Known: p.Known})
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want.List, got); diff != "" {
 		t.Errorf("answers (-library +command):\n%s", diff)
 	}
 	record, err := checkpoint.Folder(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder)).Record(t.Context(), "last")

@@ -89,7 +89,7 @@ func TestULTRA(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for j, a := range answers {
+			for j, a := range answers.List {
 				if want := one[i+j]; a.Score != want.Score || a.Entity != want.Entity || a.Hops != int(want.Hops) || a.Known != want.Known {
 					t.Errorf("the library answers %v, score %v", a, want)
 				}
@@ -169,7 +169,7 @@ func TestULTRACalibrated(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, p := range rowsOf[parquet.Prediction](t, filepath.Join(kept, "predictions")) {
-				if a := answers[i]; p.Probability == nil || a.Probability == nil || *p.Probability != *a.Probability || p.Entity != a.Entity {
+				if a := answers.List[i]; p.Probability == nil || a.Probability == nil || *p.Probability != *a.Probability || p.Entity != a.Entity {
 					t.Errorf("answer %d is %+v, the library has %+v", i, p, a)
 				}
 			}

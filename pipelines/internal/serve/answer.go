@@ -106,7 +106,7 @@ func (s *server) answerBody(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ask checks a request, admits its queries, and returns them with their answers.
-func (s *server) ask(ctx context.Context, q request) ([]model.Query, [][]model.Answer, error) {
+func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Answers, error) {
 	single := q.Queries == nil
 	switch {
 	case single:
@@ -124,8 +124,8 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, [][]model.A
 		return nil, nil, s.busy()
 	}
 	var options []model.AskOption
-	if q.OnlyNew {
-		options = append(options, model.OnlyNew())
+	if !q.OnlyNew {
+		options = append(options, model.WithKnown())
 	}
 	if q.Candidates != nil {
 		kind, typed := strings.CutPrefix(*q.Candidates, "type:")
@@ -145,7 +145,7 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, [][]model.A
 	}
 	if single { // whose errors have no number
 		found, err := s.model.Ask(ctx, queries[0], k, options...)
-		return queries, [][]model.Answer{found}, err
+		return queries, []model.Answers{found}, err
 	}
 	found, err := s.model.AskAll(ctx, queries, k, options...)
 	return queries, found, err
@@ -159,8 +159,8 @@ func (s *server) answer(ctx context.Context, q request) (results, error) {
 	}
 	response := results{make([]result, len(queries))}
 	for i, answers := range found {
-		response.Results[i] = result{queries[i].Source, queries[i].Relation, make([]answer, len(answers))}
-		for j, one := range answers {
+		response.Results[i] = result{queries[i].Source, queries[i].Relation, make([]answer, len(answers.List))}
+		for j, one := range answers.List {
 			response.Results[i].Answers[j] = shown(one)
 		}
 	}

@@ -18,17 +18,15 @@ import (
 	"tagnet/model"
 	"tagnet/model/accelerator"
 	modelanswer "tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/gpu"
 	"tagnet/model/kernel"
-	"tagnet/model/kg"
 	"tagnet/model/relations"
-	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/graph"
 )
 
@@ -184,6 +182,9 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
+	if opened, err = opened.OverAllFacts(ctx); err != nil {
+		return settings{}, err
+	}
 	loaded = opened.KG
 	if err := command.SetReach(&opened.Configuration, f.reach); err != nil {
 		return settings{}, err
@@ -210,7 +211,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if opened.On.Kernel, err = kernel.Named(f.kernel); err != nil {
 		return settings{}, err
 	}
-	m, err := f.prepare(ctx, e, opened, given)
+	m, err := f.prepare(ctx, e, opened)
 	if err != nil {
 		_ = opened.Close() // the first error says more
 		return settings{}, err
@@ -222,8 +223,8 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
-// prepare reads all that an opened model answers with. given says that --model names it.
-func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *modelanswer.Model, given bool) (*model.Model, error) {
+// prepare reads all that an opened model answers with.
+func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *modelanswer.Model) (*model.Model, error) {
 	err := accelerator.Equip(opened, f.device)
 	if err == nil {
 		err = opened.Prepare()
@@ -232,39 +233,12 @@ func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *mod
 		return nil, fmt.Errorf("--device %v: %w", f.device, err)
 	}
 	opened.On.Announce = func(text string) { e.Say("%s", text) }
-	m, err := model.Named(ctx, opened)
-	if err != nil {
-		return nil, err
-	}
-	if given && opened.Record.Origin.Model == zoo.Zero {
-		err = f.calibrate(ctx, e, m, opened.KG)
-	} else {
-		err = e.ReadCalibration(ctx, opened)
-	}
+	m, err := model.Named(ctx, opened, e.Workspace.Root(), probability.DefaultMissing)
 	if err != nil {
 		return nil, err
 	}
 	_, err = m.Types(ctx) // not later, when another graph may have replaced this one
 	return m, err
-}
-
-// mostCalibrated is the most validation queries that probabilities are fitted to before the server answers.
-const mostCalibrated = 2000
-
-// calibrate fits the probabilities of the model of any graph to validation facts, if there are some.
-func (f *flags) calibrate(ctx context.Context, e *command.Environment, m *model.Model, loaded *kg.KG) error {
-	valid, err := loaded.Queries(ctx, "valid")
-	if err != nil || len(valid) == 0 {
-		return err
-	}
-	sizes, err := graph.SizesOf(ctx, loaded, "valid")
-	if err != nil {
-		return err
-	}
-	n := int64(min(len(valid), mostCalibrated))
-	seconds, _ := e.Workspace.ScoreSeconds(ctx, sizes, m.Configuration(), "valid", n)
-	e.Say("fitting probabilities to %s validation queries: at most about %s of one core", progress.Count(n), progress.Duration(time.Duration(seconds*float64(time.Second))))
-	return m.Calibrate(ctx, mostCalibrated)
 }
 
 // serve serves until ctx is done, and then until the requests under way are answered.

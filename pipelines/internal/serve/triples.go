@@ -10,15 +10,14 @@ import (
 // triple is a triple with its scores in the graph without it: of the tail as an answer of (head, relation, ?), and of the head as one of
 // (tail, ~relation, ?).
 type triple struct {
-	Head            string   `json:"head"`
-	Relation        string   `json:"relation"`
-	Tail            string   `json:"tail"`
-	TailScore       float32  `json:"tail_score"`
-	TailProbability *float64 `json:"tail_probability,omitempty"`
-	TailRank        int64    `json:"tail_rank"`
-	HeadScore       float32  `json:"head_score"`
-	HeadProbability *float64 `json:"head_probability,omitempty"`
-	HeadRank        int64    `json:"head_rank"`
+	Head        string   `json:"head"`
+	Relation    string   `json:"relation"`
+	Tail        string   `json:"tail"`
+	TailScore   float32  `json:"tail_score"`
+	TailRank    int64    `json:"tail_rank"`
+	HeadScore   float32  `json:"head_score"`
+	HeadRank    int64    `json:"head_rank"`
+	Probability *float64 `json:"probability,omitempty"`
 	// Hops is nil for a tail that no message from the head reaches.
 	Hops  *int `json:"hops"`
 	Known bool `json:"known"`
@@ -53,8 +52,8 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	response := triples{make([]triple, len(scored))}
 	for i, of := range scored {
 		response.Triples[i] = triple{
-			Head: of.Head, Relation: of.Relation, Tail: of.Tail, TailScore: of.AsTail.Score, TailProbability: of.AsTail.Probability, TailRank: of.AsTail.Rank,
-			HeadScore: of.AsHead.Score, HeadProbability: of.AsHead.Probability, HeadRank: of.AsHead.Rank, Known: of.Known,
+			Head: of.Head, Relation: of.Relation, Tail: of.Tail, TailScore: of.AsTail.Score, TailRank: of.AsTail.Rank,
+			HeadScore: of.AsHead.Score, HeadRank: of.AsHead.Rank, Probability: of.Probability, Known: of.Known,
 		}
 		if of.Hops != model.Unreached {
 			response.Triples[i].Hops = &scored[i].Hops

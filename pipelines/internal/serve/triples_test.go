@@ -33,8 +33,8 @@ func TestScoreTriples(t *testing.T) {
 				hops = *of.Hops
 			}
 			named := model.ScoredTriple{Triple: model.Triple{Head: of.Head, Relation: of.Relation, Tail: of.Tail}, Hops: hops, Known: of.Known}
-			named.AsTail = model.Side{Score: of.TailScore, Rank: of.TailRank, Probability: of.TailProbability}
-			named.AsHead = model.Side{Score: of.HeadScore, Rank: of.HeadRank, Probability: of.HeadProbability}
+			named.AsTail = model.Side{Score: of.TailScore, Rank: of.TailRank}
+			named.AsHead = model.Side{Score: of.HeadScore, Rank: of.HeadRank}
 			if diff := cmp.Diff(want[i], named); diff != "" {
 				t.Errorf("triple %d (-library +served):\n%s", i, diff)
 			}

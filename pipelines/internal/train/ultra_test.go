@@ -126,18 +126,18 @@ func answersInTheLibrary(t *testing.T, w string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paths, err := opened.Explain(t.Context(), model.Query{Source: "e001", Relation: "next"}, answers[0].Entity, 1); err != nil || len(paths) != 1 {
+	if paths, err := opened.Explain(t.Context(), model.Query{Source: "e001", Relation: "next"}, answers.List[0].Entity, 1); err != nil || len(paths) != 1 {
 		t.Errorf("explaining: %v, %v", paths, err)
 	}
 	queries := filepath.Join(t.TempDir(), "queries.tsv")
 	pipelinetest.Write(t, queries, "e001\tnext\n")
 	out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--queries", queries)
-	for _, a := range answers {
+	for _, a := range answers.List {
 		if !strings.Contains(out, a.Entity) {
 			t.Errorf("the library answers %v, score:\n%s", answers, out)
 		}
 	}
-	if len(answers) != 3 || answers[0].Probability == nil {
+	if len(answers.List) != 3 || answers.List[0].Probability == nil {
 		t.Errorf("the library answers %v, want three with probabilities", answers)
 	}
 }
@@ -174,8 +174,8 @@ func elsewhere(t *testing.T, checkpoint string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, calibrated := served.BaseRate(); !calibrated {
-		t.Error("the copy that is kept has no calibration")
+	if limit, fitted := served.Limit(); !fitted {
+		t.Errorf("the workspace keeps no probabilities of the copy: %s", limit)
 	}
 }
 

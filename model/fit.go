@@ -1,0 +1,124 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"tagnet/formats/lock"
+	"tagnet/formats/storage"
+	"tagnet/model/answer/probability"
+)
+
+// ErrTooFew is the error of Fit for a graph with too few facts: there are scores, but no probabilities.
+var ErrTooFew = probability.ErrTooFew
+
+// ErrTrainingGraph is the error of Fit for a model that answers from another graph than that of all facts.
+var ErrTrainingGraph = errors.New("probabilities are those of the graph of all facts: leave out WithGraph")
+
+// WithMissing sets how many facts probabilities presume to be missing, as a share of the graph's facts: more than 0, at most 1, by default 0.05.
+func WithMissing(share float64) Option { return func(o *options) { o.missing = share } }
+
+// ProbabilitiesFolder is the name of the folder of probabilities below a workspace.
+const ProbabilitiesFolder = "probabilities"
+
+// Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with new answers. They depend on the weights,
+// the graph and the reach alone, and equal those of the commands. A workspace that can be written keeps them for the next Open. progress, which may be
+// nil, is called with the number of queries that were answered, of about as many. Other methods may run meanwhile, and have probabilities afterwards.
+// Errors wrap ErrTooFew or ErrTrainingGraph where one of them applies.
+func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
+	fail := func(err error) error { return fmt.Errorf("fitting probabilities: %w", err) }
+	m.fitting.Lock()
+	defer m.fitting.Unlock()
+	if !m.overAll {
+		return fail(ErrTrainingGraph)
+	}
+	switch found, err := m.readProbabilities(ctx); {
+	case err != nil:
+		return fail(classify(err))
+	case found:
+		return nil
+	}
+	sampling, err := m.opened.Sampling(ctx)
+	if err != nil {
+		return fail(classify(err))
+	}
+	done, of := int64(0), sampling.Work()
+	err = m.opened.Fit(ctx, sampling, func(queries int) {
+		if done = min(done+int64(queries), of); progress != nil {
+			progress(done, of)
+		}
+	})
+	switch {
+	case errors.Is(err, ErrTooFew):
+		return fail(err)
+	case err != nil:
+		return fail(m.failed(err))
+	}
+	return m.writeProbabilities(ctx)
+}
+
+// Limit returns a sentence that says how many facts probabilities presume to be missing, and what the data allow. fitted is false as long as nothing
+// is fitted; then there are no probabilities.
+func (m *Model) Limit() (sentence string, fitted bool) {
+	e, err := m.estimator()
+	if e == nil || err != nil {
+		return "", false
+	}
+	return e.Limit(), true
+}
+
+// estimator returns what gives probabilities, or nil as long as nothing is fitted.
+func (m *Model) estimator() (*probability.Estimator, error) {
+	if !m.overAll {
+		return nil, nil
+	}
+	return m.opened.Estimator(m.missing)
+}
+
+// probabilityOf returns the probability of an estimate, or nil if it claims none.
+func probabilityOf(e probability.Estimate) *float64 {
+	if !e.Claimed {
+		return nil
+	}
+	return &e.Probability
+}
+
+// probabilitiesFolder returns the folder of the workspace's probabilities, or "" without a workspace.
+func (m *Model) probabilitiesFolder() string {
+	if m.workspace == "" {
+		return ""
+	}
+	return storage.Join(m.workspace, ProbabilitiesFolder)
+}
+
+// readProbabilities reads those of the workspace, unless the model has some, and reports whether it has some now.
+func (m *Model) readProbabilities(ctx context.Context) (bool, error) {
+	e, err := m.estimator()
+	folder := m.probabilitiesFolder()
+	if e != nil || err != nil || folder == "" || !m.overAll {
+		return e != nil, err
+	}
+	return m.opened.ReadProbabilities(ctx, folder)
+}
+
+// writeProbabilities writes the model's into the workspace, unless there is none that can be written, or another process holds the lock: it fits the same.
+func (m *Model) writeProbabilities(ctx context.Context) (err error) {
+	folder := m.probabilitiesFolder()
+	if folder == "" {
+		return nil
+	}
+	held, err := lock.Acquire(ctx, folder, strings.Join(os.Args, " "), false)
+	if busy := (*lock.Held)(nil); errors.As(err, &busy) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release(context.WithoutCancel(ctx))) }()
+	return m.opened.WriteProbabilities(held.Guard(ctx), folder)
+}
