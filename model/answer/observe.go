@@ -53,6 +53,12 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 // in both directions. Each of the best is asked backward, too: facts share the propagations of equal queries, so that those of n queries take at most
 // n (1 + k). done is that of Observe.
 func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
+	return m.candidates(ctx, queries, k, among, func(graph.Fact, int64) bool { return true }, done)
+}
+
+// candidates returns those of Candidates that are kept, by the fact and its rank as an answer of the query.
+func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, among []int32, keep func(graph.Fact, int64) bool, done func(queries int),
+) ([][]probability.Observation, error) {
 	known, err := m.View.Answers(ctx)
 	if err != nil {
 		return nil, err
@@ -66,7 +72,7 @@ func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, am
 	if err != nil {
 		return nil, err
 	}
-	observed, rows := m.forward(scored)
+	observed, rows := m.forward(scored, keep)
 	backward, err := m.Answer(ctx, Group(rows, known.Of), Want{Done: done})
 	if err != nil {
 		return nil, err
@@ -115,16 +121,18 @@ func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error
 	return nil
 }
 
-// forward returns the best answers of queries as facts with the side that was asked, and the rows that ask the other one, numbered in the order of all
-// facts.
-func (m *Model) forward(scored *Scored) (observed [][]probability.Observation, rows []Row) {
+// forward returns the best answers of queries that are kept as facts with the side that was asked, and the rows that ask the other one, numbered in the
+// order of all facts.
+func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (observed [][]probability.Observation, rows []Row) {
 	observed = make([][]probability.Observation, len(scored.Queries))
 	for i, q := range scored.Queries {
-		observed[i] = make([]probability.Observation, len(q.Best))
-		for j, c := range q.Best {
-			o := &observed[i][j]
-			o.Fact = factOf(q.Query, c.Entity, int32(m.Graph.BaseRelations))
-			m.side(o, q.Relation, probability.Side{Score: c.Score, Rank: c.Rank}, c.Distance)
+		for _, c := range q.Best {
+			o := probability.Observation{Fact: factOf(q.Query, c.Entity, int32(m.Graph.BaseRelations))}
+			if !keep(o.Fact, c.Rank) {
+				continue
+			}
+			m.side(&o, q.Relation, probability.Side{Score: c.Score, Rank: c.Rank}, c.Distance)
+			observed[i] = append(observed[i], o)
 			rows = append(rows, Row{Number: int64(len(rows)), Query: graph.Query{Source: c.Entity, Relation: m.Graph.Inverse(q.Relation), Answer: q.Source}})
 		}
 	}

@@ -24,15 +24,15 @@ type Sampling struct {
 // all facts are such.
 func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	g, given := m.Graph, given(m.Record)
-	queries := int64(0)
+	training := int64(0)
 	if !given {
 		facts, err := m.KG.Facts(ctx)
 		if err != nil {
 			return nil, err
 		}
-		queries = int64(2 * len(facts))
+		training = probability.Training(m.Record.Configuration, int64(2*len(facts)))
 	}
-	s := &Sampling{Sample: SampleOf(m.Record, probability.Size{Entities: g.Entities, Relations: g.BaseRelations, Facts: g.Edges() / 2, K: probability.DefaultK}, queries)}
+	s := &Sampling{Sample: m.size().Sample(training, 0)}
 	var held []graph.Fact
 	if !given && m.KG.IsDivided() {
 		queries, err := m.KG.HeldOut(ctx)
@@ -51,7 +51,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	}
 	for relation := range int32(g.RelationCount()) {
 		for source := range int32(g.Entities) {
-			if s.Query(source, relation) {
+			if s.Query(source, relation, m.surroundings().Answered(source, relation)) {
 				s.Queries = append(s.Queries, graph.Query{Source: source, Relation: relation, Answer: graph.None})
 			}
 		}
@@ -59,20 +59,21 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	return s, nil
 }
 
-// SampleOf returns the sample that the probabilities of a checkpoint's model are fitted to, over a graph of such a size, of which training has so many
-// queries.
-func SampleOf(r checkpoint.Record, size probability.Size, trainingQueries int64) probability.Sample {
-	if given(r) {
-		return size.Sample(0, 0)
+// size is what the cost of a fit follows from.
+func (m *Model) size() probability.Size {
+	return probability.Size{
+		Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, Answered: m.surroundings().Queries(), K: probability.DefaultK,
+		Work: m.Configuration.Work(m.Graph.Entities, m.Graph.Edges()),
 	}
-	return size.Sample(probability.Training(r.Configuration, trainingQueries), 0)
 }
 
 // given reports whether weights come from elsewhere, and are not trained on the graph.
 func given(r checkpoint.Record) bool { return r.Origin != nil && r.Epoch == 0 }
 
 // Work returns about how many queries ObserveSample answers, over all parts.
-func (s *Sampling) Work() int64 { return int64(2*len(s.Facts) + len(s.Queries)*(1+s.K)) }
+func (s *Sampling) Work() int64 {
+	return int64(2*len(s.Facts)) + int64(float64(len(s.Queries))*(1+s.PerQuery()))
+}
 
 // ObserveSample observes a part, of so many, of a sampling. Parts share few propagations. done is that of Observe.
 func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, done func(queries int)) (labeled []probability.Labeled, unlabeled []probability.Observation, err error) {
@@ -88,7 +89,7 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, do
 	for i, o := range observed {
 		labeled = append(labeled, probability.Labeled{Observation: o, HeldOut: drawn[i].HeldOut})
 	}
-	candidates, err := m.Candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, done)
+	candidates, err := m.candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, s.Keeps, done)
 	for _, list := range candidates {
 		unlabeled = append(unlabeled, list...)
 	}

@@ -170,6 +170,11 @@ func (c Configuration) Covers(entities int) float64 {
 	return float64(c.Reach) / float64(entities)
 }
 
+// Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of each entity in every layer.
+func (c Configuration) Work(entities int, edges int64) float64 {
+	return c.Covers(entities) * float64(c.Layers) * float64(c.Dim) * float64(edges+int64(entities))
+}
+
 // Specific reports whether the final state is an attention over the states of the window.
 func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
 

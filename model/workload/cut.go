@@ -30,7 +30,7 @@ func (p Params) rows() int { return p.Best * AnswerRows(p.Paths) }
 // Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
 // each entity in every layer.
 func Work(c configuration.Configuration, g *graph.Graph) float64 {
-	return c.Covers(g.Entities) * float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
+	return c.Work(g.Entities, g.Edges())
 }
 
 // shards returns how many shards the work of so many queries suggests.

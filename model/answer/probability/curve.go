@@ -20,10 +20,11 @@ func (b Block) odds() float64 { return (float64(b.Labeled) + .5) / (float64(b.Un
 // Curve has blocks of ascending log odds and ascending odds.
 type Curve []Block
 
-// judged is an observation with its log odds.
+// judged is an observation with its log odds, which counts as so many.
 type judged struct {
 	logOdds float64
 	labeled bool
+	weight  int
 }
 
 // newCurve returns the blocks of observations: pooled with their neighbors where odds do not ascend, first as counted, then drawn toward 1.
@@ -41,9 +42,9 @@ func counted(list []judged) (c Curve) {
 		b := Block{From: list[i].logOdds}
 		for ; i < len(list) && list[i].logOdds == b.From; i++ {
 			if list[i].labeled {
-				b.Labeled++
+				b.Labeled += list[i].weight
 			} else {
-				b.Unlabeled++
+				b.Unlabeled += list[i].weight
 			}
 		}
 		c = c.append(b, func(low, high Block) bool {

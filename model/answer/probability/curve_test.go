@@ -20,7 +20,7 @@ func TestCurveIsIsotonic(t *testing.T) {
 		for i := range levels {
 			counts[i].From = float64(i)
 			for range random.IntN(30) {
-				j := judged{float64(i), random.IntN(levels) < i}
+				j := judged{float64(i), random.IntN(levels) < i, 1}
 				list = append(list, j)
 				if j.labeled {
 					counts[i].Labeled++
@@ -64,9 +64,9 @@ func TestCurveIsIsotonic(t *testing.T) {
 // TestFewAtTheTop checks that a few labeled observations at the top do not get odds above those of many below.
 func TestFewAtTheTop(t *testing.T) {
 	t.Parallel()
-	list := []judged{{9, true}}
+	list := []judged{{9, true, 1}}
 	for i := range 100 {
-		list = append(list, judged{8, i > 0}, judged{1, false})
+		list = append(list, judged{8, i > 0, 1}, judged{1, false, 1})
 	}
 	want := Curve{{From: 1, Unlabeled: 100}, {From: 8, Labeled: 100, Unlabeled: 1}}
 	if diff := cmp.Diff(want, newCurve(list)); diff != "" {

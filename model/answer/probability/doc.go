@@ -13,7 +13,8 @@
 //
 // where n facts are labeled, the unlabeled candidates are those of queries that are drawn with rate b, m facts are missing among all
 // candidates, and g(x) is the share of labeled ones among observations like x. Only candidates that one of both queries ranks among its
-// best K count.
+// best K count. Where observing all takes too long, candidates that are seldom true are drawn less often than with rate b, and each
+// counts as several (Sample).
 //
 // g is a logistic regression and a monotone curve over its log odds. Five folds of facts, by their keys, have a regression each, which is
 // fitted to the other four: a fact is always judged by one that has not seen it. The curve gives each range of log odds the number of its

@@ -49,9 +49,9 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 		m.Labeled[l.Relation]++
 	}
 	var examples []example
-	add := func(o *Observation, isLabeled bool) {
+	add := func(o *Observation, isLabeled bool, weight int) {
 		if group, claimed := m.group(o.Relation); claimed {
-			examples = append(examples, example{around.features(o, sample.K), group, sample.fold(o.Fact), isLabeled})
+			examples = append(examples, example{around.features(o, sample.K), group, sample.fold(o.Fact), isLabeled, weight})
 		}
 	}
 	for i := range labeled {
@@ -60,12 +60,12 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 			o.Tails.Score -= float32(m.Shift.Tails)
 			o.Heads.Score -= float32(m.Shift.Heads)
 		}
-		add(&o, true)
+		add(&o, true, 1)
 	}
 	facts := len(examples)
 	for i := range unlabeled {
-		if sample.Takes(&unlabeled[i]) {
-			add(&unlabeled[i], false)
+		if weight := sample.weight(around, &unlabeled[i]); weight > 0 {
+			add(&unlabeled[i], false, weight)
 		}
 	}
 	if facts < MinLabeled || len(examples) == facts {
@@ -117,7 +117,7 @@ func (m *Model) fit(examples []example) {
 	list := make([]judged, len(examples))
 	for i := range examples {
 		e := &examples[i]
-		list[i] = judged{m.Folds[e.fold].logOdds(&e.row, e.group), e.labeled}
+		list[i] = judged{m.Folds[e.fold].logOdds(&e.row, e.group), e.labeled, e.weight}
 	}
 	m.Curve = newCurve(list)
 }

@@ -70,7 +70,7 @@ func newWorld(t *testing.T, facts, missing, others int, apart float64) *world {
 }
 
 func (w *world) sample(rate float64) Sample {
-	return Sample{Seed: 1, K: 10, Facts: 5000, Relations: 5, Rate: rate}
+	return Sample{Seed: 1, K: 10, Facts: 5000, Relations: 5, Rate: rate, Sparse: 1, Thin: 1}
 }
 
 func (w *world) fit(t *testing.T, rate float64) *Model {
@@ -95,8 +95,16 @@ func (w *world) estimator(t *testing.T, m *Model, missing float64) *Estimator {
 func TestProbabilitiesHold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3000, 300, 12_000, .7)
-	for _, rate := range []float64{1, .4} {
-		m := w.fit(t, rate)
+	for _, thinned := range []bool{false, true} {
+		rate, s := .4, w.sample(.4)
+		if thinned {
+			rate, s = 1, w.sample(1)
+			s.Sparse, s.Thin = 2, 3
+		}
+		m, err := Fit(w.around, s, w.labeled, w.candidates)
+		if err != nil {
+			t.Fatal(err)
+		}
 		e := w.estimator(t, m, 300./3000)
 		var facts, sum, isTrue [10]float64
 		total := 0.0
@@ -138,7 +146,7 @@ func TestProbabilitiesSumToTheMissing(t *testing.T) {
 		e := w.estimator(t, m, missing)
 		sum := 0.0
 		for i := range w.candidates {
-			if o := &w.candidates[i]; m.Sample.Takes(o) {
+			if o := &w.candidates[i]; m.Sample.weight(w.around, o) > 0 {
 				sum += e.Estimate(o).Probability / .5
 			}
 		}
@@ -187,7 +195,7 @@ func TestNothingTellsFactsFromOthers(t *testing.T) {
 		add := func(o *Observation, labeled bool) {
 			if o.Relation < 2 && o.Within(10) {
 				x := w.around.features(o, 10)
-				list = append(list, judged{m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, 4), labeled})
+				list = append(list, judged{m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, 4), labeled, 1})
 			}
 		}
 		for i := range w.labeled {
@@ -268,7 +276,7 @@ func TestRegressionIsTheBest(t *testing.T) {
 	examples := make([]example, 800)
 	for i := range examples {
 		e := &examples[i]
-		e.group, e.fold = random.IntN(3), -1
+		e.group, e.fold, e.weight = random.IntN(3), -1, 1+random.IntN(3)
 		z := float64(e.group) - 2
 		for f := range e.row {
 			e.row[f] = 2 + random.NormFloat64()

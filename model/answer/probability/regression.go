@@ -12,6 +12,8 @@ type example struct {
 	group   int
 	fold    int
 	labeled bool
+	// weight is the number of observations that it stands for.
+	weight int
 }
 
 // Regression is a logistic regression: the log odds of an observation of group r are Intercept + Groups[r] + the sum of
@@ -54,19 +56,24 @@ func regress(examples []example, left, groups int) *Regression {
 
 // standardize sets means and deviations, shifts and scales the features of the examples by them, and begins with the rate of labeled ones.
 func (w *Regression) standardize(examples []example) {
-	total, labeled := float64(len(examples)), 0.0
+	total, labeled := 0.0, 0.0
 	for i := range examples {
+		total += float64(examples[i].weight)
 		if examples[i].labeled {
-			labeled++
-		}
-		for f, x := range examples[i].row {
-			w.Means[f] += x / total
+			labeled += float64(examples[i].weight)
 		}
 	}
 	for i := range examples {
+		share := float64(examples[i].weight) / total
+		for f, x := range examples[i].row {
+			w.Means[f] += share * x
+		}
+	}
+	for i := range examples {
+		share := float64(examples[i].weight) / total
 		for f, x := range examples[i].row {
 			d := x - w.Means[f]
-			w.Deviations[f] += d * d / total
+			w.Deviations[f] += share * d * d
 		}
 	}
 	for f, variance := range w.Deviations {
@@ -123,9 +130,10 @@ func (w *Regression) slopes(examples []example) *slopes {
 		e := &examples[i]
 		copy(x[1:], e.row[:])
 		g := 1 / (1 + math.Exp(-w.standardized(&e.row, e.group)))
-		residual, curvature := -g, g*(1-g)
+		weight := float64(e.weight)
+		residual, curvature := -weight*g, weight*g*(1-g)
 		if e.labeled {
-			residual = 1 - g
+			residual = weight * (1 - g)
 		}
 		group := &s.groups[e.group]
 		group.gradient += residual
@@ -190,7 +198,7 @@ func (w *Regression) objective(examples []example) (sum float64) {
 		if examples[i].labeled {
 			odds = -odds
 		}
-		sum -= max(odds, 0) + math.Log1p(math.Exp(-math.Abs(odds)))
+		sum -= float64(examples[i].weight) * (max(odds, 0) + math.Log1p(math.Exp(-math.Abs(odds))))
 	}
 	for _, v := range w.Weights {
 		sum -= ridge * v * v / 2

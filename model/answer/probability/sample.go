@@ -24,8 +24,12 @@ type Sample struct {
 	Facts int `json:"facts"`
 	// Relations is the number of relations without inverses.
 	Relations int `json:"relations"`
-	// Rate is the share of all queries whose candidates are unlabeled observations.
-	Rate float64 `json:"rate"`
+	// Rate is the share of the queries to which the graph knows an answer whose candidates are unlabeled observations. Of the others, which are
+	// many and whose candidates are seldom true, the share is less by the factor Sparse; and of the candidates beyond the first two of a query
+	// only one of Thin is observed. Those that are stand for all: they count as so many.
+	Rate   float64 `json:"rate"`
+	Sparse int     `json:"sparse"`
+	Thin   int     `json:"thin"`
 }
 
 const (
@@ -35,10 +39,15 @@ const (
 	// others.
 	MostFacts, HeldOutFirst = 10_000, 500
 	// mostUnlabeled is about the most unlabeled observations: more change little.
-	mostUnlabeled = 100_000
-	// leastPropagations are made even after a short training, which they may take longer than a tenth of: fewer say too little, and on a graph
-	// for which a training that short is enough they take a few seconds.
-	leastPropagations = 10_000
+	mostUnlabeled = 200_000
+	// leastWork is the number of multiply-adds of propagations, leastPropagations their number, that are made even after a short training, which
+	// they may take longer than a tenth of: less says too little. It is three minutes of a core, and on small graphs all candidates take
+	// seconds.
+	leastWork, leastPropagations = 1.2e12, 2000
+	// mostSparse is the most that Sparse and Thin are.
+	mostSparse = 1 << 10
+	// first is the number of best candidates of a query that are not thinned.
+	first = 2
 )
 
 // Size is what the cost of a fit follows from.
@@ -46,7 +55,11 @@ type Size struct {
 	// Entities and Relations, without inverses, are those of the graph of all facts, which has Facts.
 	Entities, Relations int
 	Facts               int64
-	K                   int
+	// Answered is the number of queries to which the graph knows an answer.
+	Answered int64
+	K        int
+	// Work is about the number of multiply-adds of a propagation.
+	Work float64
 }
 
 // Training returns the number of propagations whose time a training takes: each of its queries has a forward pass and a backward pass, which
@@ -62,19 +75,26 @@ func Training(c configuration.Configuration, facts int64) int64 {
 // Sample returns a sample whose observations take at most a tenth of the propagations of a training (Training; for a model that comes trained:
 // that of an epoch), a fifth of them for labeled facts.
 func (s Size) Sample(training, seed int64) Sample {
-	propagations := max(training/10, leastPropagations)
-	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(s.Facts, MostFacts, propagations/10))}
-	rest := float64(propagations - 2*int64(sample.Facts))
-	low, high := 0.0, min(1, mostUnlabeled/(s.queries()*float64(s.K)))
-	if s.unlabeled(high) <= rest {
-		sample.Rate = high
+	propagations := max(float64(training/10), leastWork/s.Work, leastPropagations)
+	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(float64(s.Facts), MostFacts, propagations/10))}
+	rest := propagations - 2*float64(sample.Facts)
+	sample.Rate, sample.Sparse, sample.Thin = 1, 1, 1
+	if s.fits(sample, rest) {
 		return sample
 	}
+	// Drawn are, in proportion, as many as the root of the share of theirs that are missing (Neyman, 1934): about three of four missing facts
+	// answer a query that has an answer, and most are among its first two.
+	others := s.queries() - float64(s.Answered)
+	sample.Sparse, sample.Thin = int(min(max(1, math.Sqrt(3*others/float64(max(1, s.Answered)))), mostSparse)), 4
+	if s.fits(sample, rest) {
+		return sample
+	}
+	low, high := 0.0, 1.0
 	for range 60 {
-		if middle := (low + high) / 2; s.unlabeled(middle) <= rest {
-			low = middle
+		if sample.Rate = (low + high) / 2; s.fits(sample, rest) {
+			low = sample.Rate
 		} else {
-			high = middle
+			high = sample.Rate
 		}
 	}
 	sample.Rate = low
@@ -83,22 +103,32 @@ func (s Size) Sample(training, seed int64) Sample {
 
 // Propagations returns about how many propagations the observations of a sample take, at most.
 func (s Size) Propagations(sample Sample) int64 {
-	return 2*min(s.Facts, int64(sample.Facts)) + int64(s.unlabeled(sample.Rate))
+	propagations, _ := s.unlabeled(sample)
+	return 2*min(s.Facts, int64(sample.Facts)) + int64(propagations)
 }
 
-// Observations returns about how many observations a sample has.
-func (s Size) Observations(sample Sample) int64 {
-	return min(s.Facts, int64(sample.Facts)) + int64(s.queries()*sample.Rate*float64(s.K))
+// fits reports whether the unlabeled observations of a sample are not too many, nor take more than so many propagations.
+func (s Size) fits(sample Sample, most float64) bool {
+	propagations, observations := s.unlabeled(sample)
+	return propagations <= most && observations <= mostUnlabeled
+}
+
+// Observations returns about how many observations a sample has at most.
+func (s Size) Observations() int64 {
+	return min(s.Facts, MostFacts) + int64(min(s.queries()*float64(s.K), mostUnlabeled))
 }
 
 // queries returns the number of all queries.
 func (s Size) queries() float64 { return 2 * float64(s.Entities) * float64(s.Relations) }
 
-// unlabeled returns the number of propagations for the candidates of queries that are drawn with a rate: each query, and those that ask for the
-// K best candidates of each in the other direction. That is as many different ones as if all queries were equally likely to be
-// among these; in fact popular answers share them.
-func (s Size) unlabeled(rate float64) float64 {
-	return s.queries() * (rate - math.Expm1(-rate*float64(s.K)))
+// unlabeled returns the number of unlabeled observations, and of propagations for them: each query that is drawn, and those that ask for its
+// candidates in the other direction. That is as many different ones as if all queries were equally likely to be among these; in fact popular
+// answers share them.
+func (s Size) unlabeled(sample Sample) (propagations, observations float64) {
+	queries := s.queries()
+	asked := sample.Rate * (float64(s.Answered) + (queries-float64(s.Answered))/float64(sample.Sparse))
+	observations = asked * sample.PerQuery()
+	return asked - queries*math.Expm1(-observations/queries), observations
 }
 
 // Check returns an error for a sample that this program never draws.
@@ -106,7 +136,8 @@ func (s Sample) Check() error {
 	if !(s.Rate > 0 && s.Rate <= 1) {
 		return fmt.Errorf("rate is %v, want more than 0 and at most 1", s.Rate)
 	}
-	return check.First(check.Between("k", s.K, 1, 1<<30), check.Between("facts", s.Facts, 0, MostFacts), check.Between("relations", s.Relations, 1, 1<<30))
+	return check.First(check.Between("k", s.K, 1, 1<<30), check.Between("sparse", s.Sparse, 1, mostSparse), check.Between("thin", s.Thin, 1, mostSparse),
+		check.Between("facts", s.Facts, 0, MostFacts), check.Between("relations", s.Relations, 1, 1<<30))
 }
 
 // key returns a number that the ids of a fact and a seed draw.
@@ -120,21 +151,49 @@ const folds = 5
 // fold returns that of a fact. It does not follow from which facts are drawn.
 func (s Sample) fold(f graph.Fact) int { return int(random.Mix(s.key(f)) % folds) }
 
-// Query reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included.
-func (s Sample) Query(source, relation int32) bool {
-	return float64(random.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))>>11)/(1<<53) < s.Rate
+// Query reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included. answered is set if the graph
+// knows an answer.
+func (s Sample) Query(source, relation int32, answered bool) bool {
+	rate := s.Rate
+	if !answered {
+		rate /= float64(s.Sparse)
+	}
+	return float64(random.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))>>11)/(1<<53) < rate
 }
 
-// Takes reports whether a candidate that the graph lacks is in the sample. Each one that counts is with the same probability: it belongs to
-// one of its queries, (Head, Relation, ?) if that ranks it among its best, and that one is drawn.
-func (s Sample) Takes(o *Observation) bool {
-	switch {
-	case o.Tails.Rank <= int64(s.K):
-		return s.Query(o.Head, o.Relation)
-	case o.Heads.Rank <= int64(s.K):
-		return s.Query(o.Tail, o.Relation+int32(s.Relations))
+// Keeps reports whether a candidate of a rank is observed, if its query is drawn.
+func (s Sample) Keeps(f graph.Fact, rank int64) bool {
+	return rank <= first || random.Seed(s.key(f), thinning)%uint64(s.Thin) == 0
+}
+
+// PerQuery returns the mean number of candidates of a query that are observed, if it is drawn.
+func (s Sample) PerQuery() float64 {
+	best := float64(min(first, s.K))
+	return best + (float64(s.K)-best)/float64(s.Thin)
+}
+
+// thinning tells the draws of Keeps from others.
+const thinning = 3
+
+// weight returns as how many a candidate counts that the graph lacks, or 0 if it is not in the sample. It belongs to one of its queries,
+// (Head, Relation, ?) if that ranks it among its best, and stands for all whose queries are drawn, and which are kept, as seldom.
+func (s Sample) weight(around *Surroundings, o *Observation) int {
+	source, relation, rank := o.Head, o.Relation, o.Tails.Rank
+	if rank > int64(s.K) {
+		source, relation, rank = o.Tail, o.Relation+int32(s.Relations), o.Heads.Rank
 	}
-	return false
+	answered := around.Answered(source, relation)
+	if rank > int64(s.K) || !s.Query(source, relation, answered) || !s.Keeps(o.Fact, rank) {
+		return 0
+	}
+	weight := 1
+	if !answered {
+		weight *= s.Sparse
+	}
+	if rank > first {
+		weight *= s.Thin
+	}
+	return weight
 }
 
 // Draw returns the facts that are to be labeled, ordered: drawn from all facts of the graph or, where held is not empty, those first, filled up

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,30 +52,39 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestTakes checks that each candidate is taken with the same probability, by what its queries rank, and only if its query is drawn.
-func TestTakes(t *testing.T) {
+// TestWeight checks that candidates in the sample count, together, as the share of all that is drawn, by what their queries rank, and that each is
+// found by a query that is drawn.
+func TestWeight(t *testing.T) {
 	t.Parallel()
-	s := Sample{Seed: 3, K: 10, Relations: 4, Rate: .3}
-	for _, ranks := range [][2]int64{{1, 1}, {10, 11}, {11, 10}, {11, 11}} {
-		taken := 0
-		for h := range int32(100) {
-			for tail := range int32(100) {
-				o := Observation{Fact: graph.Fact{Head: h, Relation: 2, Tail: tail}, Tails: Side{Rank: ranks[0]}, Heads: Side{Rank: ranks[1]}}
-				if !s.Takes(&o) {
-					continue
-				}
-				taken++
-				if asked := ranks[0] <= 10 && s.Query(h, 2) || ranks[1] <= 10 && s.Query(tail, 6); !asked {
-					t.Fatalf("%v with ranks %v is taken, but not asked", o.Fact, ranks)
+	const entities = 200
+	random := rand.New(rand.NewPCG(1, 1))
+	around := NewSurroundings(newGraph(t, entities, 4, randomFacts(entities, 4, 400, random)))
+	s := Sample{Seed: 3, K: 10, Relations: 4, Rate: .8, Sparse: 3, Thin: 4}
+	for _, ranks := range [][2]int64{{1, 1}, {3, 1}, {10, 11}, {11, 10}, {11, 2}, {11, 11}} {
+		sum, observed := 0, map[int]int{}
+		for h := range int32(entities) {
+			for tail := range int32(entities) {
+				r := (h + tail) % 4
+				o := Observation{Fact: graph.Fact{Head: h, Relation: r, Tail: tail}, Tails: Side{Rank: ranks[0]}, Heads: Side{Rank: ranks[1]}}
+				weight := s.weight(around, &o)
+				sum += weight
+				observed[weight]++
+				byTails := ranks[0] <= 10 && s.Query(h, r, around.Answered(h, r)) && s.Keeps(o.Fact, ranks[0])
+				byHeads := ranks[1] <= 10 && s.Query(tail, r+4, around.Answered(tail, r+4)) && s.Keeps(o.Fact, ranks[1])
+				if weight > 0 && !byTails && !byHeads {
+					t.Fatalf("%v with ranks %v counts, but is not asked", o.Fact, ranks)
 				}
 			}
 		}
-		want := .3
+		want := s.Rate
 		if min(ranks[0], ranks[1]) > 10 {
 			want = 0
 		}
-		if got := float64(taken) / 1e4; !(math.Abs(got-want) <= .5*want) {
-			t.Errorf("ranks %v: the share taken is %g, want %g", ranks, got, want)
+		if got := float64(sum) / entities / entities; !(math.Abs(got-want) <= .15*want) {
+			t.Errorf("ranks %v: weights are %g of all candidates, want %g; observations by weight: %v", ranks, got, want, observed)
+		}
+		if thinned := observed[4] > 0 && observed[12] > 0; want > 0 && thinned == (min(ranks[0], 11) <= 2 || ranks[0] > 10 && ranks[1] <= 2) {
+			t.Errorf("ranks %v: observations by weight: %v", ranks, observed)
 		}
 	}
 }
@@ -92,26 +102,36 @@ func TestCost(t *testing.T) {
 	for name, v := range map[string]struct {
 		size     Size
 		training int64
-		most     int64
+		most     float64
 	}{
-		"FB15k-237":                      {Size{Entities: 14_541, Relations: 237, Facts: 310_116, K: 10}, 1_632_000, 163_200},
-		"a graph of many relations":      {Size{Entities: 100_000, Relations: 5000, Facts: 3_000_000, K: 10}, 9_000_000, 900_000},
-		"a short training":               {Size{Entities: 335, Relations: 12, Facts: 4435, K: 10}, 42_000, leastPropagations},
-		"all candidates of a tiny graph": {Size{Entities: 30, Relations: 3, Facts: 60, K: 10}, 500, 2*60 + 2*180},
+		"FB15k-237": {Size{Entities: 14_541, Relations: 237, Facts: 310_116, Answered: 180_000, Work: 1.2e8}, 1_632_000, 163_200},
+		"FB15k-237, by a model that comes trained": {
+			Size{Entities: 14_541, Relations: 237, Facts: 310_116, Answered: 180_000, Work: 1.2e8}, 0, 10_000},
+		"a graph of many relations": {
+			Size{Entities: 100_000, Relations: 5000, Facts: 3_000_000, Answered: 3_000_000, Work: 6e8}, 9_000_000, 900_000},
+		"a large graph":              {Size{Entities: 5_000_000, Relations: 800, Facts: 20_000_000, Answered: 9_000_000, Work: 1e10}, 0, leastPropagations},
+		"all candidates of a graph":  {Size{Entities: 335, Relations: 12, Facts: 4435, Answered: 2907, Work: 6e5}, 42_000, 2*4435 + 2*8040},
+		"all queries with an answer": {Size{Entities: 2746, Relations: 9, Facts: 6032, Answered: 7344, Work: 1e6}, 0, 2*6032 + 2*49_428},
 	} {
+		v.size.K = 10
 		s := v.size.Sample(v.training, 1)
 		if err := s.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := v.size.Propagations(s); got > v.most {
-			t.Errorf("%s: %d propagations for %+v, want at most %d", name, got, s, v.most)
+		got := float64(v.size.Propagations(s))
+		if !(got <= v.most) {
+			t.Errorf("%s: %g propagations for %+v, want at most %g", name, got, s, v.most)
 		}
-		if s.Rate < 1 && s.Rate*v.size.queries()*10 < .9*mostUnlabeled && float64(v.size.Propagations(s)) < .99*float64(v.most) {
-			t.Errorf("%s: %d propagations for %+v, want about %d", name, v.size.Propagations(s), s, v.most)
+		_, observations := v.size.unlabeled(s)
+		if enough := s.Rate == 1 || observations > .99*mostUnlabeled || got > .99*v.most; !enough || observations > 1.01*mostUnlabeled {
+			t.Errorf("%s: %g propagations and %g observations for %+v, want about %g or %d", name, got, observations, s, v.most, mostUnlabeled)
 		}
-	}
-	if s := (Size{Entities: 30, Relations: 3, Facts: 60, K: 10}).Sample(500, 1); s.Rate != 1 || s.Facts != 60 {
-		t.Errorf("of a tiny graph %+v, want all", s)
+		if all := strings.HasPrefix(name, "all candidates"); all != (s.Sparse == 1) || all != (s.Thin == 1) {
+			t.Errorf("%s: %+v, want a sample of all: %t", name, s, all)
+		}
+		if all := strings.HasPrefix(name, "all"); all != (s.Rate == 1) {
+			t.Errorf("%s: %+v, want a rate of 1: %t", name, s, all)
+		}
 	}
 }
 

@@ -112,6 +112,17 @@ func (s *Surroundings) byRelation() [][]int32 {
 	return entities
 }
 
+// Answered reports whether the graph knows an answer to a query.
+func (s *Surroundings) Answered(source, relation int32) bool { return s.count(source, relation) > 0 }
+
+// Queries returns the number of queries to which the graph knows an answer.
+func (s *Surroundings) Queries() (n int64) {
+	for _, holders := range s.holders {
+		n += int64(holders)
+	}
+	return n
+}
+
 // relations returns those that leave an entity, ascending.
 func (s *Surroundings) relations(entity int32) []int32 {
 	return s.around[s.offsets[entity]:s.offsets[entity+1]]

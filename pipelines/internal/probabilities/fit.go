@@ -96,13 +96,8 @@ func Plan(ctx context.Context, e *command.Environment, loaded *kg.KG, r checkpoi
 	if err != nil {
 		return budget.Plan{}, err
 	}
-	training, err := graph.SizesOf(ctx, loaded, "train")
-	if err != nil {
-		return budget.Plan{}, err
-	}
 	size := probability.Size{Entities: int(sizes.Entities), Relations: len(loaded.Relations), Facts: sizes.Edges / 2, K: probability.DefaultK}
-	observations := size.Observations(answer.SampleOf(r, size, training.Queries))
-	return e.Plan(budget.Fit(sizes, r.Configuration, size.K, workload.MaxRows, observations), memory, threads)
+	return e.Plan(budget.Fit(sizes, r.Configuration, size.K, workload.MaxRows, size.Observations()), memory, threads)
 }
 
 // folder returns the URL of the folder of the files.
