@@ -59,7 +59,7 @@ lint: ## formatting, vet (on arm64 too), staticcheck, actionlint and the reposit
 	$(GO) run $(ACTIONLINT)
 	$(GO) test -count 1 ./infra/lint
 
-GOLDEN = bundle distances messages preprocess quickstart relationgraph score train
+GOLDEN = bundle distances messages preprocess probabilities quickstart relationgraph score train
 
 .PHONY: golden
 golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md and pipelines/*/README.md

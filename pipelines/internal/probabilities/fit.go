@@ -49,11 +49,11 @@ type Fit struct {
 	on     Resources
 	params stage.Params
 	plan   budget.Plan
-	// made is set if the model has its probabilities, tooFew if the graph has too few facts for some.
-	made, tooFew bool
-	queries      int64
-	seconds      float64
-	limitSaid    bool
+	// made is set if the model has its probabilities, written if their file was read, tooFew if the graph has too few facts for some.
+	made, written, tooFew bool
+	queries               int64
+	seconds               float64
+	limitSaid             bool
 }
 
 // Open finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. Of a graph that is not held it says that there
@@ -123,7 +123,8 @@ func (f *Fit) stageParams() stage.Params {
 
 // read reads the file, if there is one.
 func (f *Fit) read(ctx context.Context) (err error) {
-	f.made, err = f.model.ReadProbabilities(ctx, f.folder())
+	f.written, err = f.model.ReadProbabilities(ctx, f.folder())
+	f.made = f.written
 	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
 		err = fmt.Errorf("%w: remove this file, and it is made again", damaged)
 	}
@@ -162,6 +163,22 @@ func (f *Fit) Seconds() float64 {
 		return 0
 	}
 	return f.seconds
+}
+
+// Work returns the work of a command that has only the fit to make.
+func (f *Fit) Work() command.Work {
+	return command.Work{
+		Jobs: func() ([]*beam.Pipeline, error) { return f.Jobs(), nil }, Memory: f.on.Memory, Count: f.queries, Unit: "queries that probabilities are fitted to",
+		Loads: f.Loads(), Cost: command.Cost{Seconds: f.Seconds(), AtMost: true},
+	}
+}
+
+// URL returns the URL of the file, or "" if there is none.
+func (f *Fit) URL() string {
+	if f == nil || !f.written {
+		return ""
+	}
+	return storage.Join(f.folder(), f.model.ProbabilitiesFile())
 }
 
 // Ready returns the Ready of a stage that needs the probabilities: it fails while another run fits some, before the stage's folder is touched, and

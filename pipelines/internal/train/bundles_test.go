@@ -45,7 +45,7 @@ func TestBundles(t *testing.T) {
 			t.Error("a training does not load the graph")
 		}
 		want, got := pipelinetest.Files(t, filepath.Join(w, "runs", name, "checkpoints")), pipelinetest.Files(t, filepath.Join(w, "runs", name+"-parts", "checkpoints"))
-		if len(want) < 8 || want["best"] == "" || want["epoch-002.calibration.json"] == "" && want["epoch-001.calibration.json"] == "" {
+		if len(want) < 7 || want["best"] == "" {
 			t.Fatalf("%s: files %v", name, len(want))
 		}
 		pipelinetest.Same(t, got, want)

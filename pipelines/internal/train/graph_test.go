@@ -3,21 +3,17 @@ package train
 import (
 	"testing"
 
-	"tagnet/formats/lock"
 	"tagnet/model/configuration"
 	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/calibrate"
 	"tagnet/stages/learn"
-	"tagnet/stages/score"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
 	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, Build(learn.Params{})))
-	pipelinetest.Golden(t, "calibration", pipelinetest.Graph(t, BuildCalibration(calibrate.NewParams(score.Params{}, 0, 0, lock.Lock{}))))
 	run := training.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
 	facts := optimizer.Keys{Facts: 3 * run.Configuration.BatchSize}
 	tasks := training.Plan(run, facts, training.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round

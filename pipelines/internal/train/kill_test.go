@@ -21,7 +21,7 @@ import (
 func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	undisturbed := ring(t, 60)
 	pipelinetest.Succeed(t, Pipeline(), small(undisturbed)...)
-	want := pipelinetest.Files(t, filepath.Join(undisturbed, "runs/main/checkpoints"))
+	want, fitted := pipelinetest.Files(t, filepath.Join(undisturbed, "runs/main/checkpoints")), pipelinetest.Read(t, fittedOf(t, undisturbed))
 	if len(want) < 4+4+2+2 {
 		t.Fatalf("only %d files", len(want))
 	}
@@ -51,6 +51,9 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 			}
 		}
 		pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), want)
+		if pipelinetest.Read(t, fittedOf(t, w)) != fitted {
+			t.Error("other probabilities")
+		}
 		if lines := strings.Count(pipelinetest.Files(t, w)["runs/main/training.jsonl"], "\n"); lines != 4 {
 			t.Errorf("training.jsonl has %d lines, want 4", lines)
 		}

@@ -29,6 +29,7 @@ import (
 	"tagnet/model/optimizer"
 	"tagnet/model/training"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
@@ -57,8 +58,7 @@ type flags struct {
 	rounds        configuration.Rounds
 	together      int    // shards of a round that a process trains at the same time
 	computing     string // says what it computes on
-	// memoryPlan and calibrationPlan are those of --memory, for the training and for the calibration after it.
-	memoryPlan, calibrationPlan budget.Plan
+	memoryPlan    budget.Plan
 }
 
 // Pipeline returns the train command.
@@ -132,7 +132,7 @@ type trainer struct {
 	folder checkpoint.Folder
 	edges  *relationgraph.Table // between relations, or nil
 
-	trained bool // only the calibration is missing
+	fit *probabilities.Fit // of the best checkpoint, or nil until it is opened
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -164,25 +164,35 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return t.summarize(ctx, false)
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
-	t.trained = plan == calibrateOnly
-	if err := t.prepare(ctx, plan); err != nil {
+	if plan == fitOnly {
+		if err := t.readyToFit(ctx); err != nil {
+			return err
+		}
+	} else if err := t.trainAndPublish(ctx, plan); err != nil {
 		return err
 	}
-	err = t.edges.Make(ctx)
-	if err == nil && !t.trained {
-		err = t.train(ctx)
+	if err := t.makeFit(ctx); err != nil {
+		return err
 	}
+	return t.summarize(ctx, true)
+}
+
+// trainAndPublish trains as a plan says, and publishes the checkpoints.
+func (t *trainer) trainAndPublish(ctx context.Context, p plan) error {
+	if err := t.prepare(ctx, p); err != nil {
+		return err
+	}
+	err := t.edges.Make(ctx)
 	if err == nil {
-		err = t.calibrate(ctx)
+		err = t.train(ctx)
 	}
 	if err == nil {
 		err = t.publish(ctx)
 	}
 	if err != nil {
 		t.stage.Pause() // the checkpoints are for --resume
-		return err
 	}
-	return t.summarize(ctx, true)
+	return err
 }
 
 // open reads the graph and divides the memory. It writes nothing.
@@ -216,7 +226,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, command.Usage("--patience is %d, and the dataset has no validation facts that could get better: leave it out", f.validation.Patience)
 	}
 	if sizes.Queries == 0 {
-		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
+		e.Say("there are no validation queries: the last epoch will count as the best")
 	}
 	summary, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
@@ -236,19 +246,18 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if sizes.RelationEdges, err = edges.Edges(ctx); err != nil {
 		return nil, err
 	}
-	estimates := f.estimate(sizes)
-	if f.memoryPlan, err = e.Plan(estimates.train, f.memory, f.threads); err != nil {
+	if f.memoryPlan, err = e.Plan(f.estimate(sizes), f.memory, f.threads); err != nil {
 		if f.canBundle() {
 			return nil, command.OrBundles(err)
 		}
 		if c := f.configuration; c.Reach == 0 && !c.Prioritized() {
 			within := *f
 			within.configuration.Reach = command.SuggestedReach
-			err = command.OrReach(err, within.estimate(sizes).train.Least(1))
+			err = command.OrReach(err, within.estimate(sizes).Least(1))
 		}
 		return nil, err
 	}
-	if f.calibrationPlan, err = e.Plan(estimates.calibrate, f.memory, f.threads); err != nil {
+	if err := f.planFit(ctx, e, loaded); err != nil {
 		return nil, err
 	}
 	t := &trainer{
@@ -279,16 +288,13 @@ func (t *trainer) ready(ctx context.Context, queries int64, cost command.Cost) f
 	})
 }
 
-// jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the calibration.
+// jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the fit of probabilities.
 func (t *trainer) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 	before, err := t.edges.Jobs()
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case t.trained:
-		return append(before, BuildCalibration(t.calibrationParams(lock.Lock{}))), nil
-	case t.rounds.Workers > 1:
+	if t.rounds.Workers > 1 {
 		jobs, err := t.firstJob(ctx)
 		return append(before, jobs...), err
 	}
@@ -314,12 +320,12 @@ func (f *flags) cost(ctx context.Context, e *command.Environment, s budget.Sizes
 type plan int
 
 const (
-	start         plan = iota // there are none
-	complete                  // all epochs are trained: nothing is left to do
-	calibrateOnly             // all epochs are trained, but the best has no calibration: --resume
-	resume                    // continue from the newest
-	extend                    // all epochs of an earlier run are trained, this one has more
-	replace                   // remove them: --force without --resume
+	start    plan = iota // there are none
+	complete             // all epochs are trained: nothing is left to do
+	fitOnly              // all epochs are trained, but no probabilities are fitted: --resume
+	resume               // continue from the newest
+	extend               // all epochs of an earlier run are trained, this one has more
+	replace              // remove them: --force without --resume
 )
 
 // plan decides what to do with existing checkpoints. It changes nothing; only --force without
@@ -351,19 +357,19 @@ func (t *trainer) plan(ctx context.Context) (plan, error) {
 				again.With("--resume"), t.configuration.Epochs-records[n-1].Epoch, again.With("--force"), t.configuration.Epochs)
 		}
 		if !more || !t.resume {
-			if t.resume && n > 0 && t.sameRun(records) == nil {
-				if missing, err := t.uncalibrated(ctx); missing || err != nil {
-					return calibrateOnly, err
+			done, err := t.stage.Begin(ctx, false)
+			if done && err == nil && n > 0 && t.sameRun(records) == nil {
+				if missing, err := t.unfitted(ctx); missing || err != nil {
+					return fitOnly, err
 				}
 			}
-			done, err := t.stage.Begin(ctx, false)
 			if done {
 				return complete, err
 			}
-			return start, t.refit(ctx, err)
+			return start, err
 		}
 		if _, err := t.e.Workspace.Require(ctx, t.stage.Folder, t.stage.Command); err != nil {
-			return 0, t.refit(ctx, err)
+			return 0, err
 		}
 	}
 	if len(records) == 0 && len(damaged) == 0 {
@@ -412,7 +418,7 @@ func (t *trainer) resumed() workspace.Command {
 // prepare creates or cleans the folder of checkpoints as a plan says.
 func (t *trainer) prepare(ctx context.Context, p plan) error {
 	switch p {
-	case resume, calibrateOnly:
+	case resume:
 		return t.stage.Resume(ctx, t.e.Force)
 	case extend:
 		if err := t.stage.Resume(ctx, t.e.Force); err != nil {
@@ -616,11 +622,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	t.compare(best)
 	outputs := []string{storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog()}
-	calibration, err := t.fitted(ctx, best)
-	if err != nil {
-		return err
-	}
-	if url := t.showCalibration(ctx, best, calibration); url != "" {
+	if url := t.fit.URL(); url != "" {
 		outputs = append(outputs, url)
 	}
 	e.Say("")
@@ -629,8 +631,8 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	if t.bundles {
 		scoring = scoring.With("--bundles")
 	}
-	if of, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && (t.trained || of.Weights != best.Weights.SHA256) {
-		e.Next(scoring.With("--force")) // the evaluation lacks probabilities, or is of another checkpoint
+	if of, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && of.Weights != best.Weights.SHA256 {
+		e.Next(scoring.With("--force")) // the evaluation is of another checkpoint
 		return nil
 	}
 	if w.HasQueries(ctx, "test") {

@@ -37,7 +37,7 @@ func TestTrainULTRA(t *testing.T) {
 	w, weights := ring(t, 40), ultraWeights(t)
 	folder := filepath.Join(w, "runs/main/checkpoints")
 	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "1")...)
-	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "calibrated on") {
+	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "if the surest are all true") {
 		t.Errorf("output:\n%s", out)
 	}
 	history, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
@@ -142,40 +142,24 @@ func answersInTheLibrary(t *testing.T, w string) {
 	}
 }
 
-// elsewhere scores a checkpoint of three epochs without weights of relations over a graph with other entities and relations, for which its
-// probabilities do not hold, and over one with other entities alone, for which they do.
+// elsewhere asks a checkpoint of three epochs without weights of relations over a graph with other entities and relations, for which
+// probabilities are fitted there.
 func elsewhere(t *testing.T, checkpoint string) {
 	t.Helper()
 	files := pipelinetest.RenamedRing("f", 30, "after", "before", "beside")
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
 	in := []string{"--workspace", w, "--checkpoint", checkpoint}
+	before := pipelinetest.Files(t, filepath.Dir(checkpoint))
 	out := pipelinetest.Succeed(t, score.Pipeline(), append(in, "--relation", "after")...)
-	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "has no calibration for this graph: it was trained with other relations") || strings.Contains(out, "probability") {
+	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "probability") {
 		t.Errorf("over another graph, score says:\n%s", out)
 	}
-	same := filepath.Join(t.TempDir(), "same")
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", same, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("f", 30)))
-	out = pipelinetest.Succeed(t, score.Pipeline(), "--workspace", same, "--checkpoint", checkpoint, "--relation", "next")
-	if strings.Contains(out, "has no calibration") || !strings.Contains(out, "probability") {
-		t.Errorf("over a graph of other entities with the relations of the training, score says:\n%s", out)
-	}
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Dir(checkpoint)), before)
+	fittedOf(t, w)
 	pipelinetest.Succeed(t, score.Pipeline(), in...)
 	if out := pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w); !strings.Contains(out, "The model is epoch-00") {
 		t.Errorf("the report of another graph says:\n%s", out)
-	}
-	before := pipelinetest.Files(t, filepath.Dir(checkpoint))
-	out = pipelinetest.Succeed(t, score.Pipeline(), append(in, "--relation", "after", "--calibrate", "--output", "calibrated")...)
-	if !strings.Contains(out, "calibrated on the 10 best new answers of each of ") || !strings.Contains(out, "  probability 0.") {
-		t.Errorf("with --calibrate, score says:\n%s", out)
-	}
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Dir(checkpoint)), before)
-	served, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/evaluation/calibrated/weights/epoch-003.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if limit, fitted := served.Limit(); !fitted {
-		t.Errorf("the workspace keeps no probabilities of the copy: %s", limit)
 	}
 }
 

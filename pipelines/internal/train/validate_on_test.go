@@ -36,7 +36,7 @@ func TestValidateOnInference(t *testing.T) {
 		t.Errorf("without the flag: %s", said)
 	}
 	best, w, said := valid("--validate_on", "inference")
-	for _, want := range []string{"validation queries are about the inference graph, as test queries are", "validation is on the inference graph", "calibrated on the 10 best"} {
+	for _, want := range []string{"validation queries are about the inference graph, as test queries are", "validation is on the inference graph", "if the surest are all true"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in %s", want, said)
 		}

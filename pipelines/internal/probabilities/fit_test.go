@@ -1,0 +1,318 @@
+package probabilities_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kernel"
+	"tagnet/model/kg"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/probabilities"
+	"tagnet/pipelines/internal/train"
+	"tagnet/pipelines/internal/workspace"
+	stage "tagnet/stages/probability"
+	"tagnet/stages/score"
+	"tagnet/stages/worker"
+)
+
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, train.Pipeline())) }
+
+// trained returns a workspace with the model of a ring, and the path of its probabilities.
+func trained(t *testing.T) (w, file string) {
+	t.Helper()
+	w = pipelinetest.Template(t, "ring", func(workspace string) {
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 40)))
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
+	})
+	found, err := filepath.Glob(filepath.Join(w, probabilities.Folder, "*.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%q, %v, want one file", found, err)
+	}
+	return w, found[0]
+}
+
+// environment returns that of a command in a workspace, and what it says.
+func environment(w string) (*command.Environment, *strings.Builder) {
+	e, said := pipelinetest.Environment(), &strings.Builder{}
+	e.Workspace, e.Out, e.Flags = workspace.New(w), said, flag.NewFlagSet("score", flag.ContinueOnError)
+	return e, said
+}
+
+// open opens the best checkpoint.
+func open(t *testing.T, e *command.Environment) *answer.Model {
+	t.Helper()
+	loaded, _, err := e.Workspace.OpenGraph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := worker.Model(t.Context(), checkpoint.Folder(e.Workspace.Checkpoints()), "best", loaded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var resources = probabilities.Resources{Memory: 1024}
+
+// fit opens and makes the fit of the best checkpoint.
+func fit(t *testing.T, e *command.Environment) (*probabilities.Fit, error) {
+	t.Helper()
+	f, err := probabilities.Open(t.Context(), e, open(t, e), resources)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Make(t.Context())
+}
+
+// TestShards checks that the file has the same bytes with any number of shards and threads, and in one process without Beam.
+func TestShards(t *testing.T) {
+	w, file := trained(t)
+	want := pipelinetest.Read(t, file)
+	for _, c := range []struct{ shards, threads int }{{1, 1}, {7, 2}, {23, 3}} {
+		folder := t.TempDir()
+		p := stage.Params{
+			Folder: folder, File: filepath.Base(file), Shards: c.shards,
+			Model: score.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: c.threads},
+		}
+		if err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.Build(p)); err != nil {
+			t.Fatal(err)
+		}
+		if got := pipelinetest.Read(t, folder, filepath.Base(file)); got != want {
+			t.Errorf("%d shards, %d threads: other bytes", c.shards, c.threads)
+		}
+	}
+	e, _ := environment(w)
+	m, err := open(t, e).OverAllFacts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.On.Threads = 2
+	if m.On.Kernel, err = kernel.Named(""); err != nil {
+		t.Fatal(err)
+	}
+	sampling, err := m.Sampling(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Fit(t.Context(), sampling, nil); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := m.WriteProbabilities(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	if got := pipelinetest.Read(t, folder, filepath.Base(file)); got != want {
+		t.Error("in one process: other bytes")
+	}
+}
+
+// TestAnotherGraph checks that the stage fits nothing where weights or graph are others than the file's name says.
+func TestAnotherGraph(t *testing.T) {
+	w, _ := trained(t)
+	p := stage.Params{
+		Folder: t.TempDir(), File: "other.json",
+		Model: score.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best"},
+	}
+	err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.Build(p))
+	if want := (&manifest.Replaced{Folder: p.Model.Graph}).Error(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// TestMake checks that probabilities are made once, and what is said of them.
+func TestMake(t *testing.T) {
+	w, file := trained(t)
+	want := pipelinetest.Files(t, filepath.Dir(file))
+	e, said := environment(w)
+	f, err := fit(t, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Jobs()) > 0 || f.URL() != file {
+		t.Errorf("%d jobs, file %s, want none and %s", len(f.Jobs()), f.URL(), file)
+	}
+	pipelinetest.Remove(t, file)
+	if f, err = fit(t, e); err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Dir(file)), want)
+	for range 2 {
+		estimator, err := f.Estimator(.02)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if count := strings.Count(said.String(), estimator.Limit()); count != 1 {
+			t.Errorf("%q is said %d times, want once:\n%s", estimator.Limit(), count, said)
+		}
+	}
+}
+
+// TestDamaged checks that a file that was cut, changed, or is that of another graph is refused, and what helps.
+func TestDamaged(t *testing.T) {
+	w, file := trained(t)
+	whole := pipelinetest.Read(t, file)
+	fitted, err := probability.Parse(file, []byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted.Source.Graph = strings.Repeat("0", len(fitted.Source.Graph))
+	other, err := fitted.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"cut": whole[:len(whole)/2], "empty": "", "changed": strings.Replace(whole, "1", "2", 1), "of another graph": string(other),
+	} {
+		pipelinetest.Write(t, file, text)
+		e, _ := environment(w)
+		_, err := fit(t, e)
+		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "remove this file, and it is made again") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestHeld checks that a run waits for no other one that fits probabilities, and that --force takes over.
+func TestHeld(t *testing.T) {
+	w, file := trained(t)
+	pipelinetest.Remove(t, file)
+	held, err := lock.Acquire(t.Context(), filepath.Dir(file), "score", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := environment(w)
+	f, err := fit(t, e)
+	if !errors.As(err, new(*lock.Held)) {
+		t.Fatalf("error %v", err)
+	}
+	ready := func() error { return f.Ready(func(ctx context.Context) error { return nil })(t.Context()) }
+	if err := ready(); !errors.As(err, new(*lock.Held)) {
+		t.Errorf("ready: %v", err)
+	}
+	e.Force = true
+	if err := ready(); err != nil {
+		t.Errorf("ready with --force: %v", err)
+	}
+	if err := f.Make(t.Context()); err != nil {
+		t.Errorf("with --force: %v", err)
+	}
+	if lost := new(lock.Lost); !errors.As(held.Check(t.Context()), &lost) {
+		t.Error("the other run still holds the lock")
+	}
+}
+
+// TestReadOnly checks that probabilities are fitted for the run alone where nothing can be written, and are the same.
+func TestReadOnly(t *testing.T) {
+	w, file := trained(t)
+	e, said := environment(w)
+	f, err := fit(t, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := f.Estimator(.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Remove(t, filepath.Dir(file))
+	pipelinetest.Write(t, filepath.Dir(file), "a file in the place of the folder")
+	if f, err = fit(t, e); err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Estimator(.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said.String(), "probabilities are fitted for this run alone") || f.URL() != "" {
+		t.Errorf("file %q, said\n%s", f.URL(), said)
+	}
+	if got.Limit() != want.Limit() {
+		t.Errorf("%s, want %s", got.Limit(), want.Limit())
+	}
+}
+
+// TestGivenWeights checks that weights that no folder holds are written for the workers, and removed.
+func TestGivenWeights(t *testing.T) {
+	w, file := trained(t)
+	pipelinetest.Remove(t, file)
+	e, _ := environment(w)
+	loaded, _, err := e.Workspace.OpenGraph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := e.OpenModel(t.Context(), "zero", loaded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := probabilities.Open(t.Context(), e, m, resources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files := pipelinetest.Files(t, filepath.Dir(file))
+	if _, is := files[filepath.Base(f.URL())]; !is || len(files) != 1 {
+		t.Errorf("%d files, want %s alone", len(files), f.URL())
+	}
+}
+
+// TestTooFew checks that a graph of a few facts has scores alone.
+func TestTooFew(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "workspace")
+	files := map[string]string{"train.txt": "a\tlikes\tb\nb\tlikes\tc\n"}
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
+	out := pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
+	if !strings.Contains(out, "answers have scores, but no probabilities: too few facts") {
+		t.Error(out)
+	}
+	e, _ := environment(w)
+	f, err := fit(t, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if estimator, err := f.Estimator(.05); estimator != nil || err != nil {
+		t.Errorf("%v, %v, want no estimator", estimator, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(w, probabilities.Folder)); len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
+
+// TestOutline checks that a graph that is not held has scores alone.
+func TestOutline(t *testing.T) {
+	w, _ := trained(t)
+	e, said := environment(w)
+	outline, err := kg.Outline(t.Context(), e.Workspace.Graph(), open(t, e).KG.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := worker.Model(t.Context(), checkpoint.Folder(e.Workspace.Checkpoints()), "best", outline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := probabilities.Open(t.Context(), e, m, resources)
+	if f != nil || err != nil {
+		t.Fatalf("%v, %v, want none", f, err)
+	}
+	if err := f.Make(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if estimator, err := f.Estimator(.05); estimator != nil || err != nil {
+		t.Errorf("%v, %v, want no estimator", estimator, err)
+	}
+	if !strings.Contains(said.String(), "--bundles does not hold") {
+		t.Error(said)
+	}
+}

@@ -1,0 +1,15 @@
+package probabilities_test
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/probabilities"
+	stage "tagnet/stages/probability"
+)
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, probabilities.Build(stage.Params{})))
+}

@@ -1,0 +1,96 @@
+package train
+
+import (
+	"context"
+	"errors"
+
+	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
+	"tagnet/model/answer/probability"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/probabilities"
+	"tagnet/stages/worker"
+)
+
+// openFit finds out whether the probabilities of the best checkpoint are fitted.
+func (t *trainer) openFit(ctx context.Context) (*probabilities.Fit, error) {
+	m, err := worker.Model(ctx, t.folder, "best", t.loaded)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.SetReach(t.configuration.Reach); err != nil {
+		return nil, err
+	}
+	return probabilities.Open(ctx, t.e, m, probabilities.Resources{Threads: t.threads, Memory: t.memory, Kernel: t.kernel, Device: t.device})
+}
+
+// unfitted opens the fit of the probabilities of complete checkpoints, with --resume, and reports whether it is left to make.
+func (t *trainer) unfitted(ctx context.Context) (bool, error) {
+	if !t.resume || t.bundles {
+		return false, nil
+	}
+	var err error
+	t.fit, err = t.openFit(ctx)
+	return err == nil && !t.fit.Made(), err
+}
+
+// makeFit fits the probabilities of the best checkpoint, which is complete.
+func (t *trainer) makeFit(ctx context.Context) error {
+	if t.bundles {
+		t.e.Say("probabilities are not fitted to a graph that --bundles does not hold: the first answers without it will be waited for")
+		return nil
+	}
+	err := t.tryFit(ctx)
+	held := new(lock.Held)
+	switch {
+	case err == nil:
+		return nil
+	case t.replaced(ctx):
+		t.e.Say("%s was replaced meanwhile: the checkpoints are complete, and no probabilities were fitted", t.e.Workspace.Graph())
+		return nil
+	case errors.As(err, &held):
+		t.e.Say("the checkpoints are complete, and no probabilities were fitted: %v; %s fits them later", held.ForReader(), t.resumed())
+		return nil
+	}
+	t.e.Say("all epochs are trained; probabilities are missing: %s fits them", t.resumed())
+	return err
+}
+
+func (t *trainer) tryFit(ctx context.Context) error {
+	if t.replaced(ctx) {
+		return &manifest.Replaced{Folder: t.e.Workspace.Graph()}
+	}
+	var err error
+	if t.fit == nil {
+		if t.fit, err = t.openFit(ctx); err != nil {
+			return err
+		}
+	}
+	if err := t.fit.Make(ctx); err != nil {
+		return err
+	}
+	_, err = t.fit.Estimator(probability.DefaultMissing) // says what the data allow
+	return err
+}
+
+// replaced reports whether the graph is another now than when the training began.
+func (t *trainer) replaced(ctx context.Context) bool {
+	return errors.As(manifest.Confirm(ctx, t.e.Workspace.Graph(), t.loaded.Manifest.Checksum, nil), new(*manifest.Replaced))
+}
+
+// readyToFit is the Ready of a run that has only the fit to make.
+func (t *trainer) readyToFit(ctx context.Context) error {
+	return t.fit.Ready(t.e.Ready(t.fit.Work()))(ctx)
+}
+
+// planFit divides the memory for the fit of probabilities after the training.
+func (f *flags) planFit(ctx context.Context, e *command.Environment, loaded *kg.KG) error {
+	if f.bundles {
+		return nil
+	}
+	r := checkpoint.Record{Configuration: f.configuration, Epoch: f.configuration.Epochs}
+	_, err := probabilities.Plan(ctx, e, loaded, r, f.memory, f.threads)
+	return err
+}
