@@ -33,6 +33,57 @@ func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount
 	return counts, nil
 }
 
+// RelationsLike returns relations, in both directions, that an entity has no known fact of, and entities like it have: those of its types, or without
+// types those that have one of its relations in the same direction. That which most of them have is first, those that equally many have are in the order of
+// their names. Errors are as those of RelationsOf.
+func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, error) {
+	id, err := m.lookup.Entity(ctx, entity)
+	if err != nil {
+		return nil, err
+	}
+	types, err := m.TypesOf(ctx, entity)
+	if err != nil {
+		return nil, err
+	}
+	alike := make([]bool, len(m.opened.View.Entities)) // of its types
+	for _, name := range types {
+		list, err := m.opened.View.OfType(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			alike[e] = true
+		}
+	}
+	own := make([]bool, 2*len(m.opened.KG.Relations))
+	first, end := m.known.Pairs(id)
+	for _, r := range m.known.Relations[first:end] {
+		own[r] = true
+	}
+	counts, names := make([]int, len(own)), []string{}
+	for from, to := 0, 0; from < m.known.Len(); from = to {
+		source := m.known.Sources[from]
+		for to < m.known.Len() && m.known.Sources[to] == source {
+			to++
+		}
+		relations := m.known.Relations[from:to]
+		if alike[source] || len(types) == 0 && slices.ContainsFunc(relations, func(r int32) bool { return own[r] }) {
+			for _, r := range relations {
+				counts[r]++
+			}
+		}
+	}
+	count := map[string]int{}
+	for r, n := range counts {
+		if n > 0 && !own[r] {
+			name := m.relationName(int32(r))
+			names, count[name] = append(names, name), n
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b)) })
+	return names, nil
+}
+
 // relationName returns the name of a relation, that of an inverse one with a leading ~.
 func (m *Model) relationName(id int32) string {
 	if base := len(m.opened.KG.Relations); int(id) >= base {

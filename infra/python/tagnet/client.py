@@ -54,12 +54,12 @@ class Client(Operations):
         self.url, self.timeout = url.rstrip("/"), timeout
 
     def answers(
-        self, queries: Iterable[tuple[str, str]], *, k: int = 10, only_new: bool = False, candidates: str | None = None
+        self, queries: Iterable[tuple[str, str]], *, k: int = 10, known: bool = False, candidates: str | None = None
     ) -> list[Result]:
         """Answers any number of queries (source, relation), 100 a request; the results are in their order."""
         pairs, results = [Query(source, relation) for source, relation in queries], []
         for start in range(0, len(pairs), 100):
-            request = Request(queries=pairs[start : start + 100], k=k, only_new=only_new, candidates=candidates)
+            request = Request(queries=pairs[start : start + 100], k=k, known=known, candidates=candidates)
             answered = self.answer_all(request)
             assert isinstance(answered, Results)
             results += answered.results

@@ -36,7 +36,7 @@ class Request:
     """Either source and relation, or queries.
 
     Attributes:
-        only_new: As the parameter of GET.
+        known: As the parameter of GET.
         candidates: As the parameter of GET.
     """
 
@@ -44,17 +44,24 @@ class Request:
     relation: str | None = None
     queries: list[Query] | None = None
     k: int | None = None
-    only_new: bool | None = None
+    known: bool | None = None
     candidates: str | None = None
 
 
 @dataclass(frozen=True)
 class Result:
-    """The schema Result."""
+    """The schema Result.
+
+    Attributes:
+        unlisted: With known, the number of known answers beyond those that are listed.
+        probabilities: Whether answers have probabilities: ready, fitting 34%, or none and why.
+    """
 
     source: str
     relation: str
     answers: list[Answer]
+    unlisted: int
+    probabilities: str
 
     @classmethod
     def read(cls, value: Any) -> Result:
@@ -63,6 +70,8 @@ class Result:
             source=typed(value["source"], str),
             relation=typed(value["relation"], str),
             answers=[Answer.read(item) for item in typed(value["answers"], list)],
+            unlisted=typed(value["unlisted"], int),
+            probabilities=typed(value["probabilities"], str),
         )
 
 
@@ -83,18 +92,28 @@ class Answer:
     """The schema Answer.
 
     Attributes:
-        score: The model's logit, which orders the answers of a query.
-        hops: The least number of edges from the source; null if it is out of reach of the model's layers.
-        known: The answer is a fact of the data.
-        probability: The calibrated probability that the answer is true; left out if the model is not
-            calibrated.
+        score: The model's logit of the entity as an answer of the query.
+        rank: Its rank among all entities but the other known answers, ties counted against it.
+        other_score: The logit of the source as an answer of the query in the other direction, from the entity.
+        other_rank: As rank.
+        hops: The least number of edges from the source without the fact itself; null if it is out of reach of
+            the model's layers.
+        known: The answer is a fact of the data, and scored without it.
+        probability: The probability that the fact is true, given that the data do not state it, the same
+            wherever the fact is asked; left out as long as there are no probabilities, and where too few facts
+            of the relation are known.
+        odds: The probability as people read it, such as: about 9 in 10.
     """
 
     entity: str
     score: float
+    rank: int
+    other_score: float
+    other_rank: int
     hops: int | None
     known: bool
     probability: float | None = None
+    odds: str | None = None
 
     @classmethod
     def read(cls, value: Any) -> Answer:
@@ -102,22 +121,31 @@ class Answer:
         return cls(
             entity=typed(value["entity"], str),
             score=typed(value["score"], float, int),
+            rank=typed(value["rank"], int),
+            other_score=typed(value["other_score"], float, int),
+            other_rank=typed(value["other_rank"], int),
             hops=None if value["hops"] is None else typed(value["hops"], int),
             known=typed(value["known"], bool),
             probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
+            odds=None if value.get("odds") is None else typed(value.get("odds"), str),
         )
 
 
 @dataclass(frozen=True)
 class Triples:
-    """The schema Triples."""
+    """The schema Triples.
+
+    Attributes:
+        probabilities: Whether answers have probabilities: ready, fitting 34%, or none and why.
+    """
 
     triples: list[Triple]
+    probabilities: str
 
     @classmethod
     def read(cls, value: Any) -> Triples:
         """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(triples=[Triple.read(item) for item in typed(value["triples"], list)])
+        return cls(triples=[Triple.read(item) for item in typed(value["triples"], list)], probabilities=typed(value["probabilities"], str))
 
 
 @dataclass(frozen=True)
@@ -132,8 +160,8 @@ class Triple:
         hops: The least number of edges from head to tail without the triple; null if it is out of reach of the
             model's layers.
         known: The triple is a fact of the data.
-        tail_probability: Its calibrated probability; left out if the model is not calibrated.
-        head_probability: As tail_probability.
+        probability: As that of an answer.
+        odds: As those of an answer.
     """
 
     head: str
@@ -145,8 +173,8 @@ class Triple:
     head_rank: int
     hops: int | None
     known: bool
-    tail_probability: float | None = None
-    head_probability: float | None = None
+    probability: float | None = None
+    odds: str | None = None
 
     @classmethod
     def read(cls, value: Any) -> Triple:
@@ -161,8 +189,8 @@ class Triple:
             head_rank=typed(value["head_rank"], int),
             hops=None if value["hops"] is None else typed(value["hops"], int),
             known=typed(value["known"], bool),
-            tail_probability=None if value.get("tail_probability") is None else typed(value.get("tail_probability"), float, int),
-            head_probability=None if value.get("head_probability") is None else typed(value.get("head_probability"), float, int),
+            probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
+            odds=None if value.get("odds") is None else typed(value.get("odds"), str),
         )
 
 
@@ -261,24 +289,42 @@ class Facts:
 
 @dataclass(frozen=True)
 class Relations:
-    """The schema Relations."""
+    """The schema Relations.
+
+    Attributes:
+        relations: With an entity those of its known facts, the most frequent first, with a leading ~ where it
+            is the tail.
+        like: With an entity, other relations that entities like it have: those of its types or, without types,
+            those that share a relation with it.
+    """
 
     relations: list[str]
+    like: list[str] | None = None
 
     @classmethod
     def read(cls, value: Any) -> Relations:
         """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(relations=[typed(item, str) for item in typed(value["relations"], list)])
+        return cls(
+            relations=[typed(item, str) for item in typed(value["relations"], list)],
+            like=None if value.get("like") is None else [typed(item, str) for item in typed(value.get("like"), list)],
+        )
 
 
 @dataclass(frozen=True)
 class Health:
-    """The schema Health."""
+    """The schema Health.
+
+    Attributes:
+        probabilities: Whether answers have probabilities: ready, fitting 34%, or none and why.
+        presumed: How many facts probabilities presume to be missing, and what the data allow, in a sentence.
+    """
 
     status: str
     checkpoint: str
     entities: int
     relations: int
+    probabilities: str
+    presumed: str | None = None
 
     @classmethod
     def read(cls, value: Any) -> Health:
@@ -288,6 +334,8 @@ class Health:
             checkpoint=typed(value["checkpoint"], str),
             entities=typed(value["entities"], int),
             relations=typed(value["relations"], int),
+            probabilities=typed(value["probabilities"], str),
+            presumed=None if value.get("presumed") is None else typed(value.get("presumed"), str),
         )
 
 
@@ -400,30 +448,28 @@ class Operations:
         self._transport = transport
 
     def answer(
-        self, source: str, relation: str, *, k: int | None = None, only_new: bool | None = None, candidates: str | None = None
+        self, source: str, relation: str, *, k: int | None = None, known: bool | None = None, candidates: str | None = None
     ) -> Result:
-        """The best answers of a query.
+        """The best new answers of a query.
 
         Args:
             source: The name of the entity.
             relation: The name of the relation; with a leading ~ the inverse one, whose answers are heads.
-            k: The most answers to return, best first.
-            only_new: Leave out the answers that are facts of the data, and the source.
+            k: The most new answers to return, best first. As many, at least 10, are asked in the other direction,
+                too.
+            known: Answer with known facts, too, each scored in the graph without itself: those of the 100 highest
+                scores.
             candidates: Only answers of an entity type, as type:NAME.
 
         Returns:
-            Result: The answers, best first.
+            Result: The answers, the most probable first; without probabilities, those of the highest scores.
         """
         return self._transport(
-            "GET",
-            "/answer",
-            {"source": source, "relation": relation, "k": k, "only_new": only_new, "candidates": candidates},
-            None,
-            Result.read,
+            "GET", "/answer", {"source": source, "relation": relation, "k": k, "known": known, "candidates": candidates}, None, Result.read
         )
 
     def answer_all(self, request: Request) -> Result | Results:
-        """The best answers of a query, or of a list of up to 100. All or none are answered.
+        """The best new answers of a query, or of a list of up to 100. All or none are answered.
 
         Args:
             request: At most 128 KiB.
@@ -436,7 +482,9 @@ class Operations:
             "/answer",
             {},
             {k: v for k, v in asdict(request).items() if v is not None},
-            lambda value: (Result if all(key in value for key in ["source", "relation", "answers"]) else Results).read(value),
+            lambda value: (
+                Result if all(key in value for key in ["source", "relation", "answers", "unlisted", "probabilities"]) else Results
+            ).read(value),
         )
 
     def explain(
@@ -465,13 +513,14 @@ class Operations:
         )
 
     def score(self, head: str, relation: str | None, tail: str, *, k: int | None = None) -> Triples:
-        """How plausible a triple is, in the graph without it; without relation, the relations of a head and a tail.
+        """How probable a triple is, in the graph without it; without relation, the relations of a head and a tail.
 
         Args:
             head: The name of an entity.
             relation: The name of a relation; without it all are scored.
             tail: The name of an entity.
-            k: The most relations to return, the most plausible first.
+            k: The most relations to return, the most probable first; without probabilities, those whose lower score
+                is the highest.
 
         Returns:
             Triples: The triple, or those of the relations.
@@ -524,13 +573,16 @@ class Operations:
             "GET", "/facts", {"entity": entity, "relation": relation, "limit": limit, "offset": offset}, None, Facts.read
         )
 
-    def relations(self) -> Relations:
-        """The names of all relations.
+    def relations(self, entity: str | None = None) -> Relations:
+        """The names of all relations, or those that an entity has and may have.
+
+        Args:
+            entity: The name of an entity.
 
         Returns:
             Relations: The names.
         """
-        return self._transport("GET", "/relations", {}, None, Relations.read)
+        return self._transport("GET", "/relations", {"entity": entity}, None, Relations.read)
 
     def types(self) -> Types:
         """The names of the entity types, for candidates; none if the dataset gives none.

@@ -34,23 +34,28 @@ def test_answers_are_those_of_score(server, copied):
         rows, result = table[table["query"] == number], results[118 + number]
         assert [a.entity for a in result.answers] == list(rows["entity"])
         assert [a.score for a in result.answers] == pytest.approx(list(rows["score"]))
-        assert [a.probability for a in result.answers] == pytest.approx(list(rows["probability"]))
-        assert [a.known for a in result.answers] == list(rows["known"])
+        assert [a.probability for a in result.answers] == pytest.approx(list(rows["probability"]), abs=1e-6)
+        assert [a.rank for a in result.answers] == list(rows["rank"])
+        assert [a.other_score for a in result.answers] == pytest.approx(list(rows["other_score"]))
+        assert [a.known for a in result.answers] == list(rows["known"]) == [False] * 4
         assert result == server.client.answer(*queries[number], k=4)
 
 
 def test_operations(server):
     client = server.client
-    best = client.answer("Joan Eibe", "cousin_of", k=1, only_new=True).answers[0]
+    best = client.answer("Joan Eibe", "cousin_of", k=1).answers[0]
     assert not best.known
-    known = client.answer("Joan Eibe", "cousin_of", k=1).answers[0]
+    known = next(a for a in client.answer("Joan Eibe", "cousin_of", known=True).answers if a.known)
     path = client.explain("Joan Eibe", "cousin_of", known.entity, k=1).paths[0]
     assert path.steps[0].from_ == "Joan Eibe" and path.steps[-1].to == known.entity
     triple = client.score("Joan Eibe", "cousin_of", best.entity).triples[0]
-    assert triple.tail_score == pytest.approx(best.score)
+    assert (triple.tail_score, triple.head_score) == pytest.approx((best.score, best.other_score))
+    assert triple.probability == pytest.approx(best.probability, abs=1e-6)
     assert client.entities(prefix="joan e").entities == ["Joan Eibe"]
     assert len(client.relations().relations) == 12
+    assert "~cousin_of" in client.relations(entity="Joan Eibe").relations
     assert client.types().types == []
+    assert client.health().probabilities == "ready"
     assert client.health().status == client.reload().status == "ok"
     assert "go_goroutines" in client.metrics()
     one = client.answer_all(Request(source="Joan Eibe", relation="cousin_of", k=1))

@@ -228,12 +228,8 @@ func (f *Fit) make(ctx context.Context) error {
 		return err
 	}
 	if err = f.read(ctx); err == nil && !f.made { // another run may have written the file before this one got the lock
-		stop := bar.Follow(ctx, stage.QueriesCounter)
+		defer bar.Follow(ctx, stage.QueriesCounter)()
 		err = f.run(ctx, held)
-		stop()
-	}
-	if err == nil {
-		bar.Set(f.queries) // about so many
 	}
 	return errors.Join(err, f.release(held, err != nil && !command.Local()))
 }

@@ -24,7 +24,7 @@ type request struct {
 	query
 	Queries []query `json:"queries"`
 	K       *int    `json:"k"`
-	OnlyNew bool    `json:"only_new"`
+	Known   bool    `json:"known"`
 	// Candidates restricts the answers to the entities of a type, as type:NAME.
 	Candidates *string `json:"candidates"`
 }
@@ -40,14 +40,23 @@ type result struct {
 	Source   string   `json:"source"`
 	Relation string   `json:"relation"`
 	Answers  []answer `json:"answers"`
+	// Unlisted is the number of known answers beyond those that were asked for and are listed.
+	Unlisted int `json:"unlisted"`
+	// Probabilities is as in health.
+	Probabilities string `json:"probabilities"`
 }
 
 // answer is one answer, the best first.
 type answer struct {
-	Entity string  `json:"entity"`
-	Score  float32 `json:"score"`
-	// Probability is nil if the checkpoint has no calibration.
+	Entity string `json:"entity"`
+	// Probability, and Odds, which a person reads instead, are left out where the model claims none.
 	Probability *float64 `json:"probability,omitempty"`
+	Odds        string   `json:"odds,omitempty"`
+	// Score and Rank are those of the entity as an answer, the others those of the source as an answer of the query in the other direction.
+	Score      float32 `json:"score"`
+	Rank       int64   `json:"rank"`
+	OtherScore float32 `json:"other_score"`
+	OtherRank  int64   `json:"other_rank"`
 	// Hops is nil for an entity that no message from the source reaches.
 	Hops  *int `json:"hops"`
 	Known bool `json:"known"`
@@ -60,7 +69,7 @@ type results struct {
 
 // answerOne answers the query of a URL.
 func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "source", "relation", "k", "only_new", "candidates", "format")
+	p, err := parameters(r, "source", "relation", "k", "known", "candidates", "format")
 	if err != nil {
 		return err
 	}
@@ -68,7 +77,7 @@ func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
 	if q.K, err = p.number("k"); err != nil {
 		return err
 	}
-	if q.OnlyNew, err = p.flag("only_new"); err != nil {
+	if q.Known, err = p.flag("known"); err != nil {
 		return err
 	}
 	q.Candidates = p.text("candidates")
@@ -124,7 +133,7 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Ans
 		return nil, nil, s.busy()
 	}
 	var options []model.AskOption
-	if !q.OnlyNew {
+	if q.Known {
 		options = append(options, model.WithKnown())
 	}
 	if q.Candidates != nil {
@@ -153,13 +162,14 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Ans
 
 // answer answers the query of a request, or its list of queries.
 func (s *server) answer(ctx context.Context, q request) (results, error) {
+	state := s.probabilities() // not later, when there may be some that the answers lack
 	queries, found, err := s.ask(ctx, q)
 	if err != nil {
 		return results{}, err
 	}
 	response := results{make([]result, len(queries))}
 	for i, answers := range found {
-		response.Results[i] = result{queries[i].Source, queries[i].Relation, make([]answer, len(answers.List))}
+		response.Results[i] = result{queries[i].Source, queries[i].Relation, make([]answer, len(answers.List)), answers.Unlisted, state}
 		for j, one := range answers.List {
 			response.Results[i].Answers[j] = shown(one)
 		}
@@ -186,7 +196,10 @@ func (q query) complete() (model.Query, error) {
 
 // shown returns an answer as it is written.
 func shown(a model.Answer) answer {
-	out := answer{Entity: a.Entity, Score: a.Score, Probability: a.Probability, Known: a.Known}
+	out := answer{
+		Entity: a.Entity, Probability: a.Probability, Odds: Odds(a.Probability),
+		Score: a.Score, Rank: a.Rank, OtherScore: a.OtherScore, OtherRank: a.OtherRank, Known: a.Known,
+	}
 	if a.Hops != model.Unreached {
 		out.Hops = &a.Hops
 	}

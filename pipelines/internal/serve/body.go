@@ -15,7 +15,7 @@ import (
 
 // requestFields are the fields of a request, queryFields those of one of its queries.
 var (
-	requestFields = []string{"source", "relation", "queries", "k", "only_new", "candidates"}
+	requestFields = []string{"source", "relation", "queries", "k", "known", "candidates"}
 	queryFields   = []string{"source", "relation"}
 )
 

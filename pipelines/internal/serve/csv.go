@@ -25,7 +25,8 @@ func writeCSV(w http.ResponseWriter, of result) error {
 	var text bytes.Buffer
 	table := csv.NewWriter(&text)
 	table.UseCRLF = true
-	rows := [][]string{{"source", "relation", "rank", "answer", "score", "probability", "hops", "known"}}
+	number := func(score float32) string { return strconv.FormatFloat(float64(score), 'g', -1, 32) }
+	rows := [][]string{{"source", "relation", "position", "answer", "probability", "score", "rank", "other_score", "other_rank", "known", "hops"}}
 	for i, a := range of.Answers {
 		probability, hops := "", ""
 		if a.Probability != nil {
@@ -34,7 +35,10 @@ func writeCSV(w http.ResponseWriter, of result) error {
 		if a.Hops != nil {
 			hops = strconv.Itoa(*a.Hops)
 		}
-		rows = append(rows, []string{of.Source, of.Relation, strconv.Itoa(i + 1), a.Entity, strconv.FormatFloat(float64(a.Score), 'g', -1, 32), probability, hops, strconv.FormatBool(a.Known)})
+		rows = append(rows, []string{
+			of.Source, of.Relation, strconv.Itoa(i + 1), a.Entity, probability, number(a.Score), strconv.FormatInt(a.Rank, 10),
+			number(a.OtherScore), strconv.FormatInt(a.OtherRank, 10), strconv.FormatBool(a.Known), hops,
+		})
 	}
 	if err := table.WriteAll(rows); err != nil {
 		return err

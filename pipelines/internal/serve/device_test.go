@@ -83,7 +83,7 @@ func responsesOf(t *testing.T, url string) responses {
 	}
 	return responses{
 		answers: read[results](t, send(t, "POST", url+"/answer", `{"k":8,"queries":[`+strings.Join(queries, ",")+`]}`)),
-		new:     read[result](t, send(t, "GET", url+ask("e007", "skip", "k", "5", "only_new", "true"), "")),
+		new:     read[result](t, send(t, "GET", url+ask("e007", "skip", "k", "5"), "")),
 		scored:  read[triples](t, send(t, "GET", url+"/score?head=e007&relation=skip&tail=e009", "")),
 		paths:   send(t, "GET", url+"/explain?source=e007&relation=skip&answer=e009", "").text,
 	}
@@ -126,7 +126,7 @@ func TestDevice(t *testing.T) {
 // TestDeviceIsLost has a device that fails under a request: its response is an error, and the next one's are answers.
 func TestDeviceIsLost(t *testing.T) {
 	workspace := trained(t)
-	pipelinetest.UseFaulty(t, pipelinetest.Faults(60)["lost"])
+	pipelinetest.UseFaulty(t, pipelinetest.Faults(200)["lost"])
 	url, said, end := inProcess(t, workspace, "--device", "cuda")
 	defer end()
 	lost, answered := 0, 0 // and requests that were answered after the first one that was not

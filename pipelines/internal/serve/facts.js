@@ -10,7 +10,7 @@ async function showEntity(entity, signal) {
   const types = facts.types.slice(0, 12).map(visible).join(", ") + (facts.types.length > 12 ? ", \u2026" : "");
   $("name").replaceChildren(named(entity));
   $("summary").textContent = (facts.facts ? plural(facts.facts, "known fact", "known facts") : "No fact of this entity is known.") + (types ? " \u00b7 " + types : "");
-  $("known").hidden = !facts.facts;
+  $("facts").hidden = !facts.facts;
   $("asks").replaceChildren(...facts.relations.map(ask));
   $("further").hidden = !facts.more;
   const groups = Math.min(mostGroups, facts.relations.length);

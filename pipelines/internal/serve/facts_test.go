@@ -71,16 +71,16 @@ func TestEntityAndFacts(t *testing.T) {
 func TestCSV(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	want := read[result](t, send(t, "GET", address+ask(markup, "~<b>skips</b>", "k", "24"), ""))
-	got := send(t, "GET", address+ask(markup, "~<b>skips</b>", "k", "24", "format", "csv"), "")
+	want := read[result](t, send(t, "GET", address+ask(markup, "~<b>skips</b>", "k", "24", "known", "true"), ""))
+	got := send(t, "GET", address+ask(markup, "~<b>skips</b>", "k", "24", "known", "true", "format", "csv"), "")
 	if kind, file := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); got.status != 200 || kind != "text/csv; charset=utf-8" || file != `attachment; filename="answers.csv"` {
 		t.Fatalf("status %d, %q, %q", got.status, kind, file)
 	}
-	if !strings.HasPrefix(got.text, "source,relation,rank,answer,score,probability,hops,known\r\n") || !strings.HasSuffix(got.text, "\r\n") {
+	if !strings.HasPrefix(got.text, "source,relation,position,answer,probability,score,rank,other_score,other_rank,known,hops\r\n") || !strings.HasSuffix(got.text, "\r\n") {
 		t.Errorf("the table is %q", got.text)
 	}
 	rows, err := csv.NewReader(strings.NewReader(got.text)).ReadAll()
-	if err != nil || len(rows) != 25 {
+	if err != nil || len(rows) != 24 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	for i, a := range want.Answers {
@@ -88,7 +88,10 @@ func TestCSV(t *testing.T) {
 		if a.Hops != nil {
 			hops = fmt.Sprint(*a.Hops)
 		}
-		row := []string{markup, "~<b>skips</b>", fmt.Sprint(i + 1), a.Entity, fmt.Sprint(a.Score), "", hops, fmt.Sprint(a.Known)}
+		row := []string{
+			markup, "~<b>skips</b>", fmt.Sprint(i + 1), a.Entity, "", fmt.Sprint(a.Score), fmt.Sprint(a.Rank), fmt.Sprint(a.OtherScore), fmt.Sprint(a.OtherRank),
+			fmt.Sprint(a.Known), hops,
+		}
 		if diff := cmp.Diff(row, rows[i+1]); diff != "" {
 			t.Errorf("row %d (-json +csv):\n%s", i+1, diff)
 		}

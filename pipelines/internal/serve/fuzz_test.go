@@ -15,7 +15,7 @@ import (
 // anything else is one line of JSON with a status that openapi.json describes.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{
-		"", "{", "null", "[]", `{"source":"Person 01","relation":"knows"}`, `{"source":"Person 01","relation":"~knows","k":1000,"only_new":true}`,
+		"", "{", "null", "[]", `{"source":"Person 01","relation":"knows"}`, `{"source":"Person 01","relation":"~knows","k":1000,"known":true}`,
 		`{"queries":[{"source":"Person 01","relation":"knows"},{"source":"Person 02","relation":"<b>skips</b>"}],"k":1}`, `{"queries":[]}`,
 		`{"source":"Person 01","relation":"knows","candidates":"type:Drug"}`, `{"source":"Bell\u0007 and \u202eturn","relation":"knows","k":-1}`,
 		`{"source":"Person 01","relation":"knows","k":1e3}`, `{"SOURCE":"Person 01","Relation":"knows","k":2,"K":3}`, `{"source":3,"k":NaN}`, "\xff\x00",

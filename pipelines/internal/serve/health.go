@@ -12,6 +12,10 @@ type health struct {
 	Checkpoint string `json:"checkpoint"`
 	Entities   int    `json:"entities"`
 	Relations  int    `json:"relations"`
+	// Probabilities says whether answers have some: "ready", "fitting 34%", or "none: why". Presumed is what they presume to be missing, once they are
+	// ready.
+	Probabilities string `json:"probabilities"`
+	Presumed      string `json:"presumed,omitempty"`
 }
 
 // showHealth reports whether the server takes new requests.
@@ -29,7 +33,8 @@ func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
 
 // health returns what a server that takes requests tells.
 func (s *server) health() health {
-	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations())}
+	presumed, _ := s.model.Limit()
+	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations()), s.probabilities(), presumed}
 }
 
 // description is the OpenAPI description of the service.

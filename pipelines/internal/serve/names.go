@@ -11,18 +11,42 @@ type relationsResponse struct {
 	Relations []string `json:"relations"`
 }
 
+// entityRelations is the response of /relations with an entity: Relations are those of its known facts, in both directions, the most frequent first, and Like
+// others that entities like it have.
+type entityRelations struct {
+	Relations []string `json:"relations"`
+	Like      []string `json:"like"`
+}
+
 // entitiesResponse is the response of /entities. More is set if other entities have the prefix or contain the text, too.
 type entitiesResponse struct {
 	Entities []string `json:"entities"`
 	More     bool     `json:"more"`
 }
 
-// listRelations lists the names of all relations.
+// listRelations lists the names of all relations, or those that an entity can have.
 func (s *server) listRelations(w http.ResponseWriter, r *http.Request) error {
-	if _, err := parameters(r); err != nil {
+	p, err := parameters(r, "entity")
+	if err != nil {
 		return err
 	}
-	return write(w, http.StatusOK, "application/json", s.relations)
+	entity := p.text("entity")
+	if entity == nil {
+		return write(w, http.StatusOK, "application/json", s.relations)
+	}
+	own, err := s.model.RelationsOf(r.Context(), *entity)
+	if err != nil {
+		return err
+	}
+	like, err := s.model.RelationsLike(r.Context(), *entity)
+	if err != nil {
+		return err
+	}
+	response := entityRelations{make([]string, len(own)), like}
+	for i, of := range own {
+		response.Relations[i] = of.Relation
+	}
+	return writeJSON(w, http.StatusOK, response)
 }
 
 // typesResponse is the response of /types.

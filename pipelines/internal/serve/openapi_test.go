@@ -141,7 +141,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"GET", ask("Person 01", "knows", "k", "1000"), ""},
 		{"GET", ask("Person 01", "knows", "k", "0"), ""},
 		{"GET", ask("person 01", "knows"), ""},
-		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":3,"only_new":true}`},
+		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":3,"known":true}`},
 		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"~knows"}]}`},
 		{"POST", "/answer", `{}`},
 		{"POST", "/answer", `{"queries":[{"source":"?","relation":"~knows"}]}`},
@@ -157,6 +157,8 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"GET", "/entities?contains=rson&count=3", ""},
 		{"GET", "/entities?count=0", ""},
 		{"GET", "/relations", ""},
+		{"GET", "/relations?entity=Person+01", ""},
+		{"GET", "/relations?entity=nobody", ""},
 		{"GET", "/types", ""},
 		{"GET", ask("Person 01", "knows", "candidates", "type:Drug"), ""},
 		{"GET", "/healthz", ""},
@@ -207,7 +209,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		}
 	}
 	fields := slices.Sorted(maps.Keys(d.Components.Schemas["Request"].Properties))
-	if diff := cmp.Diff([]string{"candidates", "k", "only_new", "queries", "relation", "source"}, fields); diff != "" {
+	if diff := cmp.Diff([]string{"candidates", "k", "known", "queries", "relation", "source"}, fields); diff != "" {
 		t.Errorf("fields of a request (-want +described):\n%s", diff)
 	}
 }

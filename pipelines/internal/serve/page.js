@@ -166,22 +166,74 @@ function describe() {
   sentence($("tail"), source.value, $("relation").value, true);
   sentence($("head"), source.value, $("relation").value, false);
 }
-$("relation").addEventListener("change", describe);
+// The menu of relations: those of the entity's facts, then those that entities like it have, then all others once they are wanted. Without an
+// entity it has all.
+let relations = [], choice = null, menuOf = ""; // names of all, those of an entity in both directions, and its name
+
+const able = (relation, found = choice) => !found || found.relations.includes(relation) || found.like.includes(relation);
+const asked = () => (document.querySelector("[name=direction]:checked").value === "head" ? "~" : "") + $("relation").value;
+
+function showMenu(found) {
+  choice = found && found.relations.length + found.like.length ? found : null;
+  const list = $("relation"), value = list.value, listed = new Set();
+  const items = names => names.map(name => make("option", shorten(visible(name), longName), {value: name}));
+  const group = (label, names) => {
+    const fresh = [...new Set(names.map(name => parsed(name)[0]))].filter(name => !listed.has(name)), element = make("optgroup", undefined, {label});
+    for (const name of fresh) listed.add(name);
+    element.append(...items(fresh));
+    return fresh.length ? [element] : [];
+  };
+  if (!choice) list.replaceChildren(...items(relations));
+  else {
+    list.replaceChildren(...group("of this entity", choice.relations), ...group("of entities like it", choice.like));
+    if (listed.size < relations.length) list.append(make("option", "all relations \u2026", {value: ""}));
+  }
+  if (value && !choice) pick(list, value);
+  else list.value = value;
+  if (!list.value) list.selectedIndex = 0;
+  allow();
+}
+
+// showMenuOf shows the menu of an entity, which is null for an unknown one, unless the relation that was asked about is not in it.
+function showMenuOf(entity, found, relation) {
+  if (entity === menuOf && found) return;
+  menuOf = found ? entity : "";
+  showMenu(relation && !(able(relation, found) && able(asked(), found)) ? null : found);
+}
+
+let chosen;
+
+// allow lets only those directions of the chosen relation be asked that the entity can have.
+function allow() {
+  const name = chosen = $("relation").value, either = able(name) || able("~" + name);
+  for (const radio of document.getElementsByName("direction")) {
+    radio.disabled = either && !able((radio.value === "head" ? "~" : "") + name);
+    if (radio.disabled && radio.checked) document.querySelector(`[name=direction]:not([value=${radio.value}])`).checked = true;
+  }
+  describe();
+}
+
+$("relation").addEventListener("change", () => {
+  if ($("relation").value) return allow();
+  $("relation").value = chosen;
+  showMenu(null);
+  $("relation").focus();
+});
 
 // One answer of the query: a row of the table, and a row for its paths.
-function row(query, answer, rank, calibrated) {
+function row(query, answer, rank, probable) {
   const line = make("tr"), name = make("th", undefined, {scope: "row"}), link = make("a", undefined, {href: "?" + new URLSearchParams({source: answer.entity})});
   link.append(named(answer.entity));
   name.append(link);
-  if (answer.known) name.append(" ", make("span", "known", {class: "known", title: "a fact of the data"}));
+  if (answer.known) name.append(" ", make("span", "known", {class: "known", title: "a fact of the data, scored without it"}));
   line.append(make("td", rank), name);
-  if (calibrated) line.append(make("td", number(answer.probability, 3)));
-  line.append(make("td", number(answer.score, 2)));
+  if (probable) line.append(answer.odds ? make("td", answer.odds, {title: "probability " + answer.probability}) : make("td", "\u2013", {title: "too few facts of the relation are known"}));
+  line.append(make("td", number(answer.score, 2), {title: `rank ${answer.rank} of all entities; asked from the answer: score ${number(answer.other_score, 2)}, rank ${answer.other_rank}`}));
   line.append(make("td", answer.hops === null ? "\u2013" : answer.hops, answer.hops === null ? {class: "hops", title: "out of reach"} : {class: "hops"}));
   const cell = make("td"), why = make("button", "Why?", {type: "button", "aria-expanded": "false", "aria-label": "Why " + visible(answer.entity) + "?"});
   cell.append(why);
   line.append(cell);
-  const below = make("tr"), paths = make("td", undefined, {colspan: calibrated ? 6 : 5, class: "paths"});
+  const below = make("tr"), paths = make("td", undefined, {colspan: probable ? 6 : 5, class: "paths"});
   below.append(paths);
   below.hidden = true;
   let loaded = false;
@@ -226,13 +278,39 @@ function showPaths(cell, found) {
   cell.replaceChildren(why, make("p", found.weights, {class: "weight"}));
 }
 
+// remarks returns what answers are, and how they are ordered, in sentences.
+function remarks(found, parameters, probable) {
+  const said = [found.answers.length ? "" : "No answers."];
+  if (found.answers.length) said.push(probable ? "The most probable first: how likely a fact is true, given that the data do not state it." : "The highest score first. A score orders the answers of this query; it is not a probability.");
+  if (!parameters.known) said.push("Known answers are left out.");
+  else if (found.unlisted) said.push(`The data have ${plural(found.unlisted, "other known answer", "other known answers")}, with lower scores.`);
+  return said;
+}
+
+// showState says whether probabilities are being computed, and asks again once they are.
+let follows = 0;
+function showState(state) {
+  clearTimeout(follows);
+  const [, percent] = state.match(/^fitting (.*)/) || [], [, why] = state.match(/^none: (.*)/) || [];
+  $("fitting").textContent = percent ? `Probabilities are being computed, ${percent}.` : why ? `There are no probabilities: ${why}.` : "";
+  if (!percent) return;
+  const mine = running;
+  follows = setTimeout(async () => {
+    const now = await get("healthz", {}).catch(() => ({probabilities: state}));
+    if (mine !== running || $("result").hidden) return;
+    if (now.entities) tell(now);
+    if (now.probabilities === "ready") show();
+    else showState(now.probabilities);
+  }, 1000);
+}
+
 function showAnswers(found, parameters) {
-  const [relation, inverse] = parsed(found.relation), calibrated = found.answers.some(answer => answer.probability !== undefined);
+  const [relation, inverse] = parsed(found.relation), probable = found.answers.some(answer => answer.odds);
   sentence($("heading"), found.source, relation, !inverse);
-  document.querySelector("th.probability").hidden = !calibrated;
-  $("answers").replaceChildren(...found.answers.flatMap((answer, i) => row(found, answer, i + 1, calibrated)));
-  $("note").textContent = !found.answers.length ? "No answers."
-    : calibrated ? "" : "A score orders the answers of this query. It is not a probability.";
+  document.querySelector("th.probability").hidden = !probable;
+  $("answers").replaceChildren(...found.answers.flatMap((answer, i) => row(found, answer, i + 1, probable)));
+  $("note").textContent = remarks(found, parameters, probable).join(" ");
+  showState(found.probabilities);
   $("csv").href = "answer?" + new URLSearchParams({...parameters, format: "csv"});
   $("status").textContent = plural(found.answers.length, "answer", "answers");
 }
@@ -266,16 +344,17 @@ function pick(list, value) {
 function fill(wanted) {
   source.value = wanted.get("source") || "";
   const relation = wanted.get("relation");
+  if (relation && !able(relation)) showMenu(null);
   if (relation) {
     const [name, inverse] = parsed(relation);
     document.querySelector(`[name=direction][value=${inverse ? "head" : "tail"}]`).checked = true;
     pick($("relation"), name);
     $("k").value = wanted.get("k") || 10;
-    $("new").checked = wanted.get("only_new") === "true";
+    $("known").checked = wanted.get("known") === "true";
     pick($("type"), (wanted.get("candidates") || "").replace(/^type:/, ""));
     if ($("type").value) $("types").hidden = false;
   }
-  describe();
+  allow();
 }
 
 let running;
@@ -292,8 +371,10 @@ async function show(focus) {
   document.title = title ? title + " \u2013 tagnet" : "tagnet";
   root.dataset.state = "waiting";
   const done = wait(mine, entity ? "Asking" : "");
-  const [answers, about] = await Promise.allSettled([parameters && get("answer", parameters, mine.signal), entity && showEntity(entity, mine.signal)]);
+  const [answers, about, menu] = await Promise.allSettled([
+    parameters && get("answer", parameters, mine.signal), entity && showEntity(entity, mine.signal), entity && get("relations", {entity}, mine.signal)]);
   if (running !== mine) return;
+  if (source.value === (entity || "")) showMenuOf(entity || "", menu.value || null, wanted.get("relation"));
   done();
   $("result").hidden = !parameters || !answers.value;
   $("entity").hidden = !entity || about.status === "rejected";
@@ -338,9 +419,8 @@ function wait(controller, text) {
 
 $("form").addEventListener("submit", event => {
   event.preventDefault();
-  const inverse = document.querySelector("[name=direction]:checked").value === "head";
-  const parameters = {source: source.value, relation: (inverse ? "~" : "") + $("relation").value, k: $("k").value};
-  if ($("new").checked) parameters.only_new = "true";
+  const parameters = {source: source.value, relation: asked(), k: $("k").value};
+  if ($("known").checked) parameters.known = "true";
   if ($("type").value) parameters.candidates = "type:" + $("type").value;
   visit(parameters);
 });
@@ -352,12 +432,18 @@ $("copy").addEventListener("click", async () => {
   setTimeout(() => { $("copy").textContent = "Copy link"; }, 2000);
 });
 
+// tell says what the server has.
+function tell(state) {
+  $("about").textContent = plural(state.entities, "entity", "entities") + ", " + plural(state.relations, "relation", "relations") + "; model " + state.checkpoint + (state.presumed ? "; " + state.presumed : "");
+}
+
 async function begin() {
   try {
     const [state, names, kinds] = await Promise.all([get("healthz", {}), get("relations", {}), get("types", {})]);
     const item = name => make("option", shorten(visible(name), longName), {value: name});
-    $("about").textContent = plural(state.entities, "entity", "entities") + ", " + plural(state.relations, "relation", "relations") + "; model " + state.checkpoint;
-    $("relation").replaceChildren(...names.relations.map(item));
+    relations = names.relations;
+    tell(state);
+    showMenu(null);
     $("type").append(...kinds.types.map(item));
     $("types").hidden = !kinds.types.length;
   } catch (problem) {

@@ -205,7 +205,7 @@ func checkTexts(t *testing.T, p *browsertest.Page, width int) {
 func TestPageCSV(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address+"/?"+url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}, "only_new": {"true"}}.Encode(), 1000, 900)
+	p := browsertest.Open(t, address+"/?"+url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}, "known": {"true"}}.Encode(), 1000, 900)
 	p.Wait(answered)
 	text := browsertest.Evaluate[string](p, `fetch(document.querySelector("#csv").href).then(response => response.text())`)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()

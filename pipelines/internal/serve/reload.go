@@ -16,6 +16,8 @@ type reloader struct {
 	e *command.Environment
 	// load opens the graph and model of the workspace as they are now; beside are the settings of those that are open, or nil.
 	load func(beside *settings) (settings, error)
+	// fit begins to make the probabilities of a server once those of the earlier one are ended, which is nil for the first.
+	fit func(s, earlier *server)
 
 	reloading sync.Mutex // held by the reload under way
 	waiting   sync.Mutex // held by the hangup that waits for its end
@@ -78,12 +80,14 @@ func (l *reloader) replace() (*server, error) {
 		return nil, err
 	}
 	earlier, inUse, closed := l.current, l.inUse, make(chan struct{})
+	l.fit(next, earlier)
 	l.mu.Lock()
 	l.current, l.inUse, l.earlier = next, new(sync.WaitGroup), closed
 	l.mu.Unlock()
 	go func() {
 		defer close(closed)
 		inUse.Wait()
+		earlier.stopFit()
 		_ = earlier.model.Close() // of no matter to later requests
 	}()
 	l.say(func() { l.e.Say("reloaded: %s%s", next.described(), next.computing()) })
@@ -108,6 +112,7 @@ func (l *reloader) open() (next *server, err error) {
 func (l *reloader) close() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
+	l.current.stopFit()
 	_ = l.current.model.Close() // nothing of it is wanted any more
 }
 

@@ -47,6 +47,7 @@ func reloading(t *testing.T) (l *reloader, address string, fails *atomic.Bool) {
 	small := ofRing(t)
 	large := grown(t, small)
 	l, fails = &reloader{e: &command.Environment{Out: io.Discard, Err: t.Output(), Progress: progress.New(io.Discard, false)}, inUse: new(sync.WaitGroup)}, new(atomic.Bool)
+	l.fit = func(*server, *server) {} // TestFit has it
 	loads := 0
 	l.load = func(*settings) (settings, error) {
 		if fails.Load() {

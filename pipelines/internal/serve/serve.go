@@ -18,13 +18,14 @@ import (
 	"tagnet/model"
 	"tagnet/model/accelerator"
 	modelanswer "tagnet/model/answer"
-	"tagnet/model/answer/probability"
 	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/gpu"
 	"tagnet/model/kernel"
+	"tagnet/model/kg"
 	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/graph"
@@ -40,6 +41,8 @@ type flags struct {
 	reach             int
 	memory            int64
 	timeout           time.Duration
+	graph             string
+	missing           float64
 
 	listener net.Listener
 	ready    func(url string)
@@ -60,6 +63,8 @@ func On(listener net.Listener, ready func(url string)) command.Pipeline {
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			set.StringVar(&f.model, "model", "", command.ModelUsage())
 			command.ReachFlag(set, &f.reach)
+			command.GraphFlag(set, &f.graph)
+			command.MissingFlag(set, &f.missing)
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
@@ -95,6 +100,9 @@ func (f *flags) check() error {
 	case f.timeout < time.Second || f.timeout > time.Hour:
 		return command.FlagError("timeout", f.timeout, "1s to 1h")
 	}
+	if err := command.CheckMissing(f.missing); err != nil {
+		return err
+	}
 	return command.CheckMemory(f.memory)
 }
 
@@ -116,6 +124,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	defer listener.Close()
 	l := &reloader{e: e, inUse: new(sync.WaitGroup)}
+	l.fit = func(s, earlier *server) {
+		s.fit(ctx, earlier, func(line string) { l.say(func() { e.Say("%s", line) }) })
+	}
 	l.load = func(beside *settings) (settings, error) {
 		opened, err := f.load(ctx, e, beside)
 		opened.failures, opened.reload = e.Err, l.reload
@@ -141,6 +152,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("warning: there is no authentication: whoever reaches %s can ask; 127.0.0.1 is reached from this machine alone", listener.Addr())
 	}
 	url := "http://" + shownAddress(listener.Addr())
+	l.fit(l.current, nil)
 	e.Say("listening on %s", url)
 	if f.ready != nil {
 		f.ready(url)
@@ -182,14 +194,16 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
-	if opened, err = opened.OverAllFacts(ctx); err != nil {
-		return settings{}, err
+	if f.graph == kg.All {
+		if opened, err = opened.OverAllFacts(ctx); err != nil {
+			return settings{}, err
+		}
 	}
 	loaded = opened.KG
 	if err := command.SetReach(&opened.Configuration, f.reach); err != nil {
 		return settings{}, err
 	}
-	sizes, err := graph.SizesOf(ctx, loaded, "test")
+	sizes, err := graph.SizesOf(ctx, loaded, f.asked())
 	if err != nil {
 		return settings{}, err
 	}
@@ -223,6 +237,14 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
+// asked names the graph of --graph for its sizes: training asks as the test split does.
+func (f *flags) asked() string {
+	if f.graph == kg.All {
+		return kg.All
+	}
+	return "test"
+}
+
 // prepare reads all that an opened model answers with.
 func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *modelanswer.Model) (*model.Model, error) {
 	err := accelerator.Equip(opened, f.device)
@@ -233,7 +255,10 @@ func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *mod
 		return nil, fmt.Errorf("--device %v: %w", f.device, err)
 	}
 	opened.On.Announce = func(text string) { e.Say("%s", text) }
-	m, err := model.Named(ctx, opened, e.Workspace.Root(), probability.DefaultMissing)
+	m, err := model.Named(ctx, opened, e.Workspace.Root(), f.missing)
+	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+		return nil, fmt.Errorf("%w: remove this file, and it is made again", damaged)
+	}
 	if err != nil {
 		return nil, err
 	}

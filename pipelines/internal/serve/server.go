@@ -48,8 +48,9 @@ type server struct {
 	*shared
 	routes    map[string]map[string]route // by path and method
 	reports   chan struct{}               // holds a value for each request that has the report in memory
-	relations []byte                      // the response of /relations
-	names     *names.Index                // of the entities
+	relations []byte                      // the response of /relations without an entity
+	fitting   fitting
+	names     *names.Index // of the entities
 }
 
 // shared is what the servers of a process have in common, of which a reload puts one in the place of another.
@@ -241,7 +242,8 @@ func invalid(format string, arguments ...any) *failure {
 
 // busy returns the failure of a request that is not admitted. Its time to wait is about that of the queries under way.
 func (s *server) busy() *failure {
-	wait := min(60, 1+int(s.measures.secondsPerQuery()*float64(s.admission.most)/float64(s.threads)))
+	const perQuery = 1 + usualAnswers // that are computed: its best answers are asked in the other direction, too
+	wait := min(60, 1+int(perQuery*s.measures.secondsPerQuery()*float64(s.admission.most)/float64(s.threads)))
 	return &failure{status: http.StatusTooManyRequests, retry: wait, Text: fmt.Sprintf("%d queries are under way, as many as --queue allows; try again in %d s", s.admission.most, wait)}
 }
 

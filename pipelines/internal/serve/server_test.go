@@ -158,13 +158,13 @@ func TestAnswersAreTheModels(t *testing.T) {
 			queries = append(queries, model.Query{Source: person(i), Relation: relation})
 		}
 	}
-	answers, err := s.model.AskAll(t.Context(), queries, 5, model.WithKnown())
+	answers, err := s.model.AskAll(t.Context(), queries, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, q := range queries {
 		all = append(all, map[string]string{"source": q.Source, "relation": q.Relation})
-		r := result{q.Source, q.Relation, nil}
+		r := result{q.Source, q.Relation, nil, 0, s.probabilities()}
 		for _, a := range answers[i].List {
 			r.Answers = append(r.Answers, shown(a))
 		}
@@ -193,8 +193,11 @@ func TestAnswersAreTheModels(t *testing.T) {
 	if len(first.Answers) != usualAnswers {
 		t.Errorf("%d answers without k, want %d", len(first.Answers), usualAnswers)
 	}
-	if all := read[result](t, send(t, "GET", address+ask(person(0), "knows", "k", "1000"), "")); len(all.Answers) != 24 {
-		t.Errorf("%d answers, want those of 24 entities", len(all.Answers))
+	if all := read[result](t, send(t, "GET", address+ask(person(0), "knows", "k", "1000"), "")); len(all.Answers) != 22 {
+		t.Errorf("%d answers, want those of 24 entities but the source and the known answer", len(all.Answers))
+	}
+	if all := read[result](t, send(t, "GET", address+ask(person(0), "knows", "k", "1000", "known", "true"), "")); len(all.Answers) != 23 {
+		t.Errorf("%d answers with the known one, want those of 24 entities but the source", len(all.Answers))
 	}
 }
 
@@ -223,7 +226,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"GET", ask("Person 01", "knows", "k", "1001"), "", 400, "k is 1001: want 1 to 1000"},
 		{"GET", ask("Person 01", "knows", "k", "ten"), "", 400, `k is "ten": want a whole number`},
 		{"GET", ask("Person 01", "knows", "k", "99999999999999999999"), "", 400, "want a whole number"},
-		{"GET", ask("Person 01", "knows", "only_new", "yes"), "", 400, `only_new is "yes": want true or false`},
+		{"GET", ask("Person 01", "knows", "known", "yes"), "", 400, `known is "yes": want true or false`},
 		{"GET", ask("Person 01", "knows", "candidates", "Drug"), "", 400, `candidates is "Drug": want type: and the name of an entity type`},
 		{"GET", ask("Person 01", "knows", "candidates", "type:Drug"), "", 404, "the graph has no entity types"},
 		{"GET", "/explain?relation=knows&answer=Person+01", "", 400, "source is missing"},
@@ -247,7 +250,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":["knows"]}]}`, 400, "queries.relation is array: want a string"},
 		{"POST", "/answer", `{"queries":["Person 01"]}`, 400, "queries is string: want an object"},
 		{"POST", "/answer", `{"queries":{}}`, 400, "queries is object: want a list"},
-		{"POST", "/answer", `{"only_new":"yes"}`, 400, "only_new is string: want true or false"},
+		{"POST", "/answer", `{"known":"yes"}`, 400, "known is string: want true or false"},
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows"} {}`, 400, "after top-level value"},
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows","top_k":3}`, 400, `unknown field "top_k"`},
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows","K":3}`, 400, `unknown field "K": want source, relation, queries, k`},
@@ -268,7 +271,8 @@ func TestRefusedRequests(t *testing.T) {
 		{"POST", "/answer", strings.Repeat("[", mostBody-1), 400, "the body is not"},
 		{"GET", "/entities?prefix=a&contains=b", "", 400, "exclude each other"},
 		{"GET", "/entities?count=101", "", 400, "count is 101: want 1 to 100"},
-		{"GET", "/relations?x=1", "", 400, "takes no parameters"},
+		{"GET", "/relations?entity=nobody", "", 404, "unknown entity"},
+		{"GET", "/relations?x=1", "", 400, "takes entity"},
 		{"GET", ask("Person 01", "knows", "format", "tsv"), "", 400, `format is "tsv": want json or csv`},
 		{"GET", ask("Person 01", "know", "format", "csv"), "", 404, `unknown relation "know"`},
 		{"GET", "/entity", "", 400, "entity is missing"},
@@ -652,7 +656,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, line := range []string{
 		`tagnet_requests_total{path="/answer",status="200"} 1`, `tagnet_requests_total{path="/answer",status="400"} 1`, `tagnet_requests_total{path="other",status="404"} 2`,
-		"tagnet_queries_total 1", "tagnet_batch_seconds_count 1", `tagnet_request_seconds_count{path="/answer"} 2`, "tagnet_queries_limit 256",
+		"tagnet_queries_total 11", `tagnet_request_seconds_count{path="/answer"} 2`, "tagnet_queries_limit 256",
 	} {
 		if !slices.Contains(strings.Split(got.text, "\n"), line) {
 			t.Errorf("no line %q", line)
@@ -666,7 +670,7 @@ func TestMetrics(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)
-	want := health{Status: "ok", Checkpoint: s.model.Checkpoint(), Entities: 24, Relations: 2}
+	want := health{Status: "ok", Checkpoint: s.model.Checkpoint(), Entities: 24, Relations: 2, Probabilities: "fitting 0%"}
 	if got := send(t, "GET", address+"/healthz", ""); got.status != 200 || read[health](t, got) != want {
 		t.Errorf("%+v", got)
 	}

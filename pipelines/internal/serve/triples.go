@@ -10,14 +10,16 @@ import (
 // triple is a triple with its scores in the graph without it: of the tail as an answer of (head, relation, ?), and of the head as one of
 // (tail, ~relation, ?).
 type triple struct {
-	Head        string   `json:"head"`
-	Relation    string   `json:"relation"`
-	Tail        string   `json:"tail"`
+	Head     string `json:"head"`
+	Relation string `json:"relation"`
+	Tail     string `json:"tail"`
+	// Probability and Odds are as those of an answer.
+	Probability *float64 `json:"probability,omitempty"`
+	Odds        string   `json:"odds,omitempty"`
 	TailScore   float32  `json:"tail_score"`
 	TailRank    int64    `json:"tail_rank"`
 	HeadScore   float32  `json:"head_score"`
 	HeadRank    int64    `json:"head_rank"`
-	Probability *float64 `json:"probability,omitempty"`
 	// Hops is nil for a tail that no message from the head reaches.
 	Hops  *int `json:"hops"`
 	Known bool `json:"known"`
@@ -26,6 +28,8 @@ type triple struct {
 // triples is the response of /score.
 type triples struct {
 	Triples []triple `json:"triples"`
+	// Probabilities is as in health.
+	Probabilities string `json:"probabilities"`
 }
 
 // score scores a triple, or without a relation the best ones of a head and a tail.
@@ -45,15 +49,16 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	state := s.probabilities() // not later, when there may be some that the triples lack
 	scored, err := s.scored(r.Context(), *head, p.text("relation"), *tail, k)
 	if err != nil {
 		return err
 	}
-	response := triples{make([]triple, len(scored))}
+	response := triples{make([]triple, len(scored)), state}
 	for i, of := range scored {
 		response.Triples[i] = triple{
-			Head: of.Head, Relation: of.Relation, Tail: of.Tail, TailScore: of.AsTail.Score, TailRank: of.AsTail.Rank,
-			HeadScore: of.AsHead.Score, HeadRank: of.AsHead.Rank, Probability: of.Probability, Known: of.Known,
+			Head: of.Head, Relation: of.Relation, Tail: of.Tail, Probability: of.Probability, Odds: Odds(of.Probability),
+			TailScore: of.AsTail.Score, TailRank: of.AsTail.Rank, HeadScore: of.AsHead.Score, HeadRank: of.AsHead.Rank, Known: of.Known,
 		}
 		if of.Hops != model.Unreached {
 			response.Triples[i].Hops = &scored[i].Hops

@@ -1,0 +1,106 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+
+	"tagnet/model"
+	"tagnet/pipelines/internal/command"
+)
+
+// fitting makes the probabilities of a server's model beside its answers. Its zero value is that of a server for which nothing was begun.
+type fitting struct {
+	done, of atomic.Int64           // queries that were answered, of about as many
+	none     atomic.Pointer[string] // why there will be no probabilities, nil as long as there may be
+	cancel   context.CancelFunc
+	ended    chan struct{} // closed when nothing is computed any more
+}
+
+// stateReady is the state of probabilities that answers have. Others begin with stateFitting or stateNone.
+const (
+	stateReady   = "ready"
+	stateFitting = "fitting "
+	stateNone    = "none: "
+)
+
+const haveProbabilities = "answers have probabilities: "
+
+// probabilities says whether answers have probabilities: "ready", "fitting 34%", or "none: why".
+func (s *server) probabilities() string {
+	if _, fitted := s.model.Limit(); fitted {
+		return stateReady
+	}
+	if why := s.fitting.none.Load(); why != nil {
+		return stateNone + *why
+	}
+	return fmt.Sprintf("%s%d%%", stateFitting, 100*s.fitting.done.Load()/max(1, s.fitting.of.Load()))
+}
+
+// fit begins to make the probabilities of the model, unless it has them, once those of an earlier server's are ended, which is nil without one. It ends
+// when ctx does, or the server's fit is stopped. said is called with how it went.
+func (s *server) fit(ctx context.Context, earlier *server, said func(line string)) {
+	ctx, s.fitting.cancel = context.WithCancel(ctx)
+	s.fitting.ended = make(chan struct{})
+	if limit, fitted := s.model.Limit(); fitted {
+		close(s.fitting.ended)
+		said(haveProbabilities + limit)
+		return
+	}
+	go func() {
+		defer close(s.fitting.ended)
+		if earlier != nil {
+			earlier.stopFit()
+		}
+		err := s.fitOnce(ctx)
+		switch limit, _ := s.model.Limit(); {
+		case ctx.Err() != nil:
+		case err == nil:
+			said(haveProbabilities + limit)
+		default:
+			why := whyNone(err)
+			s.fitting.none.Store(&why)
+			said("answers have scores, but no probabilities: " + why)
+		}
+	}()
+}
+
+// fitOnce is Fit of the model. A panic becomes an error, whose stack is a failure of the server.
+func (s *server) fitOnce(ctx context.Context) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &model.PanicError{Value: value, Stack: debug.Stack()}
+		}
+		if broken := new(model.PanicError); errors.As(err, &broken) {
+			s.logging.Lock()
+			defer s.logging.Unlock()
+			_, _ = s.failures.Write(broken.Stack)
+		}
+	}()
+	return s.model.Fit(ctx, func(done, of int64) {
+		s.fitting.of.Store(of)
+		s.fitting.done.Store(min(done, of))
+	})
+}
+
+// whyNone returns why there are no probabilities, in one line.
+func whyNone(err error) string {
+	switch {
+	case errors.Is(err, model.ErrTrainingGraph):
+		return "they are fitted in the graph of all facts, which --graph train leaves out"
+	case errors.Is(err, model.ErrTooFew):
+		return "the graph has too few facts to fit them to"
+	}
+	return command.OneLine(err)
+}
+
+// stopFit ends the fit that was begun, and waits until nothing of it is computed any more.
+func (s *server) stopFit() {
+	if s.fitting.cancel == nil {
+		return
+	}
+	s.fitting.cancel()
+	<-s.fitting.ended
+}
