@@ -1,11 +1,10 @@
-// Package model answers queries about a knowledge graph with a trained TAGNet model, from Go and without
-// Beam.
+// Package model finds the facts that a knowledge graph lacks, and says how likely each is true, from Go and without Beam.
 //
-// A query (source, relation, ?) asks for entities by name; the answer is a list of entities with the
-// score that the model gives to each, and its probability if the checkpoint is calibrated. Open takes the graph and the best checkpoint of a workspace that
-// the pipelines wrote. Load does without a workspace: it takes files of facts and a checkpoint, or weights that answer on any graph,
-// such as zero, which this package comes with. Train learns a
-// model from facts in memory. Results equal those of the pipelines score and train bit for bit.
+// Discover takes facts in memory and lists new ones. To ask more, make a Model: Open takes the graph and the best checkpoint of a workspace
+// that the pipelines wrote, Load files of facts and a checkpoint, or weights that answer on any graph, such as zero, which this package comes
+// with. Train learns a model from facts in memory. A query (source, relation, ?) asks for entities by name. Answers come from the graph of all
+// facts, those of validation and test among them, and a known fact is scored in the graph without it. Fit makes probabilities, unless the workspace has
+// some. Results equal those of the commands score and train bit for bit.
 //
 // The packages below this one are the parts of the model: kg (the graph with its names), configuration,
 // parameters, propagation, inference, optimizer, answer, training, checkpoint. This package puts them together,

@@ -71,6 +71,33 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainKnownFacts explains facts of the graph, none of them by itself.
+func TestExplainKnownFacts(t *testing.T) {
+	t.Parallel()
+	m, explained := trained(t), 0
+	for _, f := range family() {
+		for _, inverse := range []bool{false, true} {
+			query, answer := model.Query{Source: f.Head, Relation: f.Relation}, f.Tail
+			if inverse {
+				query, answer = model.Query{Source: f.Tail, Relation: f.Relation, Inverse: true}, f.Head
+			}
+			paths, err := m.Explain(t.Context(), query, answer, 20, model.Walks())
+			if err != nil {
+				t.Fatal(err)
+			}
+			explained += min(1, len(paths))
+			for _, p := range paths {
+				if slices.Contains(p.Steps, model.Step{From: f.Head, Relation: f.Relation, To: f.Tail}) {
+					t.Errorf("%v is explained by itself: %v", f, p)
+				}
+			}
+		}
+	}
+	if explained < 50 {
+		t.Errorf("%d facts are explained", explained)
+	}
+}
+
 // TestExplainIsSimple checks that paths visit no entity twice and that none repeats another through an inverse fact, unless all
 // walks are wanted.
 func TestExplainIsSimple(t *testing.T) {

@@ -37,7 +37,7 @@ type Model struct {
 	trained   *training.Trained // what Save needs; nil unless Train made the model
 }
 
-// Option changes how Open, Load, LoadFacts and Train make a model.
+// Option changes how Open, Load, LoadFacts, Train and Discover make a model.
 type Option func(*options)
 
 type options struct {
@@ -48,7 +48,9 @@ type options struct {
 	reach                   int    // of WithReach, or -1
 	graph                   string // of WithGraph
 	missing                 float64
-	workspace               string // of Open
+	workspace               string                       // of Open
+	training                *configuration.Configuration // of WithTraining
+	seed                    int64
 }
 
 // WithRun makes Open take the model of another run than main: the name that train was given with --run.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph"
 )
@@ -99,24 +100,28 @@ func (m *Model) score(ctx context.Context, facts []graph.Fact) ([]ScoredTriple, 
 		return nil, m.failed(err)
 	}
 	named := make([]ScoredTriple, len(observed))
-	for i := range observed {
-		o := &observed[i]
-		_, known := slices.BinarySearch(m.known.Of(o.Head, o.Relation), o.Tail)
-		named[i] = m.scored(o, e)
-		named[i].Known = known
+	for i, o := range observed {
+		j := judged(o, e)
+		_, j.Known = slices.BinarySearch(m.known.Of(o.Head, o.Relation), o.Tail)
+		named[i] = m.scored(&j)
 	}
 	return named, nil
 }
 
-// scored returns an observation by name, with the estimate of e, which may be nil.
-func (m *Model) scored(o *probability.Observation, e *probability.Estimator) ScoredTriple {
-	s := ScoredTriple{
-		Triple: Triple{Head: m.opened.View.Entities[o.Head], Relation: m.opened.KG.Relations[o.Relation], Tail: m.opened.View.Entities[o.Tail]},
-		AsTail: o.Tails, AsHead: o.Heads, Hops: int(o.Hops),
-	}
+// judged returns an observation with the estimate of e, which may be nil.
+func judged(o probability.Observation, e *probability.Estimator) answer.Judged {
+	j := answer.Judged{Observation: o}
 	if e != nil {
-		estimate := e.Estimate(o)
-		s.Probability, s.LogOdds = probabilityOf(estimate), estimate.LogOdds
+		j.Estimate = e.Estimate(&o)
 	}
-	return s
+	return j
+}
+
+// scored returns a fact by name.
+func (m *Model) scored(j *answer.Judged) ScoredTriple {
+	entities := m.opened.View.Entities
+	return ScoredTriple{
+		Triple: Triple{Head: entities[j.Head], Relation: m.opened.KG.Relations[j.Relation], Tail: entities[j.Tail]},
+		AsTail: j.Tails, AsHead: j.Heads, Probability: probabilityOf(j.Estimate), LogOdds: j.LogOdds, Hops: int(j.Hops), Known: j.Known,
+	}
 }

@@ -1,0 +1,152 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/zoo"
+)
+
+// Discovery says which new facts Discover lists. Its zero value lists the 10,000 surest ones of all relations.
+type Discovery struct {
+	// Relations are names; none stands for all relations.
+	Relations []string
+	// Most is the most facts that are listed; 0 stands for 10,000.
+	Most int
+	// Progress, which may be nil, is called with the number of answers that were scored, of at most so many.
+	Progress func(done, of int64)
+}
+
+const (
+	mostDiscovered = 10_000
+	// discoveredTogether is the number of queries whose candidates are in memory at a time, about 4 KiB for each.
+	discoveredTogether = 1 << 14
+)
+
+// WithTraining makes Discover train a model on the facts, as Train does, in the place of zero.
+func WithTraining(c configuration.Configuration, seed int64) Option {
+	return func(o *options) { o.training, o.seed = &c, seed }
+}
+
+// Discover lists the facts that facts in memory lack most likely, the surest first, with probabilities unless there are too few facts (ErrTooFew of Fit): with
+// zero, the model of any graph that tagnet comes with, with that of WithCheckpoint, or with one of WithTraining. To ask the model more, make it with
+// LoadFacts or Train, and call its methods Fit and Discover.
+func Discover(ctx context.Context, facts []Triple, d Discovery, list ...Option) (_ []ScoredTriple, err error) {
+	o, err := newOptions(list)
+	if err != nil {
+		return nil, fmt.Errorf("discovering facts: %w", err)
+	}
+	var m *Model
+	switch {
+	case o.training != nil:
+		m, err = Train(ctx, Facts{Train: facts}, *o.training, o.seed, nil, list...)
+	case o.checkpoint == bestCheckpoint:
+		m, err = LoadFacts(ctx, Facts{Train: facts}, zoo.Zero, list...)
+	default:
+		m, err = LoadFacts(ctx, Facts{Train: facts}, o.checkpoint, list...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	if err := m.Fit(ctx, nil); err != nil && !errors.Is(err, ErrTooFew) {
+		return nil, err
+	}
+	return m.Discover(ctx, d)
+}
+
+// Discover lists new facts in the order of ScoredTriple.Compare: those among the 10 best new answers of one of their two queries, of all entities. They have
+// probabilities if Fit has made them. It takes about two propagations for each entity with each relation in either direction. The error of an unknown
+// relation is an *UnknownNameError.
+func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, error) {
+	if d.Most < 0 {
+		return nil, fmt.Errorf("discovering %d facts, want 1 or more, or 0 for %d", d.Most, mostDiscovered)
+	}
+	queries, err := m.queriesOf(ctx, d.Relations)
+	if err != nil {
+		return nil, err
+	}
+	e, err := m.estimator()
+	if err != nil {
+		return nil, err
+	}
+	best := surest{most: cmp.Or(d.Most, mostDiscovered)}
+	done, of := int64(0), int64(len(queries)*(1+probability.DefaultK))
+	report := func(answers int) {
+		if done += int64(answers); d.Progress != nil {
+			d.Progress(done, of)
+		}
+	}
+	for batch := range slices.Chunk(queries, discoveredTogether) {
+		found, err := m.opened.Candidates(ctx, batch, probability.DefaultK, nil, report)
+		if err != nil {
+			return nil, m.failed(err)
+		}
+		for _, o := range slices.Concat(found...) {
+			best.add(judged(o, e))
+		}
+	}
+	listed := make([]ScoredTriple, 0, best.most)
+	for _, j := range best.facts() {
+		listed = append(listed, m.scored(&j))
+	}
+	return listed, nil
+}
+
+// queriesOf returns the queries of all entities with the relations, or with all, in both directions. Those of a relation follow each other, since they ask
+// for each other's answers.
+func (m *Model) queriesOf(ctx context.Context, relations []string) ([]graph.Query, error) {
+	if len(relations) == 0 {
+		relations = m.Relations()
+	}
+	var queries []graph.Query
+	for _, name := range relations {
+		id, err := m.lookup.Relation(ctx, name, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range []int32{id, m.opened.Graph.Inverse(id)} {
+			for source := range int32(m.opened.Graph.Entities) {
+				queries = append(queries, graph.Query{Source: source, Relation: r, Answer: graph.None})
+			}
+		}
+	}
+	return queries, nil
+}
+
+// surest keeps the first facts of a list.
+type surest struct {
+	most int
+	list []answer.Judged
+}
+
+// add adds a fact, which may be there already.
+func (s *surest) add(j answer.Judged) {
+	if s.list = append(s.list, j); len(s.list) >= 4*s.most+1024 {
+		s.list = s.facts()
+	}
+}
+
+// lower returns the lower one of both scores of a fact.
+func lower(j *answer.Judged) float32 { return min(j.Tails.Score, j.Heads.Score) }
+
+// facts returns the facts in their order, each once.
+func (s *surest) facts() []answer.Judged {
+	slices.SortFunc(s.list, func(a, b answer.Judged) int {
+		return cmp.Or(a.Estimate.Compare(b.Estimate), cmp.Compare(lower(&b), lower(&a)), a.Fact.Compare(b.Fact))
+	})
+	is := make(map[graph.Fact]bool, len(s.list))
+	facts := slices.DeleteFunc(s.list, func(j answer.Judged) bool {
+		again := is[j.Fact]
+		is[j.Fact] = true
+		return again
+	})
+	return facts[:min(s.most, len(facts))]
+}

@@ -1,0 +1,194 @@
+package model_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/lock"
+	"tagnet/model"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kernel"
+	"tagnet/model/kg"
+	"tagnet/model/pretrained"
+)
+
+// inWorkspace returns the model zero over the family, whose probabilities a folder keeps.
+func inWorkspace(t *testing.T, workspace string) (*model.Model, error) {
+	t.Helper()
+	graph, err := kg.New(family(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	variant, err := kernel.Named("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := answer.Open(t.Context(), graph, pretrained.Ref{Name: "zero"}, answer.Means{Kernel: variant, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened, err = opened.OverAllFacts(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return model.Named(t.Context(), opened, workspace, probability.DefaultMissing)
+}
+
+// TestFitKeepsProbabilities fits probabilities once for a workspace.
+func TestFitKeepsProbabilities(t *testing.T) {
+	t.Parallel()
+	workspace := t.TempDir()
+	folder := filepath.Join(workspace, model.ProbabilitiesFolder)
+	ask := func(m *model.Model, err error) []model.Answers {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, err := m.AskAll(t.Context(), everyQuery(m), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answers
+	}
+	first, err := inWorkspace(t, workspace)
+	for _, a := range ask(first, err)[0].List {
+		if a.Probability != nil {
+			t.Errorf("before they are fitted, %+v has a probability", a)
+		}
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("opening and asking write")
+	}
+	if err := first.Fit(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, error %v, want one file", files, err)
+	}
+	second, err := inWorkspace(t, workspace)
+	if diff := cmp.Diff(ask(first, nil), ask(second, err)); diff != "" {
+		t.Errorf("answers (-fitted +read):\n%s", diff)
+	}
+	if err := second.Fit(t.Context(), func(int64, int64) { t.Error("fitted again") }); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, files[0].Name()), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	damaged := new(checkpoint.DamagedError)
+	if _, err := inWorkspace(t, workspace); !errors.As(err, &damaged) || !strings.Contains(err.Error(), files[0].Name()) {
+		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+// TestFitBesideAnotherProcess leaves the file to a process that holds the lock, and has the same probabilities.
+func TestFitBesideAnotherProcess(t *testing.T) {
+	t.Parallel()
+	workspace := t.TempDir()
+	folder := filepath.Join(workspace, model.ProbabilitiesFolder)
+	held, err := lock.Acquire(t.Context(), folder, "another", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := inWorkspace(t, workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Fit(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if _, fitted := m.Limit(); !fitted {
+		t.Error("there are no probabilities")
+	}
+	if files, err := os.ReadDir(folder); err != nil || len(files) != 1 || files[0].Name() != lock.FileName {
+		t.Errorf("the folder has %v, error %v", files, err)
+	}
+	if err := held.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTooFewFacts has scores and no probabilities.
+func TestTooFewFacts(t *testing.T) {
+	t.Parallel()
+	m, err := model.LoadFacts(t.Context(), model.Facts{Train: family()[:6]}, "zero")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Fit(t.Context(), nil); !errors.Is(err, model.ErrTooFew) {
+		t.Errorf("error %v", err)
+	}
+	if limit, fitted := m.Limit(); fitted {
+		t.Error(limit)
+	}
+	if answers, err := m.Ask(t.Context(), everyQuery(m)[0], 3); err != nil || len(answers.List) == 0 || answers.List[0].Probability != nil {
+		t.Errorf("%+v, error %v", answers, err)
+	}
+}
+
+// TestMissing presumes other numbers of missing facts.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	few, more := fitted(t, model.WithMissing(0.01)), fitted(t, model.WithMissing(0.1))
+	query := model.Query{Source: "person 10", Relation: "grandparent_of"}
+	low, err := few.Ask(t.Context(), query, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	high, err := more.Ask(t.Context(), query, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := *low.List[0].Probability, *high.List[0].Probability; !(a < b) {
+		t.Errorf("probability %g where 1%% are missing, %g where 10%% are", a, b)
+	}
+	for _, share := range []float64{0, -1, 1.1} {
+		if _, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, "zero", model.WithMissing(share)); err == nil || !strings.Contains(err.Error(), "want more than 0 and at most 1") {
+			t.Errorf("share %g: %v", share, err)
+		}
+	}
+}
+
+// TestGraphs compares answers from the graph of all facts with those of a model to which validation and test facts are given as training facts, and
+// those from the graph that an evaluation asks.
+func TestGraphs(t *testing.T) {
+	t.Parallel()
+	facts := family()
+	divided := model.Facts{Train: facts[8:], Valid: facts[:4], Test: facts[4:8]}
+	ask := func(f model.Facts, list ...model.Option) []model.Answers {
+		t.Helper()
+		m, err := model.LoadFacts(t.Context(), f, "zero", list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, err := m.AskAll(t.Context(), everyQuery(m), 3, model.WithKnown())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answers
+	}
+	all := ask(model.Facts{Train: facts})
+	if diff := cmp.Diff(all, ask(divided)); diff != "" {
+		t.Errorf("facts of three splits (-all in one +divided):\n%s", diff)
+	}
+	if cmp.Equal(all, ask(divided, model.WithGraph("train"))) {
+		t.Error("WithGraph changes nothing")
+	}
+	m, err := model.LoadFacts(t.Context(), divided, "zero", model.WithGraph("train"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Fit(t.Context(), nil); !errors.Is(err, model.ErrTrainingGraph) {
+		t.Errorf("fitting to the graph of training: %v", err)
+	}
+	if _, err := model.LoadFacts(t.Context(), divided, "zero", model.WithGraph("test")); err == nil {
+		t.Error("no error for another graph")
+	}
+}
