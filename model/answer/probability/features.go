@@ -14,7 +14,8 @@ var features = [...]struct {
 }{
 	{"lower score", 1}, {"score asking tails", 1}, {"score asking heads", 1},
 	{"rank asking tails", -1}, {"rank asking heads", -1}, {"beyond asking tails", -1}, {"beyond asking heads", -1},
-	{"habits of the head", 0}, {"habits of the tail", 0},
+	{"habits of a head with other tails", 0}, {"habits of a tail with other heads", 0},
+	{"habits of a head without other tails", 0}, {"habits of a tail without other heads", 0},
 	{"other tails of the head", 0}, {"other heads of the tail", 0}, {"the head has other tails", 0}, {"the tail has other heads", 0},
 	{"usual number of tails", 0}, {"usual number of heads", 0},
 	{"other facts of the head", 0}, {"other facts of the tail", 0}, {"one hop", 0}, {"two hops", 0}, {"three hops", 0},
@@ -47,8 +48,10 @@ func (s *Surroundings) features(o *Observation, k int) row {
 	tailRank, tailBeyond := rank(o.Tails.Rank, k)
 	headRank, headBeyond := rank(o.Heads.Rank, k)
 	otherTails, otherHeads := head.answers(), tail.answers()
+	// Whether an entity has the relation at all is a question only where it has no other answer: habits weigh there on their own.
 	return row{
-		min(tails, heads), tails, heads, tailRank, headRank, is(tailBeyond), is(headBeyond), habit(head), habit(tail),
+		min(tails, heads), tails, heads, tailRank, headRank, is(tailBeyond), is(headBeyond),
+		habit(head) * is(otherTails > 0), habit(tail) * is(otherHeads > 0), habit(head) * is(otherTails == 0), habit(tail) * is(otherHeads == 0),
 		math.Log1p(float64(otherTails)), math.Log1p(float64(otherHeads)), is(otherTails > 0), is(otherHeads > 0),
 		head.usual(), tail.usual(), math.Log1p(float64(head.degree())), math.Log1p(float64(tail.degree())),
 		is(o.Hops == 1), is(o.Hops == 2), is(o.Hops == 3),

@@ -61,7 +61,7 @@ func TestForgedFiles(t *testing.T) {
 		"folds[1].weights[0] is -0.5":     func(m *Model) { m.Folds[1].Weights[0] = -.5 },
 		"folds[1].weights[3] is 0.5":      func(m *Model) { m.Folds[1].Weights[3] = .5 },
 		"folds[2].deviations[4] is 0":     func(m *Model) { m.Folds[2].Deviations[4] = 0 },
-		"folds[0].weights are 19":         func(m *Model) { m.Folds[0].Weights = m.Folds[0].Weights[1:] },
+		"folds[0].weights are 21":         func(m *Model) { m.Folds[0].Weights = m.Folds[0].Weights[1:] },
 		"curve is empty":                  func(m *Model) { m.Curve = Curve{} },
 		"curve[1] does not ascend":        func(m *Model) { m.Curve[1].From = m.Curve[0].From },
 		"curve[0].labeled is -1":          func(m *Model) { m.Curve[0].Labeled = -1 },

@@ -37,7 +37,7 @@ const (
 	DefaultK = 10
 	// MostFacts is the most facts that are labeled. HeldOutFirst is the number to which facts that training did not see are filled up by
 	// others.
-	MostFacts, HeldOutFirst = 10_000, 500
+	MostFacts, HeldOutFirst = 10_000, 2_000
 	// mostUnlabeled is about the most unlabeled observations: more change little.
 	mostUnlabeled = 200_000
 	// leastWork is the number of multiply-adds of propagations, leastPropagations their number, that are made even after a short training, which

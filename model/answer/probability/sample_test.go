@@ -16,13 +16,13 @@ import (
 func TestDraw(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
-	facts := randomFacts(200, 4, 2000, random)
-	s := Sample{Seed: 3, K: 10, Facts: 700, Relations: 4, Rate: 1}
+	facts := randomFacts(200, 4, 4000, random)
+	s := Sample{Seed: 3, K: 10, Facts: 2700, Relations: 4, Rate: 1}
 	all := s.Draw(nil, slices.Values(facts))
 	shuffled := slices.Clone(facts)
 	random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	if diff := cmp.Diff(all, s.Draw(nil, slices.Values(shuffled))); diff != "" || len(all) != 700 {
-		t.Errorf("%d facts, want 700 whatever their order\n%s", len(all), diff)
+	if diff := cmp.Diff(all, s.Draw(nil, slices.Values(shuffled))); diff != "" || len(all) != 2700 {
+		t.Errorf("%d facts, want 2700 whatever their order\n%s", len(all), diff)
 	}
 	s.Seed = 4
 	if other := s.Draw(nil, slices.Values(facts)); slices.Equal(all, other) {
@@ -47,8 +47,8 @@ func TestDraw(t *testing.T) {
 	if len(distinct) != len(few) {
 		t.Errorf("%d distinct facts, want %d", len(distinct), len(few))
 	}
-	if many := s.Draw(facts[:900], slices.Values(facts)); len(many) != 700 || held(many) != 700 {
-		t.Errorf("%d facts, %d of them held out, want 700", len(many), held(many))
+	if many := s.Draw(facts[:2900], slices.Values(facts)); len(many) != 2700 || held(many) != 2700 {
+		t.Errorf("%d facts, %d of them held out, want 2700", len(many), held(many))
 	}
 }
 

@@ -120,7 +120,9 @@ func TestSurroundings(t *testing.T) {
 			got := s.features(&Observation{Fact: f, Tails: Side{Score: 10, Rank: 3}, Heads: Side{Score: -20, Rank: 11}, Hops: 3}, 10)
 			high, low := 10*math.Asinh(1), -10*math.Asinh(2)
 			want := row{
-				low, high, low, math.Log(3), math.Log(11), 0, 1, habit(h, r), habit(f.Tail, inverse),
+				low, high, low, math.Log(3), math.Log(11), 0, 1,
+				habit(h, r) * is(has[h][r]), habit(f.Tail, inverse) * is(has[f.Tail][inverse]),
+				habit(h, r) * (1 - is(has[h][r])), habit(f.Tail, inverse) * (1 - is(has[f.Tail][inverse])),
 				math.Log1p(has[h][r]), math.Log1p(has[f.Tail][inverse]), is(has[h][r]), is(has[f.Tail][inverse]), usual(h, r), usual(f.Tail, inverse),
 				math.Log1p(float64(g.Degree(h))), math.Log1p(float64(g.Degree(f.Tail))), 0, 0, 1,
 			}
