@@ -37,6 +37,24 @@ func (p Prediction) Check() error {
 	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), check.Finite("score", float64(p.Score)), check.Between("hops", p.Hops, -1, 1<<30))
 }
 
+// Check returns an error for an answer that no question has.
+func (a Answer) Check() error {
+	if err := checkProbability(a.Probability); err != nil {
+		return err
+	}
+	return check.First(check.Count("query", a.Query), checkDirection(a.Direction), check.Between("position", a.Position, 1, 1<<30),
+		check.Finite("score", float64(a.Score)), check.Between("rank", a.Rank, 1, 1<<40),
+		check.Finite("other_score", float64(a.OtherScore)), check.Between("other_rank", a.OtherRank, 1, 1<<40), check.Between("hops", a.Hops, -1, 1<<30))
+}
+
+// checkProbability accepts a share, or none.
+func checkProbability(p *float64) error {
+	if p == nil {
+		return nil
+	}
+	return check.Share("probability", *p)
+}
+
 // Check returns an error for numbers that no fact has.
 func (f Fact) Check() error {
 	if f.Probability != nil {
@@ -54,11 +72,12 @@ func (e Explanation) Check() error {
 
 // Check returns an error for scores that no triple has.
 func (t Triple) Check() error {
-	for key, p := range map[string]*float64{"tail_probability": t.TailProbability, "head_probability": t.HeadProbability} {
-		if p != nil {
-			if err := check.Share(key, *p); err != nil {
-				return err
-			}
+	if err := checkProbability(t.Probability); err != nil {
+		return err
+	}
+	if t.LogOdds != nil {
+		if err := check.Finite("log_odds", *t.LogOdds); err != nil {
+			return err
 		}
 	}
 	return check.First(check.Count("query", t.Query), check.Finite("tail_score", float64(t.TailScore)), check.Finite("head_score", float64(t.HeadScore)), check.Between("tail_rank", t.TailRank, 1, 1<<40),

@@ -22,10 +22,9 @@ type Ranking struct {
 	Distance int32
 }
 
-// Prediction is one of the best answers of a query: a row of the table predictions.
+// Prediction is one of the best answers of a query of a split: a row of the table predictions.
 type Prediction struct {
-	// Query is the number of the query, from 0: the position of its first row in the split, or of its first line in the
-	// user's file.
+	// Query is the number of the query, from 0: the position of its first row in the split.
 	Query int64
 	// Direction, Source and Relation have the meaning that they have in Ranking.
 	Direction, Source, Relation string
@@ -41,9 +40,32 @@ type Prediction struct {
 	Hops int32
 }
 
-// Explanation is one of the best paths to a prediction: a row of the table explanations.
+// Answer is one of the answers to a user's question, scored in the graph without its fact: a row of the table answers.
+type Answer struct {
+	// Query is the number of the question, from 0: the position of its first line in the user's file.
+	Query int64
+	// Direction, Source and Relation have the meaning that they have in Ranking.
+	Direction, Source, Relation string
+	// Position is the rank of the answer in the list, from 1.
+	Position int32
+	Entity   string
+	// Score is the logit, Rank the filtered rank among all entities, from 1, with ties counted against the answer.
+	Score float32
+	Rank  int64
+	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction, (entity, ~relation, ?).
+	OtherScore float32
+	OtherRank  int64
+	// Probability is that the fact is true, given that the graph does not state it; nil where none is fitted or too few facts of the relation are known.
+	Probability *float64
+	// Known is true if the fact is known: in the graph, or in another split.
+	Known bool
+	// Hops is the number of hops from head to tail without the fact, -1 if the tail is unreached.
+	Hops int32
+}
+
+// Explanation is one of the best paths to an answer: a row of the table explanations.
 type Explanation struct {
-	// Query, Direction, Source, Relation and Entity have the values of the Prediction that is explained. A Fact is explained as an answer of
+	// Query, Direction, Source, Relation and Entity have the values of the Answer that is explained. A Fact is explained as an answer of
 	// the query for its tail, or where only that for its head lists it, of that one; Query is the fact's Position.
 	Query                               int64
 	Direction, Source, Relation, Entity string
@@ -77,16 +99,16 @@ type Triple struct {
 	// Query is the position of its first line in the user's file, from 0.
 	Query                int64
 	Head, Relation, Tail string
-	// Of the tail as an answer of (head, relation, ?): its logit, its calibrated probability, nil without a calibration, and its filtered rank,
-	// from 1, with ties counted against it.
-	TailScore       float32
-	TailProbability *float64
-	TailRank        int64
+	// Of the tail as an answer of (head, relation, ?): its logit, and its filtered rank, from 1, with ties counted against it.
+	TailScore float32
+	TailRank  int64
 	// The same of the head as an answer of (tail, ~relation, ?).
-	HeadScore       float32
-	HeadProbability *float64
-	HeadRank        int64
-	// Known is true if the fact is in the graph or in another split.
+	HeadScore float32
+	HeadRank  int64
+	// Probability is that the triple is true, given that the graph does not state it; nil where none is fitted or too few facts of the relation are known.
+	// LogOdds tell triples of equal probability apart; nil where no probabilities are fitted.
+	Probability, LogOdds *float64
+	// Known is true if the fact is known: in the graph, or in another split.
 	Known bool
 	// Hops is the number of hops from head to tail without the triple itself, -1 if the tail is unreached.
 	Hops int32
@@ -112,7 +134,7 @@ type MessageCount struct {
 // Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
-	Ranking | Prediction | Explanation | Fact | Triple | MessageCount
+	Ranking | Prediction | Answer | Explanation | Fact | Triple | MessageCount
 	check.Checked
 	// table returns the name of the table and the version of its columns.
 	table() (name, version string)
@@ -120,6 +142,7 @@ type Row interface {
 
 func (Ranking) table() (name, version string)      { return "rankings", "1" }
 func (Prediction) table() (name, version string)   { return "predictions", PredictionsVersion }
+func (Answer) table() (name, version string)       { return "answers", AnswersVersion }
 func (Explanation) table() (name, version string)  { return "explanations", "1" }
 func (Fact) table() (name, version string)         { return "facts", "1" }
 func (Triple) table() (name, version string)       { return "triples", TriplesVersion }
@@ -130,7 +153,7 @@ type Table struct{ Name, Version string }
 
 // Tables lists the tables that this package writes, in the order of their names.
 func Tables() []Table {
-	return []Table{of[Explanation](), of[Fact](), of[MessageCount](), of[Prediction](), of[Ranking](), of[Triple]()}
+	return []Table{of[Answer](), of[Explanation](), of[Fact](), of[MessageCount](), of[Prediction](), of[Ranking](), of[Triple]()}
 }
 
 func of[T Row]() Table {
@@ -140,7 +163,10 @@ func of[T Row]() Table {
 }
 
 // TriplesVersion is the version of the columns of triples.
-const TriplesVersion = "1"
+const TriplesVersion = "2"
+
+// AnswersVersion is the version of the columns of answers.
+const AnswersVersion = "1"
 
 // PredictionsVersion is the version of the columns of predictions.
 const PredictionsVersion = "2"

@@ -19,9 +19,14 @@ type Asking struct {
 	Known bool
 	// Estimator gives probabilities; nil gives none.
 	Estimator *probability.Estimator
-	// Done is that of Observe.
+	// Done is that of Observe. Each question, and then each of its candidates, counts once, known answers beyond them.
 	Done func(queries int)
+	// Backward, which may be nil, is called with the number of queries that asked the candidates of all questions in the other direction.
+	Backward func(queries int)
 }
+
+// Candidates returns how many candidates of a question are asked in the other direction, at most.
+func (a *Asking) Candidates() int { return max(a.Best, probability.DefaultK) }
 
 // MostKnown is the most known answers of a question that are listed.
 const MostKnown = 100
@@ -52,18 +57,27 @@ func (j *Judged) Entity(relation int32) int32 {
 
 // Asked returns the side of a question with the relation.
 func (j *Judged) Asked(relation int32) probability.Side {
+	asked, _ := j.Sides(relation)
+	return asked
+}
+
+// Sides returns the side of a question with the relation, and that of the other direction.
+func (j *Judged) Sides(relation int32) (asked, other probability.Side) {
 	if relation == j.Relation {
-		return j.Tails
+		return j.Tails, j.Heads
 	}
-	return j.Heads
+	return j.Heads, j.Tails
 }
 
 // Ask answers questions. The model must be one over the graph of all facts, if these are not to be new answers. Of at least probability.DefaultK new
 // candidates by their scores, which are asked in the other direction, too, the best are listed. Each known answer takes two propagations.
 func (m *Model) Ask(ctx context.Context, questions []graph.Query, a Asking) ([]Answers, error) {
-	found, err := m.Candidates(ctx, questions, max(a.Best, probability.DefaultK), a.Among, a.Done)
+	found, backward, err := m.candidates(ctx, questions, a.Candidates(), a.Among, keepAll, a.Done)
 	if err != nil {
 		return nil, err
+	}
+	if a.Backward != nil {
+		a.Backward(backward)
 	}
 	answers := make([]Answers, len(questions))
 	for i, list := range found {

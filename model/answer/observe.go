@@ -53,15 +53,19 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 // in both directions. Each of the best is asked backward, too: facts share the propagations of equal queries, so that those of n queries take at most
 // n (1 + k). done is that of Observe.
 func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
-	return m.candidates(ctx, queries, k, among, func(graph.Fact, int64) bool { return true }, done)
+	observed, _, err := m.candidates(ctx, queries, k, among, keepAll, done)
+	return observed, err
 }
 
-// candidates returns those of Candidates that are kept, by the fact and its rank as an answer of the query.
+// keepAll keeps all candidates.
+func keepAll(graph.Fact, int64) bool { return true }
+
+// candidates returns those of Candidates that are kept, by the fact and its rank as an answer of the query, and how many queries asked them backward.
 func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, among []int32, keep func(graph.Fact, int64) bool, done func(queries int),
-) ([][]probability.Observation, error) {
+) (observed [][]probability.Observation, backward int, err error) {
 	known, err := m.View.Answers(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	asked := make([]Request, len(queries))
 	for i, q := range queries {
@@ -70,12 +74,13 @@ func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, am
 	}
 	scored, err := m.Answer(ctx, asked, Want{Selection: ranking.Selection{K: k, Candidates: among, Known: ranking.LeftOut, Ranks: true}, Done: done})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	observed, rows := m.forward(scored, keep)
-	backward, err := m.Answer(ctx, Group(rows, known.Of), Want{Done: done})
+	inverse := Group(rows, known.Of)
+	answered, err := m.Answer(ctx, inverse, Want{Done: done})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var flat []*probability.Observation // by row
 	for i := range observed {
@@ -83,12 +88,12 @@ func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, am
 			flat = append(flat, &observed[i][j])
 		}
 	}
-	for _, q := range backward.Queries {
+	for _, q := range answered.Queries {
 		for _, r := range q.Results {
 			m.side(flat[r.Row], q.Relation, probability.Side{Score: r.Score, Rank: r.Rank.Pessimistic}, r.Distance)
 		}
 	}
-	return observed, nil
+	return observed, len(inverse), nil
 }
 
 // rank sets the ranks of the best answers that a device, which does not count them, has listed: they are asked again.

@@ -73,14 +73,30 @@ func (e Estimate) Explaining(s Sizes, c configuration.Configuration, paths int, 
 	return e
 }
 
-// Ask estimates scoring queries that are made where they are scored, with lists of so many entities: what Score estimates for
-// the queries of the shards in memory.
-func Ask(s Sizes, c configuration.Configuration, topK, shardRows int, listed int64) Estimate {
-	const perEntity = 16 // of a list: where it is read, and where its query is scored
-	s.Queries = min(s.Queries, Shards*(1+int64(shardRows)/max(1, min(int64(topK), s.Entities))))
-	e := Score(s, c, topK, shardRows)
-	e.Rows = append(e.Rows, Row{"lists", perEntity * listed})
+// Ask estimates answering a user's questions, of which each has so many candidates that are asked in the other direction, too, with lists of so many
+// entities. made is set if questions are made where they are answered: then those of the shards in memory are held.
+func Ask(s Sizes, c configuration.Configuration, candidates, shardRows int, listed int64, made bool) Estimate {
+	const (
+		perEntity    = 16  // of a list: where it is read, and where its query is scored
+		perCandidate = 600 // listed, as a fact, as a query in the other direction with its result, and with its estimate
+	)
+	candidates = int(max(1, min(int64(candidates), s.Entities)))
+	inShards := min(s.Queries, Shards*(1+int64(shardRows/candidates)))
+	if made {
+		s.Queries = inShards
+	}
+	e := Score(s, c, candidates, shardRows)
+	e.Rows = append(e.Rows,
+		Row{"lists", perEntity * listed},
+		Row{"candidates", perCandidate * int64(candidates) * inShards},
+		Row{"surroundings", surroundings(s)})
 	return e
+}
+
+// surroundings bounds the bytes of the relations around the entities of a graph: around each, by relation, and in pairs that leave one entity.
+func surroundings(s Sizes) int64 {
+	const perEdge, perPair, pairsPerEdge = 24, 16, 64
+	return perEdge*s.Edges + perPair*min(s.Relations*s.Relations, pairsPerEdge*s.Edges)
 }
 
 // Discover estimates a list of at most so many new facts of queries about so many relations, inverse ones included: what Ask
@@ -91,7 +107,7 @@ func Discover(s Sizes, c configuration.Configuration, topK, shardRows int, liste
 		sample       = 240_000 // observations
 		perFact      = 600     // of a list: merged, by name, as columns
 	)
-	e := Ask(s, c, topK, shardRows, listed)
+	e := Ask(s, c, topK, shardRows, listed, true)
 	e.Task = "listing new facts of this graph"
 	e.Rows = append(e.Rows,
 		Row{"candidates", Shards * perCandidate * int64(shardRows)},

@@ -12,6 +12,6 @@ func Triples(s Sizes, c configuration.Configuration, lines, each, rows int64, sh
 	s.Queries = min(2*lines*each, Shards*(2*each+int64(shardRows)))
 	e := Score(s, c, 0, shardRows)
 	e.Task = "scoring triples on this graph"
-	e.Rows = append(e.Rows, Row{"triples", perLine*lines + perRow*lines*rows})
+	e.Rows = append(e.Rows, Row{"triples", perLine*lines + perRow*lines*rows}, Row{"surroundings", surroundings(s)})
 	return e
 }

@@ -89,16 +89,6 @@ type Explained struct {
 	Paths []explanation.Path
 }
 
-// BestOf returns the best candidates of a bundle's queries, without paths.
-func BestOf(s *answer.Scored) (best []Explained) {
-	for _, q := range s.Queries {
-		for _, candidate := range q.Best {
-			best = append(best, Explained{q.Row, graph.Query{Source: q.Source, Relation: q.Relation, Answer: candidate.Entity}, nil})
-		}
-	}
-	return best
-}
-
 // Explanations returns the rows of a part of explanations, with the names of the entities and base relations.
 func Explanations(entities, relations []string, explained []Explained) ([]parquet.Explanation, error) {
 	var rows []parquet.Explanation
@@ -127,23 +117,6 @@ func ExplanationLines(rows []parquet.Explanation) []byte {
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%.6g\t%s\n",
 			r.Query, names.Field(r.Source), names.Field(Queried(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
-	}
-	return text.Bytes()
-}
-
-// AnswersHeading is the first line of answers.tsv.
-const AnswersHeading = "query\tsource\trelation\tposition\tanswer\tscore\tprobability\tknown\thops\n"
-
-// Answers returns lines of answers.tsv: one for each prediction, inverse relations with a leading ~.
-func Answers(predictions []parquet.Prediction) []byte {
-	var text bytes.Buffer
-	for _, p := range predictions {
-		probability := ""
-		if p.Probability != nil {
-			probability = fmt.Sprintf("%.6g", *p.Probability)
-		}
-		fmt.Fprintf(&text, "%d\t%s\t%s\t%d\t%s\t%.6g\t%s\t%t\t%d\n",
-			p.Query, names.Field(p.Source), names.Field(Queried(p.Direction, p.Relation)), p.Position, names.Field(p.Entity), p.Score, probability, p.Known, p.Hops)
 	}
 	return text.Bytes()
 }

@@ -2,36 +2,52 @@ package evaluation
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 )
 
-// Triples returns the rows of scored triples, whose numbers are lines times each plus an index within a line.
-func (n Names) Triples(scored []answer.ScoredTriple, each int) []parquet.Triple {
-	rows := make([]parquet.Triple, len(scored))
-	for i, s := range scored {
+// Triples returns the rows of observed triples, whose numbers are lines times each plus an index within a line. known reports whether a triple is
+// known. e, which may be nil, gives probabilities.
+func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.Observed) bool, e *probability.Estimator) []parquet.Triple {
+	rows := make([]parquet.Triple, len(observed))
+	for i := range observed {
+		o := &observed[i]
 		rows[i] = parquet.Triple{
-			Query: s.Number / int64(each), Head: n.Entity(s.Head), Relation: n.Relations[s.Relation], Tail: n.Entity(s.Tail),
-			TailScore: s.AsTail.Score, TailProbability: s.AsTail.Probability, TailRank: s.AsTail.Rank,
-			HeadScore: s.AsHead.Score, HeadProbability: s.AsHead.Probability, HeadRank: s.AsHead.Rank,
-			Known: s.Known, Hops: s.Distance,
+			Query: o.Number / int64(each), Head: n.Entity(o.Head), Relation: n.Relations[o.Relation], Tail: n.Entity(o.Tail),
+			TailScore: o.Tails.Score, TailRank: o.Tails.Rank, HeadScore: o.Heads.Score, HeadRank: o.Heads.Rank,
+			Known: known(o), Hops: o.Hops,
+		}
+		if e != nil {
+			estimate := e.Estimate(&o.Observation)
+			rows[i].Probability, rows[i].LogOdds = claimed(estimate), &estimate.LogOdds
 		}
 	}
 	return rows
 }
 
-// LeastPlausible orders rows, the least plausible first; see answer.Sides.
-func LeastPlausible(a, b parquet.Triple) int { return sides(a).Compare(sides(b)) }
-
-func sides(r parquet.Triple) answer.Sides {
-	return answer.Sides{
-		AsTail: answer.Side{Score: r.TailScore, Probability: r.TailProbability, Rank: r.TailRank},
-		AsHead: answer.Side{Score: r.HeadScore, Probability: r.HeadProbability, Rank: r.HeadRank},
+// LeastPlausible orders rows, the least plausible first: in the reverse order of probability.Estimate.Compare, or without probabilities by the
+// lower one of both scores.
+func LeastPlausible(a, b parquet.Triple) int {
+	byEstimate := 0
+	if a.LogOdds != nil && b.LogOdds != nil {
+		byEstimate = estimate(b).Compare(estimate(a))
 	}
+	return cmp.Or(byEstimate, cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
+}
+
+// estimate returns that of a row with log odds.
+func estimate(r parquet.Triple) probability.Estimate {
+	e := probability.Estimate{Claimed: r.Probability != nil, LogOdds: *r.LogOdds}
+	if e.Claimed {
+		e.Probability = *r.Probability
+	}
+	return e
 }
 
 // BestRelations returns the k most plausible of the rows of each pair, which are side by side, the most plausible first.
@@ -49,20 +65,14 @@ func BestRelations(rows []parquet.Triple, k int) (best []parquet.Triple) {
 }
 
 // TriplesHeading is the first line of triples.tsv.
-const TriplesHeading = "query\thead\trelation\ttail\ttail_score\ttail_probability\ttail_rank\thead_score\thead_probability\thead_rank\tknown\thops\n"
+const TriplesHeading = "query\thead\trelation\ttail\tprobability\tlog_odds\ttail_score\ttail_rank\thead_score\thead_rank\tknown\thops\n"
 
 // TripleLines returns lines of triples.tsv: one for each triple.
 func TripleLines(rows []parquet.Triple) []byte {
 	var text bytes.Buffer
-	probability := func(p *float64) string {
-		if p == nil {
-			return ""
-		}
-		return fmt.Sprintf("%.6g", *p)
-	}
 	for _, r := range rows {
-		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%.6g\t%s\t%d\t%.6g\t%s\t%d\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
-			r.TailScore, probability(r.TailProbability), r.TailRank, r.HeadScore, probability(r.HeadProbability), r.HeadRank, r.Known, r.Hops)
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
+			optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, r.Known, r.Hops)
 	}
 	return text.Bytes()
 }

@@ -19,8 +19,6 @@ type Ask struct {
 	Lists string
 	// Relations of the queries, in ascending order, 0..2R-1. Without relations there are no queries.
 	Relations []int32
-	// Beside is set if known answers are listed beside the best new ones.
-	Beside bool
 }
 
 // asked makes the queries of an Ask.
@@ -29,7 +27,6 @@ type asked struct {
 	entities  int
 	relations []int32
 	known     tables.Answers
-	beside    bool
 }
 
 // readAsked returns the queries of an Ask.
@@ -38,7 +35,7 @@ func readAsked(ctx context.Context, view *kg.View, ask Ask) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &asked{entities: view.Graph.Entities, relations: ask.Relations, known: known, beside: ask.Beside}
+	a := &asked{entities: view.Graph.Entities, relations: ask.Relations, known: known}
 	if ask.Lists != "" {
 		lists, err := tables.ReadLists(ctx, ask.Lists, a.entities)
 		if err != nil {
@@ -95,8 +92,8 @@ func (a *asked) Cut(p Params) [][2]int {
 	}
 	for i := range a.sourceCount() {
 		at, size := i*each, each*p.rows()
-		if a.beside {
-			size += a.knownOf(a.source(i), &pair) * AnswerRows(p.Paths)
+		if p.WithKnown {
+			size += a.knownRows(p, a.source(i), &pair)
 		}
 		if rows+size > MaxRows || at-from+each > max(most, each) {
 			end(at)
@@ -116,15 +113,15 @@ func (a *asked) Cut(p Params) [][2]int {
 	return ranges
 }
 
-// knownOf returns how many known answers the queries of a source have. pair is the position in the table of known answers
+// knownRows returns how many rows the known answers of a source's queries count as. pair is the position in the table of known answers
 // behind the last source, which was smaller.
-func (a *asked) knownOf(source int32, pair *int) int {
+func (a *asked) knownRows(p Params, source int32, pair *int) int {
 	rest := a.known.Sources[*pair:]
 	*pair += sort.Search(len(rest), func(i int) bool { return rest[i] >= source })
 	count := 0
 	for ; *pair < a.known.Len() && a.known.Sources[*pair] == source; *pair++ {
 		if _, is := slices.BinarySearch(a.relations, a.known.Relations[*pair]); is {
-			count += len(a.known.Lists[*pair])
+			count += p.knownRows(len(a.known.Lists[*pair]))
 		}
 	}
 	return count

@@ -38,6 +38,16 @@ type Params struct {
 	// many Paths; see Queries.Cut.
 	Work        float64
 	Best, Paths int
+	// WithKnown is set if known answers to a user's questions are listed, too, as answer.Asking says.
+	WithKnown bool
+}
+
+// knownRows returns how many rows the known answers of a question count as.
+func (p Params) knownRows(known int) int {
+	if !p.WithKnown {
+		return 0
+	}
+	return min(known, answer.MostKnown) * AnswerRows(p.Paths)
 }
 
 // Queries are distinct queries, numbered from 0.
@@ -133,7 +143,7 @@ type listed struct {
 func (l listed) Len() int { return len(l.queries) }
 
 func (l listed) Cut(p Params) [][2]int {
-	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) }, p.Work, p.rows())
+	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) + p.knownRows(len(l.queries[i].Known)) }, p.Work, p.rows())
 }
 
 func (l listed) Range(from, to int) ([]answer.Request, error) {

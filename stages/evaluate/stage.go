@@ -1,12 +1,10 @@
 package evaluate
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -41,17 +39,16 @@ func decode(data []byte) (*evaluation.Gatherer, error) {
 	return g, json.Unmarshal(data, g)
 }
 
-// Params are the parameters of Evaluate. The answers to a user's queries are explained if Model has Paths.
+// Params are the parameters of Evaluate, Questions and Triples. The answers to questions are explained if Model has Paths.
 type Params struct {
-	// Queries selects the queries. Those of a user, in Queries.Queries or Queries.Ask, have no labeled answers: Evaluate writes answers.tsv
-	// instead of ranks and metrics.
+	// Queries selects the queries.
 	Queries workload.Params
 	// All is the number of queries of the split, of which Queries.Limit takes some.
 	All int64
 	// Model scores them.
 	Model score.Params
 	// Kept is the number of best answers to a split's query that are written; Model.Best may be more, which its probabilities are
-	// compared with. All listed answers to a user's query are written.
+	// compared with.
 	Kept int
 	// Relations is the number of relations that are kept of each pair, if Queries.Given has pairs.
 	Relations int
@@ -92,17 +89,12 @@ func (p Params) readCalibration(ctx context.Context) (*calibration.Calibration, 
 const (
 	RankingsTable    = "rankings"
 	PredictionsTable = "predictions"
-	AnswersFile      = "answers.tsv"
 )
 
 // url returns the URL of an output.
 func (p Params) url(name string) string { return storage.Join(p.Folder, name) }
 
-// users reports whether the queries are a user's.
-func (p Params) users() bool { return p.Queries.Queries != "" || len(p.Queries.Ask.Relations) > 0 }
-
-// Evaluate scores the queries and writes the results. Output: the URL of the last file written, metrics.json or
-// answers.tsv. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done again
+// Evaluate scores the queries of a split and writes the results. Output: the URL of the last file written, metrics.json. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done again
 // and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
 func Evaluate(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("evaluate.Evaluate")
@@ -137,17 +129,15 @@ func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answe
 	}
 	g := evaluation.NewGatherer()
 	g.Add(scored, names.Relations)
-	if !f.Params.users() {
-		if err := f.beside(ctx, g, loaded, scored); err != nil {
-			return nil, err
-		}
-		if c != nil {
-			g.AddReliability(scored, names.Relations, c)
-		}
-		for i := range scored.Queries {
-			q := &scored.Queries[i]
-			q.Best = q.Best[:min(len(q.Best), f.Params.Kept)]
-		}
+	if err := f.beside(ctx, g, loaded, scored); err != nil {
+		return nil, err
+	}
+	if c != nil {
+		g.AddReliability(scored, names.Relations, c)
+	}
+	for i := range scored.Queries {
+		q := &scored.Queries[i]
+		q.Best = q.Best[:min(len(q.Best), f.Params.Kept)]
 	}
 	if names.Entity, err = loaded.Of(f.Params.Queries.Split).Names(ctx, evaluation.EntitiesOf(scored)); err != nil {
 		return nil, err
@@ -179,19 +169,13 @@ func (f *shardFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg
 	return nil
 }
 
-// write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's
-// table, a user's in the order of the file.
+// write writes a shard's part of each table, in the order of the distinct queries, which is that of the split's table.
 func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, names evaluation.Names, c *calibration.Calibration) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
-	if f.Params.users() {
-		slices.SortFunc(scored.Queries, func(a, b answer.Ranked) int { return cmp.Compare(a.Row, b.Row) })
-	} else if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
+	if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err
 	}
-	if err := parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored, c)); err != nil || f.Params.Model.Paths == 0 {
-		return err
-	}
-	return score.Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.BestOf(scored))
+	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored, c))
 }
 
 // mergeFn merges what shards gathered.
@@ -215,12 +199,8 @@ type writeFn struct{ Params Params }
 // ProcessElement receives what all shards gathered, when all parts are written.
 func (f *writeFn) ProcessElement(ctx context.Context, g *evaluation.Gatherer, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	name, write := metrics.File, f.metrics
-	if f.Params.users() {
-		name, write = AnswersFile, f.answers
-	}
-	url := f.Params.url(name)
-	if err := write(ctx, url, g); err != nil {
+	url := f.Params.url(metrics.File)
+	if err := f.metrics(ctx, url, g); err != nil {
 		return err
 	}
 	emit(url)
@@ -258,15 +238,4 @@ func (f *writeFn) sample(ctx context.Context) (*metrics.Sample, error) {
 		return ctx.Err()
 	})
 	return bootstrap.Sample(f.Params.All), err
-}
-
-// answers writes the texts of all explanations, if there are any, and predictions, a part at a time. Parts are in the order of the user's
-// file, as are the queries of each.
-func (f *writeFn) answers(ctx context.Context, url string, g *evaluation.Gatherer) error {
-	if f.Params.Model.Paths > 0 {
-		if err := score.WriteExplanations(ctx, f.Params.Folder, g.Shards); err != nil {
-			return err
-		}
-	}
-	return parquet.WriteText(ctx, url, evaluation.AnswersHeading, f.Params.url(PredictionsTable), g.Shards, evaluation.Answers)
 }

@@ -63,24 +63,31 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	if err != nil {
 		return nil, err
 	}
-	view := loaded.Of(f.Params.Queries.Split)
+	view, err := loaded.On(ctx, f.Params.Queries.Split)
+	if err != nil {
+		return nil, err
+	}
 	known, err := view.Answers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := f.Params.calibration(ctx)
+	estimator, err := f.Params.Model.Estimator(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, triples := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}, scored.Triples(known.Of, c)
-	slices.SortFunc(triples, func(a, b answer.ScoredTriple) int {
-		return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
-	})
-	if f.Params.Queries.Given == workload.GivenPairs {
-		return evaluation.BestRelations(names.Triples(triples, len(loaded.Relations)), f.Params.Relations), nil
+	isKnown := func(o *answer.Observed) bool {
+		_, is := slices.BinarySearch(known.Of(o.Head, o.Relation), o.Tail)
+		return is
 	}
-	slices.SortFunc(triples, func(a, b answer.ScoredTriple) int { return a.Fact.Compare(b.Fact) })
-	return names.Triples(triples, 1), nil
+	observed, names := scored.Observed(), evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
+	if f.Params.Queries.Given == workload.GivenPairs {
+		slices.SortFunc(observed, func(a, b answer.Observed) int {
+			return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
+		})
+		return evaluation.BestRelations(names.Triples(observed, len(loaded.Relations), isKnown, estimator), f.Params.Relations), nil
+	}
+	slices.SortFunc(observed, func(a, b answer.Observed) int { return a.Compare(b.Fact) })
+	return names.Triples(observed, 1, isKnown, estimator), nil
 }
 
 type triplesTextFn struct{ Params Params }

@@ -49,6 +49,10 @@ type Params struct {
 	Best       int
 	Known      ranking.Known
 	Candidates string
+	// WithKnown is set if known answers are listed, too, beside Best new ones of a user's question; see answer.Asking.
+	WithKnown bool
+	// Probabilities of answers are read there. Optional.
+	Probabilities Probabilities
 	// RelationGraph is the folder of the relation graph, where the model needs one; see relationgraph.Load.
 	RelationGraph string
 	// Paths is the number of paths by which Explain explains an answer, 0 where none is explained. Walks takes all walks for paths, as
@@ -159,6 +163,7 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	lasting := p
 	lasting.Announce = "" // of one pipeline alone, as is what is wanted of the model
 	lasting.Best, lasting.Known, lasting.Candidates, lasting.Paths, lasting.Walks = 0, 0, "", 0, false
+	lasting.WithKnown, lasting.Probabilities = false, Probabilities{}
 	v := version{fmt.Sprint(lasting), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
 	return worker.Load(worker.Key{Kind: "model"}, v, func() (*answer.Model, error) {
 		budget.Limit(p.Memory) // as long as the process lives

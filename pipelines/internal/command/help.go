@@ -18,8 +18,8 @@ var groups = []struct {
 	flags string
 }{
 	{"data", `workspace run dataset format columns header entity_names relation_names inference inference_only validate_on types type_relation split protocol limit queries
-		relation facts sources candidates only_new unreached`},
-	{configuration.Model, "checkpoint model calibrate from preset " + configuration.Names(configuration.Model) + " deltas"},
+		relation facts sources candidates graph known unreached`},
+	{configuration.Model, "checkpoint model from preset " + configuration.Names(configuration.Model) + " deltas"},
 	{configuration.Training, configuration.Names(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
 	{"output", `listen output top_k most threshold missing explain paths walks on_bad_line max_hops force open`},
 	{"resources", `device kernel memory threads bundles queue timeout`},

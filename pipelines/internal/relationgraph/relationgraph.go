@@ -40,11 +40,11 @@ type recorded struct {
 }
 
 // Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current, or nil
-// if a model of configuration c needs none. It writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory. A memory that is too small is a usage error.
+// if a model of configuration c needs none, or of kg.All: workers make that of all facts. It writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory. A memory that is too small is a usage error.
 //
 // A command builds its plan with Jobs and Loads, and calls Make before its own job.
 func Open(ctx context.Context, e *command.Environment, c configuration.Configuration, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*Table, error) {
-	if c.Source() != configuration.RelationsGraph {
+	if c.Source() != configuration.RelationsGraph || split == kg.All {
 		return nil, nil
 	}
 	w := e.Workspace

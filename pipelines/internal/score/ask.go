@@ -13,52 +13,24 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
-	"tagnet/model/checkpoint"
+	"tagnet/model/answer"
+	"tagnet/model/budget"
 	"tagnet/model/evaluation"
 	"tagnet/model/kg"
-	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
+	"tagnet/stages/score"
 )
 
 // queriesName is the folder of the answers to --queries, below that of the evaluations.
 const queriesName = "queries"
-
-// everything is the value of --relation, --sources and --candidates that stands for all.
-const everything = "all"
-
-// checkAsk checks the flags about a user's own queries.
-func (f *flags) checkAsk() error {
-	asks := f.relation != "" || f.facts != ""
-	switch {
-	case f.relation != "" && f.queries != "":
-		return command.Usage("--relation and --queries exclude each other: the lines of --queries have relations")
-	case f.sources != "" && !asks:
-		return command.Usage("--sources needs --relation or --facts: the relations to ask, or all")
-	case asks || f.queries != "":
-	case f.candidates != "":
-		return command.Usage("--candidates needs --relation, --facts or --queries: all entities are candidates when a split is ranked")
-	case f.onlyNew:
-		return command.Usage("--only_new needs --relation or --queries")
-	case f.output != "":
-		return command.Usage("--output needs --relation, --queries or --facts")
-	}
-	if f.sources == standardInput && f.candidates == standardInput || f.queries == standardInput && f.candidates == standardInput {
-		return command.Usage("--candidates is -: standard input can be read only once")
-	}
-	if f.output != "" && (checkpoint.CheckRun(f.output) != nil || slices.Contains(kg.Splits, f.output) || slices.Contains(metrics.Protocols, f.output)) {
-		return command.FlagError("output", f.output, checkpoint.RunName+", and not that of a split or of a protocol")
-	}
-	return nil
-}
 
 // asking is what a user asks: the queries of a file, or those of many sources and relations.
 type asking struct {
@@ -71,9 +43,11 @@ type asking struct {
 	recorded recorded
 	// queries counts the lines or combinations, distinct those that differ, shown those that are printed.
 	queries, distinct int64
+	known             int64 // answers, with --known
 	shown             int
 	lines             int64 // distinct triples or pairs
 	relations         int   // that are kept of a pair
+	probabilities     score.Probabilities
 }
 
 // listsFile and queriesFile are the tables of queries and of lists of entities, in the folder of the answers.
@@ -92,15 +66,67 @@ func (a *scoring) table() string {
 	return a.url(queriesFile)
 }
 
-// known says what becomes of known answers. The answers to --queries are the best ones, whatever they are.
-func (a *scoring) known() ranking.Known {
-	switch {
-	case a.onlyNew:
-		return ranking.LeftOut
-	case a.relation != "":
-		return ranking.Beside
+// divideAnswers returns the memory that answering takes.
+func (a *scoring) divideAnswers(sizes budget.Sizes) budget.Estimate {
+	if t := a.triples(); t != nil {
+		return t.estimate(sizes)
 	}
-	return ranking.Counted
+	lists := int64(len(a.asked.lists.Sources) + len(a.asked.lists.Candidates))
+	return budget.Ask(sizes, a.model.Configuration, a.candidatesOf(), workload.MaxRows, lists, a.table() == "")
+}
+
+// candidatesOf returns how many candidates of a question are asked in the other direction, at most.
+func (a *scoring) candidatesOf() int {
+	asking := answer.Asking{Best: a.best}
+	return asking.Candidates()
+}
+
+// followBackward shows behind a bar how many candidates are asked in the other direction, until stop is called.
+func (a *scoring) followBackward(ctx context.Context, bar *progress.Bar) (stop func()) {
+	if a.asked == nil || a.triples() != nil {
+		return func() {}
+	}
+	return bar.Also("asking backward", a.backward(), "answers").Follow(ctx, score.BackwardCounter)
+}
+
+// backward returns the number of answers that are scored in the other direction, at most: candidates, and known answers, each of which is scored with
+// its fact first, and without it in both directions.
+func (a *scoring) backward() int64 { return a.distinct*int64(a.candidatesOf()) + 3*a.asked.known }
+
+// countKnown counts the known answers that are listed with --known.
+func (a *scoring) countKnown(ctx context.Context) error {
+	q := a.asked
+	if !a.known {
+		return nil
+	}
+	known, err := a.view.Answers(ctx)
+	if err != nil {
+		return err
+	}
+	add := func(source, relation int32) { q.known += int64(min(answer.MostKnown, len(known.Of(source, relation)))) }
+	for _, line := range q.own.lines {
+		add(line.Source, line.Relation)
+	}
+	for _, relation := range q.ask.Relations {
+		for _, source := range q.lists.Sources {
+			add(source, relation)
+		}
+		for source := 0; q.lists.Sources == nil && source < a.view.Graph.Entities; source++ {
+			add(int32(source), relation)
+		}
+	}
+	return nil
+}
+
+// params sets what the workers need to answer.
+func (q *asking) params(a *scoring, p *evaluate.Params) {
+	p.Queries.Queries, p.Queries.Given, p.Relations = a.table(), q.own.given, q.relations
+	p.Queries.Best = a.candidatesOf()
+	p.Queries.Ask, p.Queries.WithKnown, p.Model.WithKnown = q.ask, a.known, a.known
+	p.Model.Probabilities = q.probabilities
+	if q.lists.Candidates != nil {
+		p.Model.Candidates = a.url(listsFile)
+	}
 }
 
 // answer answers the queries of --queries or --relation.
@@ -111,8 +137,11 @@ func (a *scoring) answer(ctx context.Context) error {
 	if err := a.divide(ctx, a.asked.queries); err != nil {
 		return err
 	}
+	if err := a.findProbabilities(ctx); err != nil {
+		return err
+	}
 	stage := a.stage(a.asked.folder, a.asked.queries, a.asked.recorded)
-	stage.Outputs = append([]string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}, a.explanationOutputs()...)
+	stage.Outputs = append([]string{evaluate.AnswersFile, evaluate.AnsweredFile, evaluate.PredictionsTable + "/"}, a.explanationOutputs()...)
 	show := a.showAnswers
 	if t := a.triples(); t != nil {
 		stage.Outputs, show = []string{evaluate.TriplesFile, evaluate.TriplesTable + "/"}, t.show
@@ -146,17 +175,12 @@ func (a *scoring) answer(ctx context.Context) error {
 			return err
 		}
 	}
-	if done {
-		if err := a.readFitted(ctx); err != nil {
-			return err
-		}
-	}
 	return show(ctx, !done)
 }
 
 // readAsk reads the queries and the lists.
 func (a *scoring) readAsk(ctx context.Context) error {
-	view := a.loaded.Of(a.split)
+	view := a.view
 	q := &asking{recorded: a.recorded()}
 	a.asked = q
 	var err error
@@ -166,10 +190,10 @@ func (a *scoring) readAsk(ctx context.Context) error {
 	if q.lists.Candidates != nil {
 		a.best = min(a.best, len(q.lists.Candidates))
 	}
-	q.recorded.TopK, q.recorded.OnlyNew = a.best, a.onlyNew
+	q.recorded.TopK, q.recorded.Known, q.recorded.Answers = a.best, a.known, parquet.AnswersVersion
 	name := queriesName
 	if a.queries != "" {
-		if q.own, err = readQueries(ctx, a.e, a.queries, a.loaded, a.split); err != nil {
+		if q.own, err = readQueries(ctx, a.e, a.queries, a.loaded, view); err != nil {
 			return err
 		}
 		name = givenNames[q.own.given]
@@ -198,9 +222,12 @@ func (a *scoring) readAsk(ctx context.Context) error {
 			sources = int64(len(q.lists.Sources))
 		}
 		q.queries = sources * int64(len(q.ask.Relations))
-		q.distinct, q.ask.Beside, q.shown = q.queries, !a.onlyNew, 3
+		q.distinct, q.shown = q.queries, 3
 		name = a.derivedName("ask", a.relation)
 		a.e.Say("queries: %s (sources: %s, relations: %s)", progress.Count(q.queries), progress.Count(sources), progress.Count(int64(len(q.ask.Relations))))
+	}
+	if err := a.countKnown(ctx); err != nil {
+		return err
 	}
 	if a.output != "" {
 		name = a.output
@@ -214,7 +241,7 @@ func (a *scoring) readAsk(ctx context.Context) error {
 
 // askedRelations returns the ids of the relations of a flag, ascending, and how the manifest records them.
 func (a *scoring) askedRelations(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
-	lookup := a.loaded.Lookup(a.loaded.Of(a.split))
+	lookup := a.loaded.Lookup(a.view)
 	base := int32(len(a.loaded.Relations))
 	words := strings.Split(value, ",")
 	_, whole := slices.BinarySearch(a.loaded.Relations, strings.TrimPrefix(value, "~"))
@@ -321,8 +348,11 @@ func (a *scoring) derivedName(kind, relations string) string {
 		}
 		parts = append(parts, value)
 	}
-	if a.onlyNew {
-		parts = append(parts, "new")
+	if a.known {
+		parts = append(parts, "known")
+	}
+	if a.graph != kg.All {
+		parts = append(parts, a.graph)
 	}
 	name := ""
 	for _, part := range parts {
@@ -339,8 +369,13 @@ func (a *scoring) derivedName(kind, relations string) string {
 // recorded returns what the manifests of a split's evaluation and of answers have in common.
 func (a *scoring) recorded() recorded {
 	r := recorded{
-		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), Calibrate: a.calibrate, Paths: a.kept(), PathChoice: a.choice(), Reach: a.model.Configuration.Reach,
+		Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
+		Paths: a.kept(), PathChoice: a.choice(), Reach: a.model.Configuration.Reach,
+	}
+	if a.asks() {
+		r.Graph = a.graph
+	} else {
+		r.Split, r.Predictions = a.split, parquet.PredictionsVersion
 	}
 	if from := a.model.Record.Origin; !a.given && from != nil && from.Relations == "" {
 		r.From = from

@@ -13,105 +13,76 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
-	"tagnet/model"
 	"tagnet/model/evaluation"
 	"tagnet/model/kg"
-	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 )
 
-// askedRows returns the predictions of an ask.
-func askedRows(t *testing.T, w, name string) []parquet.Prediction {
+// askedRows returns the answers of an ask.
+func askedRows(t *testing.T, w, name string) []parquet.Answer {
 	t.Helper()
-	return rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", name, "predictions"))
+	return rowsOf[parquet.Answer](t, filepath.Join(w, "runs/main/evaluation", name, evaluate.PredictionsTable))
 }
 
-// byTheRules returns the answers to the queries of every source with every relation, from the ranking of all entities by the
-// library: k new answers, with the known ones before them unless onlyNew leaves those out.
-func byTheRules(t *testing.T, w string, sources, relations, candidates []string, k int, onlyNew bool) (rows []parquet.Prediction) {
-	t.Helper()
-	m, err := model.Open(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, source := range sources {
-		for j, relation := range relations {
-			all, err := m.Ask(t.Context(), model.Query{Source: source, Relation: relation}, len(m.Entities()), model.WithKnown())
-			if err != nil {
-				t.Fatal(err)
-			}
-			name, inverse := strings.CutPrefix(relation, "~")
-			direction := map[bool]string{false: "tail", true: "head"}[inverse]
-			taken, position := 0, int32(0)
-			for _, a := range all.List {
-				if candidates != nil && !slices.Contains(candidates, a.Entity) || onlyNew && a.Known || !a.Known && a.Entity == source {
-					continue
-				}
-				if taken == k {
-					break
-				}
-				if !a.Known {
-					taken++
-				}
-				position++
-				rows = append(rows, parquet.Prediction{
-					Query: int64(i*len(relations) + j), Direction: direction, Source: source, Relation: name, Position: position,
-					Entity: a.Entity, Score: a.Score, Probability: a.Probability, Known: a.Known, Hops: int32(a.Hops),
-				})
-			}
-		}
-	}
-	return rows
-}
-
-// TestAskForMany compares the answers to many queries with the rules, by sources, relations, candidates and what becomes of
-// known answers.
+// TestAskForMany compares the answers to many queries with the rules, by sources, relations, candidates, graph, and what becomes of known answers.
 func TestAskForMany(t *testing.T) {
 	w := trained(t, "plain")
-	m, err := model.Open(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var relations []string
-	relations = append(relations, m.Relations()...)
 	few := []string{"e003", "e017", "e042"}
 	fewFile := file(t, "few.txt", "e042\r\ne003\ne017\ne003\n\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", fewFile, "--output", "first") // which fits probabilities
+	oracles := map[string]*oracle{kg.All: oracleOf(t, w, kg.All, bestOf(w)), trainGraph: oracleOf(t, w, trainGraph, bestOf(w))}
+	if oracles[kg.All].estimator == nil {
+		t.Fatal("there are no probabilities")
+	}
+	everyone, relations := oracles[kg.All].m.View.Entities, oracles[kg.All].m.KG.Relations
 	for _, c := range []struct {
 		flags                          []string
 		name                           string
 		sources, relations, candidates []string
-		onlyNew                        bool
+		graph                          string
+		k                              int
+		known                          bool
 	}{
-		{[]string{"--relation", "all"}, "ask-all", m.Entities(), relations, nil, false},
-		{[]string{"--relation", "skip", "--sources", fewFile, "--only_new"}, "ask-skip-few-new", few, []string{"skip"}, nil, true},
-		{[]string{"--relation", "~next,next", "--sources", fewFile}, "ask-inverse-next-next-few", few, []string{"next", "~next"}, nil, false},
-		{[]string{"--relation", "skip", "--candidates", fewFile, "--output", "mine"}, "mine", m.Entities(), []string{"skip"}, few, false},
+		{[]string{"--relation", "all"}, "ask-all", everyone, relations, nil, kg.All, 4, false},
+		{[]string{"--relation", "skip", "--sources", fewFile, "--known"}, "ask-skip-few-known", few, []string{"skip"}, nil, kg.All, 12, true},
+		{[]string{"--relation", "~next,next", "--sources", fewFile}, "ask-inverse-next-next-few", few, []string{"next", "~next"}, nil, kg.All, 1, false},
+		{[]string{"--relation", "skip", "--candidates", fewFile, "--output", "mine"}, "mine", everyone, []string{"skip"}, few, kg.All, 2, false},
+		{[]string{"--relation", "~skip", "--graph", "train", "--known"}, "ask-inverse-skip-known-train", everyone, []string{"~skip"}, nil, trainGraph, 4, true},
 	} {
-		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "4"}, c.flags...)...)
+		flags := append([]string{"--workspace", w, "--top_k", fmt.Sprint(c.k)}, c.flags...)
+		out := pipelinetest.Succeed(t, Pipeline(), flags...)
+		var want []parquet.Answer
+		for i, source := range c.sources {
+			for j, relation := range c.relations {
+				want = append(want, oracles[c.graph].answers(int64(i*len(c.relations)+j), source, relation, c.candidates, c.k, c.known)...)
+			}
+		}
 		got := askedRows(t, w, c.name)
-		if diff := cmp.Diff(byTheRules(t, w, c.sources, c.relations, c.candidates, 4, c.onlyNew), got); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%v (-rules +rows):\n%s", c.flags, diff)
 		}
 		text := pipelinetest.Read(t, w, "runs/main/evaluation", c.name, "answers.tsv")
-		if text != evaluation.AnswersHeading+string(evaluation.Answers(got)) {
-			t.Errorf("%v: answers.tsv has other answers than predictions:\n%s", c.flags, text)
+		if text != evaluation.AnswersHeading+string(evaluation.AnswerLines(got)) {
+			t.Errorf("%v: answers.tsv has other answers than the table:\n%s", c.flags, text)
 		}
-		if again := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "4"}, c.flags...)...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
+		if again := pipelinetest.Succeed(t, Pipeline(), flags...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
 			t.Errorf("%v: a second run says\n%s\nthe first said\n%s", c.flags, again, out)
 		}
+		if fitted := c.graph == kg.All; fitted != strings.Contains(out, "  probability ") || fitted == strings.Contains(out, "no probabilities: these are fitted in the graph of all facts") {
+			t.Errorf("%v: about probabilities it says\n%s", c.flags, out)
+		}
 	}
-	// The rows of one query are those of --queries, as far as these leave known answers out.
+	// The rows of one query are those of --queries.
 	queries := file(t, "queries.tsv", "e042\t~next\ne003\tnext\n")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--only_new", "--top_k", "4")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next,next", "--sources", fewFile, "--only_new", "--top_k", "4")
-	many := askedRows(t, w, "ask-inverse-next-next-few-new")
-	for _, p := range askedRows(t, w, "queries") {
-		p.Query = map[int64]int64{0: 5, 1: 0}[p.Query]
-		if !slices.ContainsFunc(many, func(q parquet.Prediction) bool { return cmp.Equal(p, q) }) {
-			t.Errorf("%+v is not among the answers to many queries", p)
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "1")
+	many := askedRows(t, w, "ask-inverse-next-next-few")
+	for _, r := range askedRows(t, w, "queries") {
+		r.Query = map[int64]int64{0: 5, 1: 0}[r.Query]
+		if !slices.ContainsFunc(many, func(q parquet.Answer) bool { return cmp.Equal(r, q) }) {
+			t.Errorf("%+v is not among the answers to many queries", r)
 		}
 	}
 }
@@ -129,15 +100,15 @@ func TestHowAsksAreSharedChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := ptest.Run(Build(evaluate.Params{
-			Queries: workload.Params{Graph: graph, Split: "test", Ask: workload.Ask{Lists: lists, Relations: []int32{0, 1, 4}, Beside: true}, Work: work, Best: 2},
-			Model: score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003",
-				Best: 2, Known: ranking.Beside, Candidates: lists, Threads: threads},
+			Queries: workload.Params{Graph: graph, Split: kg.All, Ask: workload.Ask{Lists: lists, Relations: []int32{0, 1, 4}}, Work: work, Best: 2, WithKnown: true},
+			Model: score.Params{Graph: graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003",
+				Best: 2, WithKnown: true, Candidates: lists, Threads: threads},
 			Folder: to,
 		}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pipelinetest.Read(t, to, "answers.tsv"), len(pipelinetest.Files(t, to)) - 2
+		return pipelinetest.Read(t, to, "answers.tsv"), len(pipelinetest.Files(t, to)) - 3
 	}
 	want, parts := answers(0, 1)
 	if parts != 1 || strings.Count(want, "\n") < 1+6*3*2 {
@@ -192,7 +163,7 @@ func TestNoAnswers(t *testing.T) {
 
 // TestRelationsWithSpaces asks relations whose names begin or end with a space, alone and beside another.
 func TestRelationsWithSpaces(t *testing.T) {
-	a := &scoring{opened: &opened{flags: &flags{}, loaded: &kg.KG{Train: &kg.View{}, Relations: []string{" a", "b", "c, d "}}}}
+	a := &scoring{opened: &opened{flags: &flags{}, view: &kg.View{}, loaded: &kg.KG{Train: &kg.View{}, Relations: []string{" a", "b", "c, d "}}}}
 	for relation, want := range map[string][]int32{" a": {0}, "~ a": {3}, "c, d ": {2}, "b ": {1}, " ~b , b": {1, 4}} {
 		a.relation = relation
 		got, _, err := a.askedRelations(t.Context(), "relation", a.relation)
@@ -206,17 +177,17 @@ func TestRelationsWithSpaces(t *testing.T) {
 func TestAskAboutTypes(t *testing.T) {
 	w := trained(t, "typed")
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2", "--explain")
-	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-next-> e005") {
+	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-> ") {
 		t.Errorf("it says\n%s", out)
 	}
 	rows := askedRows(t, w, "ask-inverse-next-Fizz-Rest")
-	if len(rows) != 20*3 { // the known answer beside two new ones
+	if len(rows) != 20*2 {
 		t.Errorf("%d rows", len(rows))
 	}
 	for _, p := range rows {
 		var source, answer int
 		fmt.Sscanf(p.Source+" "+p.Entity, "e%d e%d", &source, &answer)
-		if source%3 != 0 || answer%3 == 0 || p.Known != (answer == (source+59)%60) {
+		if source%3 != 0 || answer%3 == 0 || p.Known || answer == (source+59)%60 {
 			t.Errorf("row %+v", p)
 		}
 	}
@@ -242,7 +213,7 @@ func TestStandardInput(t *testing.T) {
 	}
 	w := trained(t, "plain")
 	pipe("e003\t~next\n\n")
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", "-", "--top_k", "1"); !strings.Contains(out, "e002") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", "-", "--top_k", "1", "--known"); !strings.Contains(out, "e002") {
 		t.Errorf("it is answered by\n%s", out)
 	}
 	pipe("e003\tnext\nnobody\tnext\n")
@@ -260,11 +231,11 @@ func TestStandardInput(t *testing.T) {
 func TestTopKBeyondTheGraph(t *testing.T) {
 	w := trained(t, "plain")
 	queries := file(t, "queries.tsv", "e003\tnext\n")
-	for _, flags := range [][]string{{}, {"--queries", queries}, {"--relation", "next", "--only_new"}} {
+	for _, flags := range [][]string{{}, {"--queries", queries}, {"--relation", "next"}} {
 		pipelinetest.Succeed(t, Pipeline(), append(flags, "--workspace", w, "--top_k", "2000000000", "--memory", "300")...)
 	}
-	if got := len(askedRows(t, w, "queries")); got != 60 {
-		t.Errorf("%d answers of 60", got)
+	if got := len(askedRows(t, w, "queries")); got != 58 {
+		t.Errorf("%d answers, want all but the source and the known one", got)
 	}
 }
 

@@ -30,7 +30,7 @@ func (f *flags) checkBundles() error {
 		flag  string
 		given bool
 	}{
-		{"queries", f.queries != ""}, {"relation", f.relation != ""}, {"facts", f.facts != ""}, {"calibrate", f.calibrate},
+		{"queries", f.queries != ""}, {"relation", f.relation != ""}, {"facts", f.facts != ""},
 		{"model", f.weightsFlags.model != ""}, {"protocol", f.evaluates() != ""},
 	} {
 		if other.given {
@@ -75,7 +75,7 @@ func (a *opened) canBundle() bool {
 
 // refuseBundles returns an error if the model needs the graph.
 func (a *opened) refuseBundles() error {
-	switch c, n := a.model.Configuration, a.loaded.Of(a.split).Graph.Entities; {
+	switch c, n := a.model.Configuration, a.view.Graph.Entities; {
 	case c.Source() == configuration.RelationsGraph:
 		return command.Usage("--bundles with a model of --relations graph: the graph of relations is made from all edges; leave --bundles out")
 	case c.Reach == 0:

@@ -56,7 +56,7 @@ func (f *explanationFlags) kept() int {
 
 func (f *flags) checkExplanations() error {
 	switch {
-	case f.explained && f.queries == "" && f.relation == "" && f.facts == "":
+	case f.explained && !f.asks():
 		return command.Usage("--explain needs --queries, --relation or --facts: it explains the answers to your own queries, and facts of a list")
 	case f.walks && !f.explained:
 		return command.Usage("--walks needs --explain")
@@ -79,7 +79,7 @@ func (a *scoring) answersToExplain() int64 {
 	if a.facts != "" {
 		return int64(a.most)
 	}
-	return a.distinct * min(int64(a.best), int64(a.loaded.Of(a.split).Graph.Entities))
+	return a.distinct*int64(a.best) + a.asked.known
 }
 
 // divideExplanations adds to the cost and to the estimate of scoring those of --explain.
@@ -88,7 +88,7 @@ func (a *scoring) divideExplanations(ctx context.Context, sizes budget.Sizes, sc
 		return scoring
 	}
 	c, answers := a.model.Configuration, a.answersToExplain()
-	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, workload.ExplanationWork*answers)
+	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.about(), workload.ExplanationWork*answers)
 	a.cost.Seconds, a.cost.AtMost = a.cost.Seconds+seconds, true
 	return scoring.Explaining(sizes, c, a.kept(), answers, int64(workload.MaxPaths/a.kept()+a.best))
 }

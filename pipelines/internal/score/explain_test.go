@@ -15,7 +15,6 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model"
 	"tagnet/model/evaluation"
-	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"
@@ -148,7 +147,7 @@ func TestExplainRelation(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := 0
-	err = parquet.EachPart(t.Context(), filepath.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
+	err = parquet.EachPart(t.Context(), filepath.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Answer) error {
 		for _, p := range rows {
 			count++
 			if reached := p.Hops > 0; reached != explained[answer{p.Query, p.Entity}] {
@@ -158,7 +157,7 @@ func TestExplainRelation(t *testing.T) {
 		return nil
 	})
 	if err != nil || count < 12 {
-		t.Errorf("%d predictions, %v", count, err)
+		t.Errorf("%d answers, %v", count, err)
 	}
 }
 
@@ -176,10 +175,10 @@ func TestHowAnswersAreCutChangesNoExplanation(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := ptest.Run(Build(evaluate.Params{
-			Queries: workload.Params{Graph: graph, Split: "test", Ask: workload.Ask{Lists: lists, Relations: []int32{0, 4}, Beside: true}, Work: work, Best: 3, Paths: pathsKept},
+			Queries: workload.Params{Graph: graph, Split: "test", Ask: workload.Ask{Lists: lists, Relations: []int32{0, 4}}, Work: work, Best: 3, Paths: pathsKept},
 			Model: score.Params{
 				Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best",
-				Best: 3, Known: ranking.Beside, Paths: pathsKept, Threads: threads,
+				Best: 3, Paths: pathsKept, Threads: threads,
 			},
 			Folder: to,
 		}))
@@ -234,5 +233,5 @@ func TestExplainMistakes(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
 		}
 	}
-	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.shard: 10 answers to explain in 1 part", "--queries", queries, "--explain")
+	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.questions: 10 answers to explain in 1 part", "--queries", queries, "--explain")
 }

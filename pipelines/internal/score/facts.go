@@ -29,10 +29,10 @@ import (
 
 // factsFlags are the flags that ask for a list of new facts.
 type factsFlags struct {
-	facts              string
-	most               int
-	threshold, missing float64
-	unreached          bool
+	facts     string
+	most      int
+	threshold float64
+	unreached bool
 }
 
 // mostFacts is the most facts of a list, which memory holds.
@@ -42,7 +42,6 @@ func (f *factsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.facts, "facts", "", "`R,S|all`: list the new facts of these relations instead: both directions are queried for all --sources and --candidates, each fact is listed once, the most probable first")
 	set.IntVar(&f.most, "most", 10_000, "facts that --facts lists at most, 1 or more")
 	set.Float64Var(&f.threshold, "threshold", 0, "lowest `probability` of a fact that --facts lists; 0 or more, less than 1")
-	set.Float64Var(&f.missing, "missing", 0, "`share` of the graph's facts that probabilities of --facts presume to be missing from the dataset; 0 to 100, and 0 is that of the validation facts")
 	set.BoolVar(&f.unreached, "unreached", false, "let --facts list facts between entities that no path connects, too")
 }
 
@@ -51,7 +50,7 @@ func (f *factsFlags) check(all *flags, e *command.Environment) error {
 	if f.facts == "" {
 		var err error
 		e.Flags.Visit(func(given *flag.Flag) {
-			if slices.Contains([]string{"most", "threshold", "missing", "unreached"}, given.Name) {
+			if slices.Contains([]string{"most", "threshold", "unreached"}, given.Name) {
 				err = command.Usage("--%s needs --facts", given.Name)
 			}
 		})
@@ -60,16 +59,10 @@ func (f *factsFlags) check(all *flags, e *command.Environment) error {
 	switch {
 	case all.relation != "" || all.queries != "":
 		return command.Usage("--facts excludes --relation and --queries: it asks all of them itself")
-	case all.calibrate:
-		return command.Usage("--facts excludes --calibrate: it fits probabilities of its own; --missing is the share of facts that they presume")
-	case all.onlyNew:
-		return command.Usage("--facts excludes --only_new: a list has new facts only")
 	case f.most < 1 || f.most > mostFacts:
 		return command.FlagError("most", f.most, fmt.Sprintf("1 to %d", mostFacts))
 	case !(f.threshold >= 0 && f.threshold < 1):
 		return command.FlagError("threshold", f.threshold, "0 or more, less than 1")
-	case !(f.missing >= 0 && f.missing <= 100):
-		return command.FlagError("missing", f.missing, "0 to 100")
 	}
 	return nil
 }
@@ -80,7 +73,6 @@ type recordedFacts struct {
 	Facts     string  `json:"facts"`
 	Most      int     `json:"most"`
 	Threshold float64 `json:"threshold,omitempty"`
-	Missing   float64 `json:"missing,omitempty"`
 	Unreached bool    `json:"unreached,omitempty"`
 }
 
@@ -134,11 +126,10 @@ func (a *scoring) discover(ctx context.Context) error {
 
 // read reads the relations and the lists, and decides on the queries.
 func (d *discovering) read(ctx context.Context) error {
-	view := d.loaded.Of(d.split)
+	view := d.view
 	r := d.scoring.recorded()
-	r.TopK, r.OnlyNew = d.best, true
-	r.Calibration = "" // that of single queries plays no part
-	d.recorded = recordedFacts{recorded: r, Most: d.most, Threshold: d.threshold, Missing: d.missing, Unreached: d.unreached}
+	r.TopK, r.Missing = d.best, d.missing
+	d.recorded = recordedFacts{recorded: r, Most: d.most, Threshold: d.threshold, Unreached: d.unreached}
 	heads, record, err := d.list(ctx, "sources", d.sources, view)
 	if err != nil {
 		return err
@@ -164,8 +155,8 @@ func (d *discovering) read(ctx context.Context) error {
 	if err := d.chooseFitted(ctx); err != nil {
 		return err
 	}
-	if d.fitted == "" && (d.threshold != 0 || d.missing != 0) {
-		return command.Usage("--threshold and --missing are about probabilities, but these relations have fewer than %d validation facts to fit them to: leave them out, or preprocess with more, as --split 90,5,5 does of one file", discovery.MinTrue)
+	if d.fitted == "" && d.threshold != 0 {
+		return command.Usage("--threshold is about probabilities, but these relations have fewer than %d validation facts to fit them to: leave them out, or preprocess with more, as --split 90,5,5 does of one file", discovery.MinTrue)
 	}
 	name := d.output
 	if name == "" {
@@ -191,8 +182,8 @@ func (d *discovering) ask(heads, tails []int32) {
 	}
 	for i := range d.passes {
 		p := &d.passes[i]
-		p.split, p.edges = d.split, d.edges
-		sources := len(d.loaded.Of(d.split).Entities)
+		p.split, p.edges = d.about(), d.edges
+		sources := len(d.view.Entities)
 		if p.lists.Sources != nil {
 			sources = len(p.lists.Sources)
 		}
@@ -205,7 +196,7 @@ func (d *discovering) ask(heads, tails []int32) {
 // chooseFitted decides what probabilities are fitted to: the validation facts of the graph of the list, or else those of
 // the training graph, which then has queries too.
 func (d *discovering) chooseFitted(ctx context.Context) error {
-	for _, split := range []string{d.split, "valid"} {
+	for _, split := range []string{d.about(), "valid"} {
 		held, _, err := discovery.Counts(ctx, d.loaded, split, d.relations)
 		if err != nil {
 			return err
@@ -214,8 +205,8 @@ func (d *discovering) chooseFitted(ctx context.Context) error {
 			continue
 		}
 		d.fitted = split
-		if d.loaded.Of(split) == d.loaded.Of(d.split) {
-			d.fitted = d.split
+		if d.loaded.Of(split) == d.view {
+			d.fitted = d.about()
 			return nil
 		}
 		fit := pass{name: "fit", split: split, relations: slices.Concat(d.relations, nil), edges: d.edges}
@@ -340,7 +331,7 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 	out := discover.Params{
 		Queries: workload.Params{
 			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Best: d.best, Work: workload.Work(d.model.Configuration, view.Graph),
-			Ask: workload.Ask{Relations: p.relations, Beside: true},
+			Ask: workload.Ask{Relations: p.relations},
 		},
 		Model:  d.modelParams(p),
 		Folder: w.Path(d.folder), Name: p.name, Lock: held, Unreached: d.unreached,
@@ -385,13 +376,13 @@ func (d *discovering) fitParams(held lock.Lock) discover.MergeParams {
 func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 	w := d.e.Workspace
 	p := discover.ListParams{
-		MergeParams: discover.MergeParams{Graph: w.Graph(), Without: d.loaded.Unknown, Split: d.split, Folder: w.Path(d.folder), Relations: d.relations, Lock: held},
+		MergeParams: discover.MergeParams{Graph: w.Graph(), Without: d.loaded.Unknown, Split: d.about(), Folder: w.Path(d.folder), Relations: d.relations, Lock: held},
 		Checkpoint:  d.model.Record.Name(), TopK: d.best, Most: d.most, Least: d.threshold, Missing: d.missing,
 		Model: d.modelParams(d.passes[0]),
 	}
 	p.Model.Paths, p.Model.Walks = d.kept(), d.walks
 	for _, pass := range d.passes {
-		if pass.split == d.split {
+		if pass.split == d.about() {
 			p.Indexes = append(p.Indexes, pass.name)
 		}
 	}

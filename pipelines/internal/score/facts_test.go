@@ -234,7 +234,7 @@ func TestMistakesOfFacts(t *testing.T) {
 	}{
 		{[]string{"--facts", "next", "--relation", "next"}, "--facts excludes --relation and --queries"},
 		{[]string{"--facts", "next", "--threshold", ".5"}, "--threshold and --missing are about probabilities"},
-		{[]string{"--facts", "next", "--only_new"}, "--facts excludes --only_new"},
+		{[]string{"--facts", "next", "--known"}, "--facts excludes --known"},
 		{[]string{"--facts", "next", "--protocol", "grail"}, "leave it out with --queries, --relation and --facts"},
 		{[]string{"--facts", "next", "--walks"}, "--walks needs --explain"},
 		{[]string{"--facts", "~next"}, "--facts: a list has no direction"},

@@ -12,9 +12,12 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	for name, given := range map[string]workload.Given{"graph": workload.GivenQueries, "triples": workload.GivenTriples} {
+	for name, queries := range map[string]workload.Params{
+		"graph": {}, "questions": {Queries: "mem://queries.arrow"}, "triples": {Queries: "mem://queries.arrow", Given: workload.GivenTriples},
+	} {
+		queries.Graph, queries.Split = "mem://graph", "test"
 		p := Build(evaluate.Params{
-			Queries: workload.Params{Graph: "mem://graph", Split: "test", Given: given},
+			Queries: queries,
 			Model:   score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
 			Folder:  "mem://evaluation",
 		})

@@ -15,15 +15,17 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/gpu"
 	"tagnet/model/kg"
+	"tagnet/model/relations"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/calibrate"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -34,14 +36,11 @@ func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --
 
 type flags struct {
 	split, checkpoint, kernel string
-	queries, relation         string // of one's own
-	sources, candidates       string
-	output                    string
-	onlyNew                   bool
-	device                    device.Choice
-	best, threads             int
-	memory                    int64
-	limit                     int64
+	askFlags
+	device        device.Choice
+	best, threads int
+	memory        int64
+	limit         int64
 	protocolFlag
 	weightsFlags
 	reach int
@@ -57,7 +56,7 @@ func Pipeline() command.Pipeline {
 		Name:    "score",
 		Summary: "Scores with a trained model: ranks the answers of a split's queries, answers your own with --queries or --relation, or lists new facts with --facts.",
 		Flags: func(set *flag.FlagSet) {
-			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked; with --queries or --relation, whose graph is used")
+			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked")
 			f.protocolFlag.register(set)
 			set.Int64Var(&f.limit, "limit", 0, "most queries of a split that are ranked, spread evenly over all: its metrics come with 95% intervals; 0 or more, 0 takes all")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
@@ -65,12 +64,7 @@ func Pipeline() command.Pipeline {
 			command.ReachFlag(set, &f.reach)
 			f.bundlesFlag.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
-			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
-			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
-			set.StringVar(&f.sources, "sources", "", "`type:T|FILE|all`: with --relation, the entities to ask about, with --facts the heads: those of a type, or the names in a file; default all")
-			set.StringVar(&f.candidates, "candidates", "", "`type:T|FILE|all`: the only entities that may be answers to your own queries, or with --facts tails; default all")
-			set.BoolVar(&f.onlyNew, "only_new", false, "leave out answers that the dataset contains, and the source itself")
-			set.StringVar(&f.output, "output", "", "`name` of the folder of the answers to your own queries, in evaluation/; default queries, or one made of --relation and the lists")
+			f.askFlags.register(set)
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("threads of a worker, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
@@ -92,11 +86,11 @@ func (f *flags) check() error {
 	switch {
 	case f.limit < 0:
 		return command.FlagError("limit", f.limit, "0 or more")
-	case f.limit > 0 && (f.queries != "" || f.relation != "" || f.facts != ""):
+	case f.limit > 0 && f.asks():
 		return command.Usage("--limit is for the queries of a split: leave it out with --queries, --relation and --facts")
 	case f.checkpoint == "":
 		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
-	case f.best < 0 || (f.queries != "" || f.relation != "" || f.facts != "") && f.best == 0:
+	case f.best < 0 || f.asks() && f.best == 0:
 		return command.FlagError("top_k", f.best, "1 or more (0 or more for a split)")
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
@@ -104,15 +98,14 @@ func (f *flags) check() error {
 	if err := f.checkExplanations(); err != nil {
 		return err
 	}
-	if err := f.checkAsk(); err != nil {
-		return err
-	}
 	return command.CheckMemory(f.memory)
 }
 
 // recorded decides the content of an evaluation, besides the graph.
 type recorded struct {
-	Split string `json:"split"`
+	Split string `json:"split,omitempty"`
+	// Graph is --graph, of answers.
+	Graph string `json:"graph,omitempty"`
 	// Protocol is that of --protocol, empty for the usual one, and Negatives the number of random entities that it draws.
 	Protocol  metrics.Protocol `json:"protocol,omitempty"`
 	Negatives int              `json:"negatives,omitempty"`
@@ -127,7 +120,7 @@ type recorded struct {
 	Relations  string `json:"relation,omitempty"`
 	Sources    string `json:"sources,omitempty"`
 	Candidates string `json:"candidates,omitempty"`
-	OnlyNew    bool   `json:"only_new,omitempty"`
+	Known      bool   `json:"known,omitempty"`
 	TopK       int    `json:"top_k"`
 	// Reach is configuration.Configuration.Reach, as in training or of --reach.
 	Reach int `json:"reach,omitempty"`
@@ -135,30 +128,30 @@ type recorded struct {
 	Given *checkpoint.Origin `json:"given,omitempty"`
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
 	From *checkpoint.Origin `json:"from,omitempty"`
-	// Predictions is the version of the table's columns, Triples that of the table of given triples or pairs.
-	Predictions string `json:"predictions_version"`
+	// Predictions is the version of the columns of a split's predictions, Answers that of answers, Triples that of given triples or pairs.
+	Predictions string `json:"predictions_version,omitempty"`
+	Answers     string `json:"answers_version,omitempty"`
 	Triples     string `json:"triples_version,omitempty"`
-	// Calibration is the checksum of the checkpoint's calibration.
-	Calibration string `json:"calibration,omitempty"`
-	// Calibrate reports that probabilities were fitted to the model of Given, which decides them.
-	Calibrate bool `json:"calibrate,omitempty"`
+	// Probabilities is the checksum of their file, and Missing what they presume; nothing without any.
+	Probabilities string  `json:"probabilities,omitempty"`
+	Missing       float64 `json:"missing,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without.
 	Paths int `json:"paths,omitempty"`
 	// PathChoice says among what: simple, or walks.
 	PathChoice string `json:"path_choice,omitempty"`
 }
 
-// opened is what a run of the command scores with: the graph, the model and its calibration.
+// opened is what a run of the command scores with: the graph, the model and its probabilities.
 type opened struct {
 	*flags
-	e       *command.Environment
-	loaded  *kg.KG
-	inputs  map[string]string
-	model   *answer.Model
-	given   bool // the model is that of --model
-	beside  bool // its checkpoint is written beside the results: it is given, or a copy to calibrate
-	fitting calibrating
-	edges   *relationgraph.Table // between relations, or nil
+	e      *command.Environment
+	loaded *kg.KG
+	view   *kg.View // of the graph that is asked
+	inputs map[string]string
+	model  *answer.Model
+	given  bool                 // the model is that of --model, whose checkpoint is written beside the results
+	edges  *relationgraph.Table // between relations, or nil
+	fit    *probabilities.Fit   // nil without probabilities
 }
 
 // scoring is one run of the command: a split is evaluated, or queries are answered.
@@ -175,16 +168,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := e.NotEmpty("a file of queries", "queries"); err != nil {
+	if err := f.askFlags.check(f, e); err != nil {
 		return err
 	}
 	if err := f.weightsFlags.check(e); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("the names of relations, or all", "relation"); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("type:NAME, a file of names, or all", "sources", "candidates"); err != nil {
 		return err
 	}
 	if err := f.factsFlags.check(f, e); err != nil {
@@ -216,7 +203,10 @@ func (a *opened) open(ctx context.Context) error {
 	if a.loaded, a.inputs, err = open(ctx); err != nil {
 		return err
 	}
-	a.best = min(a.best, a.loaded.Of(a.split).Graph.Entities)
+	if a.view, err = a.loaded.On(ctx, a.about()); err != nil {
+		return err
+	}
+	a.best = min(a.best, a.view.Graph.Entities)
 	if err := a.e.ChooseModel(ctx, &a.weightsFlags.model); err != nil {
 		return err
 	}
@@ -236,19 +226,19 @@ func (a *opened) open(ctx context.Context) error {
 	if err := a.openBundles(ctx); err != nil {
 		return err
 	}
-	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Configuration, a.loaded, a.inputs, a.split, a.memory); err != nil {
+	if a.view, err = a.loaded.On(ctx, a.about()); err != nil { // perhaps without the facts of some relations
 		return err
 	}
-	if err := a.openCalibrating(ctx); err != nil {
+	if a.edges, err = relationgraph.Open(ctx, a.e, a.model.Configuration, a.loaded, a.inputs, a.about(), a.memory); err != nil {
 		return err
 	}
 	if err := accelerator.Check(a.device, a.model.Configuration, command.Local()); err != nil {
 		return fmt.Errorf("--device %v: %w", a.device, err)
 	}
-	return nil
+	return a.openProbabilities(ctx)
 }
 
-// openCheckpoint opens the model of --checkpoint and its calibration.
+// openCheckpoint opens the model of --checkpoint.
 func (a *opened) openCheckpoint(ctx context.Context) error {
 	var err error
 	if a.model, err = a.e.OpenCheckpoint(ctx, a.checkpoint, a.loaded); err != nil {
@@ -260,7 +250,7 @@ func (a *opened) openCheckpoint(ctx context.Context) error {
 		return err
 	}
 	a.model.Folder = checkpoint.Folder(reachable)
-	return a.openCalibration(ctx)
+	return nil
 }
 
 // evaluate ranks the answers of a split, or of what --protocol asks.
@@ -284,9 +274,6 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	}
 	if done {
 		a.e.Say("%s is complete with the same configuration; use --force to score again", w.Evaluation(a.name()))
-		if err := a.readFitted(ctx); err != nil {
-			return err
-		}
 		return a.showMetrics(ctx, false)
 	}
 	if err := a.score(ctx, &stage, queries); err != nil {
@@ -297,11 +284,8 @@ func (a *scoring) evaluate(ctx context.Context) error {
 
 // divide plans the memory of scoring so many queries.
 func (a *scoring) divide(ctx context.Context, queries int64) error {
-	sizes, err := graph.SizesOf(ctx, a.loaded, a.split)
+	sizes, err := a.sizes(ctx)
 	if err != nil {
-		return err
-	}
-	if sizes.RelationEdges, err = a.edges.Edges(ctx); err != nil {
 		return err
 	}
 	sizes.Queries, sizes.OnDevice = queries, a.device.Mode == device.CUDA
@@ -309,25 +293,38 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if a.asked != nil {
 		a.distinct = a.asked.distinct
 	}
-	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
-	estimate := budget.Score(sizes, c, a.ranked(), workload.MaxRows)
-	if a.asked == nil {
-		estimate = estimate.Comparing(sizes)
+	work := queries
+	if a.asked != nil && a.triples() == nil {
+		work += a.backward()
 	}
-	if a.asked != nil && a.relation != "" {
-		estimate = budget.Ask(sizes, c, a.best, workload.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
-	}
-	if t := a.triples(); t != nil {
-		estimate = t.estimate(sizes)
+	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.about(), work)
+	a.cost.Seconds, a.cost.AtMost = a.cost.Seconds+a.fit.Seconds(), a.cost.AtMost || a.asked != nil
+	estimate := budget.Score(sizes, c, a.best, workload.MaxRows).Comparing(sizes)
+	if a.asked != nil {
+		estimate = a.divideAnswers(sizes)
 	}
 	estimate = a.divideExplanations(ctx, sizes, estimate)
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
 		if a.canBundle() {
 			err = command.OrBundles(err)
 		}
-		return err
 	}
-	return a.divideCalibrating(ctx)
+	return err
+}
+
+// sizes returns those of the graph that is asked.
+func (a *opened) sizes(ctx context.Context) (budget.Sizes, error) {
+	sizes, err := graph.SizesOf(ctx, a.loaded, a.about())
+	if err != nil {
+		return sizes, err
+	}
+	if a.edges == nil && a.model.Configuration.Source() == configuration.RelationsGraph { // that of all facts, which each worker makes
+		const counting = 8 * budget.MiB // of memory, before the work begins
+		sizes.RelationEdges = relations.CountEdges(a.view.Graph, counting)
+		return sizes, nil
+	}
+	sizes.RelationEdges, err = a.edges.Edges(ctx)
+	return sizes, err
 }
 
 // stage returns the stage of a folder.
@@ -337,7 +334,7 @@ func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stag
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
-	s.Ready = a.edges.Ready(a.fitting.edges.Ready(a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+	s.Ready = a.edges.Ready(a.fit.Ready(a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return a.jobs(folder)
 	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost})))
 	return s
@@ -349,8 +346,7 @@ func (a *scoring) jobs(folder string) ([]*beam.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	fitting, err := a.calibrationJobs()
-	return append(slices.Concat(before, fitting), a.pipeline(folder, lock.Lock{}, "")), err
+	return append(slices.Concat(before, a.fit.Jobs()), a.pipeline(folder, lock.Lock{}, "")), nil
 }
 
 // loads returns what the steps work on. A row of rankings or predictions takes 14 bytes on WN18RR_v1.
@@ -359,12 +355,14 @@ func (a *scoring) loads(queries int64) []command.Load {
 	rows := queries + a.distinct*int64(a.best)
 	scored := command.Load{
 		Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
-		Parts: workload.Count(a.distinct, queries+a.distinct*int64(a.ranked()*workload.AnswerRows(a.kept())), a.work()), Bytes: bytesPerRow * rows,
+		Parts: workload.Count(a.distinct, queries+a.distinct*int64(a.best*workload.AnswerRows(a.kept())), a.work()), Bytes: bytesPerRow * rows,
 	}
 	if t := a.triples(); t != nil {
 		scored = t.load()
+	} else if a.asked != nil {
+		scored.Step, scored.Unit = "evaluate.questions", "distinct questions"
 	}
-	return slices.Concat(a.edges.Loads(), a.calibrationLoads(), []command.Load{{Step: "score.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads(scored.Step, scored.Parts))
+	return slices.Concat(a.edges.Loads(), a.fit.Loads(), []command.Load{{Step: "score.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads(scored.Step, scored.Parts))
 }
 
 // score runs the Beam pipelines and completes the folder.
@@ -374,13 +372,10 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int
 		return err
 	}
 	err := a.edges.Make(ctx)
+	if err == nil {
+		err = a.makeProbabilities(ctx, stage)
+	}
 	defer budget.Limit(a.memory * budget.MiB)()
-	if err == nil {
-		err = a.fit(ctx, stage.Lock())
-	}
-	if err == nil {
-		err = a.readFitted(ctx)
-	}
 	if err == nil {
 		err = a.rank(ctx, stage, queries)
 	}
@@ -397,6 +392,7 @@ func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, queries int6
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
+	defer a.followBackward(ctx, bar)()
 	defer a.followExplanations(ctx, bar)()
 	announce, release := worker.Register(func(text string) { a.e.Progress.Print("%s", text) })
 	defer release()
@@ -418,37 +414,24 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 	w := a.e.Workspace
 	p := evaluate.Params{
 		Queries: workload.Params{
-			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Limit: a.limit, Work: a.work(), Best: a.ranked(), Paths: a.kept(),
+			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.about(), Parts: a.parts, Protocol: a.evaluates(), Seed: a.sampled(), Limit: a.limit, Work: a.work(), Best: a.best, Paths: a.kept(),
 		},
 		Model: score.Params{
-			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.split, Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-			Best: a.ranked(), Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
+			Graph: w.Graph(), Without: a.loaded.Unknown, Split: a.about(), Parts: a.parts, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
+			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach, Paths: a.kept(), Walks: a.walks,
 		},
-		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held, Calibration: a.checksum(),
+		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held,
 	}
 	if a.asked != nil {
-		p.Queries.Ask, p.Model.Known = a.asked.ask, a.known()
-		p.Queries.Given, p.Relations = a.asked.own.given, a.asked.relations
-		if a.asked.lists.Candidates != nil {
-			p.Model.Candidates = a.url(listsFile)
-		}
+		a.asked.params(a, &p)
 	}
 	return p
 }
 
-// ranked returns the number of best answers of a query that are scored: those that are kept, and for a split those that its
-// probabilities are compared with, so that the calibration error does not depend on how many are kept.
-func (a *scoring) ranked() int {
-	if a.asked != nil || a.model.Calibration == nil && !a.calibrate {
-		return a.best
-	}
-	return max(a.best, calibrate.TopK)
-}
-
 // work returns the work of a query, and of explaining its answers.
 func (a *scoring) work() float64 {
-	work := workload.Work(a.model.Configuration, a.loaded.Of(a.split).Graph)
+	work := workload.Work(a.model.Configuration, a.view.Graph)
 	if a.explained {
 		work *= float64(1 + workload.ExplanationWork*a.best)
 	}
@@ -458,9 +441,12 @@ func (a *scoring) work() float64 {
 // Build returns the Beam pipeline that scores and writes.
 func Build(p evaluate.Params) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
-	if p.Queries.Given != workload.GivenQueries {
+	switch {
+	case p.Queries.Given != workload.GivenQueries:
 		evaluate.Triples(scope, p)
-	} else {
+	case p.Queries.Queries != "" || len(p.Queries.Ask.Relations) > 0:
+		evaluate.Questions(scope, p)
+	default:
 		evaluate.Evaluate(scope, p)
 	}
 	return pipeline
@@ -475,7 +461,7 @@ func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
-	a.print(ctx, m)
+	a.print(m)
 	a.e.Outputs(made, storage.Join(folder, metrics.File), storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable))
 	a.next(a.e.Workspace.Command("report"))
 	return nil

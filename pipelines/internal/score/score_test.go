@@ -109,7 +109,7 @@ func checkRows(t *testing.T, workspace string, m metrics.Evaluation, entities in
 	}
 	for i, p := range predictions {
 		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score ||
-			p.Probability == nil || !(*p.Probability > 0 && *p.Probability < 1) || p.Hops < -1 {
+			p.Hops < -1 {
 			t.Errorf("prediction %+v", p)
 		}
 	}
@@ -162,14 +162,12 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	w := trained(t, "inductive")
 	graph, folder := filepath.Join(w, "graph"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	c, _ := calibrated(t, w)
 	run := func(to string, work float64, threads int) map[string]string {
 		t.Helper()
 		p := evaluate.Params{
-			Calibration: c.Checksum,
-			Queries:     workload.Params{Graph: graph, Split: "test", Work: work, Best: 5},
-			Model:       score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads},
-			Folder:      to,
+			Queries: workload.Params{Graph: graph, Split: "test", Work: work, Best: 5},
+			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads},
+			Folder:  to,
 		}
 		if err := ptest.Run(Build(p)); err != nil {
 			t.Fatal(err)
@@ -267,7 +265,7 @@ func TestUserQueries(t *testing.T) {
 	w := trained(t, "plain")
 	queries := file(t, "queries.tsv", "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3")
-	for _, want := range []string{"e050  skip  ?", "e003  ~next  ?", "e002", "known"} {
+	for _, want := range []string{"e050  skip  ?", "e003  ~next  ?", "e004", "asked backward: 30 of at most 30 more propagations"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -280,13 +278,10 @@ func TestUserQueries(t *testing.T) {
 	if len(lines) != 1+3*3 {
 		t.Fatalf("%d lines, want a head and 9:\n%s", len(lines), text)
 	}
-	for i, want := range map[int]string{1: "0\te050\tskip\t1\te052\t", 4: "1\te003\t~next\t1\te002\t", 7: "2\te001\tnext\t1\te002\t"} {
-		if !strings.HasPrefix(lines[i], want) {
-			t.Errorf("line %d is %q, want %q first: it is a rule", i+1, lines[i], want)
+	for i, want := range map[int]string{1: "0\te050\tskip\t1\te", 4: "1\te003\t~next\t1\te", 7: "2\te001\tnext\t1\te"} {
+		if !strings.HasPrefix(lines[i], want) || strings.Contains(lines[i], "\ttrue\t") {
+			t.Errorf("line %d is %q, want a new answer after %q", i+1, lines[i], want)
 		}
-	}
-	if !strings.HasSuffix(lines[4], "\ttrue\t1") {
-		t.Errorf("%q is not known", lines[4])
 	}
 	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
 		t.Errorf("a second run says\n%s", again)
@@ -295,11 +290,11 @@ func TestUserQueries(t *testing.T) {
 		t.Errorf("the duplicate query is not reported in\n%s", out)
 	}
 	other := file(t, "other.tsv", "e007\tback\n")
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", other); !strings.Contains(out, "e006") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", other, "--known"); !strings.Contains(out, "e006") {
 		t.Errorf("other queries are answered by\n%s", out)
 	}
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", trained(t, "inductive"), "--queries",
-		file(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1"); !strings.Contains(out, "o022") {
+		file(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1", "--known"); !strings.Contains(out, "o022") {
 		t.Errorf("the inference graph answers\n%s", out)
 	}
 }
@@ -337,7 +332,7 @@ func TestUserQueriesInShards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if files := pipelinetest.Files(t, to); len(files) != shards+2 {
+		if files := pipelinetest.Files(t, to); len(files) != shards+3 {
 			t.Errorf("%d files, want %d parts, queries and answers", len(files), shards)
 		}
 		return pipelinetest.Read(t, to, "answers.tsv")
@@ -461,7 +456,13 @@ func TestMistakes(t *testing.T) {
 		"queries, and more":  {flagsOnly("--queries", "q.tsv", "--relation", "next"), 2, []string{"--relation", "--queries"}},
 		"no such relation":   {flagsOnly("--relation", "next,nexd"), 2, []string{"--relation: unknown relation \"nexd\"; closest: \"next\""}},
 		"no relation":        {flagsOnly("--sources", "all"), 2, []string{"--sources needs --relation"}},
-		"new of a split":     {flagsOnly("--only_new"), 2, []string{"--only_new needs --relation or --queries"}},
+		"known of a split":   {flagsOnly("--known"), 2, []string{"--known needs --relation or --queries"}},
+		"graph of a split":   {flagsOnly("--graph", "train"), 2, []string{"--graph is about your own questions"}},
+		"missing of a split": {flagsOnly("--missing", ".1"), 2, []string{"--missing is about probabilities, which an evaluation does not have"}},
+		"split of questions": {flagsOnly("--split", "valid", "--relation", "next"), 2, []string{"--split is about the evaluation of a split", "--graph train"}},
+		"missing of train":   {flagsOnly("--relation", "next", "--graph", "train", "--missing", ".1"), 2, []string{"--missing is about probabilities, which --graph train does not have"}},
+		"missing of all":     {flagsOnly("--relation", "next", "--missing", "1.1"), 2, []string{"--missing is 1.1: want more than 0, at most 1"}},
+		"no such graph":      {flagsOnly("--relation", "next", "--graph", "test"), 2, []string{"--graph", "want one of all, train"}},
 		"no types":           {flagsOnly("--relation", "next", "--sources", "type:Drug"), 2, []string{"--sources: the graph has no entity types"}},
 		"no list":            {flagsOnly("--relation", "next", "--candidates", "absent.txt"), 2, []string{"--candidates", "absent.txt"}},
 		"entity for a list":  {flagsOnly("--relation", "next", "--sources", "e003"), 2, []string{"--sources: e003 is an entity, but no file: give a file with a name on each line"}},

@@ -11,13 +11,15 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/evaluation"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
 )
 
 // print prints the metrics of a split as a table.
-func (a *scoring) print(ctx context.Context, m metrics.Evaluation) {
+func (a *scoring) print(m metrics.Evaluation) {
 	say := a.e.Say
 	say("")
 	asked := m.Split + " split"
@@ -50,7 +52,6 @@ func (a *scoring) print(ctx context.Context, m metrics.Evaluation) {
 	row("optimistic", m.Optimistic)
 	say("  %.1f%% of the answers tie with another entity, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
 	a.printBaselines(m)
-	a.printCalibration(ctx, m.Calibration)
 	say("")
 }
 
@@ -78,19 +79,19 @@ func share(part, whole int64) float64 { return float64(part) / float64(max(1, wh
 func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	folder := a.e.Workspace.Path(a.asked.folder)
 	shown, width := 0, 0
-	var predictions []parquet.Prediction
+	var answers []parquet.Answer
 	queries := map[int64]bool{}
-	enough := errors.New("the queries that are printed are read")
-	err := parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
-		for _, p := range rows {
-			if p.Position == 1 {
+	enough := errors.New("the answers that are printed are read")
+	err := parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Answer) error {
+		for _, r := range rows {
+			if r.Position == 1 {
 				shown++
 			}
 			if shown > a.asked.shown {
 				return enough
 			}
-			predictions, queries[p.Query] = append(predictions, p), true
-			width = min(40, max(width, utf8.RuneCountInString(p.Entity)))
+			answers, queries[r.Query] = append(answers, r), true
+			width = min(40, max(width, utf8.RuneCountInString(r.Entity)))
 		}
 		return nil
 	})
@@ -101,24 +102,27 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range predictions {
-		if p.Position == 1 {
-			a.e.Say("\n%s", query(p))
+	for _, r := range answers {
+		if r.Position == 1 {
+			a.e.Say("\n%s", question(r))
 		}
-		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity)))
-		a.e.Say("%4d  %s%s  %s", p.Position, p.Entity, padding, notes(p))
-		a.showPaths(paths[pathsOf{p.Query, p.Entity}])
+		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(r.Entity)))
+		a.e.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
+		a.showPaths(paths[pathsOf{r.Query, r.Entity}])
 	}
 	if shown > a.asked.shown {
 		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(a.asked.distinct-int64(a.asked.shown)))
 	}
 	if shown == 0 {
-		a.e.Say("\nno query has an answer: every candidate is the query's source, or a known answer that --only_new leaves out")
+		a.e.Say("\nno query has an answer: every candidate is the query's source, or a known answer, which --known lists")
 	} else {
 		a.sayWeights()
 	}
 	a.e.Say("")
-	a.sayUncalibrated(ctx)
+	if err := a.sayAnswered(ctx, storage.Join(folder, evaluate.AnsweredFile)); err != nil {
+		return err
+	}
+	a.sayUncertain(made, a.asked.probabilities.Folder != "")
 	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile))
 	a.showExplanations(made, folder)
 	a.e.Outputs(made, storage.Join(folder, evaluate.PredictionsTable))
@@ -126,13 +130,34 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	return nil
 }
 
-// notes returns what is printed beside an answer.
-func notes(p parquet.Prediction) string {
-	text := fmt.Sprintf("score %8.4f", p.Score)
-	if p.Probability != nil {
-		text += fmt.Sprintf("  probability %.4f", *p.Probability)
+// sayAnswered says what it took to answer, and what is not listed.
+func (a *scoring) sayAnswered(ctx context.Context, url string) error {
+	took, err := storage.ReadJSON[evaluate.Answered](ctx, url)
+	if err != nil {
+		return err
 	}
-	return text + hopsAndKnown(p.Hops, p.Known)
+	a.e.Say("asked backward: %s of at most %s more propagations", progress.Count(took.Backward), progress.Count(took.Most))
+	if took.Unlisted > 0 {
+		a.e.Say("known answers that are not listed: %s, of queries with more than %d", progress.Count(took.Unlisted), answer.MostKnown)
+	}
+	return nil
+}
+
+// notes returns what is printed beside an answer: its probability, and what the query and the one in the other direction say.
+func (a *scoring) notes(r parquet.Answer) string {
+	text := a.probability(r.Probability)
+	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.Score, r.OtherScore, r.Rank, r.OtherRank) + hopsAndKnown(r.Hops, r.Known)
+}
+
+// probability returns what is printed of a probability, nothing where there are none.
+func (a *scoring) probability(p *float64) string {
+	switch {
+	case a.asked.probabilities.Folder == "":
+		return ""
+	case p == nil:
+		return fmt.Sprintf("probability %-11s  ", "unknown")
+	}
+	return fmt.Sprintf("probability %-11s  ", probability.Text(*p))
 }
 
 // hopsAndKnown returns the last notes beside an answer.
@@ -151,7 +176,7 @@ func hopsAndKnown(hops int32, known bool) (text string) {
 	return text
 }
 
-// query returns a prediction's query as a person writes it.
-func query(p parquet.Prediction) string {
-	return fmt.Sprintf("%s  %s  ?", p.Source, evaluation.Queried(p.Direction, p.Relation))
+// question returns the question of an answer as a person writes it.
+func question(r parquet.Answer) string {
+	return fmt.Sprintf("%s  %s  ?", r.Source, evaluation.Queried(r.Direction, r.Relation))
 }

@@ -14,7 +14,7 @@ import (
 // TestPrintsEveryMetric prints metrics and intervals of which each has a value of its own.
 func TestPrintsEveryMetric(t *testing.T) {
 	t.Parallel()
-	m := metrics.Evaluation{Sample: &metrics.Sample{Intervals: &metrics.Intervals{}}, Calibration: &metrics.Calibration{}}
+	m := metrics.Evaluation{Sample: &metrics.Sample{Intervals: &metrics.Intervals{}}}
 	value, names := 100., map[string]string{}
 	next := func(name string) float64 {
 		value++
@@ -34,7 +34,7 @@ func TestPrintsEveryMetric(t *testing.T) {
 	}
 	var out bytes.Buffer
 	a := &scoring{opened: &opened{flags: &flags{}, e: &command.Environment{Out: &out}}}
-	a.print(t.Context(), m)
+	a.print(m)
 	for name, text := range names {
 		if !strings.Contains(out.String(), " "+text) {
 			t.Errorf("%s, %s, is not printed:\n%s", name, text, out.String())

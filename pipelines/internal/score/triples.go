@@ -40,14 +40,14 @@ func (t *ownTriples) read() error {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"candidates", t.candidates != ""}, {"only_new", t.onlyNew}, {"explain", t.explained}} {
+	}{{"candidates", t.candidates != ""}, {"known", t.known}, {"explain", t.explained}} {
 		if flag.given {
 			return command.Usage("--%s is for queries, lines of source and relation; %s has %s", flag.name, t.queries, what)
 		}
 	}
 	lines := q.queries - int64(q.own.duplicates)
 	q.relations, t.best = min(t.best, len(t.loaded.Relations)), 0
-	q.recorded.TopK, q.recorded.Triples = q.relations, parquet.TriplesVersion
+	q.recorded.TopK, q.recorded.Triples, q.recorded.Answers = q.relations, parquet.TriplesVersion, ""
 	if q.own.given == workload.GivenTriples {
 		q.recorded.TopK = 0
 		t.e.Say("triples: %s (in the graph, and scored without themselves: %s)", progress.Count(lines), progress.Count(q.own.inGraph))
@@ -100,13 +100,13 @@ func (t *ownTriples) show(ctx context.Context, made bool) error {
 			position = 1
 		}
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(t.label(r))))
-		t.e.Say("%4d  %s%s  %s", position, t.label(r), padding, sides(r))
+		t.e.Say("%4d  %s%s  %s", position, t.label(r), padding, t.notes(r))
 	}
 	if more > 0 {
 		t.e.Say("\n... and %s more %s in the files", progress.Count(more), givenNames[t.asked.own.given])
 	}
 	t.e.Say("")
-	t.sayUncalibrated(ctx)
+	t.sayUncertain(made, t.asked.probabilities.Folder != "")
 	t.e.Outputs(made, storage.Join(folder, evaluate.TriplesFile), storage.Join(folder, evaluate.TriplesTable))
 	t.next()
 	return nil
@@ -140,12 +140,8 @@ func (t *ownTriples) label(r parquet.Triple) string {
 	return fmt.Sprintf("%s  %s  %s", r.Head, r.Relation, r.Tail)
 }
 
-// sides returns what is printed beside a triple.
-func sides(r parquet.Triple) string {
-	text := fmt.Sprintf("score %8.4f / %8.4f", r.TailScore, r.HeadScore)
-	if r.TailProbability != nil && r.HeadProbability != nil {
-		text = fmt.Sprintf("probability %.4f / %.4f", *r.TailProbability, *r.HeadProbability)
-	}
-	text += fmt.Sprintf("  rank %5d / %5d", r.TailRank, r.HeadRank)
-	return text + hopsAndKnown(r.Hops, r.Known)
+// notes returns what is printed beside a triple.
+func (t *ownTriples) notes(r parquet.Triple) string {
+	text := t.probability(r.Probability)
+	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.TailScore, r.HeadScore, r.TailRank, r.HeadRank) + hopsAndKnown(r.Hops, r.Known)
 }

@@ -19,19 +19,15 @@ import (
 	"tagnet/pipelines/internal/workspace"
 )
 
-// weightsFolder is the folder, in that of what is scored, of the checkpoint that --model becomes, or of a copy that --calibrate
-// calibrates: the workers read it there, and it is kept beside the results that it gave.
+// weightsFolder is the folder, in that of what is scored, of the checkpoint that --model becomes: the workers read it there, and it is
+// kept beside the results that it gave.
 const weightsFolder = "weights"
 
 // weightsFlags are the flags of weights that were trained elsewhere.
-type weightsFlags struct {
-	model     string
-	calibrate bool
-}
+type weightsFlags struct{ model string }
 
 func (f *weightsFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.model, "model", "", command.ModelUsage())
-	set.BoolVar(&f.calibrate, "calibrate", false, "fit probabilities first, to the best answers of the validation queries, for a --model, or a --checkpoint that has none for this graph; --model zero does so where there are some, unless this is false")
 }
 
 // check validates the flags beside each other.
@@ -59,28 +55,13 @@ func (a *opened) next(commands ...workspace.Command) {
 	a.e.Next(commands...)
 }
 
-// declinedCalibration reports whether --calibrate=false was given.
-func (a *opened) declinedCalibration() bool {
-	given := false
-	a.e.Flags.Visit(func(f *flag.Flag) { given = given || f.Name == "calibrate" })
-	return given && !a.calibrate
-}
-
-// openModel opens the model of --model. Probabilities of the model of any graph are fitted to the graph's validation facts, if it has
-// any.
+// openModel opens the model of --model.
 func (a *opened) openModel(ctx context.Context) error {
 	var err error
 	if a.model, err = a.e.OpenModel(ctx, a.weightsFlags.model, a.loaded); err != nil {
 		return err
 	}
-	a.loaded, a.given, a.beside = a.model.KG, true, true
-	if a.isZero() && !a.calibrate && !a.declinedCalibration() {
-		valid, err := a.loaded.Queries(ctx, "valid")
-		if err != nil {
-			return err
-		}
-		a.calibrate = len(valid) > 0
-	}
+	a.loaded, a.given = a.model.KG, true
 	if a.queries != "" || a.relation != "" {
 		return nil // nothing is measured
 	}
@@ -106,17 +87,15 @@ func (a *opened) openModel(ctx context.Context) error {
 
 // placeWeights sets where in a folder the workers will find the checkpoint that is kept there, and records the model of --model.
 func (a *scoring) placeWeights(folder string, r *recorded) {
-	if a.beside {
-		a.model.Folder = checkpoint.Folder(storage.Join(a.e.Workspace.Path(folder), weightsFolder))
-	}
 	if a.given {
+		a.model.Folder = checkpoint.Folder(storage.Join(a.e.Workspace.Path(folder), weightsFolder))
 		r.Given = a.model.Record.Origin
 	}
 }
 
 // writeWeights writes the checkpoint that is kept into the folder that the lock protects.
 func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
-	if !a.beside {
+	if !a.given {
 		return nil
 	}
 	return a.model.Save(held.Guard(ctx), a.model.Folder)
@@ -139,7 +118,7 @@ func (a *opened) nameModels(ctx context.Context, err error) error {
 	}
 	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
 		field, _, _ := strings.Cut(difference, " ")
-		return strings.HasPrefix(field, "given") || strings.HasPrefix(field, "from") || slices.Contains([]string{"calibration", "checkpoint", "weights"}, field)
+		return strings.HasPrefix(field, "given") || strings.HasPrefix(field, "from") || slices.Contains([]string{"probabilities", "checkpoint", "weights"}, field)
 	})
 	models := fmt.Sprintf("the model is %s there, %s here", there.Model(), here.Model())
 	if there.Model() == here.Model() {

@@ -23,7 +23,7 @@ func (w Workspace) AskStep(ctx context.Context) Command {
 	if names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations); err == nil && len(names) > 0 {
 		relation = names[0]
 	}
-	return w.Command("score", "--relation", relation, "--only_new")
+	return w.Command("score", "--relation", relation)
 }
 
 // QueryRows is the name of the number of a split's queries in the manifest of the graph.

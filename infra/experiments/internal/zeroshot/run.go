@@ -158,7 +158,7 @@ func (r *Runner) score(ctx context.Context, i Item, run, flag, value string) (Me
 	m := Measured{Commit: r.Program.Commit, Modified: r.Program.Modified, Machine: engine.Machine()}
 	m.Machine.Threads = 1
 	took, err := r.tagnet(ctx, i, "score", "--workspace", r.workspace(i), "--run", run, flag, value, "--protocol", string(protocol),
-		"--top_k", "0", "--calibrate=false", "--threads", "1", "--device", "cpu", "--memory", fmt.Sprint(r.Memory))
+		"--top_k", "0", "--threads", "1", "--device", "cpu", "--memory", fmt.Sprint(r.Memory))
 	if err != nil {
 		return m, err
 	}

@@ -127,10 +127,10 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `preprocess --workspace S/workspaces/g/m --dataset D/g --inference D/g_ind
-score --workspace S/workspaces/g/m --run main --model D/m.pth --protocol valid-and-test --top_k 0 --calibrate=false --threads 1
+score --workspace S/workspaces/g/m --run main --model D/m.pth --protocol valid-and-test --top_k 0 --threads 1
 preprocess --workspace S/workspaces/g/m-tuned --dataset D/g
 train --workspace S/workspaces/g/m-tuned --from D/m.pth --epochs 2 --threads 1
-score --workspace S/workspaces/g/m --run tuned --checkpoint S/workspaces/g/m-tuned/runs/main/checkpoints/best --protocol valid-and-test --top_k 0 --calibrate=false --threads 1
+score --workspace S/workspaces/g/m --run tuned --checkpoint S/workspaces/g/m-tuned/runs/main/checkpoints/best --protocol valid-and-test --top_k 0 --threads 1
 `
 	if commands != want {
 		t.Errorf("commands\n%swant\n%s", commands, want)
@@ -230,7 +230,7 @@ func TestMeasureWhatFails(t *testing.T) {
 	const want = `preprocess --workspace S/workspaces/g/m --dataset D/g_ind
 preprocess --workspace S/workspaces/g/m-tuned --dataset D/g_ind
 train --workspace S/workspaces/g/m-tuned --from D/m.pth --epochs 2 --threads 1
-score --workspace S/workspaces/g/m --run tuned --checkpoint S/workspaces/g/m-tuned/runs/main/checkpoints/best --protocol test --top_k 0 --calibrate=false --threads 1
+score --workspace S/workspaces/g/m --run tuned --checkpoint S/workspaces/g/m-tuned/runs/main/checkpoints/best --protocol test --top_k 0 --threads 1
 `
 	if err != nil || before.ZeroShot || commands != want {
 		t.Errorf("error %v, commands\n%swant\n%s", err, commands, want)
