@@ -44,6 +44,21 @@ func samplePredictions(n int) []Prediction {
 	return rows
 }
 
+func sampleAnswers(n int) []Answer {
+	rows := make([]Answer, n)
+	for i := range rows {
+		rows[i] = Answer{
+			Query: int64(i / 3), Direction: "head", Source: fmt.Sprint("a", i%7), Relation: "likes", Position: int32(i%3) + 1, Entity: fmt.Sprintf("ä %d", i),
+			Score: float32(i)*0.1 - 3, Rank: int64(i) + 1, OtherScore: 0.5, OtherRank: 1 << 33, Known: i%2 == 0, Hops: int32(i%3) - 1,
+		}
+		if i%3 > 0 {
+			p := 1 / float64(i+1)
+			rows[i].Probability = &p
+		}
+	}
+	return rows
+}
+
 func sampleExplanations(n int) []Explanation {
 	rows := make([]Explanation, n)
 	for i := range rows {
@@ -63,8 +78,8 @@ func sampleTriples(n int) []Triple {
 			TailScore: float32(i) - 2, TailRank: 1, HeadScore: 0.1, HeadRank: 1 << 33, Known: i%2 == 0, Hops: int32(i%3) - 1,
 		}
 		if i%3 > 0 {
-			tail, head := 1/float64(i+1), 0.25
-			rows[i].TailProbability, rows[i].HeadProbability = &tail, &head
+			p, odds := 1/float64(i+1), float64(i)-7.5
+			rows[i].Probability, rows[i].LogOdds = &p, &odds
 		}
 	}
 	return rows
@@ -144,6 +159,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 
 func TestRankings(t *testing.T)      { suite(t, sampleRankings) }
 func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
+func TestAnswers(t *testing.T)       { suite(t, sampleAnswers) }
 func TestExplanations(t *testing.T)  { suite(t, sampleExplanations) }
 func TestTriples(t *testing.T)       { suite(t, sampleTriples) }
 func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }

@@ -1,7 +1,6 @@
 package answer_test
 
 import (
-	stdcmp "cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +11,7 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
@@ -41,14 +41,14 @@ func someTriples(g *graph.Graph, rng *rand.Rand) (triples []answer.Triple) {
 }
 
 // scored scores triples by some workers.
-func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []answer.Triple, workers int) []answer.ScoredTriple {
+func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []answer.Triple, workers int) []answer.Observed {
 	t.Helper()
 	pool := answer.NewPool(g.Entities, g.RelationCount(), workers, s.Group, func() answer.Worker { return s.Worker() })
 	ranked, err := pool.Rank(t.Context(), answer.TripleRequests(g, known, triples), ranking.Selection{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ranked.Triples(known, nil)
+	return ranked.Observed()
 }
 
 // TestScoresOfTriplesAreThoseOfTheReference compares scores, ranks and distances with the float64 specification, which removes the edges of facts.
@@ -82,18 +82,15 @@ func TestScoresOfTriplesAreThoseOfTheReference(t *testing.T) {
 		triples := someTriples(g, rng)
 		for i, got := range scored(t, g, s, known, triples, 2) {
 			f := triples[i].Fact
-			if got.Triple != triples[i] {
-				t.Fatalf("result %d is that of %+v, want %+v", i, got.Triple, triples[i])
-			}
-			if got.Known != g.Has(f.Head, f.Relation, f.Tail) {
-				t.Errorf("%+v is known: %v", f, got.Known)
+			if got.Number != triples[i].Number || got.Fact != f {
+				t.Fatalf("result %d is %+v, want that of %+v", i, got, triples[i])
 			}
 			for name, side := range map[string]struct {
 				source, relation, answer int32
-				got                      answer.Side
-			}{"tail": {f.Head, f.Relation, f.Tail, got.AsTail}, "head": {f.Tail, g.Inverse(f.Relation), f.Head, got.AsHead}} {
+				got                      probability.Side
+			}{"tail": {f.Head, f.Relation, f.Tail, got.Tails}, "head": {f.Tail, g.Inverse(f.Relation), f.Head, got.Heads}} {
 				q := reference.Query{Query: graph.Query{Source: side.source, Relation: side.relation, Answer: side.answer}}
-				if got.Known {
+				if g.Has(f.Head, f.Relation, f.Tail) {
 					facts++
 					q.Removal = graph.RemoveFact
 				}
@@ -108,8 +105,8 @@ func TestScoresOfTriplesAreThoseOfTheReference(t *testing.T) {
 					distance = reach.Column
 					unreached++
 				}
-				if got.Distance != distance {
-					t.Errorf("%s: %d hops, want %d", what, got.Distance, distance)
+				if got.Hops != distance {
+					t.Errorf("%s: %d hops, want %d", what, got.Hops, distance)
 				}
 			}
 		}
@@ -135,7 +132,7 @@ func withLoop(t *testing.T, rng *rand.Rand) *graph.Graph {
 }
 
 // checkRank checks a filtered pessimistic rank by float64 scores: those that differ from the answer's by rounding may count or not.
-func checkRank(t *testing.T, what string, got answer.Side, scores []float64, known []int32, answer int32) {
+func checkRank(t *testing.T, what string, got probability.Side, scores []float64, known []int32, answer int32) {
 	t.Helper()
 	least, most := int64(1), int64(1)
 	for o, score := range scores {
@@ -169,7 +166,7 @@ func TestCompanyOfTriplesChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	triples := someTriples(g, rng)
-	var alone []answer.ScoredTriple
+	var alone []answer.Observed
 	for _, one := range triples {
 		alone = append(alone, scored(t, g, s, known, []answer.Triple{one}, 1)...)
 	}
@@ -178,26 +175,6 @@ func TestCompanyOfTriplesChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(alone, scored(t, g, s, known, triples, workers)); diff != "" {
 			t.Errorf("together by %d workers (-alone +together):\n%s", workers, diff)
 		}
-	}
-}
-
-// TestCompareTriples orders triples by the odds of both directions, or by the scores without probabilities.
-func TestCompareTriples(t *testing.T) {
-	t.Parallel()
-	p := func(tail, head float64) answer.Sides {
-		return answer.Sides{AsTail: answer.Side{Probability: &tail, Score: float32(-tail)}, AsHead: answer.Side{Probability: &head, Score: float32(-head)}}
-	}
-	ordered := []answer.Sides{p(0, 0), p(0, 0.9), p(0.001, 0.999), p(0.01, 0.999), p(0.9, 0.9), p(1, 0.9), p(1, 1)}
-	for i := range ordered {
-		for j := range ordered {
-			if got, want := ordered[i].Compare(ordered[j]), stdcmp.Compare(i, j); got != want {
-				t.Errorf("triple %d compared with %d: %d, want %d", i, j, got, want)
-			}
-		}
-	}
-	low, high := answer.Sides{AsTail: answer.Side{Score: 3}}, answer.Sides{AsTail: answer.Side{Score: -1}, AsHead: answer.Side{Score: 5}}
-	if low.Compare(high) != -1 || high.Compare(low) != 1 {
-		t.Error("without probabilities scores do not order")
 	}
 }
 

@@ -134,10 +134,8 @@ func TestMetricsKeys(t *testing.T) {
 
 func TestRows(t *testing.T) {
 	var rankings []parquet.Ranking
-	var predictions []parquet.Prediction
 	for _, s := range someScores() {
 		rankings = append(rankings, someNames.Rankings(s)...)
-		predictions = append(predictions, someNames.Predictions(s, nil)...)
 	}
 	var got []string
 	for _, r := range rankings {
@@ -149,22 +147,12 @@ func TestRows(t *testing.T) {
 	if r := rankings[1]; r.Query != 3 || r.RankPessimistic != 2 || r.RankMean != 1.5 || r.RankOptimistic != 1 || r.Candidates != 3 || r.Distance != -1 {
 		t.Errorf("%+v", r)
 	}
-	probability := .25
-	predictions[1].Probability = &probability
-	want := "2\tx\tlikes\t1\ty\t3\t\ttrue\t2\n" +
-		"0\ty\t~likes\t1\tz\t0\t0.25\tfalse\t-1\n"
-	if got := string(Answers(predictions)); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
 }
 
 // TestExplanations names the paths to the best answers of a bundle, of which those of an inverse relation are heads.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
-	best := BestOf(someScores()[1])
-	if len(best) != 1 || best[0].Number != 0 || best[0].Query != (graph.Query{Source: 1, Relation: 2, Answer: 2}) {
-		t.Fatalf("the best answers are %+v", best)
-	}
+	best := []Explained{{Query: graph.Query{Source: 1, Relation: 2, Answer: 2}}}
 	best[0].Paths = []explanation.Path{{Weight: .5, Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}}, {Weight: -1}}
 	rows, err := Explanations([]string{"x", "y", "z"}, someNames.Relations, best)
 	if err != nil {
@@ -190,15 +178,5 @@ func TestHostileNamesInExplanations(t *testing.T) {
 	line := strings.TrimSuffix(string(ExplanationLines([]parquet.Explanation{row})), "\n")
 	if fields := strings.Split(line, "\t"); len(fields) != 7 || names.Escape(line) != strings.ReplaceAll(line, "\t", `\t`) {
 		t.Errorf("%d fields: %q", len(fields), line)
-	}
-}
-
-// TestAnswersOfHostileNames checks that names which a terminal would obey, or which would break a line, are written as JSON
-// strings.
-func TestAnswersOfHostileNames(t *testing.T) {
-	got := string(Answers([]parquet.Prediction{{Source: "\x1b[31mred", Relation: "a\tb", Direction: metrics.Head, Position: 1, Entity: "x\ny"}}))
-	want := "0\t\"\\u001b[31mred\"\t\"~a\\tb\"\t1\t\"x\\ny\"\t0\t\tfalse\t0\n"
-	if got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -30,7 +30,7 @@ func TestFacts(t *testing.T) {
 			w := trained(t, kind)
 			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "all,~all", "--top_k", "5", "--output", "answers")
 			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--facts", "all", "--top_k", "5", "--most", "100000")
-			want := map[string][2]*parquet.Prediction{}
+			want := map[string][2]*parquet.Answer{}
 			for _, p := range askedRows(t, w, "answers") {
 				if p.Known || p.Hops < 0 {
 					continue

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/parquet"
 	"tagnet/model"
 	"tagnet/pipelines/internal/pipelinetest"
 )
@@ -31,41 +30,54 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", file, "--top_k", "6")
-			predictions := rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", "queries", "predictions"))
-			want := make([]model.Answers, len(queries))
-			for i, p := range predictions { // in the order of the queries
-				want[i/6].List = append(want[i/6].List, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
-			}
-			m, err := model.Open(t.Context(), w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := m.AskAll(t.Context(), queries, 6)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("answers (-score --queries +library):\n%s", diff)
-			}
 			among := []string{prefix + "001", prefix + "005", prefix + "009", prefix + "013", prefix + "020", prefix + "004"}
-			flags := []string{"--workspace", w, "--queries", file, "--top_k", "2", "--only_new", "--candidates", filepath.Join(t.TempDir(), "among")}
-			if err := os.WriteFile(flags[len(flags)-1], []byte(strings.Join(among, "\n")), 0o644); err != nil {
+			list := filepath.Join(t.TempDir(), "among")
+			if err := os.WriteFile(list, []byte(strings.Join(among, "\n")), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			pipelinetest.Succeed(t, Pipeline(), flags...)
-			want = make([]model.Answers, len(queries))
-			for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", "queries", "predictions")) {
-				want[p.Query].List = append(want[p.Query].List, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
-			}
-			if got, err = m.AskAll(t.Context(), queries, 2, model.Among(among)); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("new answers among some (-score +library):\n%s", diff)
+			for name, c := range map[string]struct {
+				flags   []string
+				k       int
+				options []model.AskOption
+			}{
+				"new":             {[]string{"--top_k", "6"}, 6, nil},
+				"known":           {[]string{"--top_k", "6", "--known"}, 6, []model.AskOption{model.WithKnown()}},
+				"new, among some": {[]string{"--top_k", "2", "--candidates", list}, 2, []model.AskOption{model.Among(among)}},
+			} {
+				pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--queries", file}, c.flags...)...)
+				m, err := model.Open(t.Context(), w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := m.AskAll(t.Context(), queries, c.k, c.options...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(answersOf(t, w, "queries"), got); diff != "" {
+					t.Errorf("%s (-score --queries +library):\n%s", name, diff)
+				}
+				if got[0].List[0].Probability == nil {
+					t.Errorf("%s: the library has no probabilities", name)
+				}
 			}
 		})
 	}
+}
+
+// answersOf returns the answers in a folder as the library does.
+func answersOf(t *testing.T, w, name string) (answers []model.Answers) {
+	t.Helper()
+	for _, r := range askedRows(t, w, name) {
+		for int(r.Query) >= len(answers) {
+			answers = append(answers, model.Answers{})
+		}
+		of := &answers[r.Query]
+		of.List = append(of.List, model.Answer{
+			Entity: r.Entity, Score: r.Score, Rank: r.Rank, OtherScore: r.OtherScore, OtherRank: r.OtherRank,
+			Probability: r.Probability, Hops: int(r.Hops), Known: r.Known,
+		})
+	}
+	return answers
 }
 
 // TestLibraryLoadsAndTrainsAsTheCommands compares a model of the text files, and one trained in memory, with the

@@ -10,7 +10,6 @@ import (
 
 	"tagnet/formats/datasets"
 	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
 	"tagnet/model"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kernel"
@@ -51,7 +50,7 @@ func TestModel(t *testing.T) {
 
 	queries := file(t, "queries.tsv", "e003\t_hypernym\ne007\t~_verb_group\n")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--queries", queries, "--top_k", "5")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym", "--sources", file(t, "sources.txt", "e003\n"), "--top_k", "5", "--only_new")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym", "--sources", file(t, "sources.txt", "e003\n"), "--top_k", "5")
 	kept, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder, "epoch-016.json")))
 	if err != nil {
 		t.Fatal(err)
@@ -60,13 +59,7 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []model.Answer
-	for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation/queries/predictions")) {
-		if p.Query == 1 {
-			got = append(got, model.Answer{Entity: p.Entity, Score: p.Score, Hops: int(p.Hops), Known: p.Known})
-		}
-	}
-	if diff := cmp.Diff(want.List, got); diff != "" {
+	if diff := cmp.Diff(want.List, answersOf(t, w, "queries")[1].List); diff != "" {
 		t.Errorf("answers (-library +command):\n%s", diff)
 	}
 	record, err := checkpoint.Folder(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder)).Record(t.Context(), "last")

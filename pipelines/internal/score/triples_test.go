@@ -31,11 +31,14 @@ func tripleRows(t *testing.T, w, name string) []parquet.Triple {
 
 // rowOf returns the row of a triple that the library has scored, in a line of the file.
 func rowOf(s model.ScoredTriple, line int) parquet.Triple {
-	return parquet.Triple{
-		Query: int64(line), Head: s.Head, Relation: s.Relation, Tail: s.Tail,
-		TailScore: s.AsTail.Score, TailRank: s.AsTail.Rank,
-		HeadScore: s.AsHead.Score, HeadRank: s.AsHead.Rank, Known: s.Known, Hops: int32(s.Hops),
+	r := parquet.Triple{
+		Query: int64(line), Head: s.Head, Relation: s.Relation, Tail: s.Tail, TailScore: s.AsTail.Score, TailRank: s.AsTail.Rank,
+		HeadScore: s.AsHead.Score, HeadRank: s.AsHead.Rank, Probability: s.Probability, Known: s.Known, Hops: int32(s.Hops),
 	}
+	if s.Probability != nil {
+		r.LogOdds = &s.LogOdds
+	}
+	return r
 }
 
 // TestTriples compares the table and the text with the library: facts of the graph, of another split, triples that are neither, a loop and
@@ -55,7 +58,7 @@ func TestTriples(t *testing.T) {
 			}
 			flags := []string{"--workspace", w, "--queries", file(t, "triples.tsv", text.String())}
 			out := pipelinetest.Succeed(t, Pipeline(), flags...)
-			for _, want := range []string{"duplicate triples: 1; each is answered once", "triples: 8 (in the graph, and scored without themselves: 3)", "the least plausible first", "  unreached", "evaluation/triples/triples.tsv"} {
+			for _, want := range []string{"duplicate triples: 1; each is answered once", "triples: 8 (in the graph, and scored without themselves: 4)", "the least plausible first", "  unreached", "evaluation/triples/triples.tsv"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
 				}
@@ -197,8 +200,8 @@ func TestHowTriplesAreSharedChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := ptest.Run(Build(evaluate.Params{
-				Queries:   workload.Params{Graph: graph, Split: "test", Queries: table, Given: given, Work: work},
-				Model:     score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Threads: threads},
+				Queries:   workload.Params{Graph: graph, Split: kg.All, Queries: table, Given: given, Work: work},
+				Model:     score.Params{Graph: graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Threads: threads},
 				Relations: 2, Folder: to,
 			}))
 			if err != nil {
@@ -247,7 +250,7 @@ func TestTriplesRefused(t *testing.T) {
 		"e003\tnext\ne003\tnext\te004\n":         {":2: 3 fields instead of 2", nil},
 		"e003\tnext\te004\ne003\tnext\n":         {":2: 2 fields instead of 3", nil},
 		"e001\tnext\te002\n":                     {"--candidates is for queries, lines of source and relation; ", []string{"--candidates", list}},
-		"e001\tnext\te003\n":                     {"--only_new is for queries", []string{"--only_new"}},
+		"e001\tnext\te003\n":                     {"--known is for queries", []string{"--known"}},
 		"e001\t?\te003\n":                        {"--explain is for queries", []string{"--explain"}},
 		"e001\t?\te004\n":                        {"--memory 1 is too small: scoring triples on this graph with ", []string{"--memory", "1"}},
 	} {
@@ -287,12 +290,12 @@ func TestTriplesOnADevice(t *testing.T) {
 	}
 }
 
-// TestULTRATriples compares triples and a pair, that ULTRA scores with and without probabilities, with the library.
+// TestULTRATriples compares triples and a pair, that ULTRA scores, with the library.
 func TestULTRATriples(t *testing.T) {
 	w, weights := wordNet(t), ultraFile(t, nil)
 	base := []string{"--workspace", w, "--model", weights, "--queries", file(t, "triples.tsv", "e003\t_has_part\te004\ne005\t_hypernym\te006\ne007\t_has_part\te007\n")}
 	out := pipelinetest.Succeed(t, Pipeline(), append(base, "--threads", "2")...)
-	if !strings.Contains(out, "has no calibration") {
+	if !strings.Contains(out, "  probability ") {
 		t.Errorf("it says\n%s", out)
 	}
 	m, err := model.Open(t.Context(), w, model.WithCheckpoint(weights))

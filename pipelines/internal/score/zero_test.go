@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/parquet"
 	"tagnet/model"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -17,14 +16,14 @@ import (
 )
 
 // TestZeroAnswersWhereNothingIsTrained scores without a trained model: the answers are those of the library, and probabilities are fitted
-// to the graph's validation facts. A training further, and then its checkpoint, take its place.
+// to the graph's facts. A training further, and then its checkpoint, take its place.
 func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)))
 	queries := file(t, "queries.tsv", "e003\tskip\n")
 	flags := []string{"--workspace", w, "--queries", queries, "--top_k", "4"}
 	out := pipelinetest.Succeed(t, Pipeline(), flags...)
-	for _, want := range []string{"no model is trained in this workspace: zero answers", "train --workspace " + w + " --from zero", "calibrated on the 10 best", "probability"} {
+	for _, want := range []string{"no model is trained in this workspace: zero answers", "train --workspace " + w + " --from zero", "if the surest are all true, at most ", "probability"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -32,9 +31,6 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	compareZero(t, w, "e003", "skip")
 	if out := pipelinetest.Succeed(t, Pipeline(), flags...); !strings.Contains(out, "already exists") {
 		t.Errorf("a second run:\n%s", out)
-	}
-	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--calibrate=false", "--output", "scores")...); strings.Contains(out, "probability") || !strings.Contains(out, "no probabilities: --calibrate=false") {
-		t.Errorf("without a calibration:\n%s", out)
 	}
 	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--reach", "9", "--output", "near")...); !strings.Contains(out, "--from zero --reach 9\n") {
 		t.Errorf("with a reach:\n%s", out)
@@ -55,23 +51,16 @@ func compareZero(t *testing.T, w, source, relation string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Fit(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
 	want, err := m.Ask(t.Context(), model.Query{Source: source, Relation: relation}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []model.Answer
-	for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation/queries/predictions")) {
-		got = append(got, model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
-	}
-	if diff := cmp.Diff(want.List, got); diff != "" || len(got) == 0 || got[0].Probability == nil {
+	if diff := cmp.Diff([]model.Answers{want}, answersOf(t, w, "queries")); diff != "" || len(want.List) == 0 || want.List[0].Probability == nil {
 		t.Errorf("answers (-library +command):\n%s", diff)
 	}
 }
 
-// TestZeroOfTwoGraphs fits the probabilities of answers about the inference graph to validation facts of the training graph.
+// TestZeroOfTwoGraphs answers about the inference graph.
 func TestZeroOfTwoGraphs(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 80)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 40)))
@@ -79,14 +68,15 @@ func TestZeroOfTwoGraphs(t *testing.T) {
 	compareZero(t, w, "o003", "r0")
 }
 
-// TestZeroWithoutValidationFacts says why there are no probabilities.
-func TestZeroWithoutValidationFacts(t *testing.T) {
+// TestTooFewFacts says why there are no probabilities.
+func TestTooFewFacts(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", file(t, "facts.tsv", "a\tr\tb\nb\tr\tc\nc\ts\ta\n"))
 	flags := []string{"--workspace", w, "--queries", file(t, "queries.tsv", "a\tr\n")}
-	out := pipelinetest.Succeed(t, Pipeline(), flags...)
-	if !strings.Contains(out, "no probabilities: there are no validation facts to fit them to") || strings.Contains(out, "--calibrate") {
-		t.Errorf("the output is\n%s", out)
+	for _, run := range []string{"first", "second"} {
+		if out := pipelinetest.Succeed(t, Pipeline(), flags...); strings.Count(out, "no probabilities: ") != 1 || !strings.Contains(out, "too few facts") {
+			t.Errorf("the %s run says\n%s", run, out)
+		}
 	}
 }
 
@@ -128,14 +118,4 @@ func TestZeroIsNamedWhereATrainingWasInterrupted(t *testing.T) {
 	}
 	pipelinetest.Write(t, filepath.Join(checkpoints, "step-00000010.json"), "{}")
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"add --resume", "--model zero"}}, "--workspace", w)
-}
-
-// TestFittedOfASample holds how many validation queries probabilities of a sample are fitted to.
-func TestFittedOfASample(t *testing.T) {
-	t.Parallel()
-	for limit, want := range map[int64]int64{0: 0, 300: 2000, 3000: 3000, 60_000: 50_000} {
-		if got := (&opened{flags: &flags{limit: limit}}).mostFitted(); got != want {
-			t.Errorf("--limit %d: %d, want %d", limit, got, want)
-		}
-	}
 }
