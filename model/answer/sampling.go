@@ -89,7 +89,7 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, do
 	for i, o := range observed {
 		labeled = append(labeled, probability.Labeled{Observation: o, HeldOut: drawn[i].HeldOut})
 	}
-	candidates, err := m.candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, s.Keeps, done)
+	candidates, _, err := m.candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, s.Keeps, done)
 	for _, list := range candidates {
 		unlabeled = append(unlabeled, list...)
 	}
