@@ -2,8 +2,10 @@
 
     import tagnet
 
+    tagnet.discover(pd.read_csv("facts.csv"))  # the facts that it lacks, the surest first
+
     tagnet.preprocess(workspace="mine", dataset="facts.csv", header="yes")
-    scored = tagnet.score(workspace="mine", relation="aunt_or_uncle_of", only_new=True)
+    scored = tagnet.score(workspace="mine", relation="aunt_or_uncle_of")
     tagnet.open("mine").answers(scored.evaluation)
 
 No computation is done here: all of it is the program's.
@@ -23,6 +25,7 @@ from .binary import (
 )
 from .client import Client, ServeError
 from .convert import from_networkx, from_pykeen, to_networkx, to_pykeen, write_dataset
+from .discovery import discover
 from .workspace import NotCompleteError, Workspace, open
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "ServeError",
     "Server",
     "Workspace",
+    "discover",
     "find_binary",
     "from_networkx",
     "from_pykeen",

@@ -77,7 +77,8 @@ def find_binary() -> str:
     )
 
 
-def _print_progress(line: str) -> None:
+def print_progress(line: str) -> None:
+    """Prints a line on standard error."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -183,7 +184,7 @@ class _Process:
             raise CommandError(message, code, self.command)
 
 
-def run(command: str, *, progress: Progress | None = _print_progress, queries: Any = None, **flags: Any) -> Outcome:
+def run(command: str, *, progress: Progress | None = print_progress, queries: Any = None, **flags: Any) -> Outcome:
     """Runs a command of the program until its end.
 
     Args:
@@ -272,7 +273,7 @@ class Server:
         self.stop()
 
 
-def serve(*, progress: Progress | None = _print_progress, listen: str = "127.0.0.1:0", **flags: Any) -> Server:
+def serve(*, progress: Progress | None = print_progress, listen: str = "127.0.0.1:0", **flags: Any) -> Server:
     """Starts a server and returns when it listens; port 0 takes a free one.
 
     with tagnet.serve(workspace="mine") as server:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COLUMNS = ["head", "relation", "tail"]
 SCHEMA = pa.schema([(column, pa.string()) for column in COLUMNS])
 Facts = Any
-"""A DataFrame or an Arrow table with the columns head, relation and tail, or tuples of these three names."""
+"""A DataFrame of pandas or polars or an Arrow table with the columns head, relation and tail, or tuples of these three names."""
 
 
 def write_dataset(folder: str | os.PathLike[str], train: Facts, valid: Facts = None, test: Facts = None) -> Path:
@@ -30,7 +30,7 @@ def write_dataset(folder: str | os.PathLike[str], train: Facts, valid: Facts = N
 
     Args:
         folder: where to write; files of these names are overwritten.
-        train: the training facts: a DataFrame or an Arrow table with the columns head, relation and tail, or tuples.
+        train: the training facts: a DataFrame of pandas or polars or an Arrow table with the columns head, relation and tail, or tuples.
         valid: the validation facts; without them there is no file, and one of before is removed.
         test: the same of the test facts.
 
@@ -38,7 +38,7 @@ def write_dataset(folder: str | os.PathLike[str], train: Facts, valid: Facts = N
         The folder.
 
     Raises:
-        ValueError: a name has a tab, a line break or NUL, which no name of tagnet may have.
+        ValueError: a column is missing, or a name has a tab, a line break or NUL, which no name of tagnet may have.
     """
     tables = {name: _table(facts) for name, facts in {"train": train, "valid": valid, "test": test}.items()}
     folder = Path(folder)
@@ -55,10 +55,15 @@ def write_dataset(folder: str | os.PathLike[str], train: Facts, valid: Facts = N
 def _table(facts: Facts) -> pa.Table | None:
     if facts is None:
         return None
+    names = getattr(facts, "column_names", getattr(facts, "columns", COLUMNS))
+    if not set(COLUMNS) <= set(names):
+        raise ValueError(f"the columns are {', '.join(map(str, names))}: rename three of them to head, relation and tail")
     if isinstance(facts, pa.Table):
         table = facts.select(COLUMNS)
     elif isinstance(facts, pd.DataFrame):
         table = pa.Table.from_pandas(facts[COLUMNS], preserve_index=False)
+    elif hasattr(facts, "to_arrow"):  # of polars
+        table = facts[COLUMNS].to_arrow()
     else:
         table = pa.Table.from_pylist([{"head": head, "relation": relation, "tail": tail} for head, relation, tail in facts], SCHEMA)
     table = table.cast(SCHEMA)
