@@ -23,6 +23,11 @@ func MergeWide(ctx context.Context, spills []Spill, prefix string, each func(r W
 	return mergeAll(ctx, wide, spills, prefix, func(r Wide, _ int) error { return each(r) })
 }
 
+// MergeLong calls each with the long rows of all spills in order. It merges more than FanIn spills as MergeRows does.
+func MergeLong(ctx context.Context, spills []Spill, prefix string, each func(r Long) error) error {
+	return mergeAll(ctx, long, spills, prefix, func(r Long, _ int) error { return each(r) })
+}
+
 // MergeNames calls each with the distinct names of all spills in order, as views. It merges more
 // than FanIn spills as MergeRows does.
 func MergeNames(ctx context.Context, spills []Spill, prefix string, each func(name []byte) error) error {

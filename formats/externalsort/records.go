@@ -54,28 +54,37 @@ func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
 
 // wide are delivered all, as rows are.
 var wide = kind[Wide]{
-	codec:    func() codec[Wide] { return wideCodec{} },
+	codec:    func() codec[Wide] { return numbersCodec[Wide]{func(r *Wide) []int32 { return r[:] }} },
 	compare:  Wide.Compare,
 	distinct: func(each func(Wide, int) error) func(Wide, int) error { return each },
 }
 
-type wideCodec struct{}
+// long are delivered all, too.
+var long = kind[Long]{
+	codec:    func() codec[Long] { return numbersCodec[Long]{func(r *Long) []int32 { return r[:] }} },
+	compare:  Long.Compare,
+	distinct: func(each func(Long, int) error) func(Long, int) error { return each },
+}
 
-func (wideCodec) append(buffer []byte, r Wide) []byte {
-	buffer, _ = binary.Append(buffer, binary.LittleEndian, r[:])
+// numbersCodec encodes records that are arrays of numbers.
+type numbersCodec[T any] struct{ numbers func(*T) []int32 }
+
+func (c numbersCodec[T]) append(buffer []byte, record T) []byte {
+	buffer, _ = binary.Append(buffer, binary.LittleEndian, c.numbers(&record))
 	return buffer
 }
 
-func (wideCodec) read(r *bufio.Reader) (row Wide, err error) {
-	encoded, err := r.Peek(WideBytes)
+func (c numbersCodec[T]) read(r *bufio.Reader) (record T, err error) {
+	numbers := c.numbers(&record)
+	encoded, err := r.Peek(4 * len(numbers))
 	if err != nil {
-		return row, err
+		return record, err
 	}
-	for i := range row {
-		row[i] = int32(binary.LittleEndian.Uint32(encoded[4*i:]))
+	for i := range numbers {
+		numbers[i] = int32(binary.LittleEndian.Uint32(encoded[4*i:]))
 	}
-	_, err = r.Discard(WideBytes)
-	return row, err
+	_, err = r.Discard(4 * len(numbers))
+	return record, err
 }
 
 // names are delivered once each, in byte order.

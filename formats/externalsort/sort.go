@@ -21,6 +21,15 @@ const WideBytes = 32
 // Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
 func (r Wide) Compare(s Wide) int { return slices.Compare(r[:4], s[:4]) }
 
+// Long is a row of eight numbers, by which it sorts, and five that go with them.
+type Long [13]int32
+
+// LongBytes is the size of a long row.
+const LongBytes = 52
+
+// Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
+func (r Long) Compare(s Long) int { return slices.Compare(r[:8], s[:8]) }
+
 // Sort is a radix sort. It takes as many rows of scratch, and one pass for each byte in which rows
 // differ. It returns the sorted rows, which are in one of the two slices, and the other slice.
 func Sort(rows, scratch []Row) (sorted, other []Row) {

@@ -55,6 +55,11 @@ func CreateWide(ctx context.Context, url string) (*Writer[Wide], error) {
 	return create(ctx, url, wide)
 }
 
+// CreateLong begins a spill file of long rows.
+func CreateLong(ctx context.Context, url string) (*Writer[Long], error) {
+	return create(ctx, url, long)
+}
+
 // Write appends a record, which must not sort before the previous one.
 func (w *Writer[T]) Write(record T) error {
 	w.record = w.codec.append(w.record[:0], record)

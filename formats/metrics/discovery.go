@@ -7,52 +7,37 @@ const DiscoveryFile = "facts.json"
 
 // Discovery is what facts.json says of a list of new facts.
 type Discovery struct {
-	Split      string `json:"split"`
+	// Graph is the graph that was asked: all, or train.
+	Graph      string `json:"graph"`
 	Checkpoint string `json:"checkpoint"`
-	// TopK is the number of best new answers of a query that are candidates, Candidates that of the new facts that at least one query
-	// listed, Listed that of the list. All other numbers are about these candidates.
-	TopK       int   `json:"top_k"`
-	Candidates int64 `json:"candidates"`
-	Listed     int64 `json:"listed"`
-	// Fitted says what probabilities were fitted to, nil where there are none.
-	Fitted *Fitted `json:"fitted,omitempty"`
-	// HeldOut compares the list with the facts of the test split, nil without a fact of it.
-	HeldOut *HeldOut `json:"held_out,omitempty"`
+	// TopK is the number of best new answers of a query that are candidates. Of Queries queries Candidates facts are, and for those that only one of
+	// their two queries listed, BackwardQueries other queries were asked. Listed is the number of facts of the list.
+	TopK            int   `json:"top_k"`
+	Queries         int64 `json:"queries"`
+	BackwardQueries int64 `json:"backward_queries"`
+	Candidates      int64 `json:"candidates"`
+	Listed          int64 `json:"listed"`
+	// Probabilities says what the probabilities presume, nil where there are none.
+	Probabilities *Presumed `json:"probabilities,omitempty"`
 }
 
-// Fitted says what the probabilities of a list were fitted to.
-type Fitted struct {
-	// Candidates is the number of facts that were listed, True those of the validation split among them, of Facts that it has.
-	Candidates int64 `json:"candidates"`
-	True       int64 `json:"true"`
-	Facts      int64 `json:"validation_facts"`
-	// Missing is the number of missing facts that probabilities presume, as a share of the facts of the graph, FittedMissing that of the
-	// validation split.
-	Missing       float64 `json:"missing"`
-	FittedMissing float64 `json:"fitted_missing"`
-}
-
-// HeldOut compares a list with facts that are known and were held out. The list that is compared has them among its new facts.
-type HeldOut struct {
-	// Facts is the number of held-out facts, Found that of those in the list, which then has Listed facts.
-	Facts  int64 `json:"facts"`
-	Found  int64 `json:"found"`
-	Listed int64 `json:"listed"`
-	// Precision is the share of held-out facts among the First ones: about as many as there are held-out facts.
-	First     int64   `json:"first"`
-	Precision float64 `json:"precision"`
-	// Reliability has the probabilities of the list, without bins where there are none.
-	Reliability Reliability `json:"reliability"`
+// Presumed says how many facts probabilities presume to be missing, as shares of the graph's facts.
+type Presumed struct {
+	// Missing is the share that they hold for: Presumed, or Bound where that is lower. Bound is the share if the candidates that are most like facts of
+	// the graph are all true.
+	Presumed float64 `json:"presumed"`
+	Bound    float64 `json:"bound"`
+	Missing  float64 `json:"missing"`
+	// Unclaimed is the number of candidates without a probability: too few facts of their relations are known.
+	Unclaimed int64 `json:"unclaimed"`
 }
 
 // Check returns an error for numbers that no list has.
 func (d Discovery) Check() error {
-	err := check.First(check.Count("top_k", d.TopK), check.Count("candidates", d.Candidates), check.Between("listed", d.Listed, 0, d.Candidates))
-	if f := d.Fitted; err == nil && f != nil {
-		err = check.First(check.Between("true", f.True, 0, f.Candidates), check.Count("validation_facts", f.Facts), check.AtLeastZero("missing", f.Missing))
-	}
-	if h := d.HeldOut; err == nil && h != nil {
-		err = check.First(check.Between("found", h.Found, 0, h.Listed), check.Count("first", h.First), check.Share("precision", h.Precision), check.Value("reliability", h.Reliability))
+	err := check.First(check.Count("top_k", d.TopK), check.Count("queries", d.Queries), check.Count("backward_queries", d.BackwardQueries),
+		check.Count("candidates", d.Candidates), check.Between("listed", d.Listed, 0, d.Candidates))
+	if p := d.Probabilities; err == nil && p != nil {
+		err = check.First(check.Share("presumed", p.Presumed), check.AtLeastZero("bound", p.Bound), check.Share("missing", p.Missing), check.Between("unclaimed", p.Unclaimed, 0, d.Candidates))
 	}
 	return err
 }

@@ -62,7 +62,8 @@ func (f Fact) Check() error {
 			return err
 		}
 	}
-	return check.First(check.Between("position", f.Position, 1, 1<<40), check.Finite("score", f.Score), check.Between("hops", f.Hops, -1, 1<<30))
+	return check.First(check.Between("position", f.Position, 1, 1<<40), check.Finite("tail_score", float64(f.TailScore)), check.Finite("head_score", float64(f.HeadScore)),
+		check.Between("tail_rank", f.TailRank, 1, 1<<40), check.Between("head_rank", f.HeadRank, 1, 1<<40), check.Between("hops", f.Hops, -1, 1<<30))
 }
 
 // Check returns an error for a path that no answer has.

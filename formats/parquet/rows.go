@@ -66,7 +66,7 @@ type Answer struct {
 // Explanation is one of the best paths to an answer: a row of the table explanations.
 type Explanation struct {
 	// Query, Direction, Source, Relation and Entity have the values of the Answer that is explained. A Fact is explained as an answer of
-	// the query for its tail, or where only that for its head lists it, of that one; Query is the fact's Position.
+	// the query for its tail; Query is the fact's Position.
 	Query                               int64
 	Direction, Source, Relation, Entity string
 	// Path is the rank of the path among those to the entity, from 1.
@@ -81,15 +81,14 @@ type Fact struct {
 	// Position is the rank of the fact in the list, from 1.
 	Position             int64
 	Head, Relation, Tail string
-	// Probability is that of being a missing fact, nil where there were too few validation facts to fit it to. Score orders the list.
+	// Probability is that the fact is true, nil where there is none: too few facts are known to fit it to.
 	Probability *float64
-	Score       float64
-	// TailScore and TailPosition are the logit and the rank of the tail among the new answers of (head, relation, ?), HeadScore and
-	// HeadPosition those of the head among those of (?, relation, tail); nil where the query does not list it.
-	TailScore    *float32
-	TailPosition *int32
-	HeadScore    *float32
-	HeadPosition *int32
+	// TailScore and TailRank are the logit and the filtered rank, from 1, with ties counted against it, of the tail as an answer of
+	// (head, relation, ?), HeadScore and HeadRank those of the head as one of (?, relation, tail).
+	TailScore float32
+	TailRank  int64
+	HeadScore float32
+	HeadRank  int64
 	// Hops is the number of hops from head to tail, -1 if it is unreached.
 	Hops int32
 }
@@ -144,7 +143,7 @@ func (Ranking) table() (name, version string)      { return "rankings", "1" }
 func (Prediction) table() (name, version string)   { return "predictions", PredictionsVersion }
 func (Answer) table() (name, version string)       { return "answers", AnswersVersion }
 func (Explanation) table() (name, version string)  { return "explanations", "1" }
-func (Fact) table() (name, version string)         { return "facts", "1" }
+func (Fact) table() (name, version string)         { return "facts", FactsVersion }
 func (Triple) table() (name, version string)       { return "triples", TriplesVersion }
 func (MessageCount) table() (name, version string) { return "messages", "1" }
 
@@ -161,6 +160,9 @@ func of[T Row]() Table {
 	name, version := row.table()
 	return Table{name, version}
 }
+
+// FactsVersion is the version of the columns of facts.
+const FactsVersion = "2"
 
 // TriplesVersion is the version of the columns of triples.
 const TriplesVersion = "2"

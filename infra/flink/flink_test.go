@@ -66,7 +66,7 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	s.flink(t, train, func() { s.kill(t, s.busy(t)) })
 	s.local(t, "score", "--split=test")
 	s.flink(t, []string{"score", "--split=test"}, nil)
-	facts := []string{"score", "--facts=" + s.relation(t), "--most=50", "--explain"} // a job for each graph that is queried, then to fit, and to list and explain
+	facts := []string{"score", "--facts=" + s.relation(t), "--most=50", "--explain"} // jobs to fit probabilities, to ask, to ask backward, and to list and explain
 	s.local(t, facts...)
 	s.flink(t, facts, nil)
 	if weights := s.ultra(t); weights != "" { // two jobs: the relation graph, and scores on it

@@ -99,21 +99,21 @@ func surroundings(s Sizes) int64 {
 	return perEdge*s.Edges + perPair*min(s.Relations*s.Relations, pairsPerEdge*s.Edges)
 }
 
-// Discover estimates a list of at most so many new facts of queries about so many relations, inverse ones included: what Ask
-// estimates, and what merges their answers.
-func Discover(s Sizes, c configuration.Configuration, topK, shardRows int, listed, relations, most int64) Estimate {
+// Discover estimates a list of at most so many new facts, of queries with lists of so many entities: what Ask estimates, and what merges their
+// answers.
+func Discover(s Sizes, c configuration.Configuration, topK, shardRows int, listed, most int64) Estimate {
 	const (
-		perCandidate = 112     // as it is scored, and as a record
-		sample       = 240_000 // observations
-		perFact      = 600     // of a list: merged, by name, as columns
+		perWanted = 160       // answer: with its result, as a fact and as a record; a query may be wanted of all entities
+		merge     = 256 << 16 // buffers of files
+		perEntry  = 160       // of the best of a range, while their number grows
+		perFact   = 600       // of a part of the list: by name, as columns
+		mostFacts = 1 << 17   // of a part
 	)
 	e := Ask(s, c, topK, shardRows, listed, true)
 	e.Task = "listing new facts of this graph"
 	e.Rows = append(e.Rows,
-		Row{"candidates", Shards * perCandidate * int64(shardRows)},
-		Row{"habits", 8*s.Edges + 4*relations*s.Relations},
-		Row{"sample", sample * 170 * runnerCopies},
-		Row{"list", perFact * most})
+		Row{"merged files", Shards * (perWanted*s.Entities + merge)},
+		Row{"list", perEntry*most + perFact*min(most, mostFacts)})
 	return e
 }
 

@@ -1,386 +1,213 @@
 package discovery
 
 import (
-	"errors"
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/externalsort"
 	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/graph"
+	"tagnet/model/ranking"
 )
 
-// TestCandidates checks that the answers of a query become facts in the right direction, that facts of the graph and unreached
-// answers are left out, and that shares are a softmax.
+// TestCandidates checks that the answers of a query are facts in the right direction, whether it lists them or is asked for them.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
-	held := func(f graph.Fact) (Held, bool) {
-		if f == (graph.Fact{Head: 4, Relation: 1, Tail: 9}) {
-			return Test, true
-		}
-		return 0, false
+	q := &answer.Ranked{
+		Query:   graph.Query{Source: 9, Relation: 3, Answer: graph.None},
+		Best:    []answer.Candidate{{Entity: 2, Score: 3, Rank: 4, Distance: 2}, {Entity: 4, Score: -2, Rank: 7, Distance: -1}},
+		Results: []answer.Result{{Answer: 5, Score: 1, Rank: ranking.Rank{Pessimistic: 8, Optimistic: 6}, Distance: 3}},
 	}
-	query := &answer.Ranked{Query: graph.Query{Source: 9, Relation: 3}, Best: []answer.Candidate{
-		{Entity: 2, Score: 3, Distance: 2}, {Entity: 4, Score: 2, Known: true, Distance: 1}, {Entity: 5, Score: 1, Known: true, Distance: 1}, {Entity: 6, Score: 0, Distance: -1},
-	}}
-	got := Listing{BaseRelations: 2, Held: held}.Candidates(nil, query)
-	share := func(score float64) float32 { return float32(score - math.Log(math.Exp(3)+math.Exp(2))) }
 	want := []Candidate{
-		{Fact: graph.Fact{Head: 2, Relation: 1, Tail: 9}, Inverse: true, Side: Side{3, share(3), 1}, Distance: 2},
-		{Fact: graph.Fact{Head: 4, Relation: 1, Tail: 9}, Inverse: true, Side: Side{2, share(2), 2}, Distance: 1, Held: Test},
+		{Fact: graph.Fact{Head: 2, Relation: 1, Tail: 9}, Inverse: true, Side: probability.Side{Score: 3, Rank: 4}, Hops: 2},
+		{Fact: graph.Fact{Head: 4, Relation: 1, Tail: 9}, Inverse: true, Side: probability.Side{Score: -2, Rank: 7}, Hops: -1},
+		{Fact: graph.Fact{Head: 5, Relation: 1, Tail: 9}, Inverse: true, Side: probability.Side{Score: 1, Rank: 8}, Hops: 3},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	got := append(Listed(q, 2), Asked(q, 2)...)
+	if d := diff.Diff(want, got); d != "" {
+		t.Error(d)
 	}
-	if all := (Listing{BaseRelations: 2, Held: held, Unreached: true}).Candidates(nil, query); len(all) != 3 || all[2].Head != 6 || all[2].Distance != -1 {
-		t.Errorf("with unreached ones: %+v", all)
+	if asked, other := got[0].Queries(2); asked != (externalsort.Row{9, 3, 2}) || other != (externalsort.Row{2, 1, 9}) {
+		t.Errorf("%+v is an answer of %v and %v", got[0], asked, other)
 	}
-	for _, c := range got {
-		if diff := cmp.Diff(c, candidateOf(c.Row())); diff != "" {
-			t.Error(diff)
+	q.Relation = 1
+	tail := Listed(q, 2)[0]
+	if d := diff.Diff(graph.Fact{Head: 9, Relation: 1, Tail: 2}, tail.Fact); d != "" || tail.Inverse {
+		t.Errorf("%+v\n%s", tail, d)
+	}
+	if asked, other := tail.Queries(2); asked != (externalsort.Row{9, 1, 2}) || other != (externalsort.Row{2, 3, 9}) {
+		t.Errorf("%+v is an answer of %v and %v", tail, asked, other)
+	}
+	for _, c := range append(got, tail) {
+		if d := diff.Diff(c, read(c.Row())); d != "" {
+			t.Error(d)
 		}
 	}
 }
 
-// TestJoin checks that the two answers that are one fact become one, in whatever files they were.
+// TestJoin checks that the two sides of a fact meet, that hops are those of the query for tails, and that a fact with one side is an error.
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	rows := []externalsort.Wide{}
-	for _, c := range []Candidate{
-		{Fact: graph.Fact{Head: 1, Relation: 0, Tail: 2}, Side: Side{Score: 5, Position: 1}, Distance: 1},
-		{Fact: graph.Fact{Head: 1, Relation: 0, Tail: 2}, Inverse: true, Side: Side{Score: 4, Position: 3}, Distance: 1},
-		{Fact: graph.Fact{Head: 1, Relation: 1, Tail: 2}, Inverse: true, Side: Side{Score: -1, Position: 2}, Distance: 1, Held: Valid},
-		{Fact: graph.Fact{Head: 3, Relation: 0, Tail: 0}, Side: Side{Score: 7, Position: 1}},
-	} {
-		rows = append(rows, c.Row())
+	loop, fact := graph.Fact{Head: 1, Tail: 1}, graph.Fact{Head: 1, Relation: 1, Tail: 2}
+	candidates := []Candidate{
+		{Fact: fact, Inverse: true, Side: probability.Side{Score: -1, Rank: 3}, Hops: -1},
+		{Fact: loop, Side: probability.Side{Score: 4, Rank: 1}},
+		{Fact: fact, Side: probability.Side{Score: 5, Rank: 2}, Hops: 2},
+		{Fact: loop, Inverse: true, Side: probability.Side{Score: 6, Rank: 9}},
 	}
-	slices.SortFunc(rows, externalsort.Wide.Compare)
-	var got []Fact
-	add, end := Join(func(f *Fact) error { got = append(got, *f); return nil })
+	join := func(candidates []Candidate) (got []probability.Observation, err error) {
+		var rows []externalsort.Wide
+		for _, c := range candidates {
+			rows = append(rows, c.Row())
+		}
+		slices.SortFunc(rows, externalsort.Wide.Compare)
+		add, end := Join(func(o *probability.Observation) error {
+			got = append(got, *o)
+			return nil
+		})
+		for _, r := range rows {
+			if err := add(r); err != nil {
+				return got, err
+			}
+		}
+		return got, end()
+	}
+	got, err := join(candidates)
+	want := []probability.Observation{
+		{Fact: loop, Tails: probability.Side{Score: 4, Rank: 1}, Heads: probability.Side{Score: 6, Rank: 9}},
+		{Fact: fact, Tails: probability.Side{Score: 5, Rank: 2}, Heads: probability.Side{Score: -1, Rank: 3}, Hops: 2},
+	}
+	if d := diff.Diff(want, got); d != "" || err != nil {
+		t.Errorf("error %v\n%s", err, d)
+	}
+	for missing := range candidates {
+		_, err := join(slices.Delete(slices.Clone(candidates), missing, missing+1))
+		if err == nil || !strings.Contains(err.Error(), "one side is missing") {
+			t.Errorf("without candidate %d: error %v", missing, err)
+		}
+	}
+}
+
+// TestLacking compares with sets of answers.
+func TestLacking(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	type tagged struct {
+		externalsort.Row
+		tag int
+	}
+	var rows []tagged
+	listed, wanted := map[externalsort.Row]bool{}, map[externalsort.Row]bool{}
+	for range 300 {
+		r := externalsort.Row{random.Int32N(6), random.Int32N(3), random.Int32N(20)}
+		if of := []map[externalsort.Row]bool{listed, wanted}[len(rows)%2]; !of[r] {
+			rows = append(rows, tagged{r, len(rows) % 2})
+			of[r] = true
+		}
+	}
+	slices.SortFunc(rows, func(a, b tagged) int { return cmp.Or(a.Compare(b.Row), cmp.Compare(a.tag, b.tag)) })
+	got := map[externalsort.Row]bool{}
+	var queries []graph.Query
+	add, end := Lacking(func(q graph.Query, answers []int32) error {
+		queries = append(queries, q)
+		for _, entity := range answers {
+			got[externalsort.Row{q.Source, q.Relation, entity}] = true
+		}
+		if len(answers) == 0 || !slices.IsSorted(answers) {
+			t.Errorf("%+v is asked for %v", q, answers)
+		}
+		return nil
+	})
 	for _, r := range rows {
-		if err := add(r); err != nil {
+		if err := add(r.Row, r.tag); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := end(); err != nil {
 		t.Fatal(err)
 	}
-	want := []Fact{
-		{Fact: graph.Fact{Head: 1, Relation: 0, Tail: 2}, Tails: Side{Score: 5, Position: 1}, Heads: Side{Score: 4, Position: 3}, Distance: 1},
-		{Fact: graph.Fact{Head: 1, Relation: 1, Tail: 2}, Heads: Side{Score: -1, Position: 2}, Distance: 1, Held: Valid},
-		{Fact: graph.Fact{Head: 3, Relation: 0, Tail: 0}, Tails: Side{Score: 7, Position: 1}},
+	for r := range listed {
+		delete(wanted, r)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	if d := diff.Diff(wanted, got); d != "" || len(wanted) < 20 {
+		t.Error(d)
+	}
+	if n := len(slices.Compact(slices.Clone(queries))); n != len(queries) {
+		t.Errorf("%d queries are asked twice", len(queries)-n)
 	}
 }
 
-// randomGraph returns a graph of random facts, with a relation 2 that leaves exactly the entities that relation 0 leaves.
-func randomGraph(t *testing.T) *graph.Graph {
-	t.Helper()
-	random := rand.New(rand.NewPCG(1, 2))
-	var facts []graph.Fact
-	for range 120 {
-		f := graph.Fact{Head: random.Int32N(40), Relation: random.Int32N(2), Tail: random.Int32N(40)}
-		facts = append(facts, f)
-		if f.Relation == 0 {
-			facts = append(facts, graph.Fact{Head: f.Head, Relation: 2, Tail: random.Int32N(40)})
+// someEntries returns random entries of many equal values.
+func someEntries(n int) []Entry {
+	random := rand.New(rand.NewPCG(3, 4))
+	number := func() float64 {
+		values := []float64{0, math.Copysign(0, -1), -1.5, 1.5, 1e-300, -1e-300, .25, 1, -7, 123456.789}
+		return values[random.IntN(len(values))]
+	}
+	entries := make([]Entry, n)
+	for i := range entries {
+		e := &entries[i]
+		e.Fact = graph.Fact{Head: random.Int32N(3), Relation: random.Int32N(2), Tail: int32(i)}
+		e.Tails = probability.Side{Score: float32(number()), Rank: 1 + random.Int64N(5)}
+		e.Heads = probability.Side{Score: float32(number()), Rank: 1 + random.Int64N(5)}
+		e.Hops = random.Int32N(4) - 1
+		e.LogOdds = number()
+		if e.Claimed = random.IntN(4) > 0; e.Claimed {
+			e.Probability = math.Abs(number())
 		}
 	}
-	g, err := graph.New(50, 3, facts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return entries
 }
 
-// TestHabits compares with naive Bayes over a table of all entities and relations.
-func TestHabits(t *testing.T) {
+// TestRecords checks that records sort as entries do, and that entries come back whole.
+func TestRecords(t *testing.T) {
 	t.Parallel()
-	g := randomGraph(t)
-	asked := []int32{0, 2, 4}
-	h := NewHabits(g, asked)
-	has := make([][]float64, g.Entities)
-	for o := range has {
-		has[o] = make([]float64, g.RelationCount())
-		for _, r := range g.Relations[g.Offsets[o]:g.Offsets[o+1]] {
-			has[o][g.Inverse(r)]++
+	entries := someEntries(300)
+	for i := range entries {
+		e := &entries[i]
+		if got := EntryOf(e.Record()); got != *e {
+			t.Fatalf("%+v, want %+v", got, *e)
 		}
-	}
-	for o := range int32(g.Entities) {
-		for _, q := range asked {
-			want := 0.0
-			for r := range int32(g.RelationCount()) {
-				if r == q {
-					continue
-				}
-				var both, ofQ, ofR float64
-				for _, row := range has {
-					inQ, inR := min(row[q], 1), min(row[r], 1)
-					both, ofQ, ofR = both+inQ*inR, ofQ+inQ, ofR+inR
-				}
-				rate := (ofR + .5) / float64(g.Entities+1)
-				with := min(max((both+2*rate)/(ofQ+2), 1e-4), 1-1e-4)
-				without := min(max((ofR-both+2*rate)/(float64(g.Entities)-ofQ+2), 1e-4), 1-1e-4)
-				if has[o][r] > 0 {
-					want += math.Log(with / without)
-				} else {
-					want += math.Log((1 - with) / (1 - without))
-				}
-			}
-			if got := h.LogOdds(o, q); !(math.Abs(got-want) <= 1e-5) {
-				t.Fatalf("entity %d, relation %d: %g, want %g", o, q, got, want)
-			}
-			of, all := h.Degrees(o, q)
-			sum := 0.0
-			for _, n := range has[o] {
-				sum += n
-			}
-			if float64(of) != has[o][q] || float64(all) != sum {
-				t.Fatalf("entity %d, relation %d: degrees %d, %d, want %g, %g", o, q, of, all, has[o][q], sum)
+		for j := range entries {
+			o := &entries[j]
+			if got, want := e.Record().Compare(o.Record()), e.Compare(o); got != want {
+				t.Fatalf("the record of %+v compares as %d with that of %+v, want %d", *e, got, *o, want)
 			}
 		}
 	}
 }
 
-// drawn returns observations whose log odds are -2 + x[0] - 2 x[7] + 1.5 for relation 1.
-func drawn(n int, seed uint64) []Observation {
-	random := rand.New(rand.NewPCG(seed, 3))
-	sample := make([]Observation, n)
-	for i := range sample {
-		o := Observation{Fact: graph.Fact{Head: int32(i), Relation: random.Int32N(2)}}
-		for f := range o.Features {
-			o.Features[f] = 3 + 2*random.NormFloat64()
-		}
-		z := -2 + (o.Features[0] - 3) - 2*(o.Features[7]-3) + 1.5*float64(o.Relation)
-		o.True = random.Float64() < 1/(1+math.Exp(-z))
-		sample[i] = o
-	}
-	return sample
-}
-
-// TestFitRecoversTheWeights fits to observations whose log odds are known, all of them and with a sample of the false ones.
-func TestFitRecoversTheWeights(t *testing.T) {
-	t.Parallel()
-	for _, rate := range []float64{1, .25} {
-		s := Sample{Rate: rate}
-		var sample []Observation
-		random := rand.New(rand.NewPCG(9, 9))
-		for _, o := range drawn(30_000, 4) {
-			if o.True || random.Float64() < rate {
-				sample = append(sample, o)
-			}
-		}
-		m, err := s.Fit(sample, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fresh := drawn(200, 8)
-		for i := range fresh {
-			o := fresh[i]
-			want := -2 + (o.Features[0] - 3) - 2*(o.Features[7]-3) + 1.5*float64(o.Relation)
-			if got := m.Weights.LogOdds(o.Relation, &o.Features); !(math.Abs(got-want) <= .2*max(3, math.Abs(want))) {
-				t.Errorf("rate %g: log odds %g, want %g", rate, got, want)
-			}
-		}
-	}
-}
-
-// TestFewTrueFacts fits where true facts are rare and easy to tell: a whole step of Newton's method would turn the order around.
-func TestFewTrueFacts(t *testing.T) {
-	t.Parallel()
-	for _, seed := range []uint64{1, 2, 3} {
-		random := rand.New(rand.NewPCG(seed, 5))
-		sample := make([]Observation, 6000)
-		for i := range sample {
-			o := Observation{Fact: graph.Fact{Head: int32(i)}, True: i < 21}
-			level := -8 + random.NormFloat64()
-			if o.True {
-				level = 2
-			}
-			for f := range o.Features {
-				o.Features[f] = level * float64(1+f%3)
-			}
-			sample[i] = o
-		}
-		m, err := Sample{Rate: 1}.Fit(slices.Clone(sample), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		least, most := math.MaxFloat64, -math.MaxFloat64
-		for i := range sample {
-			z := m.Weights.LogOdds(0, &sample[i].Features)
-			if sample[i].True {
-				least = min(least, z)
-			} else {
-				most = max(most, z)
-			}
-		}
-		if !(least > 0 && most < 0) {
-			t.Errorf("seed %d: log odds of true facts from %g, of false ones to %g", seed, least, most)
-		}
-	}
-}
-
-// TestOrderOfTheSample checks that the order in which workers draw a sample changes no bit of the weights.
-func TestOrderOfTheSample(t *testing.T) {
-	t.Parallel()
-	sample := drawn(500, 1)
-	want, err := Sample{Rate: 1}.Fit(slices.Clone(sample), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Reverse(sample)
-	got, err := Sample{Rate: 1}.Fit(sample, 2)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
-}
-
-func TestTooFewTrueFacts(t *testing.T) {
-	t.Parallel()
-	sample := drawn(100, 1)
-	for i := range sample {
-		sample[i].True = i < MinTrue-1
-	}
-	if _, err := (Sample{Rate: 1}).Fit(sample, 2); !errors.Is(err, ErrTooFew) {
-		t.Errorf("error %v", err)
-	}
-}
-
-// TestCurve checks that probabilities hold for facts whose log odds are misleading, and do not fall.
-func TestCurve(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(7, 7))
-	truth := func(z float64) float64 { return .9 / (1 + math.Exp(-3*(z-1))) }
-	draw := func() (z float64, isTrue bool) {
-		z = 4 * random.NormFloat64()
-		return z, random.Float64() < truth(z)
-	}
-	var one, two Histogram
-	for i := range 200_000 {
-		if z, isTrue := draw(); i%3 == 0 {
-			one.Add(z, isTrue)
-		} else {
-			two.Add(z, isTrue)
-		}
-	}
-	one.Merge(&two)
-	c := one.Curve()
-	before := 0.0
-	for z := -50.0; z < 50; z += .01 {
-		p := c.Probability(z)
-		if !(p >= before && p > 0 && p < 1) {
-			t.Fatalf("log odds %g: probability %g after %g", z, p, before)
-		}
-		if before = p; !(math.Abs(p-truth(z)) <= .06) {
-			t.Errorf("log odds %g: probability %g, want %g", z, p, truth(z))
-		}
-	}
-	facts, isTrue := int64(0), int64(0)
-	for _, b := range c {
-		facts, isTrue = facts+b.Facts, isTrue+b.True
-	}
-	if wantFacts, wantTrue := one.Total(); facts != wantFacts || isTrue != wantTrue {
-		t.Errorf("%d facts, %d true, want %d, %d", facts, isTrue, wantFacts, wantTrue)
-	}
-}
-
-// TestFewFactsAtTheTop checks that a few facts that stand out do not get the share of all others.
-func TestFewFactsAtTheTop(t *testing.T) {
-	t.Parallel()
-	var h Histogram
-	for i := range 6000 {
-		h.Add(-12, false)
-		if i < 20 {
-			h.Add(2, true)
-			h.Add(2.5, false)
-		}
-		if i < 100 {
-			h.Add(-9-float64(i)/100, i%50 == 0)
-		}
-	}
-	c := h.Curve()
-	if top := c[len(c)-1]; top.Facts != 50 || top.True != 21 {
-		t.Errorf("the highest block is %+v, want 21 of 50: %+v", top, c)
-	}
-	if p := c.Probability(-12); !(p < .001) {
-		t.Errorf("the lowest facts have probability %g", p)
-	}
-}
-
-// TestMissing checks that presuming twice as many missing facts doubles the odds.
-func TestMissing(t *testing.T) {
-	t.Parallel()
-	m := &Model{Missing: .1, Curve: Curve{{From: -math.MaxFloat64, True: 19, Facts: 99}}}
-	odds := func(p float64) float64 { return p / (1 - p) }
-	if p, q := m.Probability(0, 0), m.Probability(0, .2); p != m.Probability(0, .1) || !(math.Abs(odds(q)-2*odds(p)) <= 1e-12) {
-		t.Errorf("%g and %g", p, q)
-	}
-}
-
-// TestCut checks where lists end.
-func TestCut(t *testing.T) {
-	t.Parallel()
-	var h Histogram
-	for z, isTrue := range map[float64]bool{5: true, 4: false, 3: false, 2: true, 1: false} {
-		h.Add(z, isTrue)
-	}
-	all := func(float64) bool { return true }
-	for most, want := range map[int64]float64{1: 4, 2: 3, 3: 1, 9: 1} {
-		if got := h.Cut(most, all); got != want {
-			t.Errorf("%d facts: from %g, want %g", most, got, want)
-		}
-	}
-	if got := h.Cut(9, func(z float64) bool { return z > 2.5 }); got != 3 {
-		t.Errorf("from %g, want 3", got)
-	}
-	if got := h.First(2); got != 4 {
-		t.Errorf("the first two: from %g, want 4", got)
-	}
-	if facts, isTrue := h.From(2); facts != 4 || isTrue != 2 {
-		t.Errorf("%d facts, %d true", facts, isTrue)
-	}
-}
-
-// TestBest checks that merged lists have the best facts, in the same order in whatever parts they came.
+// TestBest checks that the first entries of a list are kept, in whatever order they come, and that the list is ordered by probability, log odds, the
+// lower score and the fact.
 func TestBest(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 1))
-	var all []Ranked
-	for i := range int32(500) {
-		all = append(all, Ranked{Fact: Fact{Fact: graph.Fact{Head: i}}, Score: float64(random.IntN(60))})
-	}
-	want := slices.Clone(all)
-	slices.SortFunc(want, func(a, b Ranked) int { return a.before(&b) })
-	for range 5 {
-		parts := [3]Best{{Most: 100}, {Most: 100}, {Most: 100}}
-		for _, i := range random.Perm(len(all)) {
-			parts[random.IntN(3)].Add(all[i])
-		}
-		sum := Best{Most: 100}
-		for i := range parts {
-			for _, r := range parts[i].Facts {
-				sum.Add(r)
+	entries := someEntries(300)
+	want := slices.Clone(entries)
+	slices.SortStableFunc(want, func(a, b Entry) int {
+		p := func(e Entry) float64 {
+			if e.Claimed {
+				return e.Probability
 			}
+			return -1
 		}
-		if diff := cmp.Diff(want[:100], sum.Sorted()); diff != "" {
-			t.Fatal(diff)
+		lower := func(e Entry) float32 { return min(e.Tails.Score, e.Heads.Score) }
+		return cmp.Or(cmp.Compare(p(b), p(a)), cmp.Compare(b.LogOdds, a.LogOdds), cmp.Compare(lower(b), lower(a)), a.Fact.Compare(b.Fact))
+	})
+	for _, most := range []int{0, 1, 17, 300, 400} {
+		best := Best{Most: most}
+		for _, e := range entries {
+			best.Add(e)
 		}
-	}
-}
-
-// TestLower checks that facts which both queries list come before those that one lists.
-func TestLower(t *testing.T) {
-	t.Parallel()
-	both := Fact{Tails: Side{Score: -50, Position: 9}, Heads: Side{Score: 3, Position: 1}}
-	one := Fact{Tails: Side{Score: 70, Position: 1}}
-	worse := Fact{Heads: Side{Score: 1, Position: 1}}
-	if !(both.Lower() >= one.Lower() && one.Lower() > worse.Lower()) {
-		t.Errorf("%g, %g, %g", both.Lower(), one.Lower(), worse.Lower())
+		best.Sort()
+		if !slices.Equal(best.Entries, want[:min(most, 300)]) {
+			t.Errorf("with %d at most: %+v", most, best.Entries)
+		}
 	}
 }

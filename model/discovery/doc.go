@@ -1,17 +1,16 @@
-// Package discovery makes one list of new facts out of the answers to many queries. Each fact (h, r, t) belongs to two queries:
-// as an answer of (h, r, ?) and as one of (t, ~r, ?). The two answers become one Fact, its probability is that of being a fact
-// that the graph lacks, among all facts that could be listed, and the list is the best ones of all sources.
+// Package discovery makes one list of new facts out of the answers to many queries. Each fact (h, r, t) belongs to two queries: as an answer
+// of (h, r, ?) and as one of (t, ~r, ?). One that is among the best answers of one of both is a Candidate. The query that does not list it is
+// asked, too, so that the list has an Observation of each fact, which package probability judges. The list is the surest ones of all
+// relations.
 //
-// A probability of package calibration means something else: it presumes that the query has an answer, since it is
-// fitted to queries that are made from facts. Most pairs of an entity and a relation have none. A Model therefore looks at
-// both scores and at what the graph knows about the two entities (Features), is fitted by logistic regression to
-// everything that was listed (Fit), with the facts of the validation split as the true ones, and its scores become
-// probabilities by a monotone Curve (pool adjacent violators: Ayer, Brunk, Ewing, Reid and Silverman, 1955).
+// No step holds all candidates. They lie in spill files, and external sorts bring together what belongs together: the rows of a query
+// (Lacking), the two sides of a fact (Join), the entries of a list in its order.
 //
-// Habits are what makes most of the difference: whether an entity has a relation at all, estimated from the other relations
-// around it (naive Bayes). On Family the share of true ones among the first 2,783 facts is .66 by the score of the head
-// query, .76 by the smaller of both scores, .92 by the Model.
+// For example, (a, r, ?) lists b and c, and (b, ~r, ?) lists a. The queries and their answers are, sorted, with what each answer is wanted
+// from where the other query lists it:
 //
-// If the facts that are missing are like those of the validation split, and as many in proportion to the graph, a fact
-// with probability p is one of them with probability p. Model.WithMissing presumes another number.
+//	(a, r, b)  listed, wanted       (a, r, c)  listed
+//	(b, ~r, a) listed, wanted       (c, ~r, a) wanted
+//
+// Only (c, ~r, ?) has to be asked, for a. Then (a, r, b) and (a, r, c) are complete.
 package discovery

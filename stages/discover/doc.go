@@ -1,11 +1,13 @@
 // Package discover is the stage that makes one list of new facts of all entities (model/discovery). Three transforms follow each
 // other, each in a pipeline of its own:
 //
-//   - Candidates scores queries in both directions. A worker writes the listed answers of its shard, sorted as facts and cut by
-//     ranges of heads, to a spill file; an index of all spill files is the last file.
-//   - Fit merges the spill files of a range, so that the two answers that are one fact meet, draws a sample for the regression,
-//     and merges them again for the curve of probabilities. The spill files are those of a graph that has validation facts.
-//   - List merges them twice: to find where the list ends, and to collect it.
+//   - Candidates scores queries, in one direction or both. A worker writes the best new answers of its shard to spill files: as facts, and
+//     as answers of queries, listed ones and those wanted of other queries. An index of all spill files is the last file.
+//   - Backward merges the answers, so that those which a query lists meet those which are wanted of it, and asks what is missing.
+//     Its answers are facts in spill files, too.
+//   - List merges the facts, so that the two sides of each meet, judges them, and lists the surest.
 //
-// Memory holds a shard of answers, the sample, and the list; disk holds 32 bytes for each answer that is listed.
+// Records are divided by an entity: facts by their head, answers by the source of their query. Each of Ranges ranges is a task, whatever the
+// number of workers. Memory holds a shard of answers, the best facts of a range, and a part of the list; disk holds
+// discovery.CandidateBytes for each candidate of a query.
 package discover

@@ -10,9 +10,11 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/discovery"
 	"tagnet/model/evaluation"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/workload"
+	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -41,25 +43,35 @@ type factRange struct {
 type cutListFn struct{ Params ListParams }
 
 // ProcessElement writes the list, and emits its ranges.
-func (f *cutListFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func([]byte)) error {
-	queries, err := f.Params.write(ctx, elements)
+func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Selected) bool, emit func([]byte)) error {
+	loaded, err := graph.Load(ctx, f.Params.Model.Graph, f.Params.Model.Without...)
 	if err != nil {
 		return err
 	}
-	parts := Explained(int64(len(queries)), f.Params.Model.Paths)
-	for part := range parts {
-		from, to := part*int64(len(queries))/parts, (part+1)*int64(len(queries))/parts
-		var element bytes.Buffer
-		err := binary.Write(&element, binary.LittleEndian, factRange{int32(part), int32(parts), from})
-		if err == nil {
-			err = binary.Write(&element, binary.LittleEndian, queries[from:to])
+	base := int32(len(loaded.Relations))
+	number := int64(0)
+	var queries []modelgraph.Query // of what is not emitted
+	return f.Params.write(ctx, selected, func(from, listed int64, entries []discovery.Entry) error {
+		for i := range entries {
+			tail, _ := entries[i].Fact.Queries(base)
+			queries = append(queries, tail)
 		}
-		if err != nil {
-			return err
+		of := Explained(listed, f.Params.Model.Paths)
+		for ; number < of && (number+1)*listed/of <= from+int64(len(entries)); number++ {
+			before, n := number*listed/of, (number+1)*listed/of-number*listed/of
+			var element bytes.Buffer
+			err := binary.Write(&element, binary.LittleEndian, factRange{int32(number), int32(of), before})
+			if err == nil {
+				err = binary.Write(&element, binary.LittleEndian, queries[:n])
+			}
+			if err != nil {
+				return err
+			}
+			emit(element.Bytes())
+			queries = queries[n:]
 		}
-		emit(element.Bytes())
-	}
-	return nil
+		return nil
+	})
 }
 
 // Explained returns in how many parts so many facts are explained, by so many paths each.

@@ -44,9 +44,10 @@ type Params struct {
 	Without []string `json:",omitempty"`
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
-	// Best is the number of candidates that are kept for each query, Known what becomes of known ones among them; see
-	// ranking.Selection. Candidates is the URL of a tables.Lists whose candidates are the only ones; "" allows all.
+	// Best is the number of candidates that are kept for each query, with their ranks if Ranks is set, Known what becomes of known ones among
+	// them; see ranking.Selection. Candidates is the URL of a tables.Lists whose candidates are the only ones; "" allows all.
 	Best       int
+	Ranks      bool
 	Known      ranking.Known
 	Candidates string
 	// WithKnown is set if known answers are listed, too, beside Best new ones of a user's question; see answer.Asking.
@@ -162,7 +163,7 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	}
 	lasting := p
 	lasting.Announce = "" // of one pipeline alone, as is what is wanted of the model
-	lasting.Best, lasting.Known, lasting.Candidates, lasting.Paths, lasting.Walks = 0, 0, "", 0, false
+	lasting.Best, lasting.Ranks, lasting.Known, lasting.Candidates, lasting.Paths, lasting.Walks = 0, false, 0, "", 0, false
 	lasting.WithKnown, lasting.Probabilities = false, Probabilities{}
 	v := version{fmt.Sprint(lasting), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
 	return worker.Load(worker.Key{Kind: "model"}, v, func() (*answer.Model, error) {
@@ -208,7 +209,7 @@ func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, er
 
 // selection returns which candidates are kept. The process reads their list once.
 func (p Params) selection(ctx context.Context, m *answer.Model) (ranking.Selection, error) {
-	list := ranking.Selection{K: p.Best, Known: p.Known}
+	list := ranking.Selection{K: p.Best, Known: p.Known, Ranks: p.Ranks}
 	if p.Candidates == "" {
 		return list, nil
 	}

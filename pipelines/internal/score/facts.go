@@ -9,20 +9,21 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/lock"
 	"tagnet/formats/metrics"
+	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
+	"tagnet/model/device"
 	"tagnet/model/discovery"
 	"tagnet/model/ranking"
 	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/discover"
-	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -32,17 +33,15 @@ type factsFlags struct {
 	facts     string
 	most      int
 	threshold float64
-	unreached bool
 }
 
-// mostFacts is the most facts of a list, which memory holds.
+// mostFacts is the most facts of a list.
 const mostFacts = 10_000_000
 
 func (f *factsFlags) register(set *flag.FlagSet) {
-	set.StringVar(&f.facts, "facts", "", "`R,S|all`: list the new facts of these relations instead: both directions are queried for all --sources and --candidates, each fact is listed once, the most probable first")
+	set.StringVar(&f.facts, "facts", "", "`R,S|all`: list the new facts of these relations instead, the most probable first: the best answers of all --sources, of all --candidates, or without lists in both directions")
 	set.IntVar(&f.most, "most", 10_000, "facts that --facts lists at most, 1 or more")
 	set.Float64Var(&f.threshold, "threshold", 0, "lowest `probability` of a fact that --facts lists; 0 or more, less than 1")
-	set.BoolVar(&f.unreached, "unreached", false, "let --facts list facts between entities that no path connects, too")
 }
 
 // check checks the flags of --facts, and that the others go with them.
@@ -50,7 +49,7 @@ func (f *factsFlags) check(all *flags, e *command.Environment) error {
 	if f.facts == "" {
 		var err error
 		e.Flags.Visit(func(given *flag.Flag) {
-			if slices.Contains([]string{"most", "threshold", "unreached"}, given.Name) {
+			if slices.Contains([]string{"most", "threshold"}, given.Name) {
 				err = command.Usage("--%s needs --facts", given.Name)
 			}
 		})
@@ -73,27 +72,31 @@ type recordedFacts struct {
 	Facts     string  `json:"facts"`
 	Most      int     `json:"most"`
 	Threshold float64 `json:"threshold,omitempty"`
-	Unreached bool    `json:"unreached,omitempty"`
+	// Table is the version of the table's columns.
+	Table string `json:"facts_version"`
 }
 
-// pass is a set of queries whose answers are candidates for the list, or for the model of probabilities.
+// pass is a set of queries in one direction or both, whose best answers are candidates for the list.
 type pass struct {
-	name, split string
-	relations   []int32
-	lists       tables.Lists
-	edges       *relationgraph.Table
-	queries     int64
+	name      string
+	relations []int32
+	lists     tables.Lists
+	queries   int64
 }
+
+// backwardName names what is asked of the candidates of all passes.
+const backwardName = "backward"
 
 // discovering is one run of the command that lists new facts.
 type discovering struct {
 	*scoring
 	relations []int32
 	passes    []pass
-	// fitted is the split whose graph has the validation facts that probabilities are fitted to, or "".
-	fitted   string
+	// backward is the most queries that are asked backward.
+	backward int64
 	recorded recordedFacts
 	folder   string
+	judged   score.Probabilities
 }
 
 // discover lists the new facts of --facts.
@@ -126,10 +129,9 @@ func (a *scoring) discover(ctx context.Context) error {
 
 // read reads the relations and the lists, and decides on the queries.
 func (d *discovering) read(ctx context.Context) error {
-	view := d.view
-	r := d.scoring.recorded()
-	r.TopK, r.Missing = d.best, d.missing
-	d.recorded = recordedFacts{recorded: r, Most: d.most, Threshold: d.threshold, Unreached: d.unreached}
+	r, view := d.scoring.recorded(), d.view
+	r.TopK = d.best
+	d.recorded = recordedFacts{recorded: r, Most: d.most, Threshold: d.threshold, Table: parquet.FactsVersion}
 	heads, record, err := d.list(ctx, "sources", d.sources, view)
 	if err != nil {
 		return err
@@ -151,13 +153,10 @@ func (d *discovering) read(ctx context.Context) error {
 		}
 	}
 	d.relations, d.recorded.Facts = ids, record
-	d.ask(heads, tails)
-	if err := d.chooseFitted(ctx); err != nil {
+	if err := d.findProbabilities(ctx); err != nil {
 		return err
 	}
-	if d.fitted == "" && d.threshold != 0 {
-		return command.Usage("--threshold is about probabilities, but these relations have fewer than %d validation facts to fit them to: leave them out, or preprocess with more, as --split 90,5,5 does of one file", discovery.MinTrue)
-	}
+	d.ask(heads, tails, int64(view.Graph.Entities))
 	name := d.output
 	if name == "" {
 		name = d.derivedName("facts", d.facts)
@@ -166,92 +165,55 @@ func (d *discovering) read(ctx context.Context) error {
 	return nil
 }
 
-// ask makes the passes that ask for the facts between two lists of entities; nil is all.
-func (d *discovering) ask(heads, tails []int32) {
+// ask makes the passes that ask for the facts between two lists of entities, of which nil is all, in a graph of so many. Where there is one list, its
+// entities are asked; else both directions, so that neither side lacks its best facts where it has far more entities than the other.
+func (d *discovering) ask(heads, tails []int32, entities int64) {
 	inverse := make([]int32, len(d.relations))
 	for i, r := range d.relations {
 		inverse[i] = r + int32(len(d.loaded.Relations))
 	}
-	if heads == nil && tails == nil {
-		d.passes = []pass{{name: "candidates", relations: slices.Concat(d.relations, inverse)}}
-	} else {
-		d.passes = []pass{
-			{name: "tails", relations: d.relations, lists: tables.Lists{Sources: heads, Candidates: tails}},
-			{name: "heads", relations: inverse, lists: tables.Lists{Sources: tails, Candidates: heads}},
+	count := func(list []int32) int64 {
+		if list == nil {
+			return entities
 		}
+		return int64(len(list))
+	}
+	if heads == nil && tails == nil {
+		d.passes = []pass{{name: "both", relations: slices.Concat(d.relations, inverse)}}
+	}
+	if heads != nil {
+		d.passes = append(d.passes, pass{name: "tails", relations: d.relations, lists: tables.Lists{Sources: heads, Candidates: tails}})
+	}
+	if tails != nil {
+		d.passes = append(d.passes, pass{name: "heads", relations: inverse, lists: tables.Lists{Sources: tails, Candidates: heads}})
 	}
 	for i := range d.passes {
 		p := &d.passes[i]
-		p.split, p.edges = d.about(), d.edges
-		sources := len(d.view.Entities)
-		if p.lists.Sources != nil {
-			sources = len(p.lists.Sources)
-		}
-		p.queries = int64(sources) * int64(len(p.relations))
+		p.queries = count(p.lists.Sources) * int64(len(p.relations))
 		d.distinct += p.queries
+		answers := count(p.lists.Candidates)
+		d.backward += min(answers*int64(len(p.relations)), p.queries*min(answers, int64(d.best)))
 	}
-	d.e.Say("queries: %s (relations: %s, in both directions)", progress.Count(d.distinct), progress.Count(int64(len(d.relations))))
-}
-
-// chooseFitted decides what probabilities are fitted to: the validation facts of the graph of the list, or else those of
-// the training graph, which then has queries too.
-func (d *discovering) chooseFitted(ctx context.Context) error {
-	for _, split := range []string{d.about(), "valid"} {
-		held, _, err := discovery.Counts(ctx, d.loaded, split, d.relations)
-		if err != nil {
-			return err
-		}
-		if held < discovery.MinTrue {
-			continue
-		}
-		d.fitted = split
-		if d.loaded.Of(split) == d.view {
-			d.fitted = d.about()
-			return nil
-		}
-		fit := pass{name: "fit", split: split, relations: slices.Concat(d.relations, nil), edges: d.edges}
-		for _, r := range d.relations {
-			fit.relations = append(fit.relations, r+int32(len(d.loaded.Relations)))
-		}
-		fit.queries = int64(len(d.loaded.Of(split).Entities)) * int64(len(fit.relations))
-		d.distinct += fit.queries
-		d.e.Say("queries to fit probabilities to, on the training graph: %s", progress.Count(fit.queries))
-		if d.edges != nil {
-			fit.edges, err = relationgraph.Open(ctx, d.e, d.model.Configuration, d.loaded, d.inputs, split, d.memory)
-		}
-		d.passes = append(d.passes, fit)
-		return err
-	}
-	return nil
+	d.e.Say("queries: %s, and backward at most %s (relations: %s)", progress.Count(d.distinct), progress.Count(d.backward), progress.Count(int64(len(d.relations))))
 }
 
 // divide plans the memory and the time.
 func (d *discovering) divide(ctx context.Context) error {
-	for i, p := range d.passes {
-		sizes, err := graph.SizesOf(ctx, d.loaded, p.split)
-		if err != nil {
-			return err
-		}
-		if sizes.RelationEdges, err = p.edges.Edges(ctx); err != nil {
-			return err
-		}
-		sizes.Queries = p.queries
-		c := d.model.Configuration
-		seconds, bound := d.e.Workspace.ScoreSeconds(ctx, sizes, c, p.split, p.queries)
-		d.cost.Seconds, d.cost.AtMost = d.cost.Seconds+seconds, d.cost.AtMost || bound
-		estimate := budget.Discover(sizes, c, d.best, workload.MaxRows, int64(len(p.lists.Sources)+len(p.lists.Candidates)), int64(len(p.relations)), int64(d.most))
-		if i == 0 { // the graph of the list, whose facts are explained
-			estimate = d.divideExplanations(ctx, sizes, estimate)
-		}
-		plan, err := d.e.Plan(estimate, d.memory, d.threads)
-		if err != nil {
-			return err
-		}
-		if d.plan.MaxThreads == 0 || plan.MaxThreads < d.plan.MaxThreads {
-			d.plan = plan
-		}
+	sizes, err := d.sizes(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
+	sizes.Queries, sizes.OnDevice = d.distinct+d.backward, d.device.Mode == device.CUDA
+	c := d.model.Configuration
+	d.cost.Seconds, _ = d.e.Workspace.ScoreSeconds(ctx, sizes, c, d.about(), sizes.Queries)
+	d.cost.Seconds, d.cost.AtMost = d.cost.Seconds+d.fit.Seconds(), true
+	listed := int64(0)
+	for _, p := range d.passes {
+		listed += int64(len(p.lists.Sources) + len(p.lists.Candidates))
+	}
+	estimate := budget.Discover(sizes, c, d.best, workload.MaxRows, listed, int64(d.most))
+	d.plan, err = d.e.Plan(d.divideExplanations(ctx, sizes, estimate), d.memory, d.threads)
+	return err
 }
 
 // stage returns the stage of the list.
@@ -262,42 +224,36 @@ func (d *discovering) stage(context.Context) workspace.Stage {
 		Inputs: d.inputs, Vocabulary: d.loaded.Vocabulary, Command: d.e.Again(),
 		Outputs: append([]string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"}, d.explanationOutputs()...),
 	}
-	s.Ready = d.e.Ready(command.Work{
+	s.Ready = d.fit.Ready(d.edges.Ready(d.e.Ready(command.Work{
 		Jobs: d.jobs, Memory: d.memory, Count: d.distinct, Unit: "queries", Loads: d.loads(), Cost: d.cost,
-	})
-	for _, p := range d.passes {
-		s.Ready = p.edges.Ready(s.Ready)
-	}
+	})))
 	return s
 }
 
 // jobs returns the pipelines of a list, in their order.
 func (d *discovering) jobs() ([]*beam.Pipeline, error) {
-	var jobs []*beam.Pipeline
+	jobs, err := d.edges.Jobs()
+	if err != nil {
+		return nil, err
+	}
+	jobs = append(jobs, d.fit.Jobs()...)
 	for _, p := range d.passes {
-		before, err := p.edges.Jobs()
-		if err != nil {
-			return nil, err
-		}
-		jobs = append(append(jobs, before...), BuildCandidates(d.candidatesParams(p, lock.Lock{}, "")))
+		jobs = append(jobs, BuildCandidates(d.candidatesParams(p, lock.Lock{}, "")))
 	}
-	if d.fitted != "" {
-		jobs = append(jobs, BuildFit(d.fitParams(lock.Lock{})))
-	}
-	return append(jobs, BuildList(d.listParams(lock.Lock{}))), nil
+	return append(jobs, BuildBackward(d.backwardParams(lock.Lock{}, "")), BuildList(d.listParams(lock.Lock{}))), nil
 }
 
 // BuildCandidates returns the Beam pipeline that scores queries and writes candidates.
-func BuildCandidates(p discover.Params) *beam.Pipeline {
+func BuildCandidates(p discover.CandidatesParams) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
 	discover.Candidates(scope, p)
 	return pipeline
 }
 
-// BuildFit returns the Beam pipeline that fits the model of probabilities.
-func BuildFit(p discover.MergeParams) *beam.Pipeline {
+// BuildBackward returns the Beam pipeline that asks candidates backward.
+func BuildBackward(p discover.BackwardParams) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
-	discover.Fit(scope, p)
+	discover.Backward(scope, p)
 	return pipeline
 }
 
@@ -310,33 +266,37 @@ func BuildList(p discover.ListParams) *beam.Pipeline {
 
 // loads returns what the steps work on.
 func (d *discovering) loads() []command.Load {
-	var loads []command.Load
+	loads := slices.Concat(d.edges.Loads(), d.fit.Loads())
+	work := workload.Work(d.model.Configuration, d.view.Graph)
 	candidates := int64(0)
 	for _, p := range d.passes {
-		rows := p.queries * int64(1+d.best)
+		rows := p.queries * int64(d.best)
 		candidates += rows
-		work := workload.Work(d.model.Configuration, d.loaded.Of(p.split).Graph)
 		loads = append(loads, command.Load{
 			Step: "discover.candidates", Elements: p.queries, Unit: "queries", Parts: workload.Count(p.queries, rows, work), Bytes: discovery.CandidateBytes * rows,
 		})
 	}
-	loads = append(loads, command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates", Parts: discover.Ranges})
+	loads = append(loads,
+		command.Load{Step: "discover.backward", Elements: d.backward, Unit: "queries backward, at most", Parts: discover.Ranges, Bytes: externalsort.WideBytes * candidates},
+		command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates, at most", Parts: discover.Ranges})
 	return append(loads, d.explanationLoads("discover.explain", discover.Explained(int64(d.most), d.kept()))...)
 }
 
+// place returns where the spill files are, until there is a list.
+func (d *discovering) place(held lock.Lock) discover.Place {
+	return discover.Place{Folder: storage.Join(d.e.Workspace.Path(d.folder), "candidates"), Lock: held}
+}
+
 // candidatesParams returns the parameters of a pass.
-func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) discover.Params {
-	w := d.e.Workspace
-	view := d.loaded.Of(p.split)
-	out := discover.Params{
+func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) discover.CandidatesParams {
+	out := discover.CandidatesParams{
 		Queries: workload.Params{
-			Graph: w.Graph(), Without: d.loaded.Unknown, Split: p.split, Best: d.best, Work: workload.Work(d.model.Configuration, view.Graph),
-			Ask: workload.Ask{Relations: p.relations},
+			Graph: d.e.Workspace.Graph(), Without: d.loaded.Unknown, Split: d.about(), Best: d.best, Ask: workload.Ask{Relations: p.relations},
+			Work: workload.Work(d.model.Configuration, d.view.Graph),
 		},
-		Model:  d.modelParams(p),
-		Folder: w.Path(d.folder), Name: p.name, Lock: held, Unreached: d.unreached,
+		Model: d.modelParams(announce), Place: d.place(held), Name: p.name,
 	}
-	out.Model.Announce = announce
+	out.Model.Best, out.Model.Known, out.Model.Ranks = d.best, ranking.LeftOut, true
 	if p.lists.Sources != nil {
 		out.Queries.Ask.Lists = d.listsURL(p)
 	}
@@ -346,46 +306,39 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 	return out
 }
 
-// modelParams returns the parameters of the model of a pass.
-func (d *discovering) modelParams(p pass) score.Params {
+// backwardParams returns the parameters of what is asked of the candidates of all passes.
+func (d *discovering) backwardParams(held lock.Lock, announce string) discover.BackwardParams {
+	return discover.BackwardParams{Model: d.modelParams(announce), Place: d.place(held), Of: d.passNames(), Name: backwardName}
+}
+
+func (d *discovering) passNames() (names []string) {
+	for _, p := range d.passes {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// modelParams returns the parameters of the model.
+func (d *discovering) modelParams(announce string) score.Params {
 	return score.Params{
-		Graph: d.e.Workspace.Graph(), Without: d.loaded.Unknown, Split: p.split, Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
-		Best: d.best, Known: ranking.Beside, Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB,
-		Kernel: d.e.Variant(d.kernel), Device: d.device, RelationGraph: p.edges.URL(), Reach: d.model.Configuration.Reach,
+		Graph: d.e.Workspace.Graph(), Without: d.loaded.Unknown, Split: d.about(), Checkpoints: string(d.model.Folder), Checkpoint: d.model.Record.Name(),
+		Threads: d.threads, MostThreads: d.plan.MaxThreads, Memory: d.memory * budget.MiB, Kernel: d.e.Variant(d.kernel), Device: d.device,
+		Announce: announce, RelationGraph: d.edges.URL(), Reach: d.model.Configuration.Reach,
 	}
 }
 
 // listsURL returns the URL of the lists of a pass.
 func (d *discovering) listsURL(p pass) string {
-	return storage.Join(d.e.Workspace.Path(d.folder), p.name+"-"+listsFile)
-}
-
-// fitParams returns the parameters of the pipeline that fits.
-func (d *discovering) fitParams(held lock.Lock) discover.MergeParams {
-	w := d.e.Workspace
-	p := discover.MergeParams{Graph: w.Graph(), Without: d.loaded.Unknown, Split: d.fitted, Folder: w.Path(d.folder), Relations: d.relations, Lock: held}
-	for _, pass := range d.passes {
-		if pass.split == d.fitted {
-			p.Indexes = append(p.Indexes, pass.name)
-		}
-	}
-	return p
+	return storage.Join(d.place(lock.Lock{}).Folder, p.name+"-"+listsFile)
 }
 
 // listParams returns the parameters of the pipeline that lists.
 func (d *discovering) listParams(held lock.Lock) discover.ListParams {
-	w := d.e.Workspace
 	p := discover.ListParams{
-		MergeParams: discover.MergeParams{Graph: w.Graph(), Without: d.loaded.Unknown, Split: d.about(), Folder: w.Path(d.folder), Relations: d.relations, Lock: held},
-		Checkpoint:  d.model.Record.Name(), TopK: d.best, Most: d.most, Least: d.threshold, Missing: d.missing,
-		Model: d.modelParams(d.passes[0]),
+		Place: d.place(held), Of: append(d.passNames(), backwardName), Backward: backwardName, Folder: d.e.Workspace.Path(d.folder), Lock: held,
+		TopK: d.best, Most: d.most, Least: d.threshold, Model: d.modelParams(""),
 	}
-	p.Model.Paths, p.Model.Walks = d.kept(), d.walks
-	for _, pass := range d.passes {
-		if pass.split == d.about() {
-			p.Indexes = append(p.Indexes, pass.name)
-		}
-	}
+	p.Model.Probabilities, p.Model.Paths, p.Model.Walks = d.judged, d.kept(), d.walks
 	return p
 }
 
@@ -395,6 +348,12 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 	if err := d.writeWeights(ctx, stage.Lock()); err != nil {
 		return err
 	}
+	if err := d.edges.Make(ctx); err != nil {
+		return err
+	}
+	if err := d.makeProbabilities(ctx, stage); err != nil {
+		return err
+	}
 	defer budget.Limit(d.memory * budget.MiB)()
 	for _, p := range d.passes {
 		if p.lists.Sources != nil || p.lists.Candidates != nil {
@@ -402,72 +361,77 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 				return err
 			}
 		}
-		if err := p.edges.Make(ctx); err != nil {
-			return err
-		}
-		if err := d.scorePass(ctx, p, stage.Lock()); err != nil {
+		err := d.score(ctx, "scoring", p.queries, func(announce string) *beam.Pipeline {
+			return BuildCandidates(d.candidatesParams(p, stage.Lock(), announce))
+		})
+		if err != nil {
 			return err
 		}
 	}
-	worker.Forget("model") // memory need not hold what scored
+	lacking, err := d.place(stage.Lock()).Wanted(ctx, d.passNames())
+	if err != nil {
+		return err
+	}
+	err = d.score(ctx, "asking backward", lacking, func(announce string) *beam.Pipeline {
+		return BuildBackward(d.backwardParams(stage.Lock(), announce))
+	})
+	if err != nil {
+		return err
+	}
 	if err := d.merge(ctx, stage.Lock()); err != nil {
 		return err
 	}
-	if err := d.removeCandidates(guarded); err != nil {
+	if err := storage.Clear(guarded, d.place(stage.Lock()).Folder, ""); err != nil {
 		return err
 	}
+	storage.RemoveEmpty(guarded, d.place(stage.Lock()).Folder)
 	return stage.Publish(ctx, map[string]int64{"queries": d.distinct})
 }
 
-// merge makes the list of what the passes wrote.
-func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
-	bar := d.e.Progress.Begin("merging", discover.Ranges, "ranges")
-	defer bar.End()
-	defer d.followExplanations(ctx, bar)()
-	worker.Start()
-	if d.fitted != "" {
-		if err := d.e.RunBeam(ctx, BuildFit(d.fitParams(held))); err != nil {
-			return err
-		}
-	}
-	if err := d.e.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
-		return err
-	}
-	bar.Set(discover.Ranges)
-	return nil
+// findProbabilities records the probabilities, if they are fitted.
+func (d *discovering) findProbabilities(ctx context.Context) (err error) {
+	d.judged, err = d.probabilities(ctx)
+	d.recorded.Probabilities, d.recorded.recorded.Missing = d.judged.SHA256, d.judged.Missing
+	return err
 }
 
-// scorePass scores the queries of a pass.
-func (d *discovering) scorePass(ctx context.Context, p pass, held lock.Lock) error {
-	title := "scoring"
-	if p.name == "fit" {
-		title = "scoring to fit probabilities"
+// makeProbabilities fits the probabilities, unless they are fitted, and records them.
+func (d *discovering) makeProbabilities(ctx context.Context, stage *workspace.Stage) error {
+	if d.fit.Made() {
+		return nil
 	}
-	bar := d.e.Progress.Begin(title, p.queries, "queries")
+	if err := d.fit.Make(ctx); err != nil {
+		return err
+	}
+	err := d.findProbabilities(ctx)
+	stage.Configuration = d.recorded
+	return err
+}
+
+// score runs a pipeline that scores so many rows.
+func (d *discovering) score(ctx context.Context, title string, rows int64, build func(announce string) *beam.Pipeline) error {
+	bar := d.e.Progress.Begin(title, rows, "facts")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
 	announce, release := worker.Register(func(text string) { d.e.Progress.Print("%s", text) })
 	defer release()
 	worker.Start()
-	if err := d.e.RunBeam(ctx, BuildCandidates(d.candidatesParams(p, held, announce))); err != nil {
+	if err := d.e.RunBeam(ctx, build(announce)); err != nil {
 		return err
 	}
-	bar.Set(p.queries)
+	bar.Set(rows)
 	return nil
 }
 
-// removeCandidates removes the files that are needed only to make the list.
-func (d *discovering) removeCandidates(ctx context.Context) error {
-	for _, p := range d.passes {
-		urls, err := discover.Spills(ctx, d.e.Workspace.Path(d.folder), p.name)
-		if err != nil {
-			return err
-		}
-		for _, url := range urls {
-			if err := storage.Remove(ctx, url); err != nil {
-				return err
-			}
-		}
+// merge makes the list of what was scored.
+func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
+	bar := d.e.Progress.Begin("merging", discover.Ranges, "ranges")
+	defer bar.End()
+	defer d.followExplanations(ctx, bar)()
+	worker.Start()
+	if err := d.e.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
+		return err
 	}
+	bar.Set(discover.Ranges)
 	return nil
 }

@@ -9,12 +9,11 @@ import (
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/discovery"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/discover"
 )
 
-// show prints the first facts of the list, how good it is, and the outputs, and whether this run made them.
+// show prints the first facts of the list, what it was made of, and the outputs, and whether this run made them.
 func (d *discovering) show(ctx context.Context, made bool) error {
 	folder := d.e.Workspace.Path(d.folder)
 	summary, err := storage.ReadJSON[metrics.Discovery](ctx, storage.Join(folder, metrics.DiscoveryFile))
@@ -26,6 +25,7 @@ func (d *discovering) show(ctx context.Context, made bool) error {
 	}
 	d.sayWeights()
 	d.e.Say("")
+	d.sayUncertain(made, summary.Probabilities != nil)
 	d.saySummary(summary)
 	d.e.Outputs(made, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
 	d.showExplanations(made, folder)
@@ -57,12 +57,8 @@ func (d *discovering) showFirst(ctx context.Context, folder string, listed int64
 		return err
 	}
 	for _, f := range facts {
-		answer := f.Tail
-		if f.TailScore == nil {
-			answer = f.Head
-		}
 		d.e.Say("%5d  %s", f.Position, factLine(f))
-		d.showPaths(paths[pathsOf{f.Position, answer}])
+		d.showPaths(paths[pathsOf{f.Position, f.Tail}])
 	}
 	if rest := listed - shown; rest > 0 {
 		d.e.Say("  ... and %s more in the files", progress.Count(rest))
@@ -83,36 +79,21 @@ func factLine(r parquet.Fact) string {
 	return text
 }
 
-// saySummary prints what probabilities mean, and how they compare with the test split.
+// saySummary prints what the list was made of.
 func (d *discovering) saySummary(s metrics.Discovery) {
 	say := d.e.Say
-	if f := s.Fitted; f != nil {
-		say("a probability is that of being a missing fact, if as many facts are missing as %.1f%% of the graph; fitted to %s candidates, %s of them among the %s validation facts",
-			100*f.Missing, progress.Count(f.Candidates), progress.Count(f.True), progress.Count(f.Facts))
-	}
-	if s.Fitted == nil {
+	say("candidates: %s, of %s queries; queries that were asked backward: %s", progress.Count(s.Candidates), progress.Count(s.Queries), progress.Count(s.BackwardQueries))
+	switch p := s.Probabilities; {
+	case p == nil:
 		without := ""
-		if d.threshold > 0 || d.missing > 0 {
-			without = ", and --threshold and --missing play no part"
+		if d.threshold > 0 {
+			without = ", and --threshold plays no part"
 		}
-		say("facts get no probabilities: fewer than %d of the validation facts are among the candidates; the list is in the order of the lower one of a fact's two scores%s", discovery.MinTrue, without)
+		say("the list is in the order of the lower one of a fact's two scores%s", without)
+	case p.Unclaimed > 0:
+		say("candidates without a probability, since fewer than 2 facts of their relations are among what was fitted to: %s; they are last", progress.Count(p.Unclaimed))
 	}
 	if s.Listed == 0 && d.threshold > 0 {
 		say("no new fact has a probability of --threshold %g or more", d.threshold)
 	}
-	h := s.HeldOut
-	if h == nil || h.Listed == 0 {
-		return
-	}
-	say("with the %s candidates of the test split in the list: %.1f%% of the first %s are facts of it", progress.Count(h.Facts), 100*h.Precision, progress.Count(h.First))
-	if len(h.Reliability.Bins) == 0 {
-		return
-	}
-	say("  %-12s %10s %10s %10s", "probability", "facts", "mean", "true")
-	for _, b := range h.Reliability.Bins {
-		if b.Candidates > 0 {
-			say("  %.1f to %.1f   %10s %10.3f %10.3f", b.From, b.To, progress.Count(b.Candidates), b.Mean, b.Observed)
-		}
-	}
-	say("  calibration error %.4f over the %s facts of that list, made with --top_k %d", h.Reliability.Error, progress.Count(h.Listed), s.TopK)
 }

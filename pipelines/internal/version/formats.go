@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
-	"tagnet/model/discovery"
 )
 
 // Format is a kind of file, and the version of it that this program writes.
@@ -28,7 +27,6 @@ func formats() []Format {
 		{"safetensors", safetensors.FormatVersion},
 		{"checkpoint", strconv.Itoa(checkpoint.FormatVersion)},
 		{"calibration", strconv.Itoa(calibration.FormatVersion)},
-		{"facts model", strconv.Itoa(discovery.FormatVersion)},
 		{"results", strconv.Itoa(results.FormatVersion)},
 	}
 	for _, t := range parquet.Tables() {

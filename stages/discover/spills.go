@@ -1,0 +1,202 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/externalsort"
+	"tagnet/formats/lock"
+	"tagnet/formats/storage"
+	"tagnet/model/discovery"
+)
+
+func init() {
+	beam.RegisterDoFn(&indexFn{})
+	beam.RegisterType(reflect.TypeFor[Section]())
+}
+
+// Ranges is the number of ranges of entities: as many tasks merge, or ask backward, at the same time at most.
+const Ranges = 64
+
+// rangeOf returns the range of an entity. Neighbors are in different ones: entities of a type often follow each other.
+func rangeOf(entity int32) int { return int(entity) % Ranges }
+
+// Kinds of records.
+const (
+	factRecords   = iota // by head
+	answerRecords        // of queries, by source
+)
+
+// Section is a part of a spill file with the records of a kind and a range. It is an element of pipelines.
+type Section struct {
+	Kind, Range int
+	Spill       externalsort.Spill
+	// Queries is the number of queries that were asked beside those of other sections, which may be none with records.
+	Queries int64
+}
+
+// Index lists the spill files.
+type Index struct {
+	// Sections are ordered by kind, range and file.
+	Sections []Section `json:"sections"`
+	// Queries is the number of queries that were asked.
+	Queries int64 `json:"queries"`
+}
+
+// Check returns an error for an index that this program never writes.
+func (i Index) Check() error {
+	for _, s := range i.Sections {
+		if s.Range < 0 || s.Range >= Ranges || s.Spill.Records <= 0 {
+			return fmt.Errorf("a section of range %d with %d records", s.Range, s.Spill.Records)
+		}
+	}
+	return nil
+}
+
+// Place says where spill files are.
+type Place struct {
+	// Folder is the URL of their folder. Required.
+	Folder string
+	// Lock is that of the folder above; the zero Lock is never lost.
+	Lock lock.Lock
+}
+
+// indexURL returns the URL of the index of files whose names begin with a name.
+func (p Place) indexURL(name string) string { return storage.Join(p.Folder, name+".json") }
+
+// Index reads the index of files whose names begin with a name.
+func (p Place) Index(ctx context.Context, name string) (Index, error) {
+	return storage.ReadJSON[Index](ctx, p.indexURL(name))
+}
+
+// spills returns the spill files of a range, of all indexes.
+func (p Place) spills(ctx context.Context, names []string, kind, number int) (spills []externalsort.Spill, err error) {
+	for _, name := range names {
+		index, err := p.Index(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range index.Sections {
+			if s.Kind == kind && s.Range == number {
+				spills = append(spills, s.Spill)
+			}
+		}
+	}
+	return spills, nil
+}
+
+// Wanted returns how many answers are wanted of queries by the candidates of some indexes.
+func (p Place) Wanted(ctx context.Context, names []string) (wanted int64, err error) {
+	for _, name := range names {
+		index, err := p.Index(ctx, name)
+		if err != nil {
+			return 0, err
+		}
+		for _, s := range index.Sections {
+			if s.Kind == answerRecords && s.Spill.Tag == discovery.IsWanted {
+				wanted += s.Spill.Records
+			}
+		}
+	}
+	return wanted, nil
+}
+
+// writeFacts writes candidates as facts to a spill file with a name, and emits its sections.
+func (p Place) writeFacts(ctx context.Context, name string, candidates []discovery.Candidate, emit func(Section)) error {
+	rows := make([]externalsort.Wide, len(candidates))
+	for i := range candidates {
+		rows[i] = candidates[i].Row()
+	}
+	slices.SortFunc(rows, func(a, b externalsort.Wide) int {
+		return cmp.Or(cmp.Compare(rangeOf(a[0]), rangeOf(b[0])), a.Compare(b))
+	})
+	w, err := externalsort.CreateWide(ctx, storage.Join(p.Folder, name))
+	if err != nil {
+		return err
+	}
+	return cut(w, [][]externalsort.Wide{rows}, func(r externalsort.Wide) int32 { return r[0] }, factRecords, emit)
+}
+
+// writeAnswers writes candidates as answers to a spill file with a name: as listed ones of the queries that were asked, and as wanted ones of the
+// others.
+func (p Place) writeAnswers(ctx context.Context, name string, candidates []discovery.Candidate, baseRelations int32, emit func(Section)) error {
+	rows := [][]externalsort.Row{discovery.IsListed: nil, discovery.IsWanted: nil}
+	for i := range candidates {
+		asked, other := candidates[i].Queries(baseRelations)
+		rows[discovery.IsListed] = append(rows[discovery.IsListed], asked)
+		rows[discovery.IsWanted] = append(rows[discovery.IsWanted], other)
+	}
+	for _, tagged := range rows {
+		slices.SortFunc(tagged, func(a, b externalsort.Row) int {
+			return cmp.Or(cmp.Compare(rangeOf(a[0]), rangeOf(b[0])), a.Compare(b))
+		})
+	}
+	w, err := externalsort.CreateRows(ctx, storage.Join(p.Folder, name))
+	if err != nil {
+		return err
+	}
+	return cut(w, rows, func(r externalsort.Row) int32 { return r[0] }, answerRecords, emit)
+}
+
+// cut writes records, by tag and in order, as sections by ranges of an entity.
+func cut[T any](w *externalsort.Writer[T], records [][]T, entity func(T) int32, kind int, emit func(Section)) error {
+	defer w.Abort()
+	var sections []Section
+	for tag, tagged := range records {
+		for i, r := range tagged {
+			if err := w.Write(r); err != nil {
+				return err
+			}
+			number := rangeOf(entity(r))
+			if i+1 < len(tagged) && rangeOf(entity(tagged[i+1])) == number {
+				continue
+			}
+			s := Section{Kind: kind, Range: number, Spill: w.Cut()}
+			s.Spill.Tag = tag
+			sections = append(sections, s)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	for _, s := range sections {
+		emit(s)
+	}
+	return nil
+}
+
+// index writes the index of sections when all of them are written. Output: its URL.
+func index(s beam.Scope, p Place, name string, sections beam.PCollection) beam.PCollection {
+	return beam.ParDo(s, &indexFn{Place: p, Name: name}, beam.GroupByKey(s, beam.AddFixedKey(s, sections)))
+}
+
+type indexFn struct {
+	Place Place
+	Name  string
+}
+
+// ProcessElement writes the index.
+func (f *indexFn) ProcessElement(ctx context.Context, _ int, sections func(*Section) bool, emit func(string)) error {
+	var all Index
+	var s Section
+	for sections(&s) {
+		all.Queries += s.Queries
+		if s.Spill.Records > 0 {
+			all.Sections = append(all.Sections, s)
+		}
+	}
+	slices.SortFunc(all.Sections, func(a, b Section) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Range, b.Range), cmp.Compare(a.Spill.URL, b.Spill.URL), cmp.Compare(a.Spill.Offset, b.Spill.Offset))
+	})
+	url := f.Place.indexURL(f.Name)
+	if err := storage.WriteJSON(f.Place.Lock.Guard(ctx), url, all); err != nil {
+		return err
+	}
+	emit(url)
+	return nil
+}
