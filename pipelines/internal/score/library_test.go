@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/parquet"
 	"tagnet/model"
 	"tagnet/pipelines/internal/pipelinetest"
 )
@@ -122,6 +123,64 @@ func TestLibraryLoadsAndTrainsAsTheCommands(t *testing.T) {
 	}
 	learned, err := model.Train(t.Context(), facts, opened.Configuration(), 0, nil)
 	check("trained", learned, err)
+}
+
+// TestLibraryDiscoversAsTheCommand compares lists of new facts, bit for bit.
+func TestLibraryDiscoversAsTheCommand(t *testing.T) {
+	for _, kind := range []string{"plain", "inductive"} {
+		w := trained(t, kind)
+		for name, relations := range map[string][]string{"all": nil, "skip": {"skip"}} {
+			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--facts", name, "--most", "300")
+			m, err := model.Open(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := m.Discover(t.Context(), model.Discovery{Relations: relations, Most: 300})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]parquet.Fact, len(found))
+			for i, f := range found {
+				got[i] = parquet.Fact{
+					Position: int64(i + 1), Head: f.Head, Relation: f.Relation, Tail: f.Tail, Probability: f.Probability,
+					TailScore: f.AsTail.Score, TailRank: f.AsTail.Rank, HeadScore: f.AsHead.Score, HeadRank: f.AsHead.Rank, Hops: int32(f.Hops),
+				}
+			}
+			want := factRows(t, w, "facts-"+name)
+			if diff := cmp.Diff(want, got); diff != "" || len(got) < 100 || got[0].Probability == nil {
+				t.Errorf("%s, %s: %d facts (-score --facts +library):\n%s", kind, name, len(got), diff)
+			}
+		}
+	}
+}
+
+// TestLibraryFitsAsTheCommand has the library fit the probabilities that a training fitted, in a workspace that keeps them.
+func TestLibraryFitsAsTheCommand(t *testing.T) {
+	for _, kind := range []string{"plain", "inductive"} {
+		w := trained(t, kind)
+		folder := filepath.Join(w, model.ProbabilitiesFolder)
+		want := pipelinetest.Files(t, folder)
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Open(t.Context(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, fitted := m.Limit(); fitted {
+			t.Errorf("%s: there are probabilities before they are fitted", kind)
+		}
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("%s: Open writes", kind)
+		}
+		if err := m.Fit(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
+		if len(want) != 1 {
+			t.Errorf("%s: %d files, want one", kind, len(want))
+		}
+	}
 }
 
 func TestLibraryNoticesDamage(t *testing.T) {
