@@ -16,7 +16,7 @@ from tagnet.binary import _flag
 
 def test_values_become_flags():
     assert _flag("from_", "zero") == "--from=zero"
-    assert _flag("only_new", True) == "--only_new=true"
+    assert _flag("known", True) == "--known=true"
     assert _flag("split", (80, 10, 10)) == "--split=80,10,10"
     assert _flag("learning_rate", 5e-4) == "--learning_rate=0.0005"
 
