@@ -67,6 +67,11 @@ func (m *Model) size() probability.Size {
 	}
 }
 
+// Observations returns about how many observations a Fit has at most.
+func (m *Model) Observations() int64 {
+	return probability.Size{Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, K: probability.DefaultK}.Observations()
+}
+
 // given reports whether weights come from elsewhere, and are not trained on the graph.
 func given(r checkpoint.Record) bool { return r.Origin != nil && r.Epoch == 0 }
 
@@ -107,12 +112,24 @@ func (m *Model) FitTo(s *Sampling, labeled []probability.Labeled, unlabeled []pr
 	return nil
 }
 
-// Fit fits probabilities in this process. done, which may be nil, is called with the number of queries that were answered since the last call, of
-// Sampling.Work at most.
+// deviceQueries is about the number of queries of a fit that a device answers before other calls have their turn.
+const deviceQueries = 1 << 12
+
+// Fit fits probabilities in this process, beside other calls. done, which may be nil, is called with the number of queries that were answered since the
+// last call, of Sampling.Work at most.
 func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) error {
-	labeled, unlabeled, err := m.ObserveSample(ctx, s, 0, 1, done)
-	if err != nil {
-		return err
+	parts := 1 // the threads of a pool take turns by themselves
+	if m.On.Device != nil {
+		parts += int(s.Work() / deviceQueries)
+	}
+	var labeled []probability.Labeled
+	var unlabeled []probability.Observation
+	for part := range parts {
+		facts, candidates, err := m.ObserveSample(ctx, s, part, parts, done)
+		if err != nil {
+			return err
+		}
+		labeled, unlabeled = append(labeled, facts...), append(unlabeled, candidates...)
 	}
 	return m.FitTo(s, labeled, unlabeled)
 }

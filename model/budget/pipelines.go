@@ -134,20 +134,20 @@ func Calibrate(s Sizes, c configuration.Configuration, topK, shardRows int) Esti
 // Fit estimates a fit of probabilities to so many observations among the k best candidates of queries, by shards with at most shardRows of them. The
 // sizes are those of the graph of all facts.
 func Fit(s Sizes, c configuration.Configuration, k, shardRows int, observations int64) Estimate {
-	const (
-		perObservation = 44*runnerCopies + 2*48 + 200 // an element; decoded and sorted; an example of the regression
-		perEdge        = 24 + 24                      // relations around entities, and by relation; the facts that the sample is drawn from
-		perPair        = 16
-		pairsPerEdge   = 64 // at most, of relations that leave one entity
-	)
+	const perElement = 44 * runnerCopies
 	s.Queries = 2 * observations
 	e := Score(s, c, k, shardRows)
 	e.Task = "fitting probabilities on this graph"
 	e.Rows = append(e.Rows,
-		Row{"surroundings", perEdge*s.Edges + perPair*min(s.Relations*s.Relations, pairsPerEdge*s.Edges)},
-		Row{"observations", perObservation * observations})
+		Row{"surroundings", surroundings(s) + perDrawn*s.Edges},
+		Row{"observations", (perElement + perObservation) * observations})
 	return e
 }
+
+const (
+	perObservation = 2*48 + 200 // decoded and sorted, and an example of the regression
+	perDrawn       = 24         // the facts that the sample is drawn from, for an edge
+)
 
 // Train estimates a training. Queries are those of validation; there are as many training queries as
 // edges.

@@ -17,8 +17,8 @@ type Requests struct {
 	Connections int
 }
 
-// Serve estimates answering the queries of requests, and explaining answers.
-func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
+// Serve estimates answering the queries of requests, explaining answers, and fitting probabilities to so many observations meanwhile; 0 fits none.
+func Serve(s Sizes, c configuration.Configuration, r Requests, observations int64) Estimate {
 	const (
 		perName       = 64       // an entry of the map from names to ids
 		perConnection = 64 << 10 // header, buffers and stacks
@@ -35,12 +35,17 @@ func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
 	if c.Source() == configuration.RelationsGraph { // another copy of it, and rows of bits while it is made
 		own = between(s, c) + s.Relations*s.Relations/8
 	}
+	probabilities := int64(0)
+	if observations > 0 {
+		probabilities = surroundings(s) + perDrawn*s.Edges + perObservation*observations
+	}
 	return Estimate{
 		Task: "serving this graph",
 		Rows: []Row{
 			{"graph", s.graph() + perName*s.Entities + s.NameBytes + s.Entities}, // names.Index has a copy of the names
 			{"queries", s.answers()},
 			{"parameters", 2*8*parameterCount(s, c) + folded(s, c) + shared + own}, // explanations have a copy
+			{"probabilities", probabilities},
 			{requestsRow, int64(r.Queries)*(int64(r.Answers)*(perAnswer+name)+2*int64(r.Body)) + perConnection*int64(r.Connections)},
 		},
 		Thread: thread + propagator(s, c, true) + perMessage*layers*s.Edges,

@@ -199,6 +199,9 @@ function showMenuOf(entity, found, relation) {
   if (entity === menuOf && found) return;
   menuOf = found ? entity : "";
   showMenu(relation && !(able(relation, found) && able(asked(), found)) ? null : found);
+  if (relation || !choice || choice.relations.some(name => parsed(name)[0] === $("relation").value)) return;
+  $("relation").selectedIndex = 0; // what is chosen was so for another entity
+  allow();
 }
 
 let chosen;

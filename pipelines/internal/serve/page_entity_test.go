@@ -46,6 +46,20 @@ var hubOnce = sync.OnceValues(func() (*model.Model, error) {
 	return model.Train(context.Background(), model.Facts{Train: facts}, c, 1, nil)
 })
 
+// menuOnce trains a model of doctors and drugs.
+var menuOnce = sync.OnceValues(func() (*model.Model, error) {
+	var facts []model.Triple
+	for i := range 12 {
+		doctor, patient := fmt.Sprintf("Doctor %02d", i), fmt.Sprintf("Patient %02d", i)
+		facts = append(facts, model.Triple{Head: doctor, Relation: "treats", Tail: patient}, model.Triple{Head: doctor, Relation: "cures", Tail: patient},
+			model.Triple{Head: fmt.Sprintf("Drug %02d", i), Relation: "made_of", Tail: fmt.Sprintf("Matter %02d", i%3)})
+	}
+	facts = append(facts, model.Triple{Head: "Ann", Relation: "treats", Tail: "Patient 00"}, model.Triple{Head: "Doctor 01", Relation: "married", Tail: "Doctor 02"})
+	c := configuration.Default()
+	c.Layers, c.Dim, c.Epochs, c.BatchSize, c.Negatives = 2, 8, 1, 8, 8
+	return model.Train(context.Background(), model.Facts{Train: facts}, c, 1, nil)
+})
+
 func startHub(t testing.TB) (*server, string) {
 	t.Helper()
 	m, err := hubOnce()

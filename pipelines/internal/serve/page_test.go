@@ -223,3 +223,84 @@ func TestPageOffersTheClosestNames(t *testing.T) {
 		t.Errorf("%d pixels too wide", n)
 	}
 }
+
+// TestPageShowsProbabilities has a server that fits while the page waits: the page says so, and shows probabilities once there are some. Known answers are
+// hidden until they are asked for.
+func TestPageShowsProbabilities(t *testing.T) {
+	t.Parallel()
+	s, address := start(t)
+	s.fitting.of.Store(100)
+	s.fitting.done.Store(34)
+	p := browsertest.Open(t, address+"/?source=Person+07&relation=knows&k=3", 800, 900)
+	p.Wait(answered)
+	said := func(id string) string {
+		return browsertest.Evaluate[string](p, `document.querySelector("`+id+`").textContent`)
+	}
+	if got := said("#fitting"); got != "Probabilities are being computed, 34%." {
+		t.Errorf("while they are fitted, the page says %q", got)
+	}
+	if got := said("#note"); !strings.Contains(got, "The highest score first.") || !strings.Contains(got, "Known answers are left out.") {
+		t.Errorf("the page says %q", got)
+	}
+	if got := list[string](p, "#answers .known", "e.textContent"); len(got) > 0 {
+		t.Errorf("known answers are shown: %q", got)
+	}
+	s.fit(t.Context(), nil, func(string) {})
+	p.Wait(`document.querySelector("#fitting").textContent == "" && ` + answered)
+	want, err := s.model.Ask(t.Context(), model.Query{Source: "Person 07", Relation: "knows"}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var odds []string
+	for _, a := range want.List {
+		odds = append(odds, Odds(a.Probability))
+	}
+	if diff := cmp.Diff(odds, list[string](p, "#answers tr > td:nth-child(3)", "e.textContent")); diff != "" || odds[0] == "" {
+		t.Errorf("probabilities (-model +page):\n%s", diff)
+	}
+	if got := said("#note"); !strings.Contains(got, "The most probable first") {
+		t.Errorf("the page says %q", got)
+	}
+	browsertest.Evaluate[bool](p, `(document.querySelector("#known[type=checkbox]").click(), document.querySelector("#ask").click(), true)`)
+	p.Wait(answered + ` && location.search.includes("known=true") && document.querySelector("#answers .known")`)
+	if got := list[string](p, "#answers tr:has(.known) th", "e.textContent"); len(got) != 1 || got[0] != "Person 08 known" {
+		t.Errorf("known answers are %q", got)
+	}
+	if said := p.Said(); len(said) > 0 {
+		t.Errorf("the console says %q", said)
+	}
+}
+
+// TestPageMenu has an entity that lacks relations: the menu offers its own ones, then those of entities like it, and all others when they are wanted.
+func TestPageMenu(t *testing.T) {
+	t.Parallel()
+	m, err := menuOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, address := start(t, func(o *settings) { o.model = m })
+	p := browsertest.Open(t, address+"/?source=Ann", 800, 900)
+	p.Wait(shownEntity + ` && document.querySelector("#relation optgroup")`)
+	groups := func() []string {
+		return list[string](p, "#relation optgroup", `e.label + ": " + [...e.children].map(o => o.value).join(", ")`)
+	}
+	if diff := cmp.Diff([]string{"of this entity: treats", "of entities like it: cures, married"}, groups()); diff != "" {
+		t.Errorf("the menu (-want +page):\n%s", diff)
+	}
+	heads := `document.querySelector("[name=direction][value=head]").disabled`
+	if !browsertest.Evaluate[bool](p, heads) {
+		t.Error("the menu asks who treats a doctor")
+	}
+	browsertest.Evaluate[bool](p, `($("relation").value = "", $("relation").dispatchEvent(new Event("change")), true)`)
+	if got := browsertest.Evaluate[string](p, `[...$("relation").options].map(o => o.value).join(", ") + "; " + $("relation").value`); got != "cures, made_of, married, treats; treats" {
+		t.Errorf("all relations are %q", got)
+	}
+	if browsertest.Evaluate[bool](p, heads) {
+		t.Error("with all relations, one direction cannot be asked")
+	}
+	p = browsertest.Open(t, address+"/?source=Ann&relation=~made_of", 800, 900)
+	p.Wait(answered)
+	if got := browsertest.Evaluate[string](p, "asked()"); got != "~made_of" {
+		t.Errorf("the form asks %q, the address ~made_of", got)
+	}
+}

@@ -212,7 +212,11 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		sizes.RelationEdges = relations.CountEdges(opened.Graph, counting)
 	}
 	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
-	estimate := budget.Serve(sizes, opened.Configuration, requests)
+	observations := int64(0)
+	if f.graph == kg.All {
+		observations = opened.Observations()
+	}
+	estimate := budget.Serve(sizes, opened.Configuration, requests, observations)
 	needed, threads := estimate, f.threads
 	if beside != nil {
 		needed, threads = estimate.Beside(beside.estimate, beside.threads), beside.threads
