@@ -3,17 +3,16 @@ package playground
 import (
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"net/url"
-	"slices"
 	"time"
 
 	"tagnet/formats/counts"
 	"tagnet/formats/datasets"
 	"tagnet/formats/metrics"
+	"tagnet/formats/names"
 	"tagnet/formats/storage"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -33,7 +32,7 @@ func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "playground",
-		Summary: "Makes a sample graph whose rules are known, answers its held-out queries with a model that has not seen it, trains another one on it, and serves that and the report on a page, until it is interrupted.",
+		Summary: "Makes a sample graph whose rules are known, answers its held-out queries with a model that has not seen it, trains another one on it, lists the surest facts that the graph lacks, and serves the model and the report on a page, until it is interrupted.",
 		Flags: func(set *flag.FlagSet) {
 			serve.ListenFlag(set, &f.listen)
 			quickstart.GraphFlag(set, &f.graph)
@@ -60,7 +59,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.prepare(ctx, e); err != nil {
 		return err
 	}
-	query, err := heldOut(ctx, e)
+	query, err := f.tellNew(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -178,19 +177,42 @@ func tell(ctx context.Context, e *command.Environment, folder, format string) er
 	return nil
 }
 
-// heldOut returns a query whose answer the model has not seen, as the parameters of the page.
-func heldOut(ctx context.Context, e *command.Environment) (url.Values, error) {
-	loaded, _, err := e.Workspace.OpenGraph(ctx)
+// listed is the number of new facts that are printed.
+const listed = 10
+
+// tellNew prints the surest new facts and how many of them are true, and returns the question to which the first is an answer, as the parameters of the page.
+// The probabilities of the model are in the workspace then.
+func (f *flags) tellNew(ctx context.Context, e *command.Environment) (url.Values, error) {
+	m, err := model.Open(ctx, e.Workspace.Root())
 	if err != nil {
 		return nil, err
 	}
-	queries, err := loaded.Queries(ctx, "test")
+	defer m.Close()
+	if err := m.Fit(ctx, nil); err != nil {
+		return nil, err
+	}
+	facts, err := m.Discover(ctx, model.Discovery{Most: listed})
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(queries, func(q modelgraph.Query) bool { return int(q.Relation) < len(loaded.Relations) })
-	if i < 0 {
-		return nil, fmt.Errorf("the graph of %s has no test queries", e.Workspace.Root())
+	folder := e.Workspace.Path(f.graph)
+	missing, err := datasets.ReadMissing(ctx, folder)
+	if err != nil {
+		return nil, err
 	}
-	return url.Values{"source": {loaded.Inference.Entities[queries[i].Source]}, "relation": {loaded.Relations[queries[i].Relation]}}, nil
+	e.Say("new facts   the %d surest of those that the graph lacks", len(facts))
+	found, asked := 0, url.Values{}
+	for i, fact := range facts {
+		if i == 0 {
+			asked = url.Values{"source": {fact.Head}, "relation": {fact.Relation}}
+		}
+		note := ""
+		if missing[datasets.Fact{Head: fact.Head, Relation: fact.Relation, Tail: fact.Tail}] {
+			found++
+			note = ", missing"
+		}
+		e.Say("            %s %s %s: %s%s", names.Escape(fact.Head), names.Escape(fact.Relation), names.Escape(fact.Tail), serve.Odds(fact.Probability), note)
+	}
+	e.Say("right       %d of these %d are in %s", found, len(facts), storage.Join(folder, datasets.MissingFile))
+	return asked, nil
 }

@@ -112,8 +112,11 @@ func TestPlayground(t *testing.T) {
 	if folder, _, _ := strings.Cut(p.line(t, "workspace"), ","); filepath.Dir(folder) != p.temporary {
 		t.Errorf("the workspace is %s, want a folder in %s", folder, p.temporary)
 	}
-	for _, begin := range []string{"facts       3,672", "missing     253", "zero-shot   MRR 0.6", "training", "trained     MRR 0.92"} {
+	for _, begin := range []string{"facts       3,672", "missing     253", "zero-shot   MRR 0.6", "training", "trained     MRR 0.92", "new facts   the 10 surest"} {
 		p.line(t, begin)
+	}
+	if right, _, _ := strings.Cut(p.line(t, "right"), " "); !slices.Contains([]string{"8", "9", "10"}, right) {
+		t.Errorf("%s of the surest facts are right", right)
 	}
 	address := p.line(t, "listening on")
 	query := strings.TrimPrefix(p.line(t, "page"), address+"/?")
@@ -123,13 +126,17 @@ func TestPlayground(t *testing.T) {
 		t.Errorf("the page is %s", page)
 	}
 	var asked struct {
-		Answers []struct {
-			Entity      string
+		Probabilities string
+		Answers       []struct {
+			Known       bool
 			Probability float64
 		}
 	}
-	if err := json.Unmarshal([]byte(get(t, address+"/answer?"+query)), &asked); err != nil || len(asked.Answers) != 10 || !(asked.Answers[0].Probability > 0.5) {
-		t.Errorf("%v: the answers are %+v", err, asked.Answers)
+	if err := json.Unmarshal([]byte(get(t, address+"/answer?"+query)), &asked); err != nil || len(asked.Answers) != 10 || asked.Probabilities != "ready" {
+		t.Fatalf("%v: the answers are %+v", err, asked)
+	}
+	if first := asked.Answers[0]; !(first.Probability > 0.5) || first.Known {
+		t.Errorf("the first answer is %+v", first)
 	}
 	if text := get(t, report); !strings.Contains(text, "MRR") || strings.Contains(text, `class="gap"`) {
 		t.Error("the report is not of a complete run")
