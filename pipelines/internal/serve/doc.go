@@ -1,5 +1,5 @@
 // Package serve is the command that answers queries over HTTP: JSON for programs, and a page on which a person
-// asks. It loads a workspace's graph and model, through package model, and writes nothing.
+// asks. It loads a workspace's graph and model, through package model, and writes nothing but probabilities (fitting).
 //
 // A request passes through these, and each of them is bounded:
 //
@@ -10,6 +10,8 @@
 //	deadline      a request that takes too long gets status 503, and its computation ends
 //
 // A reload (reloader) opens a new graph and model beside those that answer: requests stay with the ones that they came to.
+//
+// Probabilities that no file has yet are fitted (fitting) beside the answers, which have none until then.
 //
 // The first interrupt stops listening and lets requests that are under way finish; the second one ends the process.
 package serve
