@@ -243,7 +243,12 @@ func TestFactsAreMadeOnce(t *testing.T) {
 // TestBoundsOfFacts checks that the number of facts and the lowest probability bound a list, and that what it has is the same however it is
 // computed.
 func TestBoundsOfFacts(t *testing.T) {
-	w := trained(t, "large")
+	w := pipelinetest.Template(t, "lacking", func(workspace string) { // facts of a rule
+		files := pipelinetest.Ring("e", 150)
+		delete(files, "test.txt")
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, files))
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
+	})
 	ask := []string{"--workspace", w, "--facts", "next,skip", "--force"}
 	pipelinetest.Succeed(t, Pipeline(), ask...)
 	all := factRows(t, w, "facts-next-skip")
