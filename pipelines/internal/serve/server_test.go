@@ -491,12 +491,16 @@ func block(t testing.TB, s *server) (release func()) {
 		}
 		<-gate
 	})
+	ctx, leave := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
 	for i := range s.threads {
-		if _, err := s.model.Ask(t.Context(), model.Query{Source: person(i), Relation: "knows"}, 1); err != nil {
-			t.Fatal(err)
-		}
+		asking.Go(func() {
+			_, _ = s.model.Ask(ctx, model.Query{Source: person(i), Relation: "knows"}, 1) // which nobody waits for
+		})
 		<-waiting
 	}
+	leave()
+	asking.Wait()
 	return func() { close(gate) }
 }
 
