@@ -14,7 +14,7 @@ type Triple = kg.Triple
 
 // Facts are the facts of a knowledge graph. Train are its edges; Valid and Test are only known answers, and
 // their entities belong to the graph. A checkpoint fits the facts that it was trained with, and others about any entities; those of relations
-// that it has not seen are left out, unless it has seen none. Its calibration fits while all relations of its training have facts. ULTRA's
+// that it has not seen are left out, unless it has seen none. ULTRA's
 // weights and zero fit all.
 type Facts struct{ Train, Valid, Test []Triple }
 

@@ -3,6 +3,6 @@
 // outside its folder, all with the right checksums.
 //
 // Every type that is read from JSON or Parquet is Checked: storage.ReadJSON, formats/parquet and the readers of manifests, records and
-// calibrations call Check before they return a value, so that no reader can leave it out. Tables of Arrow have their own order
+// probabilities call Check before they return a value, so that no reader can leave it out. Tables of Arrow have their own order
 // to verify, in formats/tables.
 package check

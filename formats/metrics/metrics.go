@@ -36,8 +36,6 @@ type Evaluation struct {
 	// no graph to look at, but parts of it.
 	ByLinks   map[string]Summary `json:"by_links,omitempty"`
 	Baselines *Baselines         `json:"baselines,omitempty"`
-	// Calibration is nil if the checkpoint has none.
-	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // Summary is the metrics of a set of queries.
@@ -89,11 +87,6 @@ type Metrics struct {
 func (e Evaluation) Check() error {
 	if e.Sample != nil {
 		if err := check.Value("sample", *e.Sample); err != nil {
-			return err
-		}
-	}
-	if e.Calibration != nil {
-		if err := check.Value("calibration", *e.Calibration); err != nil {
 			return err
 		}
 	}

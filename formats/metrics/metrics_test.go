@@ -24,8 +24,6 @@ func TestForgedEvaluation(t *testing.T) {
 		`{"by_relation": {"likes": {"unreached": -4}}}`:                 "by_relation.likes.unreached is -4",
 		`{"by_links": {"both": {"queries": -4}}}`:                       "by_links.both.queries is -4",
 		`{"baselines": {"rules": {"by_links": {"both": {"tied": 2}}}}}`: "baselines.rules.by_links.both.tied is 2",
-		`{"calibration": {"true": 2, "candidates": 1}}`:                 "calibration.true is 2",
-		`{"calibration": {"after": {"bins": [{"mean": -1}]}}}`:          "calibration.after.bins[0].mean is -1",
 	} {
 		if err := storage.WriteFile(t.Context(), url, []byte(text)); err != nil {
 			t.Fatal(err)

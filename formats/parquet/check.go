@@ -29,11 +29,6 @@ func (r Ranking) Check() error {
 
 // Check returns an error for an answer that no query has.
 func (p Prediction) Check() error {
-	if p.Probability != nil {
-		if err := check.Share("probability", *p.Probability); err != nil {
-			return err
-		}
-	}
 	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), check.Finite("score", float64(p.Score)), check.Between("hops", p.Hops, -1, 1<<30))
 }
 

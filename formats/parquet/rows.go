@@ -31,9 +31,8 @@ type Prediction struct {
 	// Position is the rank of the answer in the list, from 1.
 	Position int32
 	Entity   string
-	// Score is the logit, Probability the calibrated probability, nil without a calibration.
-	Score       float32
-	Probability *float64
+	// Score is the logit.
+	Score float32
 	// Known is true if the fact is in the graph or in another split.
 	Known bool
 	// Hops is the number of hops from source to entity, -1 if it is unreached.
@@ -171,4 +170,4 @@ const TriplesVersion = "2"
 const AnswersVersion = "1"
 
 // PredictionsVersion is the version of the columns of predictions.
-const PredictionsVersion = "2"
+const PredictionsVersion = "3"

@@ -12,7 +12,6 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
 	_ "tagnet/formats/storage/gcs"
-	_ "tagnet/stages/calibrate"
 	_ "tagnet/stages/discover"
 	_ "tagnet/stages/distances"
 	_ "tagnet/stages/evaluate"
@@ -20,6 +19,7 @@ import (
 	_ "tagnet/stages/learn"
 	_ "tagnet/stages/messages"
 	_ "tagnet/stages/parts"
+	_ "tagnet/stages/probability"
 	_ "tagnet/stages/relationgraph"
 	_ "tagnet/stages/score"
 	_ "tagnet/stages/vocabulary"

@@ -2,13 +2,11 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"tagnet/model/answer/probability"
-	"tagnet/model/calibration"
 	"tagnet/model/configuration"
 	"tagnet/model/explanation"
 	"tagnet/model/graph"
@@ -151,25 +149,4 @@ func (m *Model) explainer() (_ *explanation.Explainer, err error) {
 		m.explain, err = explanation.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.On.Kernel)
 	}
 	return m.explain, err
-}
-
-// Calibrate fits the calibration to validation queries, whose known answers it lets stand beside the best new ones. The error is
-// calibration.ErrNoCandidates if they have none. Nothing else may use the model meanwhile.
-func (m *Model) Calibrate(ctx context.Context, queries []Request) error {
-	const split = "valid"
-	of := m.Of(split)
-	scored, err := of.Answer(ctx, queries, Want{Selection: ranking.Selection{K: calibration.TopK, Known: ranking.Beside}})
-	if of != m {
-		err = errors.Join(err, of.Close())
-	}
-	if err != nil {
-		return err
-	}
-	fitted, err := calibration.Fit(scored.Sample(), m.KG.Relations)
-	if err != nil {
-		return err
-	}
-	fitted.Weights, fitted.Split, fitted.TopK = m.Record.Weights.SHA256, split, calibration.TopK
-	m.Calibration = fitted
-	return nil
 }

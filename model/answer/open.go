@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 	"tagnet/model/parameters"
@@ -22,13 +21,10 @@ type Opened struct {
 	Folder checkpoint.Folder
 	// Unused are the relations of the weights that the graph lacks.
 	Unused []string
-	// Calibration turns scores into probabilities; nil without one for the relations of this graph.
-	Calibration *calibration.Calibration
 }
 
 // Open opens the model that ref names over a graph, without the facts of relations that it does not know. Queries are about the inference graph.
-// If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other errors are those of pretrained.Ref.Open, and a
-// *checkpoint.DamagedError of the calibration.
+// If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other errors are those of pretrained.Ref.Open.
 func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, on Means) (*Model, error) {
 	weights, err := ref.Open(ctx)
 	if err != nil {
@@ -37,14 +33,10 @@ func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, on Means) (*Mod
 	if graph, err = graph.Without(ctx, weights.Unknown(graph.Relations)); err != nil {
 		return nil, err
 	}
-	m, err := Over(graph, weights, on)
-	if err != nil {
-		return nil, err
-	}
-	return m, m.ReadCalibration(ctx)
+	return Over(graph, weights, on)
 }
 
-// Over returns the model of weights over a graph all of whose relations they know, as yet without its calibration.
+// Over returns the model of weights over a graph all of whose relations they know.
 func Over(graph *kg.KG, weights *pretrained.Weights, on Means) (*Model, error) {
 	set, unused, err := weights.Over(graph.Relations)
 	if err != nil {
@@ -58,15 +50,6 @@ func Over(graph *kg.KG, weights *pretrained.Weights, on Means) (*Model, error) {
 		return m, m.Detach()
 	}
 	return m, nil
-}
-
-// ReadCalibration reads the calibration of the checkpoint, if there is one for the relations of this graph. The error of one that is damaged is a
-// *checkpoint.DamagedError.
-func (m *Model) ReadCalibration(ctx context.Context) (err error) {
-	if m.Folder != "" && m.Record.CalibratedFor(m.KG.Relations) {
-		m.Calibration, err = m.Folder.Calibration(ctx, m.Record)
-	}
-	return err
 }
 
 // New returns the model of a record with parameters over a graph.
@@ -94,7 +77,7 @@ func (m *Model) over(view *kg.View) *Model {
 
 // Detach makes the record one of this graph that no folder holds yet. Its configuration and origin stay.
 func (m *Model) Detach() (err error) {
-	m.Folder, m.Calibration = "", nil
+	m.Folder = ""
 	m.Record.FormatVersion, m.Record.Vocabulary = checkpoint.FormatVersion, checkpoint.VocabularyOf(m.KG)
 	m.Record.Weights, err = checkpoint.WeightsFile(m.Record, checkpoint.Tensors(m.Parameters.Tensors))
 	return err

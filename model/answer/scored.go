@@ -1,9 +1,6 @@
 package answer
 
 import (
-	"iter"
-
-	"tagnet/model/calibration"
 	"tagnet/model/graph"
 	"tagnet/model/ranking"
 )
@@ -23,43 +20,6 @@ type Ranked struct {
 	// Results has the labelled answers, Best the candidates with the highest scores, highest first.
 	Results []Result
 	Best    []Candidate
-}
-
-// Compared yields the best candidates that are compared with the labelled answers, and whether each is one of them. Other
-// known answers are left out, as in filtered ranks.
-func (q *Ranked) Compared() iter.Seq2[Candidate, bool] {
-	return func(yield func(Candidate, bool) bool) {
-		answers := make(map[int32]bool, len(q.Results))
-		for _, r := range q.Results {
-			answers[r.Answer] = true
-		}
-		for _, c := range q.Best {
-			isTrue := answers[c.Entity]
-			if c.Known && !isTrue {
-				continue
-			}
-			if !yield(c, isTrue) {
-				return
-			}
-		}
-	}
-}
-
-// Sample returns what a calibration is fitted to: of each query whose known answers stand beside calibration.TopK new ones, as many of
-// Compared.
-func (s *Scored) Sample() []calibration.Candidate {
-	var sample []calibration.Candidate
-	for _, q := range s.Queries {
-		kept := 0
-		for c, isTrue := range q.Compared() {
-			if kept == calibration.TopK {
-				break
-			}
-			kept++
-			sample = append(sample, calibration.Candidate{Query: q.Row, Relation: q.Relation, Score: c.Score, True: isTrue})
-		}
-	}
-	return sample
 }
 
 // Result is the rank of one labelled answer.

@@ -117,20 +117,6 @@ func Discover(s Sizes, c configuration.Configuration, topK, shardRows int, liste
 	return e
 }
 
-// Calibrate estimates a calibration with the topK best new candidates of each query, by shards with at most shardRows of
-// them.
-func Calibrate(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {
-	const (
-		perCandidate = 40                               // of a shard: scored, and as an element
-		perSample    = 17*runnerCopies + 2*24 + 24 + 32 // an element; decoded, sorted and as points of a relation and of the whole
-	)
-	e := Score(s, c, topK, shardRows)
-	candidates := s.Queries * min(int64(topK), s.Entities)
-	e.Task = "calibrating on this graph"
-	e.Rows[len(e.Rows)-1] = Row{"candidates", Shards*perCandidate*min(candidates, int64(shardRows+topK)) + perSample*candidates}
-	return e
-}
-
 // Fit estimates a fit of probabilities to so many observations among the k best candidates of queries, by shards with at most shardRows of them. The
 // sizes are those of the graph of all facts.
 func Fit(s Sizes, c configuration.Configuration, k, shardRows int, observations int64) Estimate {

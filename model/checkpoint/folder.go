@@ -41,7 +41,7 @@ func (e *DamagedError) Unwrap() error { return e.Reason }
 
 // endings are the endings of a checkpoint's files, the record first: it is removed first, since without it the
 // others are ignored. The longer of two endings comes first.
-var endings = []string{".json", ".optimizer.safetensors", ".safetensors", calibrationEnding}
+var endings = []string{".json", ".optimizer.safetensors", ".safetensors"}
 
 // WithoutEnding returns the name of a checkpoint, given that or the name of a file of it.
 func WithoutEnding(name string) string {
@@ -51,7 +51,7 @@ func WithoutEnding(name string) string {
 	return name
 }
 
-// isFile reports whether base is the name of a file that Save or SaveCalibration writes.
+// isFile reports whether base is the name of a file that Save writes.
 func isFile(base string) bool {
 	for _, ending := range endings {
 		if name, ok := strings.CutSuffix(base, ending); ok && isName(name) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -106,11 +105,6 @@ type Vocabulary struct {
 // VocabularyOf returns the vocabulary of weights over a graph.
 func VocabularyOf(graph *kg.KG) Vocabulary {
 	return Vocabulary{Relations: graph.Relations, Entities: len(graph.Train.Entities), Hash: graph.Vocabulary, Graph: graph.Manifest.Checksum}
-}
-
-// CalibratedFor reports whether the calibration of a checkpoint is for a graph with these base relations: it has probabilities of each.
-func (r Record) CalibratedFor(relations []string) bool {
-	return slices.Equal(r.Vocabulary.Relations, relations)
 }
 
 // Name returns the checkpoint's file name without its ending.

@@ -64,7 +64,7 @@ func (f Folder) Prune(ctx context.Context) error {
 			continue
 		}
 		epochs++
-		kept[name+".json"], kept[name+".safetensors"], kept[name+calibrationEnding] = true, true, true
+		kept[name+".json"], kept[name+".safetensors"] = true, true
 		kept[name+".optimizer.safetensors"] = epochs <= 2
 	}
 	for _, d := range damaged { // kept for recovery by hand: the weights may be whole

@@ -39,8 +39,6 @@ type Gatherer struct {
 	All                Counts
 	// ByDirection, ByDistance and ByRelation have the keys of metrics.Evaluation.
 	ByDirection, ByDistance, ByRelation map[string]*Counts
-	// Reliability has the base relations' counts of AddReliability.
-	Reliability map[string]*ReliabilityCounts `json:",omitempty"`
 	// Beside has what AddBaselines counted.
 	Beside *BesideCounts `json:",omitempty"`
 }
@@ -75,12 +73,6 @@ func (g *Gatherer) Merge(other *Gatherer) {
 	mergeAll(g.ByDirection, other.ByDirection)
 	mergeAll(g.ByDistance, other.ByDistance)
 	mergeAll(g.ByRelation, other.ByRelation)
-	if g.Reliability == nil && other.Reliability != nil {
-		g.Reliability = map[string]*ReliabilityCounts{}
-	}
-	for relation, counts := range other.Reliability {
-		entry(g.Reliability, relation).merge(counts)
-	}
 	if other.Beside != nil {
 		g.beside().merge(other.Beside)
 	}

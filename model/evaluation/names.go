@@ -9,7 +9,6 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/model"
 	"tagnet/model/answer"
-	"tagnet/model/calibration"
 	"tagnet/model/explanation"
 	"tagnet/model/graph"
 )
@@ -56,9 +55,8 @@ func (n Names) Rankings(s *answer.Scored) []parquet.Ranking {
 	return rows
 }
 
-// Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries. c, which may be nil,
-// gives their probabilities.
-func (n Names) Predictions(s *answer.Scored, c *calibration.Calibration) []parquet.Prediction {
+// Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries.
+func (n Names) Predictions(s *answer.Scored) []parquet.Prediction {
 	count := 0
 	for _, q := range s.Queries {
 		count += len(q.Best)
@@ -67,16 +65,11 @@ func (n Names) Predictions(s *answer.Scored, c *calibration.Calibration) []parqu
 	for _, q := range s.Queries {
 		direction, relation := Directed(n.Relations, q.Relation)
 		for i, candidate := range q.Best {
-			row := parquet.Prediction{
+			rows = append(rows, parquet.Prediction{
 				Query: q.Row, Direction: direction, Source: n.Entity(q.Source), Relation: relation,
 				Position: int32(i + 1), Entity: n.Entity(candidate.Entity), Score: candidate.Score,
 				Known: candidate.Known, Hops: candidate.Distance,
-			}
-			if c != nil {
-				probability := c.Probability(q.Relation, candidate.Score)
-				row.Probability = &probability
-			}
-			rows = append(rows, row)
+			})
 		}
 	}
 	return rows

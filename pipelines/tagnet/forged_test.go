@@ -40,7 +40,7 @@ const (
 	checkpoints   = "runs/main/checkpoints/"
 	record        = checkpoints + "epoch-002.json"
 	weights       = checkpoints + "epoch-002.safetensors"
-	fitted        = checkpoints + "epoch-002.calibration.json"
+	fitted        = "probabilities/*.json" // the only file
 	evaluation    = "runs/main/evaluation/test/"
 )
 
@@ -92,9 +92,10 @@ var forgeries = []struct {
 	{record, replace(`"borders",`, `"aunt_or_uncle_of",`), "twice", [][]string{scores, asks, serves, library}},
 	{record, number("layers", 1<<40), "layers", [][]string{scores, serves, library}},
 	{record, replace(`"valid": {`, `"partial": {"step": -1}, "valid": {`), "epoch-002.json", [][]string{scores, serves, library}},
-	{fitted, replace(`(?s)"whole": {.*?}`, `"whole": null`), "whole", [][]string{asks, serves, library}},
-	{fitted, replace(`"slope": [0-9.]+`, `"slope": -1`), "slope", [][]string{asks, serves, library}},
-	{fitted, number("true", 1<<62), "true is", [][]string{asks, library}},
+	{fitted, replace(`"rate": [0-9.]+`, `"rate": 2`), "rate is 2", [][]string{asks, library}},
+	{fitted, replace(`"labeled": \[\s+[0-9]+`, `"labeled": [-1`), "labeled[0] is -1", [][]string{asks, library}},
+	{fitted, replace(`"weights": \[\s+[-0-9.e]+`, `"weights": [-1`), "folds[0]", [][]string{asks, library}},
+	{fitted, number("observed", 1<<62), "observed is", [][]string{asks, library}},
 	{weights, notFinite(math.NaN()), "want a finite number", [][]string{scores, asks, serves, library}},
 	{weights, notFinite(math.Inf(1)), "want a finite number", [][]string{scores, serves, library}},
 	{evaluation + "metrics.json", number("queries", -1), "queries is -1", [][]string{reports}},
@@ -136,7 +137,7 @@ func TestForgedFiles(t *testing.T) {
 		cases.Go(func() {
 			defer func() { <-free }()
 			w := workspaceOf(t, made)
-			f.forge(t, filepath.Join(w, f.file))
+			f.forge(t, found(t, w, f.file))
 			setChecksums(t, w)
 			for _, command := range f.commands {
 				text, memory := read(t, w, command)
@@ -150,6 +151,16 @@ func TestForgedFiles(t *testing.T) {
 		})
 	}
 	cases.Wait()
+}
+
+// found returns the path of the file of a workspace that matches a pattern.
+func found(t testing.TB, w, pattern string) string {
+	files, err := filepath.Glob(filepath.Join(w, pattern))
+	if err != nil || len(files) != 1 {
+		t.Errorf("%s: %q, %v, want one file", pattern, files, err)
+		return filepath.Join(w, pattern)
+	}
+	return files[0]
 }
 
 // workspaceOf returns a copy of a workspace.
@@ -327,8 +338,7 @@ func setChecksums(t testing.TB, w string) {
 	for _, path := range records {
 		setRecordChecksums(t, w, path)
 	}
-	curve := regexp.MustCompile(`"weights": "[0-9a-f]+"`).ReplaceAllString(pipelinetest.Read(t, w, fitted), `"weights": "`+digest(filepath.Join(w, weights))+`"`)
-	pipelinetest.Write(t, filepath.Join(w, fitted), string(checksumtest.Repair([]byte(curve), "checksum")))
+	setProbabilitiesChecksums(t, w)
 	err := filepath.WalkDir(w, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == manifest.FileName {
 			setFolderChecksums(t, w, path)
@@ -338,6 +348,15 @@ func setChecksums(t testing.TB, w string) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// setProbabilitiesChecksums sets the checksums of the probabilities, which are part of the name of their file: of weights, of the graph, and its own.
+func setProbabilitiesChecksums(t testing.TB, w string) {
+	path, of, over := found(t, w, fitted), digest(filepath.Join(w, weights)), readManifest(t, filepath.Join(w, graphManifest)).Checksum
+	text := regexp.MustCompile(`"weights": "[0-9a-f]+"`).ReplaceAllString(pipelinetest.Read(t, path), `"weights": "`+of+`"`)
+	text = regexp.MustCompile(`"graph": "[0-9a-f]+"`).ReplaceAllString(text, `"graph": "`+over+`"`)
+	pipelinetest.Remove(t, path)
+	pipelinetest.Write(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("%.12s-%.12s-0.json", of, over)), string(checksumtest.Repair([]byte(text), "checksum")))
 }
 
 // digest returns the SHA-256 of a file. A forged name may be that of none.

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -13,8 +12,6 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/answer"
-	"tagnet/model/calibration"
-	"tagnet/model/checkpoint"
 	"tagnet/model/evaluation"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
@@ -47,42 +44,12 @@ type Params struct {
 	All int64
 	// Model scores them.
 	Model score.Params
-	// Kept is the number of best answers to a split's query that are written; Model.Best may be more, which its probabilities are
-	// compared with.
-	Kept int
 	// Relations is the number of relations that are kept of each pair, if Queries.Given has pairs.
 	Relations int
 	// Folder is the URL of the output folder. Required.
 	Folder string
 	// Lock is that of Folder; the zero Lock is never lost.
 	Lock lock.Lock
-	// Calibration is the checksum of the checkpoint's calibration; "" if answers get no probabilities.
-	Calibration string
-}
-
-// calibration returns the calibration of the checkpoint, or nil if answers get no probabilities. The process reads it once.
-func (p Params) calibration(ctx context.Context) (*calibration.Calibration, error) {
-	if p.Calibration == "" {
-		return nil, nil
-	}
-	key := worker.Key{Kind: "calibration", URL: p.Model.Checkpoints}
-	return worker.Load(key, p.Calibration, func() (*calibration.Calibration, error) { return p.readCalibration(ctx) })
-}
-
-func (p Params) readCalibration(ctx context.Context) (*calibration.Calibration, error) {
-	folder := checkpoint.Folder(p.Model.Checkpoints)
-	record, err := folder.Record(ctx, p.Model.Checkpoint)
-	if err != nil {
-		return nil, err
-	}
-	c, err := folder.Calibration(ctx, record)
-	if err != nil {
-		return nil, err
-	}
-	if c == nil || c.Checksum != p.Calibration {
-		return nil, fmt.Errorf("%s was replaced: run again; every worker must see this file", folder.CalibrationURL(record.Name()))
-	}
-	return c, nil
 }
 
 // The names of the outputs: tables, which are folders of parts, and files.
@@ -94,8 +61,8 @@ const (
 // url returns the URL of an output.
 func (p Params) url(name string) string { return storage.Join(p.Folder, name) }
 
-// Evaluate scores the queries of a split and writes the results. Output: the URL of the last file written, metrics.json. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done again
-// and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
+// Evaluate scores the queries of a split and writes the results. Output: the URL of the last file written, metrics.json. The worker that scores
+// a shard writes the shard's part of each table; a killed worker's shard is done again and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
 func Evaluate(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("evaluate.Evaluate")
 	gathered := beam.ParDo(s, &shardFn{Params: p}, score.Shards(s, p.Queries))
@@ -123,26 +90,15 @@ func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answe
 		return nil, err
 	}
 	names := evaluation.Names{Relations: loaded.Relations}
-	c, err := f.Params.calibration(ctx)
-	if err != nil {
-		return nil, err
-	}
 	g := evaluation.NewGatherer()
 	g.Add(scored, names.Relations)
 	if err := f.beside(ctx, g, loaded, scored); err != nil {
 		return nil, err
 	}
-	if c != nil {
-		g.AddReliability(scored, names.Relations, c)
-	}
-	for i := range scored.Queries {
-		q := &scored.Queries[i]
-		q.Best = q.Best[:min(len(q.Best), f.Params.Kept)]
-	}
 	if names.Entity, err = loaded.Of(f.Params.Queries.Split).Names(ctx, evaluation.EntitiesOf(scored)); err != nil {
 		return nil, err
 	}
-	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c)
+	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names)
 }
 
 // beside adds how baselines, which the process makes once, rank the answers of a scored shard. Where queries are read with parts of the graph, the
@@ -170,12 +126,12 @@ func (f *shardFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg
 }
 
 // write writes a shard's part of each table, in the order of the distinct queries, which is that of the split's table.
-func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, names evaluation.Names, c *calibration.Calibration) error {
+func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, names evaluation.Names) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err
 	}
-	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored, c))
+	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored))
 }
 
 // mergeFn merges what shards gathered.
@@ -211,17 +167,11 @@ func (f *writeFn) metrics(ctx context.Context, url string, g *evaluation.Gathere
 	q := f.Params.Queries
 	m := g.Metrics(q.Split, f.Params.Model.Checkpoint)
 	m.Protocol, m.Negatives, m.Seed = q.Protocol, q.Protocol.Negatives(), q.Seed
-	c, err := f.Params.calibration(ctx)
-	if err != nil {
-		return err
-	}
 	if q.Limit > 0 {
+		var err error
 		if m.Sample, err = f.sample(ctx); err != nil {
 			return err
 		}
-	}
-	if c != nil {
-		m.Calibration = g.Calibration(c)
 	}
 	return storage.WriteJSON(ctx, url, m)
 }

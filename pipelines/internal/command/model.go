@@ -193,15 +193,6 @@ func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder c
 	return err
 }
 
-// ReadCalibration reads the calibration of a checkpoint, if it has one for the graph.
-func (e *Environment) ReadCalibration(ctx context.Context, m *answer.Model) error {
-	err := m.ReadCalibration(ctx)
-	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-		return fmt.Errorf("%w: %s fits it again", damaged, e.Workspace.Command("train", "--resume"))
-	}
-	return err
-}
-
 // Weights are those of a model that was trained before, which a flag names.
 type Weights struct {
 	*pretrained.Weights

@@ -116,15 +116,9 @@ func (e *evidence) composeEvaluation() section {
 	if v.ranks != nil {
 		s.Figures = append(s.Figures, v.rankFigure())
 	}
-	if v.Calibration != nil {
-		s.Figures = append(s.Figures, reliabilityFigure(v.Calibration), calibrationFigure(v.Calibration))
-	}
 	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", reach.Keys(v.ByDistance), v.ByDistance)
 	distances.Folded = true
 	s.Tables = slices.Concat([]table{v.besideTable()}, e.protocolTables(), v.relationTables(), []table{distances})
-	if v.Calibration != nil {
-		s.Tables = append(s.Tables, calibrationTable(v.Calibration))
-	}
 	s.Tables = slices.DeleteFunc(s.Tables, func(t table) bool { return len(t.Rows) == 0 })
 	return s
 }

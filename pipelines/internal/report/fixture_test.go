@@ -15,7 +15,6 @@ import (
 	"tagnet/formats/metrics"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/workspace"
@@ -172,24 +171,7 @@ func (f fixture) evaluation(split string) {
 	m.ByLinks = map[string]metrics.Summary{"both": summaryOf(30000, 0.5), "head": summaryOf(9000, 0.2), "tail": summaryOf(1900, 0.1), "neither": summaryOf(32, 0.01)}
 	popularity := metrics.Baseline{Ranks: summaryOf(1, 0.2).Ranks, ByRelation: map[string]metrics.Ranks{f.relation(0): summaryOf(1, 0.9).Ranks}}
 	m.Baselines = &metrics.Baselines{Popularity: popularity, Rules: metrics.Baseline{Ranks: summaryOf(1, 0.1).Ranks}}
-	m.Calibration = f.calibration()
 	f.write("runs/main/evaluation/"+split+"/metrics.json", m)
-}
-
-// calibration returns probabilities that are far too high before calibration, and close to the observed shares after it.
-func (f fixture) calibration() *metrics.Calibration {
-	c := &metrics.Calibration{Split: "valid", BaseRate: 0.07, FittedBaseRate: 0.07, TopK: 10, Observed: 0.073, Mean: 0.071, Candidates: 52238, True: 3813,
-		ByRelation: map[string]metrics.RelationCalibration{f.relation(0): {Queries: 400, Candidates: 3900, True: 300, Before: 0.6, After: 0.01}}}
-	fill := func(r *metrics.Reliability, share func(mean float64) float64) {
-		for i := range calibration.Bins {
-			mean := (float64(i) + 0.4) / calibration.Bins
-			r.Bins = append(r.Bins, metrics.Bin{From: float64(i) / calibration.Bins, To: float64(i+1) / calibration.Bins, Candidates: int64(4000 / (i + 1)), Mean: mean, Observed: share(mean)})
-		}
-	}
-	c.Before.Error, c.After.Error = 0.5939, 0.0028
-	fill(&c.Before, func(mean float64) float64 { return 0.2 * mean * mean })
-	fill(&c.After, func(mean float64) float64 { return mean + 0.03*math.Sin(9*mean) })
-	return c
 }
 
 func (f fixture) messages() {

@@ -20,8 +20,8 @@ func TestInBrowser(t *testing.T) {
 	f.all()
 	run(t, root)
 	p := browsertest.Open(t, "file://"+filepath.Join(root, "report", "index.html"), 1280, 900)
-	if n := browsertest.Evaluate[int](p, `[...document.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height > 100).length`); n != 10 {
-		t.Errorf("%d figures are drawn, want 10", n)
+	if n := browsertest.Evaluate[int](p, `[...document.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height > 100).length`); n != 9 {
+		t.Errorf("%d figures are drawn, want 9", n)
 	}
 	if dead := browsertest.Evaluate[[]string](p, `[...document.querySelectorAll("a")].map(a => a.getAttribute("href")).filter(to => !document.querySelector(to))`); len(dead) > 0 {
 		t.Errorf("links lead nowhere: %q", dead)

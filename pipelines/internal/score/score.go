@@ -421,7 +421,7 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce, RelationGraph: a.edges.URL(), Reach: a.model.Configuration.Reach, Paths: a.kept(), Walks: a.walks,
 		},
-		All: a.all, Kept: a.best, Folder: w.Path(folder), Lock: held,
+		All: a.all, Folder: w.Path(folder), Lock: held,
 	}
 	if a.asked != nil {
 		a.asked.params(a, &p)

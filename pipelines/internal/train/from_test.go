@@ -43,7 +43,7 @@ func TestTrainFromIsCompared(t *testing.T) {
 	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--learning_rate", "1e-12", "--reach", "12", "--run", "within")...); !strings.Contains(out, none+w+" --run within --model zero --reach 12\n") {
 		t.Errorf("with a reach:\n%s", out)
 	}
-	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "zero", "--split", "valid", "--run", "zero", "--calibrate=false")
+	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "zero", "--split", "valid", "--run", "zero")
 	want, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(w, "runs/zero/evaluation/valid/metrics.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/results"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/tables"
-	"tagnet/model/calibration"
+	"tagnet/model/answer/probability"
 	"tagnet/model/checkpoint"
 )
 
@@ -26,7 +26,7 @@ func formats() []Format {
 		{"arrow queries", tables.QueriesVersion},
 		{"safetensors", safetensors.FormatVersion},
 		{"checkpoint", strconv.Itoa(checkpoint.FormatVersion)},
-		{"calibration", strconv.Itoa(calibration.FormatVersion)},
+		{"probabilities", strconv.Itoa(probability.FormatVersion)},
 		{"results", strconv.Itoa(results.FormatVersion)},
 	}
 	for _, t := range parquet.Tables() {

@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 	if i.Kernel != "portable" || len(i.Kernels) != len(available) || !slices.Contains(i.Kernels, available[len(available)-1].Name()) {
 		t.Errorf("kernel %q of %q", i.Kernel, i.Kernels)
 	}
-	for _, want := range []string{"tagnet " + i.Version, i.Go, i.Platform, "portable, of portable", "none: ", "parquet predictions 2"} {
+	for _, want := range []string{"tagnet " + i.Version, i.Go, i.Platform, "portable, of portable", "none: ", "parquet predictions 3"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
