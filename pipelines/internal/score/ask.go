@@ -374,6 +374,9 @@ func (a *scoring) recorded() recorded {
 	}
 	if a.asks() {
 		r.Graph = a.graph
+		if a.fit != nil {
+			r.Missing = a.missing
+		}
 	} else {
 		r.Split, r.Predictions = a.split, parquet.PredictionsVersion
 	}

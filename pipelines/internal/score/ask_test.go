@@ -176,22 +176,22 @@ func TestRelationsWithSpaces(t *testing.T) {
 // TestAskAboutTypes asks about the entities of a type for those of another, and why.
 func TestAskAboutTypes(t *testing.T) {
 	w := trained(t, "typed")
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2", "--explain")
-	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-> ") {
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2", "--explain", "--known")
+	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-back-> e005") { // the known answer, without its fact
 		t.Errorf("it says\n%s", out)
 	}
-	rows := askedRows(t, w, "ask-inverse-next-Fizz-Rest")
-	if len(rows) != 20*2 {
+	rows := askedRows(t, w, "ask-inverse-next-Fizz-Rest-known")
+	if len(rows) != 20*3 {
 		t.Errorf("%d rows", len(rows))
 	}
 	for _, p := range rows {
 		var source, answer int
 		fmt.Sscanf(p.Source+" "+p.Entity, "e%d e%d", &source, &answer)
-		if source%3 != 0 || answer%3 == 0 || p.Known || answer == (source+59)%60 {
+		if source%3 != 0 || answer%3 == 0 || p.Known != (answer == (source+59)%60) {
 			t.Errorf("row %+v", p)
 		}
 	}
-	explained := rowsOf[parquet.Explanation](t, filepath.Join(w, "runs/main/evaluation", "ask-inverse-next-Fizz-Rest", "explanations"))
+	explained := rowsOf[parquet.Explanation](t, filepath.Join(w, "runs/main/evaluation", "ask-inverse-next-Fizz-Rest-known", "explanations"))
 	if len(explained) == 0 {
 		t.Error("no explanations")
 	}

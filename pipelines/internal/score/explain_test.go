@@ -76,7 +76,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("path %d to %s is printed: %v", r.Path, r.Entity, shown)
 		}
 	}
-	if len(rows) < 20 {
+	if len(rows) < 10 {
 		t.Errorf("only %d paths", len(rows))
 	}
 	if strings.Count(out, "no probability") != 1 {

@@ -51,7 +51,7 @@ func TestModel(t *testing.T) {
 	queries := file(t, "queries.tsv", "e003\t_hypernym\ne007\t~_verb_group\n")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--queries", queries, "--top_k", "5")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym", "--sources", file(t, "sources.txt", "e003\n"), "--top_k", "5")
-	kept, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder, "epoch-016.json")))
+	kept, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder, "epoch-000.json")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (a *opened) probabilities(ctx context.Context) (of score.Probabilities, err
 func (a *scoring) findProbabilities(ctx context.Context) (err error) {
 	q := a.asked
 	q.probabilities, err = a.probabilities(ctx)
-	q.recorded.Probabilities, q.recorded.Missing = q.probabilities.SHA256, q.probabilities.Missing
+	q.recorded.Probabilities = q.probabilities.SHA256
 	return err
 }
 

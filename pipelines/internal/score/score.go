@@ -132,7 +132,7 @@ type recorded struct {
 	Predictions string `json:"predictions_version,omitempty"`
 	Answers     string `json:"answers_version,omitempty"`
 	Triples     string `json:"triples_version,omitempty"`
-	// Probabilities is the checksum of their file, and Missing what they presume; nothing without any.
+	// Probabilities is the checksum of their file, nothing as long as none are fitted, and Missing what they presume.
 	Probabilities string  `json:"probabilities,omitempty"`
 	Missing       float64 `json:"missing,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without.

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/metrics"
+	"tagnet/formats/parquet"
+	"tagnet/model"
+)
+
+// said is what a place says of a fact.
+type said struct {
+	probability          *float64
+	tailScore, headScore float32
+	tailRank, headRank   int64
+	known                bool
+}
+
+// place is one of those that say how likely a fact is: it returns what it says of facts of a workspace, some of which it may leave out.
+type place func(t *testing.T, w string, facts []model.Triple) map[model.Triple]said
+
+// places are compared with each other: whichever says something of a fact says the same.
+var places = map[string]place{
+	"questions for tails":  asking("cousin_of", "--top_k", "400"),
+	"questions for heads":  asking("~cousin_of", "--top_k", "25"),
+	"two best answers":     asking("cousin_of", "--top_k", "2"),
+	"few sources":          askingSome("--sources"),
+	"few candidates":       askingSome("--candidates"),
+	"triples":              scoring(func(f model.Triple) string { return f.Head + "\t" + f.Relation + "\t" + f.Tail + "\n" }),
+	"pairs":                scoring(func(f model.Triple) string { return f.Head + "\t?\t" + f.Tail + "\n" }, "--top_k", "100"),
+	"triples of a library": libraryTriples,
+}
+
+// TestAFactHasOneProbability compares what all places say of new and known facts of a relation.
+func TestAFactHasOneProbability(t *testing.T) {
+	t.Parallel()
+	w := filepath.Join(t.TempDir(), "workspace")
+	run(t, w, "preprocess", "--dataset", "sample")
+	whole := places["questions for tails"](t, w, nil)
+	var facts []model.Triple
+	var knownRanks []int64
+	fresh, likely := 0, 0
+	for f, of := range whole {
+		switch {
+		case of.known:
+			knownRanks = append(knownRanks, of.tailRank)
+		case of.probability == nil:
+			t.Fatalf("%v has no probability", f)
+		case *of.probability > .01:
+			likely++
+		}
+		if of.known || *of.probability > .01 || fresh < 300 {
+			facts = append(facts, f)
+		}
+		fresh++
+	}
+	slices.SortFunc(facts, func(a, b model.Triple) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.Sort(knownRanks)
+	if n := len(knownRanks); n < 100 || likely < 10 || knownRanks[n/2] != 1 {
+		t.Fatalf("%d known facts, %d likely ones, ranks of known ones %v", n, likely, knownRanks)
+	}
+	for name, of := range places {
+		compared := 0
+		for f, got := range of(t, w, facts) {
+			want, there := whole[f]
+			if !there {
+				continue
+			}
+			compared++
+			if !same(want, got) {
+				t.Errorf("%s: %v: %+v (probability %v), want %+v (%v)", name, f, got, text(got.probability), want, text(want.probability))
+			}
+		}
+		if compared < 20 {
+			t.Errorf("%s: only %d facts are compared", name, compared)
+		}
+	}
+}
+
+func text(p *float64) string {
+	if p == nil {
+		return "none"
+	}
+	return fmt.Sprint(*p)
+}
+
+// same reports whether two places say the same. A place that lacks ranks has 0.
+func same(a, b said) bool {
+	if a.probability == nil || b.probability == nil {
+		return a.probability == b.probability
+	}
+	near := func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-5 }
+	return math.Abs(*a.probability-*b.probability) <= 1e-6 && near(a.tailScore, b.tailScore) && near(a.headScore, b.headScore) &&
+		a.tailRank == b.tailRank && a.headRank == b.headRank && a.known == b.known
+}
+
+// run runs a command on a workspace.
+func run(t *testing.T, w string, command ...string) {
+	t.Helper()
+	if out, err := tagnetOn(t, w, command).CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", command, err, out)
+	}
+}
+
+// rowsIn returns the rows of a table of answers.
+func rowsIn[R parquet.Row](t *testing.T, w, folder, table string) (all []R) {
+	t.Helper()
+	err := parquet.EachPart(t.Context(), filepath.Join(w, "runs/main/evaluation", folder, table), func(rows []R) error {
+		all = append(all, rows...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// asking asks all entities about a relation, for known answers, too.
+func asking(relation string, flags ...string) place {
+	return func(t *testing.T, w string, _ []model.Triple) map[model.Triple]said {
+		t.Helper()
+		run(t, w, append([]string{"score", "--relation", relation, "--known", "--output", "asked", "--force"}, flags...)...)
+		return answers(t, w)
+	}
+}
+
+// askingSome asks with a list of the heads, or of the tails, of some facts.
+func askingSome(flag string) place {
+	return func(t *testing.T, w string, facts []model.Triple) map[model.Triple]said {
+		t.Helper()
+		list := filepath.Join(t.TempDir(), "list.txt")
+		names := ""
+		for _, f := range facts[:40] {
+			names += map[string]string{"--sources": f.Head, "--candidates": f.Tail}[flag] + "\n"
+		}
+		if err := os.WriteFile(list, []byte(names), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return asking("cousin_of", flag, list)(t, w, facts)
+	}
+}
+
+// answers returns what the answers in the folder asked say.
+func answers(t *testing.T, w string) map[model.Triple]said {
+	t.Helper()
+	all := map[model.Triple]said{}
+	for _, r := range rowsIn[parquet.Answer](t, w, "asked", "predictions") {
+		f := model.Triple{Head: r.Source, Relation: r.Relation, Tail: r.Entity}
+		of := said{r.Probability, r.Score, r.OtherScore, r.Rank, r.OtherRank, r.Known}
+		if r.Direction == metrics.Head {
+			f.Head, f.Tail = f.Tail, f.Head
+			of.tailScore, of.headScore, of.tailRank, of.headRank = of.headScore, of.tailScore, of.headRank, of.tailRank
+		}
+		all[f] = of
+	}
+	return all
+}
+
+// scoring scores a file with a line for each of some facts.
+func scoring(line func(model.Triple) string, flags ...string) place {
+	return func(t *testing.T, w string, facts []model.Triple) map[model.Triple]said {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "lines.tsv")
+		var lines strings.Builder
+		for _, f := range facts {
+			lines.WriteString(line(f))
+		}
+		if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, w, append([]string{"score", "--queries", file, "--output", "lines", "--force"}, flags...)...)
+		all := map[model.Triple]said{}
+		for _, r := range rowsIn[parquet.Triple](t, w, "lines", "triples") {
+			all[model.Triple{Head: r.Head, Relation: r.Relation, Tail: r.Tail}] = said{r.Probability, r.TailScore, r.HeadScore, r.TailRank, r.HeadRank, r.Known}
+		}
+		return all
+	}
+}
+
+// libraryTriples scores facts by the library.
+func libraryTriples(t *testing.T, w string, facts []model.Triple) map[model.Triple]said {
+	t.Helper()
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scored, err := m.Score(t.Context(), facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[model.Triple]said{}
+	for _, s := range scored {
+		all[s.Triple] = said{s.Probability, s.AsTail.Score, s.AsHead.Score, s.AsTail.Rank, s.AsHead.Rank, s.Known}
+	}
+	return all
+}
