@@ -126,7 +126,7 @@ func asking(relation string, flags ...string) place {
 	return func(t *testing.T, w string, _ []model.Triple) map[model.Triple]said {
 		t.Helper()
 		run(t, w, append([]string{"score", "--relation", relation, "--known", "--output", "asked", "--force"}, flags...)...)
-		return answers(t, w)
+		return askedIn(t, w)
 	}
 }
 
@@ -146,8 +146,8 @@ func askingSome(flag string) place {
 	}
 }
 
-// answers returns what the answers in the folder asked say.
-func answers(t *testing.T, w string) map[model.Triple]said {
+// askedIn returns what the answers in the folder asked say.
+func askedIn(t *testing.T, w string) map[model.Triple]said {
 	t.Helper()
 	all := map[model.Triple]said{}
 	for _, r := range rowsIn[parquet.Answer](t, w, "asked", "predictions") {

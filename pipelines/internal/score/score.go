@@ -432,6 +432,9 @@ func (a *scoring) params(folder string, held lock.Lock, announce string) evaluat
 // work returns the work of a query, and of explaining its answers.
 func (a *scoring) work() float64 {
 	work := workload.Work(a.model.Configuration, a.view.Graph)
+	if a.relation != "" {
+		work /= workload.Together
+	}
 	if a.explained {
 		work *= float64(1 + workload.ExplanationWork*a.best)
 	}
