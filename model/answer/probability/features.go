@@ -48,7 +48,7 @@ func (s *Surroundings) features(o *Observation, k int) row {
 	tailRank, tailBeyond := rank(o.Tails.Rank, k)
 	headRank, headBeyond := rank(o.Heads.Rank, k)
 	otherTails, otherHeads := head.answers(), tail.answers()
-	// Whether an entity has the relation at all is a question only where it has no other answer: habits weigh there on their own.
+	// Habits say whether an entity has the relation at all, which is known where it has another answer.
 	return row{
 		min(tails, heads), tails, heads, tailRank, headRank, is(tailBeyond), is(headBeyond),
 		habit(head) * is(otherTails > 0), habit(tail) * is(otherHeads > 0), habit(head) * is(otherTails == 0), habit(tail) * is(otherHeads == 0),

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tagnet/formats/datasets"
+	"tagnet/model/synthetic"
+)
+
+// source is a graph all of whose facts are known.
+type source struct {
+	name  string
+	facts func(ctx context.Context, data, scratch string) ([]datasets.Fact, error)
+}
+
+// sources are the graphs that lists are measured on. data is the folder of datasets.
+var sources = []source{
+	{"family", files("graphs/family")},
+	{"WN18RR_v1", files("inductive/WN18RR_v1")},
+	{"fb237_v1", files("inductive/fb237_v1")},
+	{"tutorial", sample("sample", true)},
+	{"rules", func(context.Context, string, string) ([]datasets.Fact, error) { return ruled() }},
+	{"shop", sample("sample-shop", true)},
+	{"hierarchy", sample("sample-hierarchy", true)},
+	{"crowd", func(context.Context, string, string) ([]datasets.Fact, error) { return crowd(), nil }},
+}
+
+// splits are the files of a dataset.
+var splits = []string{"train.txt", "valid.txt", "test.txt"}
+
+// files returns the facts of all splits of a dataset.
+func files(folder string) func(context.Context, string, string) ([]datasets.Fact, error) {
+	return func(_ context.Context, data, _ string) ([]datasets.Fact, error) {
+		return read(filepath.Join(data, folder), splits...)
+	}
+}
+
+// sample returns the facts of a made-up graph, those that its own splits lack included.
+func sample(name string, all bool) func(context.Context, string, string) ([]datasets.Fact, error) {
+	return func(ctx context.Context, _, scratch string) ([]datasets.Fact, error) {
+		made, _ := datasets.SampleNamed(name)
+		folder := filepath.Join(scratch, name)
+		if err := made.Write(ctx, folder, 0); err != nil {
+			return nil, err
+		}
+		if all {
+			return read(folder, append(splits, datasets.MissingFile)...)
+		}
+		return read(folder, "train.txt", "valid.txt")
+	}
+}
+
+// read returns the facts of files of a folder, each once.
+func read(folder string, names ...string) (facts []datasets.Fact, err error) {
+	known := map[datasets.Fact]bool{}
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return nil, fmt.Errorf("reading a graph: %w", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
+			if len(fields) != 3 {
+				return nil, fmt.Errorf("reading a graph: %s: %q is not head, relation and tail", name, line)
+			}
+			if f := (datasets.Fact{Head: fields[0], Relation: fields[1], Tail: fields[2]}); !known[f] {
+				known[f] = true
+				facts = append(facts, f)
+			}
+		}
+	}
+	return facts, nil
+}
+
+// ruled returns a graph in which random rules hold, with noise.
+func ruled() (facts []datasets.Fact, err error) {
+	exactly := func(n int) synthetic.Range { return synthetic.Range{Least: n, Most: n} }
+	g, err := synthetic.New(7, synthetic.Options{Entities: exactly(1000), Relations: exactly(24), Degree: exactly(12)})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range append(slices.Clone(g.Facts), g.HeldOut...) {
+		facts = append(facts, datasets.Fact{Head: fmt.Sprint("e", f.Head), Relation: fmt.Sprint("r", f.Relation), Tail: fmt.Sprint("e", f.Tail)})
+	}
+	return facts, nil
+}
+
+// crowd returns a shop of 3,000 customers and 30 items, each of one of six kinds: customers buy what is of the kinds that they like, in nine of ten cases, and
+// one of ten customers something else, too.
+func crowd() (facts []datasets.Fact) {
+	const customers, items, kinds = 3000, 30, 6
+	random := rand.New(rand.NewPCG(11, 11))
+	add := func(head, relation, tail string, i, j int) {
+		facts = append(facts, datasets.Fact{Head: fmt.Sprint(head, i), Relation: relation, Tail: fmt.Sprint(tail, j)})
+	}
+	for i := range items {
+		add("item", "is", "kind", i, i%kinds)
+	}
+	for c := range customers {
+		likes := random.Perm(kinds)[:1+random.IntN(2)]
+		for _, kind := range likes {
+			add("customer", "likes", "kind", c, kind)
+		}
+		odd := -1
+		if random.IntN(10) == 0 {
+			odd = random.IntN(items)
+		}
+		for i := range items {
+			if slices.Contains(likes, i%kinds) && random.Float64() < .9 || i == odd {
+				add("customer", "bought", "item", c, i)
+			}
+		}
+	}
+	return facts
+}
+
+// remove takes a share of the facts out of a graph, each by its key. A fact stays if one of its names would be in no other, or if it is of the relation to keep.
+func remove(facts []datasets.Fact, share float64, keep string) (kept, removed []datasets.Fact) {
+	named := map[string]bool{}
+	stays := func(f datasets.Fact) {
+		kept = append(kept, f)
+		named[f.Head], named["\t"+f.Relation], named[f.Tail] = true, true, true
+	}
+	var chosen []datasets.Fact
+	for _, f := range facts {
+		if f.Relation == keep || key(f) >= share {
+			stays(f)
+		} else {
+			chosen = append(chosen, f)
+		}
+	}
+	for _, f := range chosen {
+		if named[f.Head] && named["\t"+f.Relation] && named[f.Tail] {
+			removed = append(removed, f)
+		} else {
+			stays(f)
+		}
+	}
+	return kept, removed
+}
+
+// key returns a number from 0 to 1 that follows from a fact alone.
+func key(f datasets.Fact) float64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "truth\t%s\t%s\t%s", f.Head, f.Relation, f.Tail))
+	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
+}
+
+// write writes a file of facts.
+func write(path string, facts []datasets.Fact) error {
+	var text bytes.Buffer
+	for _, f := range facts {
+		fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)
+	}
+	return os.WriteFile(path, text.Bytes(), 0o644)
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"tagnet/formats/datasets"
+)
+
+// result is what a setting comes to. It is the file of the setting.
+type result struct {
+	setting
+	// Facts is the number of facts that stayed, Removed those that were removed, Found those of the latter that are in the list, of Listed facts.
+	Facts   int `json:"facts"`
+	Removed int `json:"removed"`
+	Listed  int `json:"listed"`
+	Found   int `json:"found"`
+	// Missing is the share that probabilities presume: of all facts that were removed to Facts.
+	Missing    float64     `json:"missing"`
+	Precisions []precision `json:"precisions"`
+	// Bins are of p from 0, .1, ...; none where there are no probabilities.
+	Bins []bin `json:"bins,omitempty"`
+	// Wide is the share of true ones among the first 500 with ten times as many candidates of each query.
+	Wide *float64 `json:"wide,omitempty"`
+	// Parents is what a hierarchy comes to in which no is_a is missing.
+	Parents *parents `json:"parents,omitempty"`
+}
+
+// precision is the share of true ones among the first At of the list, and of the same facts in the order of the lower of their two scores.
+type precision struct {
+	At    int     `json:"at"`
+	List  float64 `json:"list"`
+	Lower float64 `json:"lower"`
+}
+
+// bin has the facts with probabilities in a range: how many, their mean probability, and the share of true ones.
+type bin struct {
+	Facts int     `json:"facts"`
+	Mean  float64 `json:"mean"`
+	True  float64 `json:"true"`
+}
+
+// parents says what a list claims of a hierarchy's terms, each of which has its parent.
+type parents struct {
+	// Likely is the number of is_a with p > .5.
+	Likely int `json:"likely"`
+	// First is the share of the first 200 facts that are about a term whose parent the split hid, All the share of such terms.
+	First float64 `json:"first"`
+	All   float64 `json:"all"`
+}
+
+// measure compares a list with what was removed, which it marks.
+func measure(list []listed, removed []datasets.Fact) (r result) {
+	isTrue := map[datasets.Fact]bool{}
+	for _, f := range removed {
+		isTrue[f] = true
+	}
+	r.Removed, r.Listed = len(removed), len(list)
+	for i := range list {
+		if list[i].true = isTrue[list[i].Fact]; list[i].true {
+			r.Found++
+		}
+	}
+	byLower := slices.Clone(list)
+	slices.SortStableFunc(byLower, func(a, b listed) int { return cmp.Compare(b.lower, a.lower) })
+	for _, at := range []int{50, 100, 500, len(removed)} {
+		r.Precisions = append(r.Precisions, precision{at, share(list, at), share(byLower, at)})
+	}
+	r.Bins = bins(list)
+	return r
+}
+
+// share returns the share of true ones among the first facts of a list.
+func share(list []listed, first int) float64 {
+	n := 0
+	for _, l := range list[:min(first, len(list))] {
+		if l.true {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, first))
+}
+
+// bins returns ten bins of the facts with probabilities.
+func bins(list []listed) []bin {
+	all := make([]bin, 10)
+	any := false
+	for _, l := range list {
+		if l.probability < 0 {
+			continue
+		}
+		any = true
+		b := &all[min(9, int(10*l.probability))]
+		b.Facts++
+		b.Mean += l.probability
+		if l.true {
+			b.True++
+		}
+	}
+	if !any {
+		return nil
+	}
+	for i := range all {
+		if b := &all[i]; b.Facts > 0 {
+			b.Mean /= float64(b.Facts)
+			b.True /= float64(b.Facts)
+		}
+	}
+	return all
+}
+
+// ofParents returns what a list says of terms. hidden are those whose parent the split hid.
+func ofParents(list []listed, facts []datasets.Fact, hidden map[string]bool) *parents {
+	p := &parents{}
+	for i, l := range list {
+		if l.Relation == "is_a" && l.probability > .5 {
+			p.Likely++
+		}
+		if i < 200 && hidden[l.Head] {
+			p.First += 1. / 200
+		}
+	}
+	terms := 0
+	for _, f := range facts {
+		if f.Relation == "is_a" {
+			terms++
+		}
+	}
+	p.All = float64(len(hidden)) / float64(terms)
+	return p
+}
+
+// error2 returns two standard errors of a share of n.
+func error2(share float64, n int) float64 { return 2 * math.Sqrt(share*(1-share)/float64(n)) }
+
+// off returns the mean distance of the bins' probabilities from the truth, over their facts: over all, and over those of .1 and more.
+func (r result) off() (all, likely float64) {
+	var sums, facts [2]float64
+	for i, b := range r.Bins {
+		for of := range 2 {
+			if of == 0 || i > 0 {
+				sums[of] += float64(b.Facts) * math.Abs(b.Mean-b.True)
+				facts[of] += float64(b.Facts)
+			}
+		}
+	}
+	return sums[0] / max(1, facts[0]), sums[1] / max(1, facts[1])
+}
+
+// misses returns what is not as good as it should be.
+func (r result) misses() (list []string) {
+	say := func(format string, values ...any) { list = append(list, fmt.Sprintf(format, values...)) }
+	for i, p := range r.Precisions {
+		if i >= 2 && p.List < p.Lower-.02-math.Hypot(error2(p.List, p.At), error2(p.Lower, p.At)) {
+			say("P@%d %.3f, by the lower score %.3f", p.At, p.List, p.Lower)
+		}
+		if r.Own && p.At == 500 && p.List < .97 {
+			say("P@500 %.3f, want .97", p.List)
+		}
+	}
+	for i, b := range r.Bins {
+		if b.Facts >= 100 && math.Abs(b.Mean-b.True) > .05+max(error2(b.True, b.Facts), error2(b.Mean, b.Facts)) {
+			say("p from %.1f: %d facts, p %.3f, true %.3f", float64(i)/10, b.Facts, b.Mean, b.True)
+		}
+	}
+	if all, _ := r.off(); all > .03 {
+		say("p is off by %.3f", all)
+	}
+	if r.Bins == nil {
+		say("no probabilities")
+	}
+	if r.Wide != nil && math.Abs(*r.Wide-r.Precisions[2].List) >= .03 {
+		say("P@500 is %.3f of 10 candidates of each query, %.3f of 100", r.Precisions[2].List, *r.Wide)
+	}
+	if r.Parents != nil && r.Parents.Likely > 0 {
+		say("%d is_a with p > .5", r.Parents.Likely)
+	}
+	if r.Parents != nil && r.Parents.First > r.Parents.All+.05 {
+		say("%.2f of the first 200 are about terms whose parent the split hid, who are %.2f of all", r.Parents.First, r.Parents.All)
+	}
+	return list
+}
