@@ -17,7 +17,7 @@ import (
 func asked(t *testing.T) (*graph.Graph, []answer.Request, []answer.Answers) {
 	t.Helper()
 	b := graph.NewBuilder(3, 2, 2)
-	for _, e := range [][3]int32{{0, 0, 1}, {1, 2, 0}} {
+	for _, e := range [][3]int32{{1, 2, 0}, {0, 0, 1}} {
 		if err := b.Add(e[0], e[1], e[2]); err != nil {
 			t.Fatal(err)
 		}

@@ -174,9 +174,7 @@ func TestTrainULTRAWhileAnotherRunMakesTheTable(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w, "runs")); !os.IsNotExist(err) {
 		t.Errorf("the run is begun: %v", err)
 	}
-	queries := filepath.Join(t.TempDir(), "queries.tsv")
-	pipelinetest.Write(t, queries, "e001\tnext\n")
-	in := []string{"--workspace", w, "--model", weights, "--queries", queries}
+	in := []string{"--workspace", w, "--model", weights}
 	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"relationgraph/train is being written"}}, in...)
 	if err := held.Release(t.Context()); err != nil {
 		t.Fatal(err)
