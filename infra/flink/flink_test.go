@@ -60,13 +60,14 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	within := append([]string{"train", "--preset=wn-v1", "--run=near", "--epochs=1"}, near...)
 	s.local(t, within...)
 	s.flink(t, append(within, "--bundles"), nil)
+	s.flink(t, append(within, "--resume"), nil) // fits probabilities, which takes the graph
 	s.local(t, loopback...)
 	s.run(t, "flink", s.there, slices.Concat(loopback, s.flags()[:3], []string{"--environment_type=LOOPBACK"}), nil)
 	s.local(t, train...)
 	s.flink(t, train, func() { s.kill(t, s.busy(t)) })
 	s.local(t, "score", "--split=test")
 	s.flink(t, []string{"score", "--split=test"}, nil)
-	facts := []string{"score", "--facts=" + s.relation(t), "--most=50", "--explain"} // jobs to fit probabilities, to ask, to ask backward, and to list and explain
+	facts := []string{"score", "--facts=" + s.relation(t), "--most=50", "--explain"} // jobs to ask, to ask backward, and to list and explain
 	s.local(t, facts...)
 	s.flink(t, facts, nil)
 	if weights := s.ultra(t); weights != "" { // two jobs: the relation graph, and scores on it
