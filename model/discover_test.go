@@ -67,7 +67,7 @@ func TestOneProbability(t *testing.T) {
 			return
 		}
 		if !(math.Abs(*got.Probability-*same.Probability) <= 1e-6) {
-			t.Errorf("%s: %v has the probability %v, want %v", way, got.Triple, *got.Probability, *same.Probability)
+			t.Errorf("%s: %v has the probability %v, want %v", way, got.Triple, *got.Probability, want[got.Triple])
 		}
 		got.Probability, got.LogOdds, got.Hops = same.Probability, same.LogOdds, same.Hops
 		if diff := cmp.Diff(same, got); diff != "" {
@@ -135,7 +135,8 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("facts of a relation (-of all +alone):\n%s", diff)
 	}
 	unknown := new(model.UnknownNameError)
-	if _, err := m.Discover(t.Context(), model.Discovery{Relations: []string{"aunt"}}); !errors.As(err, &unknown) || unknown.Name != "aunt" {
+	_, err = m.Discover(t.Context(), model.Discovery{Relations: []string{"aunt"}})
+	if !errors.As(err, &unknown) || unknown.Name != "aunt" {
 		t.Errorf("an unknown relation: %v", err)
 	}
 	if _, err := m.Discover(t.Context(), model.Discovery{Most: -1}); err == nil {
@@ -148,7 +149,8 @@ func TestDiscoverTrained(t *testing.T) {
 	t.Parallel()
 	c := small()
 	c.Epochs = 3
-	got, err := model.Discover(t.Context(), family(), model.Discovery{Most: 20}, model.WithTraining(c, 5), model.WithMissing(0.1))
+	options := []model.Option{model.WithTraining(c, 5), model.WithMissing(0.1)}
+	got, err := model.Discover(t.Context(), family(), model.Discovery{Most: 20}, options...)
 	if err != nil {
 		t.Fatal(err)
 	}

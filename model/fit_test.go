@@ -128,8 +128,12 @@ func TestTooFewFacts(t *testing.T) {
 	if limit, fitted := m.Limit(); fitted {
 		t.Error(limit)
 	}
-	if answers, err := m.Ask(t.Context(), everyQuery(m)[0], 3); err != nil || len(answers.List) == 0 || answers.List[0].Probability != nil {
-		t.Errorf("%+v, error %v", answers, err)
+	answers, err := m.Ask(t.Context(), everyQuery(m)[0], 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answers.List) == 0 || answers.List[0].Probability != nil {
+		t.Errorf("%+v", answers)
 	}
 }
 
@@ -150,14 +154,15 @@ func TestMissing(t *testing.T) {
 		t.Errorf("probability %g where 1%% are missing, %g where 10%% are", a, b)
 	}
 	for _, share := range []float64{0, -1, 1.1} {
-		if _, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, "zero", model.WithMissing(share)); err == nil || !strings.Contains(err.Error(), "want more than 0 and at most 1") {
+		_, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, "zero", model.WithMissing(share))
+		if err == nil || !strings.Contains(err.Error(), "want more than 0 and at most 1") {
 			t.Errorf("share %g: %v", share, err)
 		}
 	}
 }
 
-// TestGraphs compares answers from the graph of all facts with those of a model to which validation and test facts are given as training facts, and
-// those from the graph that an evaluation asks.
+// TestGraphs compares answers from the graph of all facts with those of a model to which validation and test facts are given
+// as training facts, and those from the graph that an evaluation asks.
 func TestGraphs(t *testing.T) {
 	t.Parallel()
 	facts := family()
