@@ -11,6 +11,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
+	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 )
 
@@ -22,9 +23,6 @@ var ErrTrainingGraph = errors.New("probabilities are those of the graph of all f
 
 // WithMissing sets how many facts probabilities presume to be missing, as a share of the graph's facts: more than 0, at most 1, by default 0.05.
 func WithMissing(share float64) Option { return func(o *options) { o.missing = share } }
-
-// ProbabilitiesFolder is the name of the folder of probabilities below a workspace.
-const ProbabilitiesFolder = "probabilities"
 
 // Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with new answers. They depend on the weights,
 // the graph and the reach alone, and equal those of the commands. A workspace that can be written keeps them for the next Open. progress, which may be
@@ -93,7 +91,7 @@ func (m *Model) probabilitiesFolder() string {
 	if m.workspace == "" {
 		return ""
 	}
-	return storage.Join(m.workspace, ProbabilitiesFolder)
+	return storage.Join(m.workspace, answer.ProbabilitiesFolder)
 }
 
 // readProbabilities reads those of the workspace, unless the model has some, and reports whether it has some now.

@@ -44,7 +44,7 @@ func inWorkspace(t *testing.T, workspace string) (*model.Model, error) {
 func TestFitKeepsProbabilities(t *testing.T) {
 	t.Parallel()
 	workspace := t.TempDir()
-	folder := filepath.Join(workspace, model.ProbabilitiesFolder)
+	folder := filepath.Join(workspace, answer.ProbabilitiesFolder)
 	ask := func(m *model.Model, err error) []model.Answers {
 		t.Helper()
 		if err != nil {
@@ -83,7 +83,8 @@ func TestFitKeepsProbabilities(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := new(checkpoint.DamagedError)
-	if _, err := inWorkspace(t, workspace); !errors.As(err, &damaged) || !strings.Contains(err.Error(), files[0].Name()) {
+	if _, err := inWorkspace(t, workspace); !errors.As(err, &damaged) || !strings.Contains(err.Error(), files[0].Name()+" is damaged") ||
+		!strings.HasSuffix(err.Error(), "; remove this file, and it is made again") {
 		t.Errorf("a damaged file: %v", err)
 	}
 }
@@ -92,7 +93,7 @@ func TestFitKeepsProbabilities(t *testing.T) {
 func TestFitBesideAnotherProcess(t *testing.T) {
 	t.Parallel()
 	workspace := t.TempDir()
-	folder := filepath.Join(workspace, model.ProbabilitiesFolder)
+	folder := filepath.Join(workspace, answer.ProbabilitiesFolder)
 	held, err := lock.Acquire(t.Context(), folder, "another", false)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/model/answer/probability"
 	"tagnet/model/checkpoint"
@@ -154,6 +155,9 @@ func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
 	return fitted.Estimator(m.surroundings(), missing)
 }
 
+// ProbabilitiesFolder is the name of the folder of probabilities below a workspace.
+const ProbabilitiesFolder = "probabilities"
+
 // ProbabilitiesFile returns the name of the file of the model's probabilities: there is one for each of its weights, graph and reach.
 func (m *Model) ProbabilitiesFile() string {
 	s := m.source()
@@ -176,7 +180,7 @@ func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, err
 		err = errors.New("it is of other weights, or of another graph or reach, than its name says")
 	}
 	if err != nil {
-		return false, &checkpoint.DamagedError{URL: url, Reason: err}
+		return false, remedy.Errorf("remove this file, and it is made again", "%w", &checkpoint.DamagedError{URL: url, Reason: err})
 	}
 	m.fitted.Store(fitted)
 	return true, nil

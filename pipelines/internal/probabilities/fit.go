@@ -3,7 +3,6 @@ package probabilities
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -25,10 +24,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// Folder is the folder of the files, below the workspace.
-const Folder = "probabilities"
-
-// weightsFolder is the folder, below Folder, of weights that no folder holds. Workers read them there while the probabilities are fitted.
+// weightsFolder is the folder, below that of the files, of weights that no folder holds. Workers read them there while the probabilities are fitted.
 const weightsFolder = "weights"
 
 // Resources are the values of the flags with these names, and what score.Params.Announce is.
@@ -101,7 +97,7 @@ func Plan(ctx context.Context, e *command.Environment, loaded *kg.KG, r checkpoi
 }
 
 // folder returns the URL of the folder of the files.
-func (f *Fit) folder() string { return f.e.Workspace.Path(Folder) }
+func (f *Fit) folder() string { return f.e.Workspace.Path(answer.ProbabilitiesFolder) }
 
 // stageParams returns the parameters of the stage, without the folder's lock.
 func (f *Fit) stageParams() stage.Params {
@@ -125,9 +121,6 @@ func (f *Fit) stageParams() stage.Params {
 func (f *Fit) read(ctx context.Context) (err error) {
 	f.written, err = f.model.ReadProbabilities(ctx, f.folder())
 	f.made = f.written
-	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-		err = fmt.Errorf("%w: remove this file, and it is made again", damaged)
-	}
 	return err
 }
 

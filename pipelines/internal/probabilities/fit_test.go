@@ -36,7 +36,7 @@ func trained(t *testing.T) (w, file string) {
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 40)))
 		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 	})
-	found, err := filepath.Glob(filepath.Join(w, probabilities.Folder, "*.json"))
+	found, err := filepath.Glob(filepath.Join(w, answer.ProbabilitiesFolder, "*.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%q, %v, want one file", found, err)
 	}
@@ -285,7 +285,7 @@ func TestTooFew(t *testing.T) {
 	if estimator, err := f.Estimator(.05); estimator != nil || err != nil {
 		t.Errorf("%v, %v, want no estimator", estimator, err)
 	}
-	if left, err := os.ReadDir(filepath.Join(w, probabilities.Folder)); len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(w, answer.ProbabilitiesFolder)); len(left) > 0 {
 		t.Errorf("%v are left, %v", left, err)
 	}
 }

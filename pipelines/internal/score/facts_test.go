@@ -83,7 +83,7 @@ func listed(t *testing.T, w, graph string, best int, all ...asked) (rows []parqu
 		if m, err = m.OverAllFacts(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.ReadProbabilities(ctx, filepath.Join(w, "probabilities")); err != nil {
+		if _, err := m.ReadProbabilities(ctx, filepath.Join(w, answer.ProbabilitiesFolder)); err != nil {
 			t.Fatal(err)
 		}
 		if estimator, err = m.Estimator(probability.DefaultMissing); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/model"
+	"tagnet/model/answer"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -158,7 +159,7 @@ func TestLibraryDiscoversAsTheCommand(t *testing.T) {
 func TestLibraryFitsAsTheCommand(t *testing.T) {
 	for _, kind := range []string{"plain", "inductive"} {
 		w := trained(t, kind)
-		folder := filepath.Join(w, model.ProbabilitiesFolder)
+		folder := filepath.Join(w, answer.ProbabilitiesFolder)
 		want := pipelinetest.Files(t, folder)
 		if err := os.RemoveAll(folder); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/pretrained"
-	"tagnet/pipelines/internal/probabilities"
 )
 
 // oracle is the model of a workspace, which answers by observing every fact that could be an answer.
@@ -54,7 +53,7 @@ func oracleOf(t testing.TB, w, on string, of pretrained.Ref) *oracle {
 	if o.m, err = opened.OverAllFacts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.m.ReadProbabilities(t.Context(), filepath.Join(w, probabilities.Folder)); err != nil {
+	if _, err := o.m.ReadProbabilities(t.Context(), filepath.Join(w, answer.ProbabilitiesFolder)); err != nil {
 		t.Fatal(err)
 	}
 	if o.estimator, err = o.m.Estimator(probability.DefaultMissing); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/answer"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/workspace"
@@ -30,7 +31,7 @@ func (a *opened) probabilities(ctx context.Context) (of score.Probabilities, err
 	if err != nil {
 		return of, err
 	}
-	folder := a.e.Workspace.Path(probabilities.Folder)
+	folder := a.e.Workspace.Path(answer.ProbabilitiesFolder)
 	file, err := manifest.HashFile(ctx, storage.Join(folder, all.ProbabilitiesFile()))
 	return score.Probabilities{Folder: folder, SHA256: file.SHA256, Missing: a.missing}, err
 }

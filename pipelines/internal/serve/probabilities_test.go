@@ -16,7 +16,6 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/model"
 	modelanswer "tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/checkpoint"
@@ -45,7 +44,7 @@ func ready(t testing.TB, url string) (before []string) {
 func written(t testing.TB, workspace string) (file string) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(5 * time.Millisecond) {
-		found, err := filepath.Glob(filepath.Join(workspace, model.ProbabilitiesFolder, "*.json"))
+		found, err := filepath.Glob(filepath.Join(workspace, modelanswer.ProbabilitiesFolder, "*.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +60,7 @@ func written(t testing.TB, workspace string) (file string) {
 func unfitted(t testing.TB) string {
 	t.Helper()
 	workspace := trained(t)
-	if err := os.RemoveAll(filepath.Join(workspace, model.ProbabilitiesFolder)); err != nil {
+	if err := os.RemoveAll(filepath.Join(workspace, modelanswer.ProbabilitiesFolder)); err != nil {
 		t.Fatal(err)
 	}
 	return workspace
@@ -145,7 +144,7 @@ func opened(t testing.TB, workspace string) *modelanswer.Model {
 	if m, err = m.OverAllFacts(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.ReadProbabilities(ctx, storage.Join(workspace, model.ProbabilitiesFolder)); err != nil {
+	if _, err := m.ReadProbabilities(ctx, storage.Join(workspace, modelanswer.ProbabilitiesFolder)); err != nil {
 		t.Fatal(err)
 	}
 	return m

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/probabilities"
 )
 
 // fittedOf returns the path of the only file of probabilities of a workspace. The lock file of a run that was killed may be beside it.
 func fittedOf(t *testing.T, workspace string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(workspace, probabilities.Folder, "*.json"))
+	found, err := filepath.Glob(filepath.Join(workspace, answer.ProbabilitiesFolder, "*.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%q, %v, want one file", found, err)
 	}
@@ -120,7 +120,7 @@ func TestGraphReplacedMeanwhile(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
-			for file := range pipelinetest.Files(t, filepath.Join(w, probabilities.Folder)) {
+			for file := range pipelinetest.Files(t, filepath.Join(w, answer.ProbabilitiesFolder)) {
 				t.Errorf("there is %s", file)
 			}
 			if pipelinetest.Read(t, w, "runs/main/checkpoints/manifest.json") == "" {
