@@ -102,6 +102,9 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
+	if shown > 0 {
+		a.e.Say("\nscore and rank of the query / of the one in the other direction:")
+	}
 	for _, r := range answers {
 		if r.Position == 1 {
 			a.e.Say("\n%s", question(r))
