@@ -191,7 +191,7 @@ func read(t *testing.T, w string, command []string) (text string, memory int64) 
 		t.Error(err)
 		return "", 0
 	}
-	late := time.AfterFunc(30*time.Second, func() { c.Process.Kill() }) // serve has found nothing wrong and listens
+	late := time.AfterFunc(2*time.Minute, func() { c.Process.Kill() }) // serve has found nothing wrong and listens
 	err := c.Wait()
 	if !late.Stop() {
 		return "no error", 0
