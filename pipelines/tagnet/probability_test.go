@@ -27,7 +27,7 @@ type place func(t *testing.T, w string, facts []model.Triple) map[model.Triple]s
 
 // places are compared with each other: whichever says something of a fact says the same.
 var places = map[string]place{
-	"questions for tails":  asking("cousin_of", "--top_k", "400"),
+	"questions for tails":  asking("cousin_of", "--top_k", "60"),
 	"questions for heads":  asking("~cousin_of", "--top_k", "25"),
 	"two best answers":     asking("cousin_of", "--top_k", "2"),
 	"few sources":          askingSome("--sources"),
@@ -35,6 +35,7 @@ var places = map[string]place{
 	"triples":              scoring(func(f model.Triple) string { return f.Head + "\t" + f.Relation + "\t" + f.Tail + "\n" }),
 	"pairs":                scoring(func(f model.Triple) string { return f.Head + "\t?\t" + f.Tail + "\n" }, "--top_k", "100"),
 	"triples of a library": libraryTriples,
+	"list":                 listing,
 }
 
 // TestAFactHasOneProbability compares what all places say of new and known facts of a relation.
@@ -181,6 +182,17 @@ func scoring(line func(model.Triple) string, flags ...string) place {
 		}
 		return all
 	}
+}
+
+// listing lists the new facts of the relation.
+func listing(t *testing.T, w string, _ []model.Triple) map[model.Triple]said {
+	t.Helper()
+	run(t, w, "score", "--facts", "cousin_of", "--output", "listed", "--force")
+	all := map[model.Triple]said{}
+	for _, r := range rowsIn[parquet.Fact](t, w, "listed", "facts") {
+		all[model.Triple{Head: r.Head, Relation: r.Relation, Tail: r.Tail}] = said{r.Probability, r.TailScore, r.HeadScore, r.TailRank, r.HeadRank, false}
+	}
+	return all
 }
 
 // libraryTriples scores facts by the library.
