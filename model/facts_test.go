@@ -70,3 +70,30 @@ func TestKnownFacts(t *testing.T) {
 		}
 	}
 }
+
+// TestRelationsLike has entities that share relations with others, and some that do not.
+func TestRelationsLike(t *testing.T) {
+	t.Parallel()
+	m, err := model.LoadFacts(t.Context(), model.Facts{Train: []model.Triple{
+		{Head: "ann", Relation: "treats", Tail: "pat"}, {Head: "bob", Relation: "treats", Tail: "pat"}, {Head: "bob", Relation: "cures", Tail: "pat"},
+		{Head: "cleo", Relation: "treats", Tail: "pat"}, {Head: "cleo", Relation: "cures", Tail: "pat"}, {Head: "cleo", Relation: "married", Tail: "bob"},
+		{Head: "aspirin", Relation: "made_of", Tail: "acid"},
+	}}, "zero")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for entity, want := range map[string][]string{
+		"ann": {"cures", "married", "~married"}, "aspirin": {}, "pat": {}, "bob": {"married"}, "acid": {},
+	} {
+		got, err := m.RelationsLike(t.Context(), entity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := slices.Compare(want, got); diff != 0 {
+			t.Errorf("%s: %q, want %q", entity, got, want)
+		}
+	}
+	if _, err := m.RelationsLike(t.Context(), "nobody"); !errors.As(err, new(*model.UnknownNameError)) {
+		t.Errorf("an unknown entity: %v", err)
+	}
+}
