@@ -361,18 +361,18 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 				return err
 			}
 		}
-		err := d.score(ctx, "scoring", p.queries, func(announce string) *beam.Pipeline {
+		err := d.score(ctx, "scoring", p.queries, "queries", func(announce string) *beam.Pipeline {
 			return BuildCandidates(d.candidatesParams(p, stage.Lock(), announce))
 		})
 		if err != nil {
 			return err
 		}
 	}
-	lacking, err := d.place(stage.Lock()).Wanted(ctx, d.passNames())
+	wanted, err := d.place(stage.Lock()).Wanted(ctx, d.passNames())
 	if err != nil {
 		return err
 	}
-	err = d.score(ctx, "asking backward", lacking, func(announce string) *beam.Pipeline {
+	err = d.score(ctx, "asking backward", wanted, "facts", func(announce string) *beam.Pipeline {
 		return BuildBackward(d.backwardParams(stage.Lock(), announce))
 	})
 	if err != nil {
@@ -408,9 +408,9 @@ func (d *discovering) makeProbabilities(ctx context.Context, stage *workspace.St
 	return err
 }
 
-// score runs a pipeline that scores so many rows.
-func (d *discovering) score(ctx context.Context, title string, rows int64, build func(announce string) *beam.Pipeline) error {
-	bar := d.e.Progress.Begin(title, rows, "facts")
+// score runs a pipeline that scores so many rows, which are of a unit.
+func (d *discovering) score(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline) error {
+	bar := d.e.Progress.Begin(title, rows, unit)
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
 	announce, release := worker.Register(func(text string) { d.e.Progress.Print("%s", text) })
