@@ -26,7 +26,7 @@ func (e *Environment) NextSteps(ctx context.Context, steps ...Step) {
 	switch {
 	case len(left) > 0:
 	case !w.HasQueries(ctx, "test"):
-		left = append(left, w.AskStep(ctx))
+		left = append(left, w.ListStep(ctx))
 	case w.Complete(ctx, w.EvaluationFolder("test")):
 		left = append(left, w.Command("report"))
 	default:

@@ -415,12 +415,8 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, source datas
 			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalog()[at].Inference)
 		}
 	}
-	switch {
-	case e.Workspace.Complete(ctx, e.Workspace.CheckpointsFolder()) || e.Workspace.Complete(ctx, e.Workspace.EvaluationFolder("test")):
-	case s.Queries["test"] == 0:
-		e.Next(e.Workspace.AskStep(ctx)) // by the model of any graph
-	default:
-		e.Next(e.Workspace.Command("score"))
+	if w := e.Workspace; !w.Complete(ctx, w.CheckpointsFolder()) && !w.Complete(ctx, w.EvaluationFolder("test")) {
+		e.Next(w.ListStep(ctx)) // by the model of any graph
 	}
 	e.NextSteps(ctx, e.TrainStep())
 	return nil

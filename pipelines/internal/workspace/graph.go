@@ -17,13 +17,18 @@ func (w Workspace) HasQueries(ctx context.Context, split string) bool {
 	return err != nil || m.Rows[QueryRows(split)] > 0
 }
 
-// AskStep returns the command that asks the first relation of the workspace's graph of all entities.
-func (w Workspace) AskStep(ctx context.Context) Command {
-	relation := "NAME"
-	if names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations); err == nil && len(names) > 0 {
-		relation = names[0]
+// fewQueries is a number of queries that any model answers in a minute or so on a graph with as few.
+const fewQueries = 100_000
+
+// ListStep returns the command that lists what the workspace's graph lacks, or facts of its first relation where there are many relations and
+// entities to ask about.
+func (w Workspace) ListStep(ctx context.Context) Command {
+	names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
+	m, e := manifest.Read(ctx, w.Graph())
+	if err == nil && e == nil && len(names) > 0 && 2*kg.EntitiesOf(m, "test")*len(names) > fewQueries {
+		return w.Command("score", "--facts", names[0])
 	}
-	return w.Command("score", "--relation", relation)
+	return w.Command("score", "--facts", "all")
 }
 
 // QueryRows is the name of the number of a split's queries in the manifest of the graph.
