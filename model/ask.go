@@ -74,7 +74,7 @@ func Among(entities []string) AskOption {
 	return func(a *asking) { a.candidates = append([]string{}, entities...) }
 }
 
-// asking returns what is asked for k new answers.
+// asking returns what is queried for k new answers.
 func (m *Model) asking(ctx context.Context, k int, options []AskOption) (answer.Asking, error) {
 	if k < 1 {
 		return answer.Asking{}, fmt.Errorf("asking for %d answers, want 1 or more", k)
@@ -106,7 +106,7 @@ func (m *Model) asking(ctx context.Context, k int, options []AskOption) (answer.
 	return asked, nil
 }
 
-// Ask returns the k best new answers of a query, fewer where there are fewer. The best ones by their scores, at least 10, are asked in the other direction,
+// Ask returns the k best new answers of a query, fewer where there are fewer. The best ones by their scores, at least 10, are queried in the other direction,
 // too: a query takes as many propagations. The error of an unknown entity or relation is an *UnknownNameError.
 func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOption) (Answers, error) {
 	asked, err := m.asking(ctx, k, options)

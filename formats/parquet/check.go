@@ -32,7 +32,7 @@ func (p Prediction) Check() error {
 	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), check.Finite("score", float64(p.Score)), check.Between("hops", p.Hops, -1, 1<<30))
 }
 
-// Check returns an error for an answer that no question has.
+// Check returns an error for an answer that no query has.
 func (a Answer) Check() error {
 	if err := checkProbability(a.Probability); err != nil {
 		return err

@@ -39,9 +39,9 @@ type Prediction struct {
 	Hops int32
 }
 
-// Answer is one of the answers to a user's question, scored in the graph without its fact: a row of the table answers.
+// Answer is one of the answers to a user's query, scored in the graph without its fact: a row of the table answers.
 type Answer struct {
-	// Query is the number of the question, from 0: the position of its first line in the user's file.
+	// Query is the number of the query, from 0: the position of its first line in the user's file.
 	Query int64
 	// Direction, Source and Relation have the meaning that they have in Ranking.
 	Direction, Source, Relation string

@@ -9,29 +9,29 @@ import (
 	"tagnet/model/graph"
 )
 
-// Asking says which answers to questions are wanted.
+// Asking says which answers to queries are wanted.
 type Asking struct {
-	// Best is the number of best new answers of a question.
+	// Best is the number of best new answers of a query.
 	Best int
 	// Among are the only entities that may be answers, ascending; nil allows all.
 	Among []int32
-	// Known is set if known answers are wanted, too: those of the highest scores, at most MostKnown of a question.
+	// Known is set if known answers are wanted, too: those of the highest scores, at most MostKnown of a query.
 	Known bool
 	// Estimator gives probabilities; nil gives none.
 	Estimator *probability.Estimator
-	// Done is that of Observe. Each question, and then each of its candidates, counts once, known answers beyond them.
+	// Done is that of Observe. Each query, and then each of its candidates, counts once, known answers beyond them.
 	Done func(queries int)
-	// Backward, which may be nil, is called with the number of queries that asked the candidates of all questions in the other direction.
+	// Backward, which may be nil, is called with the number of queries that asked the candidates of all queries in the other direction.
 	Backward func(queries int)
 }
 
-// Candidates returns how many candidates of a question are asked in the other direction, at most.
+// Candidates returns how many candidates of a query are queried in the other direction, at most.
 func (a *Asking) Candidates() int { return max(a.Best, probability.DefaultK) }
 
-// MostKnown is the most known answers of a question that are listed.
+// MostKnown is the most known answers of a query that are listed.
 const MostKnown = 100
 
-// Answers are those of a question, best first: the surest where there are probabilities, else those of the highest scores.
+// Answers are those of a query, best first: the surest where there are probabilities, else those of the highest scores.
 type Answers struct {
 	List []Judged
 	// Unlisted is the number of known answers that are not listed.
@@ -47,7 +47,7 @@ type Judged struct {
 	Known bool
 }
 
-// Entity returns the answer to a question with the relation.
+// Entity returns the answer to a query with the relation.
 func (j *Judged) Entity(relation int32) int32 {
 	if relation == j.Relation {
 		return j.Tail
@@ -55,13 +55,13 @@ func (j *Judged) Entity(relation int32) int32 {
 	return j.Head
 }
 
-// Asked returns the side of a question with the relation.
+// Asked returns the side of a query with the relation.
 func (j *Judged) Asked(relation int32) probability.Side {
 	asked, _ := j.Sides(relation)
 	return asked
 }
 
-// Sides returns the side of a question with the relation, and that of the other direction.
+// Sides returns the side of a query with the relation, and that of the other direction.
 func (j *Judged) Sides(relation int32) (asked, other probability.Side) {
 	if relation == j.Relation {
 		return j.Tails, j.Heads
@@ -69,32 +69,32 @@ func (j *Judged) Sides(relation int32) (asked, other probability.Side) {
 	return j.Heads, j.Tails
 }
 
-// Ask answers questions. The model must be one over the graph of all facts, if these are not to be new answers. Of at least probability.DefaultK new
-// candidates by their scores, which are asked in the other direction, too, the best are listed. Each known answer takes two propagations.
-func (m *Model) Ask(ctx context.Context, questions []graph.Query, a Asking) ([]Answers, error) {
-	found, backward, err := m.candidates(ctx, questions, a.Candidates(), a.Among, keepAll, a.Done)
+// Ask answers queries. The model must be one over the graph of all facts, if these are not to be new answers. Of at least probability.DefaultK new
+// candidates by their scores, which are queried in the other direction, too, the best are listed. Each known answer takes two propagations.
+func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Answers, error) {
+	found, backward, err := m.candidates(ctx, queries, a.Candidates(), a.Among, keepAll, a.Done)
 	if err != nil {
 		return nil, err
 	}
 	if a.Backward != nil {
 		a.Backward(backward)
 	}
-	answers := make([]Answers, len(questions))
+	answers := make([]Answers, len(queries))
 	for i, list := range found {
 		for _, o := range list {
 			answers[i].List = append(answers[i].List, a.judge(o, false))
 		}
-		a.order(questions[i].Relation, answers[i].List)
+		a.order(queries[i].Relation, answers[i].List)
 		answers[i].List = answers[i].List[:min(a.Best, len(list))]
 	}
 	if !a.Known {
 		return answers, nil
 	}
-	if err := m.addKnown(ctx, questions, a, answers); err != nil {
+	if err := m.addKnown(ctx, queries, a, answers); err != nil {
 		return nil, err
 	}
 	for i := range answers {
-		a.order(questions[i].Relation, answers[i].List)
+		a.order(queries[i].Relation, answers[i].List)
 	}
 	return answers, nil
 }
@@ -108,7 +108,7 @@ func (a *Asking) judge(o probability.Observation, known bool) Judged {
 	return j
 }
 
-// order sorts the answers of a question with the relation.
+// order sorts the answers of a query with the relation.
 func (a *Asking) order(relation int32, list []Judged) {
 	slices.SortFunc(list, func(x, y Judged) int {
 		byEstimate := 0
@@ -120,13 +120,13 @@ func (a *Asking) order(relation int32, list []Judged) {
 }
 
 // addKnown adds the known answers of the highest scores. A fact raises its own score: these choose, and are not shown.
-func (m *Model) addKnown(ctx context.Context, questions []graph.Query, a Asking, answers []Answers) error {
+func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, answers []Answers) error {
 	known, err := m.View.Answers(ctx)
 	if err != nil {
 		return err
 	}
-	var rows []Row // numbered by question
-	for i, q := range questions {
+	var rows []Row // numbered by query
+	for i, q := range queries {
 		list := known.Of(q.Source, q.Relation)
 		for _, entity := range list {
 			if _, is := slices.BinarySearch(a.Among, entity); is || a.Among == nil {
@@ -138,14 +138,14 @@ func (m *Model) addKnown(ctx context.Context, questions []graph.Query, a Asking,
 	if err != nil {
 		return err
 	}
-	results := make([][]Result, len(questions))
+	results := make([][]Result, len(queries))
 	for _, q := range scored.Queries {
 		for _, r := range q.Results {
 			results[r.Row] = append(results[r.Row], r)
 		}
 	}
 	var facts []graph.Fact
-	var of []int // the question of each
+	var of []int // the query of each
 	for i, list := range results {
 		slices.SortFunc(list, func(x, y Result) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Answer, y.Answer))
@@ -153,7 +153,7 @@ func (m *Model) addKnown(ctx context.Context, questions []graph.Query, a Asking,
 		kept := min(MostKnown, len(list))
 		answers[i].Unlisted = len(list) - kept
 		for _, r := range list[:kept] {
-			facts, of = append(facts, factOf(questions[i], r.Answer, int32(m.Graph.BaseRelations))), append(of, i)
+			facts, of = append(facts, factOf(queries[i], r.Answer, int32(m.Graph.BaseRelations))), append(of, i)
 		}
 	}
 	observed, err := m.Observe(ctx, facts, a.Done)

@@ -11,5 +11,5 @@
 // (probability.Observation): they rank among other candidates. (Ann, born_in, Paris) is one of very many facts about Paris, so that its head may rank
 // far behind, and the only one of its relation about Ann. From both, package probability makes one estimate.
 //
-// Ask answers questions so: the best candidates of a question are asked in the other direction, too.
+// Ask answers queries so: the best candidates of a query are queried in the other direction, too.
 package answer

@@ -50,7 +50,7 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 }
 
 // Candidates returns the k best new answers of each query, or the best of some entities, which ascend and of which nil is all, as facts that are observed
-// in both directions. Each of the best is asked backward, too: facts share the propagations of equal queries, so that those of n queries take at most
+// in both directions. Each of the best is queried backward, too: facts share the propagations of equal queries, so that those of n queries take at most
 // n (1 + k). done is that of Observe.
 func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
 	observed, _, err := m.candidates(ctx, queries, k, among, keepAll, done)
@@ -96,7 +96,7 @@ func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, am
 	return observed, len(inverse), nil
 }
 
-// rank sets the ranks of the best answers that a device, which does not count them, has listed: they are asked again.
+// rank sets the ranks of the best answers that a device, which does not count them, has listed: they are computed twice.
 func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error {
 	var again []Request
 	for i, q := range scored.Queries {

@@ -73,8 +73,8 @@ func (e Estimate) Explaining(s Sizes, c configuration.Configuration, paths int, 
 	return e
 }
 
-// Ask estimates answering a user's questions, of which each has so many candidates that are asked in the other direction, too, with lists of so many
-// entities. made is set if questions are made where they are answered: then those of the shards in memory are held.
+// Ask estimates answering a user's queries, of which each has so many candidates that are queried in the other direction, too, with lists of so many
+// entities. made is set if queries are made where they are answered: then those of the shards in memory are held.
 func Ask(s Sizes, c configuration.Configuration, candidates, shardRows int, listed int64, made bool) Estimate {
 	const (
 		perEntity    = 16  // of a list: where it is read, and where its query is scored

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/ranking"
 )
 
-// TestCandidates checks that the answers of a query are facts in the right direction, whether it lists them or is asked for them.
+// TestCandidates checks that the answers of a query are facts in the right direction, whether it lists them or is queried for them.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	q := &answer.Ranked{
@@ -121,7 +121,7 @@ func TestLacking(t *testing.T) {
 			got[externalsort.Row{q.Source, q.Relation, entity}] = true
 		}
 		if len(answers) == 0 || !slices.IsSorted(answers) {
-			t.Errorf("%+v is asked for %v", q, answers)
+			t.Errorf("%+v is queried for %v", q, answers)
 		}
 		return nil
 	})
@@ -140,7 +140,7 @@ func TestLacking(t *testing.T) {
 		t.Error(d)
 	}
 	if n := len(slices.Compact(slices.Clone(queries))); n != len(queries) {
-		t.Errorf("%d queries are asked twice", len(queries)-n)
+		t.Errorf("%d queries are queried twice", len(queries)-n)
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 	"tagnet/model/graph"
 )
 
-// Answers returns the rows of a part of answers: those to each of some questions.
-func (n Names) Answers(questions []answer.Request, answers []answer.Answers) []parquet.Answer {
+// Answers returns the rows of a part of answers: those to each of some queries.
+func (n Names) Answers(queries []answer.Request, answers []answer.Answers) []parquet.Answer {
 	count := 0
 	for _, a := range answers {
 		count += len(a.List)
 	}
 	rows := make([]parquet.Answer, 0, count)
-	for i, q := range questions {
+	for i, q := range queries {
 		direction, relation := Directed(n.Relations, q.Relation)
 		for j := range answers[i].List {
 			a := &answers[i].List[j]
@@ -41,9 +41,9 @@ func claimed(e probability.Estimate) *float64 {
 	return &e.Probability
 }
 
-// Explain returns what is to be explained of the answers to questions: a fact of the graph in the graph without it.
-func Explain(g *graph.Graph, questions []answer.Request, answers []answer.Answers) (explained []Explained) {
-	for i, q := range questions {
+// Explain returns what is to be explained of the answers to queries: a fact of the graph in the graph without it.
+func Explain(g *graph.Graph, queries []answer.Request, answers []answer.Answers) (explained []Explained) {
+	for i, q := range queries {
 		for j := range answers[i].List {
 			asked := graph.Query{Source: q.Source, Relation: q.Relation, Answer: answers[i].List[j].Entity(q.Relation)}
 			asked.Removal = g.RemovalOf(asked)

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// asked returns a question in each direction about x likes y, which the graph states, with answers.
+// asked returns a query in each direction about x likes y, which the graph states, with answers.
 func asked(t *testing.T) (*graph.Graph, []answer.Request, []answer.Answers) {
 	t.Helper()
 	b := graph.NewBuilder(3, 2, 2)
@@ -41,8 +41,8 @@ func asked(t *testing.T) (*graph.Graph, []answer.Request, []answer.Answers) {
 }
 
 func TestAnswers(t *testing.T) {
-	_, questions, answers := asked(t)
-	rows := someNames.Answers(questions, answers)
+	_, queries, answers := asked(t)
+	rows := someNames.Answers(queries, answers)
 	p := .25
 	want := []parquet.Answer{
 		{Query: 4, Direction: metrics.Tail, Source: "x", Relation: "likes", Position: 1, Entity: "y", Score: 1, Rank: 2, OtherScore: -1, OtherRank: 7, Probability: &p, Known: true, Hops: 3},
@@ -60,13 +60,13 @@ func TestAnswers(t *testing.T) {
 
 // TestExplain checks that a fact of the graph is explained without itself.
 func TestExplain(t *testing.T) {
-	g, questions, answers := asked(t)
+	g, queries, answers := asked(t)
 	want := []Explained{
 		{Number: 4, Query: graph.Query{Source: 0, Relation: 0, Answer: 1, Removal: graph.RemoveFact}},
 		{Number: 4, Query: graph.Query{Source: 0, Relation: 0, Answer: 2}},
 		{Number: 0, Query: graph.Query{Source: 1, Relation: 2, Answer: 0, Removal: graph.RemoveFact}},
 	}
-	if diff := cmp.Diff(want, Explain(g, questions, answers)); diff != "" {
+	if diff := cmp.Diff(want, Explain(g, queries, answers)); diff != "" {
 		t.Errorf("explained (-want +got):\n%s", diff)
 	}
 }

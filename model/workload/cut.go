@@ -21,9 +21,9 @@ const (
 	ExplanationWork = 10
 )
 
-// Together is how many times as many questions about a relation are in a shard as their work suggests: the more there are, the more of their
-// candidates are the same entities, which are asked backward once. Of FB15k-237, 50 sources of a relation between people have 447 different
-// candidates in 500, and all 14,505 have at most as many as there are entities: two shards take about twice the time of the questions alone, 45 shards
+// Together is how many times as many queries about a relation are in a shard as their work suggests: the more there are, the more of their
+// candidates are the same entities, which are queried backward once. Of FB15k-237, 50 sources of a relation between people have 447 different
+// candidates in 500, and all 14,505 have at most as many as there are entities: two shards take about twice the time of the queries alone, 45 shards
 // seven times.
 const Together = 32
 

@@ -38,11 +38,11 @@ type Params struct {
 	// many Paths; see Queries.Cut.
 	Work        float64
 	Best, Paths int
-	// WithKnown is set if known answers to a user's questions are listed, too, as answer.Asking says.
+	// WithKnown is set if known answers to a user's queries are listed, too, as answer.Asking says.
 	WithKnown bool
 }
 
-// knownRows returns how many rows the known answers of a question count as.
+// knownRows returns how many rows the known answers of a query count as.
 func (p Params) knownRows(known int) int {
 	if !p.WithKnown {
 		return 0

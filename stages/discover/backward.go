@@ -35,7 +35,7 @@ type BackwardParams struct {
 	Name  string
 }
 
-// Backward asks the other query of each candidate that only one of its two queries lists. Each is asked once. Output: the URL of the index.
+// Backward asks the other query of each candidate that only one of its two queries lists. Each is queried once. Output: the URL of the index.
 func Backward(s beam.Scope, p BackwardParams) beam.PCollection {
 	s = s.Scope("discover.Backward")
 	return index(s, p.Place, p.Name, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
@@ -72,7 +72,7 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	if a.known, err = view.Answers(ctx); err != nil {
 		return err
 	}
-	emit(Section{}) // so that there is an index even if nothing is asked
+	emit(Section{}) // so that there is an index even if nothing is queried
 	spills, err := p.Place.spills(ctx, p.Of, answerRecords, number)
 	if err != nil {
 		return err

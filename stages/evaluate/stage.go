@@ -36,7 +36,7 @@ func decode(data []byte) (*evaluation.Gatherer, error) {
 	return g, json.Unmarshal(data, g)
 }
 
-// Params are the parameters of Evaluate, Questions and Triples. The answers to questions are explained if Model has Paths.
+// Params are the parameters of Evaluate, OwnQueries and Triples. The answers to queries are explained if Model has Paths.
 type Params struct {
 	// Queries selects the queries.
 	Queries workload.Params

@@ -17,7 +17,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// BackwardCounter names the counter of what is scored beside a user's questions: their candidates, and known answers.
+// BackwardCounter names the counter of what is scored beside a user's queries: their candidates, and known answers.
 const BackwardCounter = "scored_backward"
 
 var scoredBackward = worker.NewCounter("score", BackwardCounter)
@@ -30,33 +30,33 @@ type Probabilities struct {
 	Missing float64
 }
 
-// Asked are a user's questions with their answers.
+// Asked are a user's queries with their answers.
 type Asked struct {
-	Questions []answer.Request
-	// Answers has those of each question.
+	Queries []answer.Request
+	// Answers has those of each query.
 	Answers []answer.Answers
 	// Backward is the number of queries that asked the candidates in the other direction.
 	Backward int
 }
 
-// Sort orders the questions by their numbers.
+// Sort orders the queries by their numbers.
 func (a *Asked) Sort() {
-	order := make([]int, len(a.Questions))
+	order := make([]int, len(a.Queries))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(a.Questions[i].Rows[0], a.Questions[j].Rows[0]) })
-	questions, answers := make([]answer.Request, len(order)), make([]answer.Answers, len(order))
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(a.Queries[i].Rows[0], a.Queries[j].Rows[0]) })
+	queries, answers := make([]answer.Request, len(order)), make([]answer.Answers, len(order))
 	for to, from := range order {
-		questions[to], answers[to] = a.Questions[from], a.Answers[from]
+		queries[to], answers[to] = a.Queries[from], a.Answers[from]
 	}
-	a.Questions, a.Answers = questions, answers
+	a.Queries, a.Answers = queries, answers
 }
 
-// Asking returns what is asked for, without candidates and probabilities.
+// Asking returns what is queried for, without candidates and probabilities.
 func (p Params) Asking() *answer.Asking { return &answer.Asking{Best: p.Best, Known: p.WithKnown} }
 
-// Ask answers the questions of the shard and passes the answers to use, which must not keep them: the memory of the shard is counted until it
+// Ask answers the queries of the shard and passes the answers to use, which must not keep them: the memory of the shard is counted until it
 // returns. The context is the one that Beam passed to a DoFn.
 func (s Shard) Ask(ctx context.Context, p Params, queries workload.Params, use func(context.Context, *Asked) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
@@ -66,7 +66,7 @@ func (s Shard) Ask(ctx context.Context, p Params, queries workload.Params, use f
 	defer leave()
 	all := &Asked{}
 	err = s.requests(ctx, queries, func(requests []answer.Request) error {
-		all.Questions = append(all.Questions, requests...)
+		all.Queries = append(all.Queries, requests...)
 		return all.ask(ctx, p, requests)
 	})
 	if err != nil {
@@ -75,8 +75,8 @@ func (s Shard) Ask(ctx context.Context, p Params, queries workload.Params, use f
 	return use(ctx, all)
 }
 
-// ask adds the answers to questions.
-func (a *Asked) ask(ctx context.Context, p Params, questions []answer.Request) error {
+// ask adds the answers to queries.
+func (a *Asked) ask(ctx context.Context, p Params, queries []answer.Request) error {
 	estimator, err := p.Estimator(ctx)
 	if err != nil {
 		return err
@@ -86,27 +86,27 @@ func (a *Asked) ask(ctx context.Context, p Params, questions []answer.Request) e
 		if err != nil {
 			return err
 		}
-		asked := make([]graph.Query, len(questions))
-		for i, q := range questions {
+		asked := make([]graph.Query, len(queries))
+		for i, q := range queries {
 			asked[i] = q.Query
 		}
 		asking := p.Asking()
 		asking.Among, asking.Estimator = list.Candidates, estimator
-		asking.Done, asking.Backward = counted(ctx, len(questions)), func(queries int) { a.Backward += queries }
+		asking.Done, asking.Backward = counted(ctx, len(queries)), func(queries int) { a.Backward += queries }
 		answers, err := m.Ask(ctx, asked, *asking)
 		a.Answers = append(a.Answers, answers...)
 		return err
 	})
 }
 
-// counted returns what counts queries as they are answered: so many questions first, and then what is asked backward.
-func counted(ctx context.Context, questions int) func(queries int) {
+// counted returns what counts queries as they are answered: so many queries first, and then what is queried backward.
+func counted(ctx context.Context, queries int) func(queries int) {
 	var counting sync.Mutex
 	return func(queries int) {
 		counting.Lock()
 		defer counting.Unlock()
-		forward := min(queries, questions)
-		questions -= forward
+		forward := min(queries, queries)
+		queries -= forward
 		scoredRows.Inc(ctx, int64(forward))
 		scoredBackward.Inc(ctx, int64(queries-forward))
 	}

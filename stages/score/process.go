@@ -50,7 +50,7 @@ type Params struct {
 	Ranks      bool
 	Known      ranking.Known
 	Candidates string
-	// WithKnown is set if known answers are listed, too, beside Best new ones of a user's question; see answer.Asking.
+	// WithKnown is set if known answers are listed, too, beside Best new ones of a user's query; see answer.Asking.
 	WithKnown bool
 	// Probabilities of answers are read there. Optional.
 	Probabilities Probabilities

@@ -100,7 +100,7 @@ class Answer:
             the model's layers.
         known: The answer is a fact of the data, and scored without it.
         probability: The probability that the fact is true, given that the data do not state it, the same
-            wherever the fact is asked; left out as long as there are no probabilities, and where too few facts
+            wherever the fact is queried; left out as long as there are no probabilities, and where too few facts
             of the relation are known.
         odds: The probability as people read it, such as: about 9 in 10.
     """
@@ -455,7 +455,7 @@ class Operations:
         Args:
             source: The name of the entity.
             relation: The name of the relation; with a leading ~ the inverse one, whose answers are heads.
-            k: The most new answers to return, best first. As many, at least 10, are asked in the other direction,
+            k: The most new answers to return, best first. As many, at least 10, are queried in the other direction,
                 too.
             known: Answer with known facts, too, each scored in the graph without itself: those of the 100 highest
                 scores.

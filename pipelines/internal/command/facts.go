@@ -7,9 +7,9 @@ import (
 	"tagnet/model/kg"
 )
 
-// GraphFlag registers --graph of commands that answer questions: kg.All, or the name of the split of training.
+// GraphFlag registers --graph of commands that answer queries: kg.All, or the name of the split of training.
 func GraphFlag(set *flag.FlagSet, graph *string) {
-	Choice(set, graph, "graph", kg.All, []string{kg.All, "train"}, "the graph that is asked: of all facts, or without those of validation and test, as an evaluation asks it, which gives no probabilities")
+	Choice(set, graph, "graph", kg.All, []string{kg.All, "train"}, "the graph that is queried: of all facts, or without those of validation and test, as an evaluation asks it, which gives no probabilities")
 }
 
 // MissingFlag registers --missing of commands that show probabilities.

@@ -75,13 +75,13 @@ func (a *scoring) divideAnswers(sizes budget.Sizes) budget.Estimate {
 	return budget.Ask(sizes, a.model.Configuration, a.candidatesOf(), workload.MaxRows, lists, a.table() == "")
 }
 
-// candidatesOf returns how many candidates of a question are asked in the other direction, at most.
+// candidatesOf returns how many candidates of a query are queried in the other direction, at most.
 func (a *scoring) candidatesOf() int {
 	asking := answer.Asking{Best: a.best}
 	return asking.Candidates()
 }
 
-// followBackward shows behind a bar how many candidates are asked in the other direction, until stop is called.
+// followBackward shows behind a bar how many candidates are queried in the other direction, until stop is called.
 func (a *scoring) followBackward(ctx context.Context, bar *progress.Bar) (stop func()) {
 	if a.asked == nil || a.triples() != nil {
 		return func() {}

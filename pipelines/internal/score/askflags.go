@@ -10,7 +10,7 @@ import (
 	"tagnet/pipelines/internal/command"
 )
 
-// askFlags are the flags of a user's own questions and of lists of new facts.
+// askFlags are the flags of a user's own queries and of lists of new facts.
 type askFlags struct {
 	queries, relation   string
 	sources, candidates string
@@ -37,10 +37,10 @@ func (f *askFlags) register(set *flag.FlagSet) {
 	set.StringVar(&f.output, "output", "", "`name` of the folder of the answers to your own queries, in evaluation/; default queries, or one made of --relation and the lists")
 }
 
-// asks reports whether a user's questions are answered, or a list is made, instead of evaluating a split.
+// asks reports whether a user's queries are answered, or a list is made, instead of evaluating a split.
 func (f *flags) asks() bool { return f.queries != "" || f.relation != "" || f.facts != "" }
 
-// about returns the name of the graph that is asked, as kg.KG.On takes it.
+// about returns the name of the graph that is queried, as kg.KG.On takes it.
 func (f *flags) about() string {
 	switch {
 	case !f.asks():
@@ -86,7 +86,7 @@ func (f *askFlags) check(all *flags, e *command.Environment) error {
 	return command.CheckMissing(f.missing)
 }
 
-// checkUnasked returns an error for flags that only questions and lists have.
+// checkUnasked returns an error for flags that only queries and lists have.
 func (f *askFlags) checkUnasked(given map[string]bool) error {
 	switch {
 	case f.sources != "":
@@ -98,7 +98,7 @@ func (f *askFlags) checkUnasked(given map[string]bool) error {
 	case given["output"]:
 		return command.Usage("--output needs --relation, --queries or --facts")
 	case given["graph"]:
-		return command.Usage("--graph is about your own questions: the queries of a split are asked in the graph of that split; leave it out, or ask with --queries, --relation or --facts")
+		return command.Usage("--graph is about your own queries: the queries of a split are queried in the graph of that split; leave it out, or ask with --queries, --relation or --facts")
 	case given["missing"]:
 		return command.Usage("--missing is about probabilities, which an evaluation does not have: leave it out, or ask with --queries, --relation or --facts")
 	}

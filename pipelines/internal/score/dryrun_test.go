@@ -11,7 +11,7 @@ func TestDryRun(t *testing.T) {
 	w := trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn")
-	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.questionsFn", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
-	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.questionsFn", "--relation", "next", "--explain") // one job
+	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.askedFn", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
+	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.askedFn", "--relation", "next", "--explain") // one job
 	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.shard: ")
 }

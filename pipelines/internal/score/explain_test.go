@@ -233,5 +233,5 @@ func TestExplainMistakes(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
 		}
 	}
-	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.questions: 10 answers to explain in 1 part", "--queries", queries, "--explain")
+	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.queries: 10 answers to explain in 1 part", "--queries", queries, "--explain")
 }

@@ -84,7 +84,7 @@ type pass struct {
 	queries   int64
 }
 
-// backwardName names what is asked of the candidates of all passes.
+// backwardName names what is queried of the candidates of all passes.
 const backwardName = "backward"
 
 // discovering is one run of the command that lists new facts.
@@ -92,7 +92,7 @@ type discovering struct {
 	*scoring
 	relations []int32
 	passes    []pass
-	// backward is the most queries that are asked backward.
+	// backward is the most queries that are queried backward.
 	backward int64
 	recorded recordedFacts
 	folder   string
@@ -166,7 +166,7 @@ func (d *discovering) read(ctx context.Context) error {
 }
 
 // ask makes the passes that ask for the facts between two lists of entities, of which nil is all, in a graph of so many. Where there is one list, its
-// entities are asked; else both directions, so that neither side lacks its best facts where it has far more entities than the other.
+// entities are queried; else both directions, so that neither side lacks its best facts where it has far more entities than the other.
 func (d *discovering) ask(heads, tails []int32, entities int64) {
 	inverse := make([]int32, len(d.relations))
 	for i, r := range d.relations {
@@ -306,7 +306,7 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 	return out
 }
 
-// backwardParams returns the parameters of what is asked of the candidates of all passes.
+// backwardParams returns the parameters of what is queried of the candidates of all passes.
 func (d *discovering) backwardParams(held lock.Lock, announce string) discover.BackwardParams {
 	return discover.BackwardParams{Model: d.modelParams(announce), Place: d.place(held), Of: d.passNames(), Name: backwardName}
 }

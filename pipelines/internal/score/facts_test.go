@@ -62,7 +62,7 @@ type asked struct {
 }
 
 // listed returns the list that a model makes of the best new answers of some queries, all held in memory, as the table has it, and the number of
-// queries that are asked backward.
+// queries that are queried backward.
 func listed(t *testing.T, w, graph string, best int, all ...asked) (rows []parquet.Fact, backward int) {
 	t.Helper()
 	ctx := t.Context()

@@ -13,7 +13,7 @@ import (
 func TestGraph(t *testing.T) {
 	command.InitBeam()
 	for name, queries := range map[string]workload.Params{
-		"graph": {}, "questions": {Queries: "mem://queries.arrow"}, "triples": {Queries: "mem://queries.arrow", Given: workload.GivenTriples},
+		"graph": {}, "queries": {Queries: "mem://queries.arrow"}, "triples": {Queries: "mem://queries.arrow", Given: workload.GivenTriples},
 	} {
 		queries.Graph, queries.Split = "mem://graph", "test"
 		p := Build(evaluate.Params{

@@ -67,14 +67,14 @@ func bestOf(w string) pretrained.Ref {
 	return pretrained.Ref{Folder: checkpoint.Folder(filepath.Join(w, "runs/main/checkpoints")), Name: "best"}
 }
 
-// judged is an entity as an answer of a question.
+// judged is an entity as an answer of a query.
 type judged struct {
 	parquet.Answer
 	id    int32
 	order probability.Estimate
 }
 
-// all returns what is said of every entity as an answer of a question.
+// all returns what is said of every entity as an answer of a query.
 func (o *oracle) all(source, relation string) (list []judged) {
 	o.t.Helper()
 	name, inverse := strings.CutPrefix(relation, "~")
@@ -124,7 +124,7 @@ func (o *oracle) all(source, relation string) (list []judged) {
 	return list
 }
 
-// answers returns the answers to a question by the rules: of the best new ones by score, at least 10, the k surest, and the known ones, if they are
+// answers returns the answers to a query by the rules: of the best new ones by score, at least 10, the k surest, and the known ones, if they are
 // wanted. candidates, unless nil, are the only ones.
 func (o *oracle) answers(query int64, source, relation string, candidates []string, k int, known bool) (rows []parquet.Answer) {
 	o.t.Helper()

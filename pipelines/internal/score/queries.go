@@ -28,7 +28,7 @@ type ownQueries struct {
 	inGraph    int64 // triples that are edges of the graph
 }
 
-// readQueries reads the file of --queries, and looks up the ids of its names in the graph that is asked. It tells of all unknown ones at once.
+// readQueries reads the file of --queries, and looks up the ids of its names in the graph that is queried. It tells of all unknown ones at once.
 func readQueries(ctx context.Context, e *command.Environment, url string, loaded *kg.KG, view *kg.View) (ownQueries, error) {
 	return readOnce(ctx, "queries", url, func(name string, r io.Reader) (q ownQueries, err error) {
 		hash := sha256.New()

@@ -146,7 +146,7 @@ type opened struct {
 	*flags
 	e      *command.Environment
 	loaded *kg.KG
-	view   *kg.View // of the graph that is asked
+	view   *kg.View // of the graph that is queried
 	inputs map[string]string
 	model  *answer.Model
 	given  bool                 // the model is that of --model, whose checkpoint is written beside the results
@@ -312,7 +312,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	return err
 }
 
-// sizes returns those of the graph that is asked.
+// sizes returns those of the graph that is queried.
 func (a *opened) sizes(ctx context.Context) (budget.Sizes, error) {
 	sizes, err := graph.SizesOf(ctx, a.loaded, a.about())
 	if err != nil {
@@ -360,7 +360,7 @@ func (a *scoring) loads(queries int64) []command.Load {
 	if t := a.triples(); t != nil {
 		scored = t.load()
 	} else if a.asked != nil {
-		scored.Step, scored.Unit = "evaluate.questions", "distinct questions"
+		scored.Step, scored.Unit = "evaluate.queries", "distinct queries"
 	}
 	return slices.Concat(a.edges.Loads(), a.fit.Loads(), []command.Load{{Step: "score.cut", Elements: queries, Unit: "queries"}, scored}, a.explanationLoads(scored.Step, scored.Parts))
 }
@@ -448,7 +448,7 @@ func Build(p evaluate.Params) *beam.Pipeline {
 	case p.Queries.Given != workload.GivenQueries:
 		evaluate.Triples(scope, p)
 	case p.Queries.Queries != "" || len(p.Queries.Ask.Relations) > 0:
-		evaluate.Questions(scope, p)
+		evaluate.OwnQueries(scope, p)
 	default:
 		evaluate.Evaluate(scope, p)
 	}

@@ -107,7 +107,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	}
 	for _, r := range answers {
 		if r.Position == 1 {
-			a.e.Say("\n%s", question(r))
+			a.e.Say("\n%s", query(r))
 		}
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(r.Entity)))
 		a.e.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
@@ -179,7 +179,7 @@ func hopsAndKnown(hops int32, known bool) (text string) {
 	return text
 }
 
-// question returns the question of an answer as a person writes it.
-func question(r parquet.Answer) string {
+// query returns the query of an answer as a person writes it.
+func query(r parquet.Answer) string {
 	return fmt.Sprintf("%s  %s  ?", r.Source, evaluation.Queried(r.Direction, r.Relation))
 }

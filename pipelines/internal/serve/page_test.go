@@ -225,7 +225,7 @@ func TestPageOffersTheClosestNames(t *testing.T) {
 }
 
 // TestPageShowsProbabilities has a server that fits while the page waits: the page says so, and shows probabilities once there are some. Known answers are
-// hidden until they are asked for.
+// hidden until they are queried for.
 func TestPageShowsProbabilities(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)

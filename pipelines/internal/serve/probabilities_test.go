@@ -66,7 +66,7 @@ func unfitted(t testing.TB) string {
 	return workspace
 }
 
-// TestAnswersAreOneNumber compares what is said of a fact in a question of either direction, with the known answers, in a list of questions, in a table,
+// TestAnswersAreOneNumber compares what is said of a fact in a query of either direction, with the known answers, in a list of queries, in a table,
 // and as a triple, with what answer.Model says of it.
 func TestAnswersAreOneNumber(t *testing.T) {
 	workspace := unfitted(t)
@@ -109,7 +109,7 @@ func TestAnswersAreOneNumber(t *testing.T) {
 				one.Probability = &w.Probability
 				claims++
 			}
-			same(t, "question", one, got.Answers[j])
+			same(t, "query", one, got.Answers[j])
 			same(t, "list", one, list.Answers[j])
 			same(t, "table", one, tabled(t, table[0], table[j+1]))
 			same(t, "triple", one, asTriple(t, p.url, m, w, i == 1))
@@ -194,7 +194,7 @@ func tabled(t testing.TB, heading, row []string) (a answer) {
 	return a
 }
 
-// asTriple returns what the server says of a fact as a triple, as the answer of a question for its heads, or its tails.
+// asTriple returns what the server says of a fact as a triple, as the answer of a query for its heads, or its tails.
 func asTriple(t testing.TB, address string, m *modelanswer.Model, of *modelanswer.Judged, heads bool) answer {
 	t.Helper()
 	names := m.View.Entities
@@ -336,7 +336,7 @@ func TestReloadEndsTheFit(t *testing.T) {
 		select {
 		case <-s.fitting.ended:
 		default:
-			t.Errorf("the fit of server %d goes on beside that of the last one", i+1)
+			t.Errorf("the fit of server %d continues beside that of the last one", i+1)
 		}
 	}
 	if state := last.probabilities(); state != stateReady && !strings.HasPrefix(state, stateNone) {

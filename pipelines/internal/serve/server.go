@@ -242,7 +242,7 @@ func invalid(format string, arguments ...any) *failure {
 
 // busy returns the failure of a request that is not admitted. Its time to wait is about that of the queries under way.
 func (s *server) busy() *failure {
-	const perQuery = 1 + usualAnswers // that are computed: its best answers are asked in the other direction, too
+	const perQuery = 1 + usualAnswers // that are computed: its best answers are queried in the other direction, too
 	wait := min(60, 1+int(perQuery*s.measures.secondsPerQuery()*float64(s.admission.most)/float64(s.threads)))
 	return &failure{status: http.StatusTooManyRequests, retry: wait, Text: fmt.Sprintf("%d queries are under way, as many as --queue allows; try again in %d s", s.admission.most, wait)}
 }

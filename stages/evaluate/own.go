@@ -15,50 +15,50 @@ import (
 )
 
 func init() {
-	beam.RegisterDoFn(&questionsFn{})
+	beam.RegisterDoFn(&askedFn{})
 	beam.RegisterDoFn(&answersFn{})
 	beam.RegisterType(reflect.TypeFor[Answered]())
 	beam.RegisterFunction(addAnswered)
 }
 
-// The names of the outputs of Questions, beside PredictionsTable.
+// The names of the outputs of OwnQueries, beside PredictionsTable.
 const (
 	AnswersFile  = "answers.tsv"
 	AnsweredFile = "answered.json"
 )
 
-// Answered says what it took to answer questions, and what is left out. It is an element of pipelines, and the content of AnsweredFile.
+// Answered says what it took to answer queries, and what is left out. It is an element of pipelines, and the content of AnsweredFile.
 type Answered struct {
 	Shards int `json:"-"`
-	// Questions is their number, Backward that of the queries that asked their candidates in the other direction, Most what that can be at most.
-	Questions int64 `json:"questions"`
-	Backward  int64 `json:"backward"`
-	Most      int64 `json:"most"`
-	// Unlisted is the number of known answers that are not listed, over all questions.
+	// Queries is their number, Backward that of the queries that asked their candidates in the other direction, Most what that can be at most.
+	Queries  int64 `json:"queries"`
+	Backward int64 `json:"backward"`
+	Most     int64 `json:"most"`
+	// Unlisted is the number of known answers that are not listed, over all queries.
 	Unlisted int64 `json:"unlisted"`
 }
 
 // Check returns an error for numbers that no run writes.
 func (a Answered) Check() error {
-	return check.First(check.Count("questions", a.Questions), check.Count("most", a.Most), check.Between("backward", a.Backward, 0, a.Most), check.Count("unlisted", a.Unlisted))
+	return check.First(check.Count("queries", a.Queries), check.Count("most", a.Most), check.Between("backward", a.Backward, 0, a.Most), check.Count("unlisted", a.Unlisted))
 }
 
 func addAnswered(a, b Answered) Answered {
-	return Answered{a.Shards + b.Shards, a.Questions + b.Questions, a.Backward + b.Backward, a.Most + b.Most, a.Unlisted + b.Unlisted}
+	return Answered{a.Shards + b.Shards, a.Queries + b.Queries, a.Backward + b.Backward, a.Most + b.Most, a.Unlisted + b.Unlisted}
 }
 
-// Questions answers a user's questions, those of Queries.Queries or of Queries.Ask, and writes the answers. Output: the URL of answers.tsv. The worker
+// OwnQueries answers a user's queries, those of Queries.Queries or of Queries.Ask, and writes the answers. Output: the URL of answers.tsv. The worker
 // that answers a shard writes the shard's part of the table.
-func Questions(s beam.Scope, p Params) beam.PCollection {
-	s = s.Scope("evaluate.Questions")
-	answered := beam.ParDo(s, &questionsFn{Params: p}, score.Shards(s, p.Queries))
+func OwnQueries(s beam.Scope, p Params) beam.PCollection {
+	s = s.Scope("evaluate.OwnQueries")
+	answered := beam.ParDo(s, &askedFn{Params: p}, score.Shards(s, p.Queries))
 	return beam.ParDo(s, &answersFn{Params: p}, beam.Combine(s, addAnswered, answered))
 }
 
-type questionsFn struct{ Params Params }
+type askedFn struct{ Params Params }
 
 // ProcessElement answers a shard and writes its parts.
-func (f *questionsFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(Answered)) error {
+func (f *askedFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(Answered)) error {
 	return shard.Ask(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, asked *score.Asked) error {
 		if err := f.write(f.Params.Lock.Guard(ctx), shard, asked); err != nil {
 			return err
@@ -69,9 +69,9 @@ func (f *questionsFn) ProcessElement(ctx context.Context, shard score.Shard, emi
 }
 
 // answered returns what it took to answer a shard.
-func (f *questionsFn) answered(asked *score.Asked) Answered {
-	a := Answered{Shards: 1, Questions: int64(len(asked.Questions)), Backward: int64(asked.Backward)}
-	a.Most = a.Questions * int64(f.Params.Model.Asking().Candidates())
+func (f *askedFn) answered(asked *score.Asked) Answered {
+	a := Answered{Shards: 1, Queries: int64(len(asked.Queries)), Backward: int64(asked.Backward)}
+	a.Most = a.Queries * int64(f.Params.Model.Asking().Candidates())
 	for _, of := range asked.Answers {
 		a.Unlisted += int64(of.Unlisted)
 	}
@@ -79,7 +79,7 @@ func (f *questionsFn) answered(asked *score.Asked) Answered {
 }
 
 // write writes the part of a shard, in the order of the user's file.
-func (f *questionsFn) write(ctx context.Context, shard score.Shard, asked *score.Asked) error {
+func (f *askedFn) write(ctx context.Context, shard score.Shard, asked *score.Asked) error {
 	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err
@@ -90,11 +90,11 @@ func (f *questionsFn) write(ctx context.Context, shard score.Shard, asked *score
 	}
 	asked.Sort()
 	names := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
-	rows := names.Answers(asked.Questions, asked.Answers)
+	rows := names.Answers(asked.Queries, asked.Answers)
 	if err := parquet.Write(ctx, parquet.PartFile(f.Params.url(PredictionsTable), shard.Number, shard.Of), rows); err != nil || f.Params.Model.Paths == 0 {
 		return err
 	}
-	return score.Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.Explain(view.Graph, asked.Questions, asked.Answers))
+	return score.Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.Explain(view.Graph, asked.Queries, asked.Answers))
 }
 
 type answersFn struct{ Params Params }
