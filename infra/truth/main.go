@@ -115,7 +115,7 @@ func (o options) read(s setting) (*result, error) {
 
 // write writes the result of a setting.
 func (o options) write(r result) error {
-	text, err := json.MarshalIndent(r, "", " ")
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
