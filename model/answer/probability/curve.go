@@ -14,11 +14,18 @@ type Block struct {
 	Unlabeled int     `json:"unlabeled"`
 }
 
-// odds returns the odds of being labeled, drawn a little toward 1: of few observations none are 0 or infinite.
-func (b Block) odds() float64 { return (float64(b.Labeled) + .5) / (float64(b.Unlabeled) + .5) }
-
 // Curve has blocks of ascending log odds and ascending odds.
-type Curve []Block
+type Curve struct {
+	// Weight is the mean number that an unlabeled observation counts as.
+	Weight float64 `json:"weight"`
+	Blocks []Block `json:"blocks"`
+}
+
+// odds returns the odds of being labeled in a block, drawn a little toward those of half an observation of each kind: of few observations none are 0
+// or infinite. Where unlabeled ones are thinned, none of them says less.
+func (c Curve) odds(b Block) float64 {
+	return (float64(b.Labeled) + .5) / (float64(b.Unlabeled) + .5*c.Weight)
+}
 
 // judged is an observation with its log odds, which counts as so many.
 type judged struct {
@@ -29,14 +36,21 @@ type judged struct {
 
 // newCurve returns the blocks of observations: pooled with their neighbors where odds do not ascend, first as counted, then drawn toward 1.
 func newCurve(list []judged) (c Curve) {
+	var weight, unlabeled int
+	for _, j := range list {
+		if !j.labeled {
+			weight, unlabeled = weight+j.weight, unlabeled+1
+		}
+	}
+	c.Weight = max(1, float64(weight)/float64(max(1, unlabeled)))
 	for _, b := range counted(list) {
-		c = c.append(b, func(low, high Block) bool { return low.odds() < high.odds() })
+		c.Blocks = pool(c.Blocks, b, func(low, high Block) bool { return c.odds(low) < c.odds(high) })
 	}
 	return c
 }
 
 // counted returns the isotonic regression of observations, which it sorts (pool adjacent violators).
-func counted(list []judged) (c Curve) {
+func counted(list []judged) (blocks []Block) {
 	slices.SortFunc(list, func(a, b judged) int { return cmp.Compare(a.logOdds, b.logOdds) })
 	for i := 0; i < len(list); {
 		b := Block{From: list[i].logOdds}
@@ -47,32 +61,32 @@ func counted(list []judged) (c Curve) {
 				b.Unlabeled += list[i].weight
 			}
 		}
-		c = c.append(b, func(low, high Block) bool {
+		blocks = pool(blocks, b, func(low, high Block) bool {
 			return low.Labeled*high.Unlabeled < high.Labeled*low.Unlabeled
 		})
 	}
-	return c
+	return blocks
 }
 
-// append appends a block, and pools the last ones while they do not ascend.
-func (c Curve) append(b Block, ascend func(low, high Block) bool) Curve {
-	c = append(c, b)
-	for n := len(c); n > 1 && !ascend(c[n-2], c[n-1]); n = len(c) {
-		c[n-2].Labeled += c[n-1].Labeled
-		c[n-2].Unlabeled += c[n-1].Unlabeled
-		c = c[:n-1]
+// pool appends a block, and pools the last ones while they do not ascend.
+func pool(blocks []Block, b Block, ascend func(low, high Block) bool) []Block {
+	blocks = append(blocks, b)
+	for n := len(blocks); n > 1 && !ascend(blocks[n-2], blocks[n-1]); n = len(blocks) {
+		blocks[n-2].Labeled += blocks[n-1].Labeled
+		blocks[n-2].Unlabeled += blocks[n-1].Unlabeled
+		blocks = blocks[:n-1]
 	}
-	return c
+	return blocks
 }
 
 // block returns the index of the block of log odds.
 func (c Curve) block(logOdds float64) int {
-	return max(0, sort.Search(len(c), func(i int) bool { return c[i].From > logOdds })-1)
+	return max(0, sort.Search(len(c.Blocks), func(i int) bool { return c.Blocks[i].From > logOdds })-1)
 }
 
 // totals returns the number of labeled and of unlabeled observations.
 func (c Curve) totals() (labeled, unlabeled int) {
-	for _, b := range c {
+	for _, b := range c.Blocks {
 		labeled, unlabeled = labeled+b.Labeled, unlabeled+b.Unlabeled
 	}
 	return labeled, unlabeled
@@ -81,8 +95,9 @@ func (c Curve) totals() (labeled, unlabeled int) {
 // meanLabeled returns the mean share of labeled observations around a labeled one, the constant c of Elkan and Noto.
 func (c Curve) meanLabeled() float64 {
 	sum := 0.0
-	for _, b := range c {
-		sum += float64(b.Labeled) * b.odds() / (1 + b.odds())
+	for _, b := range c.Blocks {
+		odds := c.odds(b)
+		sum += float64(b.Labeled) * odds / (1 + odds)
 	}
 	labeled, _ := c.totals()
 	return sum / float64(labeled)
@@ -91,18 +106,18 @@ func (c Curve) meanLabeled() float64 {
 // probabilities returns that of each block: proportional to its odds, at most 1, and such that those of the unlabeled sum to a number. If
 // that is more than there are, each is 1.
 func (c Curve) probabilities(sum float64) []float64 {
-	p, below := make([]float64, len(c)), make([]float64, len(c)+1)
-	for i, b := range c {
-		below[i+1] = below[i] + float64(b.Unlabeled)*b.odds()
+	p, below := make([]float64, len(c.Blocks)), make([]float64, len(c.Blocks)+1)
+	for i, b := range c.Blocks {
+		below[i+1] = below[i] + float64(b.Unlabeled)*c.odds(b)
 	}
 	// Blocks whose probability would be more than 1 have 1, and the rest is for the others.
-	whole := len(c)
-	for ; whole > 0 && sum*c[whole-1].odds() > below[whole]; whole-- {
+	whole := len(c.Blocks)
+	for ; whole > 0 && sum*c.odds(c.Blocks[whole-1]) > below[whole]; whole-- {
 		p[whole-1] = 1
-		sum -= float64(c[whole-1].Unlabeled)
+		sum -= float64(c.Blocks[whole-1].Unlabeled)
 	}
 	for i := range whole {
-		p[i] = sum * c[i].odds() / below[whole]
+		p[i] = sum * c.odds(c.Blocks[i]) / below[whole]
 	}
 	return p
 }

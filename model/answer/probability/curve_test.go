@@ -50,7 +50,7 @@ func TestCurveIsIsotonic(t *testing.T) {
 				}
 				want = max(want, least)
 			}
-			b := c[c.block(float64(i))]
+			b := c[Curve{Blocks: c}.block(float64(i))]
 			if got := float64(b.Labeled) / float64(b.Labeled+b.Unlabeled); !(math.Abs(got-want) <= 1e-12) {
 				t.Fatalf("level %d of %v: share %g, want %g", i, counts, got, want)
 			}
@@ -61,6 +61,25 @@ func TestCurveIsIsotonic(t *testing.T) {
 	}
 }
 
+// TestFewThinnedAtTheTop checks that labeled observations beside which thinned ones may lie unseen are not surer for it.
+func TestFewThinnedAtTheTop(t *testing.T) {
+	t.Parallel()
+	list := []judged{{9, true, 1}, {9, true, 1}}
+	for i := range 100 {
+		list = append(list, judged{8, i < 90, 40})
+		if list[len(list)-1].labeled {
+			list[len(list)-1].weight = 1
+		}
+	}
+	c := newCurve(list)
+	if c.Weight != 40 {
+		t.Errorf("the mean weight is %g, want 40", c.Weight)
+	}
+	if len(c.Blocks) != 1 {
+		t.Errorf("two facts at the top have a block of their own: %v", c)
+	}
+}
+
 // TestFewAtTheTop checks that a few labeled observations at the top do not get odds above those of many below.
 func TestFewAtTheTop(t *testing.T) {
 	t.Parallel()
@@ -68,7 +87,7 @@ func TestFewAtTheTop(t *testing.T) {
 	for i := range 100 {
 		list = append(list, judged{8, i > 0, 1}, judged{1, false, 1})
 	}
-	want := Curve{{From: 1, Unlabeled: 100}, {From: 8, Labeled: 100, Unlabeled: 1}}
+	want := Curve{Weight: 1, Blocks: []Block{{From: 1, Unlabeled: 100}, {From: 8, Labeled: 100, Unlabeled: 1}}}
 	if diff := cmp.Diff(want, newCurve(list)); diff != "" {
 		t.Error(diff)
 	}
@@ -76,7 +95,7 @@ func TestFewAtTheTop(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	t.Parallel()
-	c := Curve{{From: -1}, {From: 2}, {From: 5}}
+	c := Curve{Weight: 1, Blocks: []Block{{From: -1}, {From: 2}, {From: 5}}}
 	for logOdds, want := range map[float64]int{-9: 0, -1: 0, 1.9: 0, 2: 1, 4: 1, 5: 2, 99: 2} {
 		if got := c.block(logOdds); got != want {
 			t.Errorf("log odds %g: block %d, want %d", logOdds, got, want)
@@ -87,7 +106,7 @@ func TestBlock(t *testing.T) {
 // TestExample is that of the package's documentation, but for what odds are drawn toward 1.
 func TestExample(t *testing.T) {
 	t.Parallel()
-	c := Curve{{From: 0, Labeled: 20, Unlabeled: 990}, {From: 1, Labeled: 80, Unlabeled: 10}}
+	c := Curve{Weight: 1, Blocks: []Block{{From: 0, Labeled: 20, Unlabeled: 990}, {From: 1, Labeled: 80, Unlabeled: 10}}}
 	p := c.probabilities(.5 * 50)
 	if !(p[1] == 1 && math.Abs(p[0]-15./990) <= 1e-12) {
 		t.Errorf("probabilities %v, want .0152 and 1", p)
@@ -97,7 +116,7 @@ func TestExample(t *testing.T) {
 // TestProbabilities checks sums, and that probabilities ascend and are at most 1.
 func TestProbabilities(t *testing.T) {
 	t.Parallel()
-	c := Curve{{Labeled: 0, Unlabeled: 500}, {Labeled: 20, Unlabeled: 200}, {Labeled: 30, Unlabeled: 10}, {Labeled: 50, Unlabeled: 0}}
+	c := Curve{Weight: 1, Blocks: []Block{{Labeled: 0, Unlabeled: 500}, {Labeled: 20, Unlabeled: 200}, {Labeled: 30, Unlabeled: 10}, {Labeled: 50, Unlabeled: 0}}}
 	for _, sum := range []float64{.001, 1, 20, 100, 709.5, 710, 1e6} {
 		got, before := 0.0, 0.0
 		for i, p := range c.probabilities(sum) {
@@ -105,7 +124,7 @@ func TestProbabilities(t *testing.T) {
 				t.Errorf("sum %g: probability %g after %g", sum, p, before)
 			}
 			before = p
-			got += p * float64(c[i].Unlabeled)
+			got += p * float64(c.Blocks[i].Unlabeled)
 		}
 		if want := min(sum, 710); !(math.Abs(got-want) <= 1e-9*want) {
 			t.Errorf("sum %g, want %g", got, want)

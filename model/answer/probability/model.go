@@ -154,14 +154,17 @@ func (w *Regression) check(groups int) error {
 
 // check returns an error unless blocks ascend.
 func (c Curve) check() error {
-	if len(c) == 0 {
+	if len(c.Blocks) == 0 {
 		return errors.New("curve is empty")
 	}
-	for i, b := range c {
+	if !(c.Weight >= 1) {
+		return fmt.Errorf("curve.weight is %v, want 1 or more", c.Weight)
+	}
+	for i, b := range c.Blocks {
 		if err := check.First(check.Count("labeled", b.Labeled), check.Count("unlabeled", b.Unlabeled)); err != nil {
 			return fmt.Errorf("curve[%d].%w", i, err)
 		}
-		if i > 0 && !(c[i-1].From < b.From && c[i-1].odds() < b.odds()) {
+		if i > 0 && !(c.Blocks[i-1].From < b.From && c.odds(c.Blocks[i-1]) < c.odds(b)) {
 			return fmt.Errorf("curve[%d] does not ascend", i)
 		}
 	}
