@@ -30,7 +30,7 @@ func TestGraphAlone(t *testing.T) {
 	says(pipelinetest.Succeed(t, Pipeline(), append(in, "--model", ultraFile(t, nil), "--queries", file(t, "queries.tsv", "e001\tnext\n"), "--output", "pretrained")...), "e001  next  ?")
 	out := pipelinetest.Succeed(t, train.Pipeline(), append(in, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")...)
 	says(out, "there are no validation queries to choose by")
-	says(out, "score --workspace "+w+" --relation back\n")
+	says(out, "score --workspace "+w+" --facts all\n")
 
 	const none = "--split test has no queries: the dataset has no facts of that split; "
 	const add = "choose another --split, or add test.txt to the dataset and run preprocess again\n"
