@@ -46,10 +46,7 @@ func TestOneProbability(t *testing.T) {
 		}
 		want[f.Triple] = f
 	}
-	var triples []model.Triple
-	for _, f := range family() {
-		triples = append(triples, f)
-	}
+	triples := append([]model.Triple(nil), family()...)
 	known, err := m.Score(t.Context(), triples)
 	if err != nil {
 		t.Fatal(err)

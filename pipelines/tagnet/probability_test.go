@@ -27,8 +27,8 @@ type place func(t *testing.T, w string, facts []model.Triple) map[model.Triple]s
 
 // places are compared with each other: whichever says something of a fact says the same.
 var places = map[string]place{
-	"queries for tails":  asking("cousin_of", "--top_k", "60"),
-	"queries for heads":  asking("~cousin_of", "--top_k", "25"),
+	"queries for tails":    asking("cousin_of", "--top_k", "60"),
+	"queries for heads":    asking("~cousin_of", "--top_k", "25"),
 	"two best answers":     asking("cousin_of", "--top_k", "2"),
 	"few sources":          askingSome("--sources"),
 	"few candidates":       askingSome("--candidates"),

@@ -459,7 +459,7 @@ func TestMistakes(t *testing.T) {
 		"known of a split":   {flagsOnly("--known"), 2, []string{"--known needs --relation or --queries"}},
 		"graph of a split":   {flagsOnly("--graph", "train"), 2, []string{"--graph is about your own queries"}},
 		"missing of a split": {flagsOnly("--missing", ".1"), 2, []string{"--missing is about probabilities, which an evaluation does not have"}},
-		"split of queries": {flagsOnly("--split", "valid", "--relation", "next"), 2, []string{"--split is about the evaluation of a split", "--graph train"}},
+		"split of queries":   {flagsOnly("--split", "valid", "--relation", "next"), 2, []string{"--split is about the evaluation of a split", "--graph train"}},
 		"missing of train":   {flagsOnly("--relation", "next", "--graph", "train", "--missing", ".1"), 2, []string{"--missing is about probabilities, which --graph train does not have"}},
 		"missing of all":     {flagsOnly("--relation", "next", "--missing", "1.1"), 2, []string{"--missing is 1.1: want more than 0, at most 1"}},
 		"no such graph":      {flagsOnly("--relation", "next", "--graph", "test"), 2, []string{"--graph", "want one of all, train"}},

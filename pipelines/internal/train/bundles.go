@@ -5,7 +5,6 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/kg"
-	"tagnet/model/parts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 )
@@ -59,12 +58,4 @@ func (t *trainer) openBundles(ctx context.Context) error {
 		return err
 	}
 	return data.Close()
-}
-
-// validParts returns where the parts for validation queries are; its zero value stands for the graph.
-func (t *trainer) validParts() parts.Place {
-	if !t.bundles {
-		return parts.Place{}
-	}
-	return t.params("").Place("valid", t.loaded.Manifest.Checksum)
 }
