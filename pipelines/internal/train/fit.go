@@ -7,6 +7,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/model/answer/probability"
+	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
@@ -92,5 +93,14 @@ func (f *flags) planFit(ctx context.Context, e *command.Environment, loaded *kg.
 	}
 	r := checkpoint.Record{Configuration: f.configuration, Epoch: f.configuration.Epochs}
 	_, err := probabilities.Plan(ctx, e, loaded, r, f.memory, f.threads)
+	return err
+}
+
+// more returns the one of two errors of a --memory that is too small that names more of it, else the first.
+func more(err, other error) error {
+	var small, smaller *budget.TooSmall
+	if errors.As(other, &small) && errors.As(err, &smaller) && small.Least > smaller.Least {
+		return other
+	}
 	return err
 }

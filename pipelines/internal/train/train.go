@@ -247,6 +247,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, err
 	}
 	if f.memoryPlan, err = e.Plan(f.estimate(sizes), f.memory, f.threads); err != nil {
+		err = more(err, f.planFit(ctx, e, loaded))
 		if f.canBundle() {
 			return nil, command.OrBundles(err)
 		}
