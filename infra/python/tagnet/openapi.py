@@ -100,8 +100,8 @@ class Answer:
             the model's layers.
         known: The answer is a fact of the data, and scored without it.
         probability: The probability that the fact is true, given that the data do not state it, the same
-            wherever the fact is queried; left out as long as there are no probabilities, and where too few facts
-            of the relation are known.
+            wherever the fact is queried; left out as long as there are no probabilities, and where too few
+            facts of the relation are known.
         odds: The probability as people read it, such as: about 9 in 10.
     """
 
