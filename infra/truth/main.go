@@ -98,7 +98,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 // heading begins the table.
 const heading = `# Lists and probabilities against the truth
 
-` + "`go run ./infra/truth` made this; [README.md](README.md) says how. In parentheses is what the lower of both scores makes of the same rows.\n\n"
+` + "`go run ./infra/truth` made this; [README.md](README.md) says how. In parentheses are the metrics of the same rows, ordered by the lower of both scores.\n\n"
 
 // file returns that of a setting's result.
 func (o options) file(s setting) string { return filepath.Join(o.results, "results", s.name()+".json") }

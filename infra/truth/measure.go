@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/datasets"
 )
 
-// result is what a setting comes to. It is the file of the setting.
+// result has the metrics of a setting. It is the content of its file.
 type result struct {
 	setting
 	// Facts is the number of facts that stayed, Removed those that were removed, Found those of the latter that are in the list, of Listed facts.
@@ -24,7 +24,7 @@ type result struct {
 	Bins []bin `json:"bins,omitempty"`
 	// Wide is the share of true ones among the first 500 with ten times as many candidates of each query.
 	Wide *float64 `json:"wide,omitempty"`
-	// Parents is what a hierarchy comes to in which no is_a is missing.
+	// Parents has the metrics of a hierarchy in which no is_a is missing.
 	Parents *parents `json:"parents,omitempty"`
 }
 

@@ -50,9 +50,11 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	for i := range s.Facts {
 		s.Facts[i].HeldOut = s.Facts[i].HeldOut || given
 	}
+	around := m.surroundings()
 	for relation := range int32(g.RelationCount()) {
 		for source := range int32(g.Entities) {
-			if s.Query(source, relation, m.surroundings().Answered(source, relation)) {
+			// Few are drawn even at the higher rate of answered queries: only these are looked up.
+			if s.Query(source, relation, true) && s.Query(source, relation, around.Answered(source, relation)) {
 				s.Queries = append(s.Queries, graph.Query{Source: source, Relation: relation, Answer: graph.None})
 			}
 		}
