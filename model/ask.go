@@ -168,10 +168,7 @@ func (m *Model) failed(err error) error {
 
 // named turns what is said of a fact into an answer of a query with the relation.
 func (m *Model) named(relation int32, j *answer.Judged) Answer {
-	asked, other := j.Tails, j.Heads
-	if relation != j.Relation {
-		asked, other = other, asked
-	}
+	asked, other := j.Sides(relation)
 	return Answer{
 		Entity: m.opened.View.Entities[j.Entity(relation)], Score: asked.Score, Rank: asked.Rank, OtherScore: other.Score, OtherRank: other.Rank,
 		Probability: probabilityOf(j.Estimate), Hops: int(j.Hops), Known: j.Known,

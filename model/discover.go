@@ -90,7 +90,7 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 			return nil, m.failed(err)
 		}
 		for _, o := range slices.Concat(found...) {
-			best.add(judged(o, e))
+			best.add(answer.Judge(o, e))
 		}
 	}
 	listed := make([]ScoredTriple, 0, best.most)

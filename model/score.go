@@ -101,20 +101,11 @@ func (m *Model) score(ctx context.Context, facts []graph.Fact) ([]ScoredTriple, 
 	}
 	named := make([]ScoredTriple, len(observed))
 	for i, o := range observed {
-		j := judged(o, e)
+		j := answer.Judge(o, e)
 		_, j.Known = slices.BinarySearch(m.known.Of(o.Head, o.Relation), o.Tail)
 		named[i] = m.scored(&j)
 	}
 	return named, nil
-}
-
-// judged returns an observation with the estimate of e, which may be nil.
-func judged(o probability.Observation, e *probability.Estimator) answer.Judged {
-	j := answer.Judged{Observation: o}
-	if e != nil {
-		j.Estimate = e.Estimate(&o)
-	}
-	return j
 }
 
 // scored returns a fact by name.

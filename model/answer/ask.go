@@ -47,6 +47,15 @@ type Judged struct {
 	Known bool
 }
 
+// Judge returns an observation with the estimate of an estimator, which may be nil.
+func Judge(o probability.Observation, estimator *probability.Estimator) Judged {
+	j := Judged{Observation: o}
+	if estimator != nil {
+		j.Estimate = estimator.Estimate(&o)
+	}
+	return j
+}
+
 // Entity returns the answer to a query with the relation.
 func (j *Judged) Entity(relation int32) int32 {
 	if relation == j.Relation {
@@ -82,7 +91,7 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 	answers := make([]Answers, len(queries))
 	for i, list := range found {
 		for _, o := range list {
-			answers[i].List = append(answers[i].List, a.judge(o, false))
+			answers[i].List = append(answers[i].List, Judge(o, a.Estimator))
 		}
 		a.order(queries[i].Relation, answers[i].List)
 		answers[i].List = answers[i].List[:min(a.Best, len(list))]
@@ -97,15 +106,6 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 		a.order(queries[i].Relation, answers[i].List)
 	}
 	return answers, nil
-}
-
-// judge returns an observation with its estimate.
-func (a *Asking) judge(o probability.Observation, known bool) Judged {
-	j := Judged{Observation: o, Known: known}
-	if a.Estimator != nil {
-		j.Estimate = a.Estimator.Estimate(&o)
-	}
-	return j
 }
 
 // order sorts the answers of a query with the relation.
@@ -153,7 +153,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 		kept := min(MostKnown, len(list))
 		answers[i].Unlisted = len(list) - kept
 		for _, r := range list[:kept] {
-			facts, of = append(facts, factOf(queries[i], r.Answer, int32(m.Graph.BaseRelations))), append(of, i)
+			facts, of = append(facts, queries[i].Fact(r.Answer, int32(m.Graph.BaseRelations))), append(of, i)
 		}
 	}
 	observed, err := m.Observe(ctx, facts, a.Done)
@@ -161,7 +161,9 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 		return err
 	}
 	for i, o := range observed {
-		answers[of[i]].List = append(answers[of[i]].List, a.judge(o, true))
+		j := Judge(o, a.Estimator)
+		j.Known = true
+		answers[of[i]].List = append(answers[of[i]].List, j)
 	}
 	return nil
 }

@@ -18,14 +18,6 @@ func (m *Model) OverAllFacts(ctx context.Context) (*Model, error) {
 	return m.over(view), nil
 }
 
-// factOf returns the fact of a query and an answer. There are so many relations without their inverses.
-func factOf(q graph.Query, answer, baseRelations int32) graph.Fact {
-	if q.Relation < baseRelations {
-		return graph.Fact{Head: q.Source, Relation: q.Relation, Tail: answer}
-	}
-	return graph.Fact{Head: answer, Relation: q.Relation - baseRelations, Tail: q.Source}
-}
-
 // Observe returns what the model says of facts, in their order, each in the graph without it. A fact of the graph takes two propagations; others share
 // those of the queries that they have in common. done, which may be nil, is called with the number of queries that were answered since the
 // last call.
@@ -132,7 +124,7 @@ func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (obse
 	observed = make([][]probability.Observation, len(scored.Queries))
 	for i, q := range scored.Queries {
 		for _, c := range q.Best {
-			o := probability.Observation{Fact: factOf(q.Query, c.Entity, int32(m.Graph.BaseRelations))}
+			o := probability.Observation{Fact: q.Query.Fact(c.Entity, int32(m.Graph.BaseRelations))}
 			if !keep(o.Fact, c.Rank) {
 				continue
 			}

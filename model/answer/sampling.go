@@ -42,7 +42,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 		}
 		for _, q := range queries {
 			if int(q.Relation) < g.BaseRelations && !m.KG.Inference.Graph.Has(q.Source, q.Relation, q.Answer) {
-				held = append(held, factOf(q, q.Answer, int32(g.BaseRelations)))
+				held = append(held, q.Fact(q.Answer, int32(g.BaseRelations)))
 			}
 		}
 	}

@@ -42,10 +42,7 @@ func Asked(q *answer.Ranked, baseRelations int32) []Candidate {
 
 // candidateOf returns the fact of a query and an answer.
 func candidateOf(q graph.Query, answer, baseRelations int32) Candidate {
-	if q.Relation < baseRelations {
-		return Candidate{Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: answer}}
-	}
-	return Candidate{Fact: graph.Fact{Head: answer, Relation: q.Relation - baseRelations, Tail: q.Source}, Inverse: true}
+	return Candidate{Fact: q.Fact(answer, baseRelations), Inverse: q.Relation >= baseRelations}
 }
 
 // Queries returns the answers that are the fact, as rows of source, relation and entity: that of the query that was asked, and of the other one.

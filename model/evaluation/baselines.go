@@ -41,7 +41,7 @@ func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselin
 		_, relation := Directed(relations, q.Relation)
 		links := make([]string, len(q.Results))
 		for i, r := range q.Results {
-			links[i] = baseline.LinksOf(b.graph, factOf(q.Query, r.Answer, int32(len(relations)))).String()
+			links[i] = baseline.LinksOf(b.graph, q.Fact(r.Answer, int32(len(relations)))).String()
 			entry(into.ByLinks, links[i]).add(r)
 		}
 		add := func(counts *BaselineCounts) {
@@ -54,14 +54,6 @@ func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselin
 		b.rules.Scores(q.Source, q.Relation, scores)
 		add(into.Rules)
 	}
-}
-
-// factOf returns the fact that an answer to a query makes, of a base relation.
-func factOf(q graph.Query, answer, baseRelations int32) graph.Fact {
-	if base := q.Relation - baseRelations; base >= 0 {
-		return graph.Fact{Head: answer, Relation: base, Tail: q.Source}
-	}
-	return graph.Fact{Head: q.Source, Relation: q.Relation, Tail: answer}
 }
 
 // beside returns the counts of baselines, which may be the first.

@@ -33,6 +33,14 @@ func (f Fact) Queries(baseRelations int32) (tail, head Query) {
 	return tail, head
 }
 
+// Fact returns the fact of a query and an answer, as Queries takes it apart. There are so many relations without their inverses.
+func (q Query) Fact(answer, baseRelations int32) Fact {
+	if q.Relation < baseRelations {
+		return Fact{Head: q.Source, Relation: q.Relation, Tail: answer}
+	}
+	return Fact{Head: answer, Relation: q.Relation - baseRelations, Tail: q.Source}
+}
+
 // Touches reports whether o may have lost an in-edge.
 func (q Query) Touches(o int32) bool {
 	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer)
