@@ -10,6 +10,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/configuration"
+	"tagnet/model/discovery"
 	"tagnet/model/graph"
 	"tagnet/model/zoo"
 )
@@ -90,12 +91,12 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 			return nil, m.failed(err)
 		}
 		for _, o := range slices.Concat(found...) {
-			best.add(answer.Judge(o, e))
+			best.add(discovery.Entry{Observation: o, Estimate: answer.Judge(o, e).Estimate})
 		}
 	}
 	listed := make([]ScoredTriple, 0, best.most)
-	for _, j := range best.facts() {
-		listed = append(listed, m.scored(&j))
+	for _, f := range best.facts() {
+		listed = append(listed, m.scored(&answer.Judged{Observation: f.Observation, Estimate: f.Estimate}))
 	}
 	return listed, nil
 }
@@ -124,28 +125,23 @@ func (m *Model) queriesOf(ctx context.Context, relations []string) ([]graph.Quer
 // surest keeps the first facts of a list.
 type surest struct {
 	most int
-	list []answer.Judged
+	list []discovery.Entry
 }
 
 // add adds a fact, which may be there already.
-func (s *surest) add(j answer.Judged) {
-	if s.list = append(s.list, j); len(s.list) >= 4*s.most+1024 {
+func (s *surest) add(e discovery.Entry) {
+	if s.list = append(s.list, e); len(s.list) >= 4*s.most+1024 {
 		s.list = s.facts()
 	}
 }
 
-// lower returns the lower one of both scores of a fact.
-func lower(j *answer.Judged) float32 { return min(j.Tails.Score, j.Heads.Score) }
-
 // facts returns the facts in their order, each once.
-func (s *surest) facts() []answer.Judged {
-	slices.SortFunc(s.list, func(a, b answer.Judged) int {
-		return cmp.Or(a.Estimate.Compare(b.Estimate), cmp.Compare(lower(&b), lower(&a)), a.Fact.Compare(b.Fact))
-	})
+func (s *surest) facts() []discovery.Entry {
+	slices.SortFunc(s.list, func(a, b discovery.Entry) int { return a.Compare(&b) })
 	is := make(map[graph.Fact]bool, len(s.list))
-	facts := slices.DeleteFunc(s.list, func(j answer.Judged) bool {
-		again := is[j.Fact]
-		is[j.Fact] = true
+	facts := slices.DeleteFunc(s.list, func(e discovery.Entry) bool {
+		again := is[e.Fact]
+		is[e.Fact] = true
 		return again
 	})
 	return facts[:min(s.most, len(facts))]
