@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -100,12 +99,7 @@ func (f *observeFn) ProcessElement(ctx context.Context, part shard, emit func(in
 		return err
 	}
 	defer leave()
-	var counting sync.Mutex
-	done := func(queries int) {
-		counting.Lock()
-		defer counting.Unlock()
-		observedQueries.Inc(ctx, int64(queries))
-	}
+	done := observedQueries.Adder(ctx)
 	return f.Params.use(within, func(m *answer.Model, s *answer.Sampling) error {
 		var o observations
 		var err error

@@ -2,7 +2,6 @@ package score
 
 import (
 	"context"
-	"sync"
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
@@ -29,7 +28,7 @@ func Explain(ctx context.Context, p Params, folder string, number, of int, answe
 	if err != nil {
 		return err
 	}
-	var counting sync.Mutex
+	count := explainedAnswers.Adder(ctx)
 	err = parallel.Try(ctx, m.On.Threads, len(answers), func(within context.Context, _, i int) error {
 		a := &answers[i]
 		explained, err := m.Explain(within, a.Query, a.Answer, p.Paths, p.Walks)
@@ -37,9 +36,7 @@ func Explain(ctx context.Context, p Params, folder string, number, of int, answe
 			return err
 		}
 		a.Paths = explained.Paths
-		counting.Lock()
-		defer counting.Unlock()
-		explainedAnswers.Inc(ctx, 1)
+		count(1)
 		return nil
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -87,12 +86,7 @@ func Rank(ctx context.Context, p Params, queries []answer.Request) (scored *answ
 		if err != nil {
 			return err
 		}
-		var counting sync.Mutex
-		scored, err = m.Answer(ctx, queries, answer.Want{Selection: list, Done: func(rows int) {
-			counting.Lock()
-			defer counting.Unlock()
-			scoredRows.Inc(ctx, int64(rows))
-		}})
+		scored, err = m.Answer(ctx, queries, answer.Want{Selection: list, Done: scoredRows.Adder(ctx)})
 		return err
 	})
 	if err != nil {

@@ -36,6 +36,16 @@ func (c Counter) Inc(ctx context.Context, n int64) {
 	c.local.Add(n)
 }
 
+// Adder returns what adds to the counter for goroutines that share the context of a DoFn.
+func (c Counter) Adder(ctx context.Context) func(n int) {
+	var counting sync.Mutex
+	return func(n int) {
+		counting.Lock()
+		defer counting.Unlock()
+		c.Inc(ctx, int64(n))
+	}
+}
+
 // Counted returns what the counters of that name counted in this process since it began, in all
 // pipelines, repeated elements included.
 func Counted(name string) int64 { return count(name).Load() }

@@ -19,7 +19,6 @@ import (
 	"tagnet/model/accelerator"
 	modelanswer "tagnet/model/answer"
 	"tagnet/model/budget"
-	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
@@ -260,9 +259,6 @@ func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *mod
 	}
 	opened.On.Announce = func(text string) { e.Say("%s", text) }
 	m, err := model.Named(ctx, opened, e.Workspace.Root(), f.missing)
-	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-		return nil, fmt.Errorf("%w: remove this file, and it is made again", damaged)
-	}
 	if err != nil {
 		return nil, err
 	}
