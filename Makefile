@@ -146,7 +146,7 @@ current: ## fail if the committed kernels, PTX, or the pages of results differ f
 	git ls-files -z model ':!*.ptx' | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- model
-	@untracked=$$(git ls-files --others --exclude-standard -- model/kernel 'model/*.ptx'); \
+	@untracked=$$(git ls-files --others --exclude-standard -- model/engine/kernel 'model/*.ptx'); \
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
 	$(GO) run ./infra/ptx --check
 	$(GO) run ./infra/ptx --check --local --kernels model/gpu/interpreter/testdata
@@ -171,7 +171,7 @@ outdated: ## list the direct dependencies that have newer versions
 	@echo "instead of github.com/apache/arrow/go/v15: $$($(GO) list -m github.com/apache/arrow-go/v18@latest)"
 
 .PHONY: bench
-bench: ## Go's benchmarks of the model (PACKAGES=./model/kernel for one package)
+bench: ## Go's benchmarks of the model (PACKAGES=./model/engine/kernel for one package)
 	$(GO) test -run '^$$' -bench . -benchmem $(if $(filter ./...,$(PACKAGES)),./model/...,$(PACKAGES))
 
 .PHONY: clean

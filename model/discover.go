@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"tagnet/model/answer"
+	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/probability"
-	"tagnet/model/configuration"
-	"tagnet/model/discovery"
 	"tagnet/model/graph"
+	"tagnet/model/weights/configuration"
 	"tagnet/model/zoo"
 )
 

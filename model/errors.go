@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 
-	"tagnet/formats/manifest"
-	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/answer"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
 )
 
 // Errors of Open and Load, for errors.Is. The error itself names the folder or file.

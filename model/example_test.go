@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"tagnet/model"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // family returns the facts of 30 generations: who is whose parent and grandparent. The grandparents of every

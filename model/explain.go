@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"tagnet/model/explanation"
+	"tagnet/model/answer/explanation"
 )
 
 // Path is a way through the graph from a query's source to an answer, with the influence that it had on the answer's

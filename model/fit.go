@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	"tagnet/formats/lock"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 )

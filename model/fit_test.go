@@ -9,14 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/lock"
+	"tagnet/formats/storage/lock"
 	"tagnet/model"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kernel"
-	"tagnet/model/kg"
-	"tagnet/model/pretrained"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/pretrained"
 )
 
 // inWorkspace returns the model zero over the family, whose probabilities a folder keeps.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 )
 
 // Triple is a fact by name.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
-	"tagnet/model/ultra/ultratest"
+	"tagnet/model/weights/ultra/ultratest"
 )
 
 // Load takes ULTRA's published weights for the facts of any graph: nothing is trained.
@@ -105,7 +105,7 @@ func TestWeightsThatCannotBeLoaded(t *testing.T) {
 		"missing":        {path: "nowhere.pth", is: model.ErrNotFound},
 		"a folder":       {path: folder, says: "it is not a regular file"},
 		"cut short":      {path: cut, says: "its zip archive is cut short or damaged"},
-		"of another":     {path: "../formats/pytorch/testdata/optimizer.pth", says: "it is no ULTRA model"},
+		"of another":     {path: "../formats/input/pytorch/testdata/optimizer.pth", says: "it is no ULTRA model"},
 		"without kernel": {path: file, says: "mmx", options: []model.Option{model.WithKernel("mmx")}},
 	} {
 		_, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, c.path, c.options...)

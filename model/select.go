@@ -3,7 +3,7 @@ package model
 import (
 	"context"
 
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 )
 
 // OfType leaves out all answers but the entities of a type of the dataset; it replaces Among. The error of a type that the

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/answer"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
-	"tagnet/model/training"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/graph/kg"
+	"tagnet/model/learn"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 )
 
 // Epoch is how one epoch of Train went.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"tagnet/model"
-	"tagnet/model/kg"
-	"tagnet/model/training"
+	"tagnet/model/graph/kg"
+	"tagnet/model/learn"
 )
 
 // TestTrainEqualsAWrittenTraining compares the files of a model that is trained in memory with those of a training that writes

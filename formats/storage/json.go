@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"tagnet/formats/check"
+	"tagnet/formats/storage/check"
 )
 
 // ReadJSON reads a file that holds one JSON value, and checks the value. It returns the errors of Open; other errors name the file.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/answer"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/accelerator"
 	"tagnet/model/graph"
-	"tagnet/model/optimizer"
-	"tagnet/model/ranking"
+	"tagnet/model/learn/optimizer"
 )
 
 // measureOn times a device: steps of training, or scoring of all entities with the best ten.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"tagnet/model/engine/propagation"
 	"tagnet/model/graph"
-	"tagnet/model/propagation"
 )
 
 // sourceQueries are queries that share a source.

@@ -14,7 +14,7 @@ import (
 
 	_ "tagnet/formats/storage/gcs" // --workspace may be a gs:// URL
 	"tagnet/infra/internal/program"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 func main() { os.Exit(program.Run("bench", "interrupted; no result was written", run)) }

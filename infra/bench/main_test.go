@@ -17,10 +17,10 @@ import (
 	"testing"
 
 	"tagnet/infra/internal/program"
-	"tagnet/model/accelerator"
-	"tagnet/model/accelerator/acceleratortest"
-	"tagnet/model/device"
-	"tagnet/model/kernel"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/accelerator/acceleratortest"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 )
 
 // sample returns a workspace with the built-in sample's graph, made by the command that users run.

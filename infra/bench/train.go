@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"tagnet/model/optimizer"
+	"tagnet/model/learn/optimizer"
 )
 
 // measureTraining times search, forward pass, loss and backward pass of training queries.

@@ -16,10 +16,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/datasets"
-	"tagnet/formats/lock"
-	"tagnet/formats/results"
+	"tagnet/formats/input/datasets"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/internal/program"
 )

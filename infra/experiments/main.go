@@ -19,7 +19,7 @@ import (
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/infra/internal/program"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 func main() {

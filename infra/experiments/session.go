@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/results"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/infra/internal/program"

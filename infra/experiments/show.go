@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/comparison"
 	"tagnet/infra/experiments/internal/engine"
 )

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/kernel"
+	"tagnet/model/engine/kernel"
 )
 
 // deviceKernel is the kernel of epochs that a CUDA device computed.

@@ -15,7 +15,7 @@ import (
 
 	"tagnet/infra/internal/program"
 	"tagnet/model/graph"
-	"tagnet/model/synthetic"
+	"tagnet/model/graph/synthetic"
 )
 
 // generate runs the command and returns the files' content.

@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/infra/internal/program"
 	"tagnet/model/graph"
-	"tagnet/model/synthetic"
+	"tagnet/model/graph/synthetic"
 )
 
 // mostFollowed bounds the facts of a graph with rules, which is made in memory.

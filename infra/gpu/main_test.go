@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"tagnet/infra/internal/program"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
 )
 

@@ -43,8 +43,8 @@ func TestImportsGoOneWay(t *testing.T) {
 
 // apart lists packages, the first of which does not depend on the second, not even by another.
 var apart = [][2]string{
-	{"model/kg", "model/multisource"}, {"model/kg", "model/kernel"}, {"model/kg", "model/budget"},
-	{"model/inference", "model/ranking"},
+	{"model/graph/kg", "model/study/multisource"}, {"model/graph/kg", "model/engine/kernel"}, {"model/graph/kg", "model/budget"},
+	{"model/engine/inference", "model/answer/ranking"},
 }
 
 func TestPackagesStayApart(t *testing.T) {
@@ -74,13 +74,13 @@ func TestForbidden(t *testing.T) {
 		{"stages/learn", "pipelines/train", true},
 		{"stages/graph", "model/graph", false},
 		{"model/graph", "stages/graph", true},
-		{"model/graph", "formats/tables", false},
-		{"formats/tables", "model/graph", true},
-		{"formats/tables", "formats/storage", false},
+		{"model/graph", "formats/workspace/tables", false},
+		{"formats/workspace/tables", "model/graph", true},
+		{"formats/workspace/tables", "formats/storage", false},
 		{"pipelines/preprocess", "infra/bench", true},
 		{"pipelines/tagnet", "infra/experiments", true},
 		{"stages/graph", "infra/generate", true},
-		{"formats/datasets", "infra/generate", true},
+		{"formats/input/datasets", "infra/generate", true},
 		{"infra/bench", "stages/graph", false},
 	} {
 		if got := forbidden(test.importer, test.imported) != ""; got != test.want {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"tagnet/model/parallel"
+	"tagnet/model/engine/parallel"
 )
 
 // dimensions lists the embedding dimensions that the kernels are compiled for.

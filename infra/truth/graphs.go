@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/datasets"
-	"tagnet/model/synthetic"
+	"tagnet/formats/input/datasets"
+	"tagnet/model/graph/synthetic"
 )
 
 // source is a graph all of whose facts are known.

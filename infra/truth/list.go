@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/manifest"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/graph/kg"
 )
 
 // listed is a fact of a list.

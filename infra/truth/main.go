@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 	"tagnet/infra/internal/program"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 )
 
 // result has the metrics of a setting. It is the content of its file.

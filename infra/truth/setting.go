@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 )
 
 // setting is a graph of which facts are removed, and what is made of the rest.

@@ -12,18 +12,18 @@ import (
 	"strings"
 	"time"
 
-	"tagnet/formats/history"
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // workspaces may be gs:// URLs
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/program"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
-	"tagnet/model/synthetic"
-	"tagnet/model/training"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/synthetic"
+	"tagnet/model/learn"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 )
 
 func main() {

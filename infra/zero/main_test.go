@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/lock"
+	"tagnet/formats/input/datasets"
+	"tagnet/formats/storage/lock"
 	"tagnet/infra/internal/program"
-	"tagnet/model/checkpoint"
+	"tagnet/model/weights/checkpoint"
 )
 
 // workspaces returns two workspaces with graphs.

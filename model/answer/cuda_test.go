@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/answer"
-	"tagnet/model/device"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/ranking"
 )
 
 // TestScoringOnTheInterpreter ranks with the kernels of a CUDA device and compares with the CPU: all but the last bits of the

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
-	"tagnet/model/relations"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // Device is what a model computes on in the CPU's place, as long as it can; accelerator.Selection is one.

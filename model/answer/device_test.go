@@ -13,15 +13,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/accelerator"
-	"tagnet/model/accelerator/acceleratortest"
 	"tagnet/model/answer"
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/accelerator/acceleratortest"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/kernel"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // smallModel returns a model over a random graph of 60 entities, of which the last 10 have no edges.

@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tagnet/model/answer/explanation"
 	"tagnet/model/answer/probability"
-	"tagnet/model/configuration"
-	"tagnet/model/explanation"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
-	"tagnet/model/kernel"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
-	"tagnet/model/relations"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // Model is a trained model over a graph. What it computes with is made on first use; until then its fields may be changed. It may be used

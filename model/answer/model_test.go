@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/configuration"
-	"tagnet/model/explanation"
+	"tagnet/model/answer/explanation"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/kernel"
-	"tagnet/model/parameters"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // panicking is a context that panics where its error is read.

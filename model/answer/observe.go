@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/kg"
-	"tagnet/model/ranking"
+	"tagnet/model/graph/kg"
 )
 
 // OverAllFacts returns the model whose queries are about the graph of all facts.

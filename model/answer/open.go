@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
-	"tagnet/model/parameters"
-	"tagnet/model/pretrained"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/pretrained"
 )
 
 // Opened is what a model was opened from, and what becomes of its scores.

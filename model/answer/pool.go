@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"tagnet/formats/reach"
-	"tagnet/model/explanation"
+	"tagnet/model/answer/explanation"
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/reach"
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // fake scores entity o by -|o - source - relation|, without a removed answer by 100 less, and fails on demand.

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // queue holds the queries that wait for a worker, those of any number of concurrent calls. Queries that are cheap together wait in one

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // gate holds up the computations of its workers until it is open, or their context ends. Then relation 18 fails, and relation 19 panics.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // Request is a distinct query. Its own Answer is None unless edges leave its graph.

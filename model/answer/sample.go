@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"tagnet/model/random"
+	"tagnet/model/internal/random"
 )
 
 // Sample says among which entities the answers of a query are ranked: that number of random negatives, or all entities if it

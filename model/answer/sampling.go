@@ -9,8 +9,8 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/model/answer/probability"
-	"tagnet/model/checkpoint"
 	"tagnet/model/graph"
+	"tagnet/model/weights/checkpoint"
 )
 
 // Sampling is what probabilities are fitted to: facts of the graph, and queries whose best new answers are compared with them.

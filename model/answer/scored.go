@@ -1,8 +1,8 @@
 package answer
 
 import (
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
 )
 
 // Scored is the results of queries, in their order.

@@ -12,13 +12,13 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
-	"tagnet/model/configuration"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
-	"tagnet/model/internal/golden"
-	"tagnet/model/internal/reference"
-	"tagnet/model/kernel"
-	"tagnet/model/ranking"
+	"tagnet/model/internal/spec"
+	"tagnet/model/internal/spec/golden"
+	"tagnet/model/weights/configuration"
 )
 
 // someTriples returns facts of a graph, one of them a loop, and triples that it does not have, numbered in this order.

@@ -1,6 +1,6 @@
 package budget
 
-import "tagnet/model/configuration"
+import "tagnet/model/weights/configuration"
 
 // compiled bounds the bytes of the kernels as text and of what is kept of each.
 const compiled = 4 << 20

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"tagnet/model/budget"
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu"
 	"tagnet/model/graph"
-	"tagnet/model/kernel"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // weighing is a device without memory that computes nothing. It measures the host's live heap while much is copied.

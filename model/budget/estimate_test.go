@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 func TestPlan(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"tagnet/model/budget"
-	"tagnet/model/configuration"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
-	"tagnet/model/kernel"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
-	"tagnet/model/relations"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // TestEstimatesBoundWhatIsHeld scores and trains with the presets on WN18RR and FB15k-237, and with

@@ -1,9 +1,9 @@
 package budget
 
 import (
-	"tagnet/model/configuration"
-	"tagnet/model/parameters"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // rowBuffer is how many rows the forward pass multiplies at a time, headRows how many the score

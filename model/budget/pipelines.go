@@ -3,7 +3,7 @@ package budget
 import (
 	"slices"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // Sizes are what an estimate is computed from.

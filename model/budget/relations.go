@@ -1,6 +1,6 @@
 package budget
 
-import "tagnet/model/configuration"
+import "tagnet/model/weights/configuration"
 
 // between bounds the bytes of a source that takes relations from their graph: that graph, and what it keeps of its base relations.
 func between(s Sizes, c configuration.Configuration) int64 {

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"tagnet/model/budget"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
-	"tagnet/model/kernel"
-	"tagnet/model/parameters"
-	"tagnet/model/relations"
-	"tagnet/model/ultra"
+	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/ultra"
 )
 
 // TestUltraEstimateBoundsWhatIsHeld compares the live heap with the estimate, on a random graph that sources reach all of, and on

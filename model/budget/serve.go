@@ -3,7 +3,7 @@ package budget
 import (
 	"slices"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // requestsRow is the name of what requests take.

@@ -1,6 +1,6 @@
 package budget
 
-import "tagnet/model/configuration"
+import "tagnet/model/weights/configuration"
 
 // Triples estimates scoring so many given lines, each of which stands for some triples, in shards of at most shardRows queries. Of a line so
 // many rows are written, all of which are sorted in the end.

@@ -3,8 +3,8 @@ package gpu
 import (
 	"slices"
 
-	"tagnet/model/device"
-	"tagnet/model/optimizer"
+	"tagnet/model/engine/device"
+	"tagnet/model/learn/optimizer"
 )
 
 // The streams of a trainer: queries are prepared on one while the other computes those before.

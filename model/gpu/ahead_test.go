@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/optimizer"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
 )
 
 // batches returns the examples of some steps.

@@ -1,6 +1,6 @@
 package gpu
 
-import "tagnet/model/configuration"
+import "tagnet/model/weights/configuration"
 
 // backward computes the gradients of n queries' losses. stride is the number of candidates of a query.
 func (e *engine) backward(n, stride int, accumulate bool) {

@@ -2,7 +2,7 @@
 
 package gpu
 
-import "tagnet/model/device"
+import "tagnet/model/engine/device"
 
 // batch is the kernels' struct Batch, in the same layout.
 type batch struct {

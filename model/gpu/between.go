@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/parameters"
-	"tagnet/model/relations"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // Sizes that relations.cu declares, too.

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 
 	"tagnet/formats/remedy"
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/weights/configuration"
 )
 
 // buffer is device memory whose size depends on the number of queries of a chunk.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
+	"tagnet/model/weights/configuration"
 )
 
 // TestPlaceBuffersErrors asks for the buffers of graphs that a device cannot compute.

@@ -3,7 +3,7 @@ package gpu
 import (
 	"slices"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // placeDegrees puts the entities by degree on the device. For reductions without scalers all have one degree.

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"sync"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/answer"
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
-	"tagnet/model/relations"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // Driver opens a device by its number, as cuda.Open does. A program registers one with accelerator.Register, to train and score on the

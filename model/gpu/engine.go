@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"tagnet/formats/remedy"
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/relations"
 	"tagnet/model/gpu/kernels"
 	"tagnet/model/graph"
-	"tagnet/model/parameters"
-	"tagnet/model/relations"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // Sizes that the kernels declare too.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"unsafe"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/weights/configuration"
 )
 
 // start copies the queries of a chunk to the device, while training with their candidates and how often each was drawn, and the batch that

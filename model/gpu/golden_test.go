@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"tagnet/model/answer"
-	"tagnet/model/device"
-	"tagnet/model/device/cuda"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/gpu/cuda"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
-	"tagnet/model/internal/golden"
-	"tagnet/model/kernel"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
+	"tagnet/model/internal/spec/golden"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/parameters"
 )
 
 func TestGoldenCasesOnTheInterpreter(t *testing.T) {

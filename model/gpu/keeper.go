@@ -5,7 +5,7 @@ import (
 	"maps"
 	"weak"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 	"tagnet/model/graph"
 )
 

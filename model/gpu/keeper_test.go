@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/ranking"
+	"tagnet/model/weights/configuration"
 )
 
 // TestLinks checks the order of edges, and that links are of inverse edges, by a graph with loops and parallel edges.

@@ -1,6 +1,6 @@
 package gpu
 
-import "tagnet/model/device"
+import "tagnet/model/engine/device"
 
 // memory is what an engine holds on its device. After its first error every method does nothing.
 type memory struct {

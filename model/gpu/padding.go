@@ -3,8 +3,8 @@ package gpu
 import (
 	"strings"
 
-	"tagnet/model/configuration"
-	"tagnet/model/parameters"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // paddedDim returns the dimension of the kernels that compute a model's.

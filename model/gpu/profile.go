@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // KernelTime is what a kernel took on the device, over all of its launches.

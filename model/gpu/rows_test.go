@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/reach"
-	"tagnet/model/configuration"
 	"tagnet/model/gpu/interpreter"
+	"tagnet/model/weights/configuration"
 )
 
 // newLoaded returns an engine without a graph, for launches of single kernels.

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tagnet/model/configuration"
-	"tagnet/model/configuration/configurationtest"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
-	"tagnet/model/kernel"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/configuration/configurationtest"
+	"tagnet/model/weights/parameters"
 )
 
 // scenario is a graph with a configuration and a batch of examples.

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"tagnet/formats/reach"
-	"tagnet/model/accelerator"
 	"tagnet/model/answer"
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
-	"tagnet/model/relations"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // Together is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends on it.

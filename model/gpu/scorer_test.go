@@ -13,14 +13,14 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
-	"tagnet/model/configuration"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
-	"tagnet/model/internal/golden"
-	"tagnet/model/kernel"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
+	"tagnet/model/internal/spec/golden"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // queries returns all queries of a graph with two entities as answers, of which some are known. A fact leaves the graph of those that

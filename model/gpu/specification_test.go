@@ -3,12 +3,12 @@ package gpu
 import (
 	"testing"
 
-	"tagnet/model/configuration"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/internal/golden"
-	"tagnet/model/internal/reference"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
+	"tagnet/model/internal/spec"
+	"tagnet/model/internal/spec/golden"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // TestStepsMatchTheSpecification compares losses and gradients of steps with those of the float64 specification: of all scenarios, and of

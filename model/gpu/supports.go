@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tagnet/formats/remedy"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // maxDim is the largest dimension that the kernels are compiled for.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/configuration"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
+	"tagnet/model/weights/configuration"
 )
 
 // TestUnknownChoicesAreRefused gives each hyperparameter that is a choice a value that no device knows.

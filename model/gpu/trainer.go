@@ -9,14 +9,14 @@ import (
 	"runtime"
 	"slices"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/parallel"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/optimizer"
-	"tagnet/model/parallel"
-	"tagnet/model/parameters"
-	"tagnet/model/random"
-	"tagnet/model/relations"
+	"tagnet/model/internal/random"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // Trainer trains one model on a device. It is not safe for concurrent use.

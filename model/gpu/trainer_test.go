@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"tagnet/model/answer"
-	"tagnet/model/configuration"
-	"tagnet/model/device"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/kernel"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 )
 
 // smallScenario has a graph of which a training step takes little time.

@@ -6,11 +6,11 @@ import (
 
 	"tagnet/formats/reach"
 	"tagnet/model/answer"
+	"tagnet/model/answer/ranking"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/internal/golden"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
+	"tagnet/model/internal/spec/golden"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/parameters"
 )
 
 // TestZeroGoldenCases compares scores, distances, losses and gradients of models whose relations come from their graph with golden cases.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/model/random"
+	"tagnet/model/internal/random"
 )
 
 // Builder builds a graph from edges in the graph's own order, without a second copy of them.

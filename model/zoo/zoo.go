@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/safetensors"
-	"tagnet/model/checkpoint"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/safetensors"
+	"tagnet/model/weights/checkpoint"
 )
 
 //go:embed models

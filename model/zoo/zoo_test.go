@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/checkpoint"
+	"tagnet/model/weights/checkpoint"
 )
 
 func TestModels(t *testing.T) {

@@ -22,14 +22,14 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/checksum/checksumtest"
-	"tagnet/formats/manifest"
-	"tagnet/formats/parquet"
-	"tagnet/formats/safetensors"
-	"tagnet/formats/tables"
+	"tagnet/formats/storage/checksum/checksumtest"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/safetensors"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model"
 	"tagnet/model/graph"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 )
 

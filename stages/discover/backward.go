@@ -7,14 +7,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer"
+	"tagnet/model/answer/discovery"
+	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/model/discovery"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"

@@ -7,8 +7,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/model/answer"
-	"tagnet/model/discovery"
-	"tagnet/model/workload"
+	"tagnet/model/answer/discovery"
+	"tagnet/model/answer/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )

@@ -1,4 +1,4 @@
-// Package discover is the stage that makes one list of new facts of all entities (model/discovery). Three transforms follow each
+// Package discover is the stage that makes one list of new facts of all entities (model/answer/discovery). Three transforms follow each
 // other, each in a pipeline of its own:
 //
 //   - Candidates scores queries, in one direction or both. A worker writes the best new answers of its shard to spill files: as facts, and

@@ -7,13 +7,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/answer/discovery"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/model/discovery"
-	"tagnet/model/evaluation"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"

@@ -9,10 +9,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/externalsort"
-	"tagnet/formats/lock"
 	"tagnet/formats/storage"
-	"tagnet/model/discovery"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/storage/lock"
+	"tagnet/model/answer/discovery"
 )
 
 func init() {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
 )
 
 // writeDistribution adds up the counts of all tables and writes the distribution. It returns the

@@ -7,13 +7,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/lock"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/kg"
-	"tagnet/model/multisource"
+	"tagnet/model/graph/kg"
+	"tagnet/model/study/multisource"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )

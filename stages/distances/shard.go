@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/tables"
 )
 
 // Shard is the sources of one table, in increasing order. It is an element of pipelines.

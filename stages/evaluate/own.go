@@ -6,10 +6,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/check"
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/evaluation"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/evaluation"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )

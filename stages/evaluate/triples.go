@@ -8,11 +8,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
-	"tagnet/model/evaluation"
-	"tagnet/model/workload"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )

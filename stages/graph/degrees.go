@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"tagnet/formats/counts"
+	"tagnet/formats/workspace/counts"
 )
 
 // Degrees counts the entities of some tables of edges by their number of facts.

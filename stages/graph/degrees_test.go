@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/formats/counts"
+	"tagnet/formats/workspace/counts"
 )
 
 // TestDegreesOfTables divides the entities of graphs among tables, and compares with the sorted degrees of all entities.

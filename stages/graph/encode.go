@@ -8,12 +8,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/externalsort"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
+	"tagnet/formats/storage/externalsort"
 	"tagnet/model/budget"
-	"tagnet/model/ids"
-	"tagnet/model/kg"
+	"tagnet/model/graph/ids"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )
@@ -219,7 +219,7 @@ func (e *encoder) queries(ctx context.Context) error {
 	return nil
 }
 
-// edges writes rows of (tail, head, relation), as formats/tables orders edges.
+// edges writes rows of (tail, head, relation), as formats/workspace/tables orders edges.
 func (e *encoder) edges(ctx context.Context) error {
 	for i, r := range e.rows {
 		e.rows[i] = externalsort.Row{r[2], r[0], r[1]}

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/externalsort"
-	"tagnet/formats/manifest"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/formats/triples"
-	"tagnet/model/kg"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/vocabulary"
 )
 

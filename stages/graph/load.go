@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/formats/manifest"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/budget"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
 

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/kg"
 )
 
 // TestSizesOfLongNames has names of which most compress a hundred times.

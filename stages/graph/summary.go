@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/storage"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/counts"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )

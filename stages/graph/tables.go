@@ -6,12 +6,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/externalsort"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/formats/triples"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )

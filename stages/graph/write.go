@@ -5,10 +5,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/externalsort"
-	"tagnet/formats/lock"
-	"tagnet/formats/triples"
-	"tagnet/model/kg"
+	"tagnet/formats/input/triples"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/storage/lock"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/vocabulary"
 )
 

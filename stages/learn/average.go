@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"tagnet/model/training"
+	"tagnet/model/learn"
 )
 
 // averageFn is a Beam CombineFn that averages the shards of a round and writes the round's

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"sync"
 
-	"tagnet/model/accelerator"
-	"tagnet/model/device"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/device"
 	"tagnet/stages/worker"
 )
 

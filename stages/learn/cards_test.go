@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/model/accelerator"
-	"tagnet/model/accelerator/acceleratortest"
-	"tagnet/model/device"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/accelerator/acceleratortest"
+	"tagnet/model/engine/device"
 )
 
 // use makes devices those of this machine until the test ends.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/budget"
-	"tagnet/model/training"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/learn"
 	"tagnet/stages/worker"
 )
 

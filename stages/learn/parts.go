@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
-	"tagnet/model/optimizer"
-	"tagnet/model/parts"
-	"tagnet/model/training"
-	"tagnet/model/workload"
+	"tagnet/model/answer/workload"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/parts"
+	"tagnet/model/learn"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/stages/graph"
 )
 

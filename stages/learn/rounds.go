@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/model/training"
+	"tagnet/model/learn"
 )
 
 func init() {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"tagnet/model/training"
+	"tagnet/model/learn"
 	"tagnet/stages/worker"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"sync"
 
-	"tagnet/model/accelerator"
 	"tagnet/model/budget"
-	"tagnet/model/configuration"
-	"tagnet/model/training"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/learn"
+	"tagnet/model/weights/configuration"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )

@@ -5,11 +5,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/model/accelerator"
+	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/model/checkpoint"
-	"tagnet/model/training"
-	"tagnet/model/workload"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/learn"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/stages/graph"
 	"tagnet/stages/relationgraph"
 	"tagnet/stages/worker"

@@ -2,7 +2,7 @@ package messages
 
 import (
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/messages"
+	"tagnet/model/study/messages"
 )
 
 // sourceCounts is the counts of a source's queries. Their levels are equal, and Levels is those of

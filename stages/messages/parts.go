@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/messages"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/study/messages"
 	"tagnet/stages/distances"
 )
 

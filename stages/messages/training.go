@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/kg"
-	"tagnet/model/messages"
-	"tagnet/model/multisource"
+	"tagnet/model/graph/kg"
+	"tagnet/model/study/messages"
+	"tagnet/model/study/multisource"
+	"tagnet/model/weights/configuration"
 )
 
 // trainer has the buffers of a thread that counts training queries, each in a graph without its own

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"sync"
 
-	"tagnet/model/configuration"
+	"tagnet/model/engine/parallel"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/kg"
-	"tagnet/model/messages"
-	"tagnet/model/parallel"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/subgraph"
+	"tagnet/model/study/messages"
+	"tagnet/model/weights/configuration"
 )
 
 // within counts the levels of the parts of a graph that queries propagate through. It is not for concurrent use.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/storage"
-	"tagnet/model/kg"
-	"tagnet/model/messages"
+	"tagnet/formats/workspace/counts"
+	"tagnet/model/graph/kg"
+	"tagnet/model/study/messages"
 	"tagnet/stages/graph"
 )
 

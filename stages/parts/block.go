@@ -6,9 +6,9 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // start returns the first entity of the k-th block: the edges that enter a block's entities are one file.

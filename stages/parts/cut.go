@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/formats/tables"
-	"tagnet/model/optimizer"
-	"tagnet/model/parts"
-	"tagnet/model/workload"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/answer/workload"
+	"tagnet/model/graph/parts"
+	"tagnet/model/learn/optimizer"
 )
 
 // entitiesPerFile is how many entities the parts of a file may have together: some megabytes.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/tables"
 )
 
 // Degrees reads the degrees of a graph that is not loaded, for the header: D, the mean over all entities of log(degree + 1), and each degree with

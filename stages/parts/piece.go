@@ -1,8 +1,8 @@
 package parts
 
 import (
-	"tagnet/formats/tables"
-	"tagnet/model/subgraph"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/subgraph"
 )
 
 // piece is what a block has of a part.

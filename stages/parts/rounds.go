@@ -9,10 +9,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/lock"
+	"tagnet/formats/storage/lock"
 	"tagnet/model/budget"
-	"tagnet/model/parts"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/parts"
+	"tagnet/model/graph/subgraph"
 	"tagnet/stages/worker"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // Sampled is what finding some parts took.

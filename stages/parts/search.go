@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
+	"tagnet/model/weights/configuration"
 )
 
 // search is the search of a part, with its queries.

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/graph"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/subgraph"
 )
 
 // TestElements decodes what was encoded, and what was cut short.

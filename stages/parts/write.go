@@ -10,8 +10,8 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/graph"
-	"tagnet/model/parts"
-	"tagnet/model/subgraph"
+	"tagnet/model/graph/parts"
+	"tagnet/model/graph/subgraph"
 	"tagnet/stages/worker"
 )
 

@@ -7,14 +7,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/model/kg"
-	"tagnet/model/workload"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )

@@ -1,4 +1,4 @@
-// Package relationgraph is the stage that makes the relation graph of a knowledge graph, on which package model/relations computes the
+// Package relationgraph is the stage that makes the relation graph of a knowledge graph, on which package model/engine/relations computes the
 // states of relations: it reads the shards of edges and writes a table of edges between relations. Load reads the table, once per
 // process.
 //

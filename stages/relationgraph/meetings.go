@@ -6,9 +6,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/lock"
+	"tagnet/formats/storage/lock"
 	"tagnet/model/budget"
-	"tagnet/model/relations"
+	"tagnet/model/engine/relations"
 	"tagnet/stages/worker"
 )
 

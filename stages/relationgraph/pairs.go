@@ -7,10 +7,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/externalsort"
 	"tagnet/model/budget"
-	"tagnet/model/relations"
+	"tagnet/model/engine/relations"
 	"tagnet/stages/worker"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/model/kg"
-	"tagnet/model/relations"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
 

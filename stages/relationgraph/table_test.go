@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/tables"
-	"tagnet/model/relations"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/engine/relations"
 )
 
 // edgesOf returns the edges of the relation graph in which 0 and 1 of two base relations leave one entity, and both enter another.

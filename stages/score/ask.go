@@ -7,13 +7,13 @@ import (
 	"slices"
 	"sync"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph"
-	"tagnet/model/workload"
 	"tagnet/stages/worker"
 )
 

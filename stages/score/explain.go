@@ -3,10 +3,10 @@ package score
 import (
 	"context"
 
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/evaluation"
-	"tagnet/model/parallel"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/engine/parallel"
 	"tagnet/stages/worker"
 )
 

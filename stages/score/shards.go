@@ -8,9 +8,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
-	"tagnet/model/workload"
+	"tagnet/model/answer/workload"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
 )

@@ -8,15 +8,15 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/externalsort"
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/formats/triples"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
-	"tagnet/model/ids"
-	"tagnet/model/kg"
+	"tagnet/model/graph/ids"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
 

@@ -2,5 +2,5 @@
 // of its kind in byte order, so that ids depend on nothing but the names.
 //
 // The distinct names of each chunk of the texts are sorted into spill files, which are merged into the
-// vocabulary files. Workers load the ids (package model/ids) once per process, without the names.
+// vocabulary files. Workers load the ids (package model/graph/ids) once per process, without the names.
 package vocabulary

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"tagnet/model/answer"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
-	"tagnet/model/parameters"
-	"tagnet/model/pretrained"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/pretrained"
 )
 
 // Model opens a checkpoint, named as for checkpoint.Folder.Record, over a graph whose relations it must know. The process reads and verifies the

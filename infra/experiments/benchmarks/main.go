@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/names"
 	"tagnet/infra/experiments/internal/benchmark"
 	"tagnet/infra/experiments/internal/engine"

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/infra/experiments/internal/engine"

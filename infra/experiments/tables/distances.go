@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tagnet/formats/reach"
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/comparison"
 )
 

@@ -14,13 +14,13 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/names"
-	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/comparison"
 	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // paperFile is the experiments file of the paper's tables.

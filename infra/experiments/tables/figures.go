@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/reach"
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/comparison"
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 )
 
 // figure draws a file and returns the markup that shows it.

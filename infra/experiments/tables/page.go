@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/comparison"
 )
 

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/reach"
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 )
 
 // parts holds the inputs of the section on models whose queries propagate through a part of the graph.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/reach"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 var update = flag.Bool("update_golden", false, "rewrite the golden page")

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/comparison"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"tagnet/infra/experiments/internal/zeroshot"
-	"tagnet/model/checkpoint"
-	"tagnet/model/pretrained"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/pretrained"
 )
 
 // zeroshotPage is the generated page of models of any graph.

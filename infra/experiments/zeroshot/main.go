@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/infra/experiments/internal/engine"

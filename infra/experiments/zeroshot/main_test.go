@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/metrics"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/engine"
 	"tagnet/infra/experiments/internal/zeroshot"
 	"tagnet/infra/internal/program"

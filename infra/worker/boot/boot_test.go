@@ -27,7 +27,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/proto"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 )
 
 // role in the environment makes the test binary a program of the test.

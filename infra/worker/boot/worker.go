@@ -20,7 +20,7 @@ import (
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 )
 
 // checksumOption is the option of a job with the SHA-256 of its worker program. Runners do not pass on the checksum of a

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/ranking"
 )
 
 // family has relations 0, parent_of, and 1, child_of: mostly the inverse of it. Relation 2 is likes.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/formats/check"
-	"tagnet/formats/checksum"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/storage/checksum"
 	"tagnet/formats/strict"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/checksum"
+	"tagnet/formats/storage/checksum"
 )
 
 func TestFile(t *testing.T) {

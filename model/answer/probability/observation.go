@@ -3,8 +3,8 @@ package probability
 import (
 	"math"
 
-	"tagnet/formats/check"
 	"tagnet/formats/reach"
+	"tagnet/formats/storage/check"
 	"tagnet/model/graph"
 )
 

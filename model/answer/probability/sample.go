@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/check"
-	"tagnet/model/configuration"
+	"tagnet/formats/storage/check"
 	"tagnet/model/graph"
-	"tagnet/model/random"
+	"tagnet/model/internal/random"
+	"tagnet/model/weights/configuration"
 )
 
 // Sample says which observations a fit is made of. It depends on the graph and the training alone, not on how work is shared nor on which

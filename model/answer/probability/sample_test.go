@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/weights/configuration"
 )
 
 func TestDraw(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 func load(t testing.TB, d *Device, ptx, name string) device.Kernel {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 func TestMemoryLimit(t *testing.T) {

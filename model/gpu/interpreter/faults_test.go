@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // faulty returns PTX of a kernel with parameters a and b, addresses in %d1 and %d2, the thread in %r1, the block in %r2,

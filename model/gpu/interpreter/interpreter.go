@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // Device runs PTX. It implements device.Device; Launch returns when the kernel has run.

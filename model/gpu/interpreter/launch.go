@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"tagnet/model/device"
-	"tagnet/model/parallel"
-	"tagnet/model/random"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/parallel"
+	"tagnet/model/internal/random"
 )
 
 // run is a launch.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // memory is the global memory of a device. Buffers lie 2^spacing bytes apart, so that a stray access meets none: an address is the number of

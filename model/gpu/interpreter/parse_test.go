@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // TestBrokenPTX loads PTX with a damaged line: it is refused or loaded, but never crashes.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // TestStreams runs operations on two streams, with and without what orders them.

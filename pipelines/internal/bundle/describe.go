@@ -7,9 +7,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
-	"tagnet/model/configuration"
-	modelparts "tagnet/model/parts"
-	"tagnet/model/subgraph"
+	modelparts "tagnet/model/graph/parts"
+	"tagnet/model/graph/subgraph"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
-	"tagnet/model/parts"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/parts"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"reflect"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	modelparts "tagnet/model/parts"
+	"tagnet/formats/workspace/manifest"
+	modelparts "tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/parts"

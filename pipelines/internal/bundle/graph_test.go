@@ -3,7 +3,7 @@ package bundle
 import (
 	"testing"
 
-	"tagnet/model/parts"
+	"tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	stage "tagnet/stages/parts"

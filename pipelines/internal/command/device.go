@@ -3,7 +3,7 @@ package command
 import (
 	"flag"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // Device registers --device, what to compute on.

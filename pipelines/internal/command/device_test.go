@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 func TestDevice(t *testing.T) {

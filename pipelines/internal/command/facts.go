@@ -4,7 +4,7 @@ import (
 	"flag"
 
 	"tagnet/model/answer/probability"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 )
 
 // GraphFlag registers --graph of commands that answer queries: kg.All, or the name of the split of training.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"tagnet/formats/names"
-	"tagnet/model/checkpoint"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 )
 

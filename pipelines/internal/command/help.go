@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/workspace"
 )
 

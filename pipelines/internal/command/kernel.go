@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"tagnet/model/kernel"
+	"tagnet/model/engine/kernel"
 	"tagnet/pipelines/internal/job"
 )
 

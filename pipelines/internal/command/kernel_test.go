@@ -8,7 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"tagnet/model/kernel"
+	"tagnet/model/engine/kernel"
 )
 
 func TestCheckKernel(t *testing.T) {

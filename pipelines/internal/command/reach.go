@@ -3,7 +3,7 @@ package command
 import (
 	"flag"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // ReachFlag registers --reach of commands that ask a model.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/reach"
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/tables"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

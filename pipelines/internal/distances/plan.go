@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"runtime"
 
-	"tagnet/formats/manifest"
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )

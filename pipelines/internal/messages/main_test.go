@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"tagnet/formats/parquet"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/names"
+	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"

@@ -12,13 +12,13 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/lock"
-	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
-	"tagnet/model/configuration"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/parquet"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

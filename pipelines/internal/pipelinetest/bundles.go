@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tagnet/formats/manifest"
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
-	"tagnet/model/parts"
-	"tagnet/model/parts/partstest"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/parts"
+	"tagnet/model/graph/parts/partstest"
+	"tagnet/model/weights/configuration"
 	"tagnet/stages/worker"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"tagnet/formats/remedy"
-	"tagnet/model/accelerator"
-	"tagnet/model/device"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 )

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"

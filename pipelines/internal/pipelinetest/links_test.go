@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

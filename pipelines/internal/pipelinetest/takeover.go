@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/lock"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
 	"tagnet/pipelines/internal/command"
 )
 

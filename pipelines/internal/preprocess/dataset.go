@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/facts"
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/counts"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/counts"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/counts"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )

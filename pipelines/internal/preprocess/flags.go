@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/facts"
+	"tagnet/formats/input/facts"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"syscall"
 
-	"tagnet/formats/facts"
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 )
 
 // stems are the names of a dataset's files without their endings, with the split of each.

@@ -3,7 +3,7 @@ package preprocess
 import (
 	"testing"
 
-	"tagnet/formats/triples"
+	"tagnet/formats/input/triples"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/formats/facts"
-	"tagnet/formats/triples"
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/triples"
 )
 
 // headerCheck finds a line of column names that would become a fact: the first line of every file, whose words occur in

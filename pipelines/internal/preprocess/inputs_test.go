@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/rdf"
-	"tagnet/formats/triples"
+	"tagnet/formats/input/rdf"
+	"tagnet/formats/input/triples"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/facts"
-	"tagnet/formats/manifest"
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
+	"tagnet/formats/workspace/manifest"
 )
 
 // label gives the files of one graph the names that stand for their ids: those of --entity_names and

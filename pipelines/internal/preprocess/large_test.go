@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/lock"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"

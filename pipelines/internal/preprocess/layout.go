@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"tagnet/formats/facts"
-	"tagnet/formats/rdf"
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/rdf"
 	"tagnet/formats/storage"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 )

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/progress"
 )
 

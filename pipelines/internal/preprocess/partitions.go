@@ -9,10 +9,10 @@ import (
 	"strings"
 	"unicode"
 
-	"tagnet/formats/facts"
-	"tagnet/formats/manifest"
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
+	"tagnet/formats/workspace/manifest"
 )
 
 // partitions returns the Parquet files of a folder that is one table in parts, as DuckDB and Spark write it: such files are in

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/parquet"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

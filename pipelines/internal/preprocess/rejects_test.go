@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/manifest"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"

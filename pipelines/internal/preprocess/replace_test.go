@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage/storagetest"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tagnet/formats/counts"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"reflect"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/facts"
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
-	"tagnet/model/kg"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/graph/kg"
 )
 
 // types is the file of --types.

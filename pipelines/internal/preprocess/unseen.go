@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/progress"
 )
 

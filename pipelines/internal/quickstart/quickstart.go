@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"

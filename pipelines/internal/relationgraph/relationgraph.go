@@ -7,12 +7,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/budget"
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
-	"tagnet/model/relations"
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/budget"
-	"tagnet/model/kg"
-	"tagnet/model/relations"
-	"tagnet/model/ultra"
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/ultra"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

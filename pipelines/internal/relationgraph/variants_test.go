@@ -18,9 +18,9 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/relations"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/relationgraph"

@@ -10,15 +10,15 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/check"
-	"tagnet/formats/counts"
-	"tagnet/formats/history"
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"tagnet/model/configuration"
-	"tagnet/model/ranking"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/weights/configuration"
 )
 
 // compose returns the page.

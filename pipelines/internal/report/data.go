@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/formats/counts"
 	"tagnet/formats/reach"
-	"tagnet/model/chart"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/counts"
+	"tagnet/model/graph/kg"
+	"tagnet/model/study/chart"
 )
 
 // composeData returns the section on the graph and the distances of its answers.

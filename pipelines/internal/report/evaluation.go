@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
-	"tagnet/model/chart"
-	"tagnet/model/pretrained"
-	"tagnet/model/ranking"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/study/chart"
+	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/workspace"
 )
 

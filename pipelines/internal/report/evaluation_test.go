@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
-	"tagnet/model/ranking"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/answer/ranking"
 )
 
 // TestWholeTableHasEveryMetric shows metrics of which each has a value of its own, and a row with an interval for each that has one.

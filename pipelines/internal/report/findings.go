@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/metrics"
 	"tagnet/formats/reach"
-	"tagnet/model/configuration"
-	"tagnet/model/ranking"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/weights/configuration"
 )
 
 // enoughQueries is the number of queries from which on a relation is judged, worstShown how many relations are.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
-	"tagnet/model/checkpoint"
-	"tagnet/model/ranking"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 )
 

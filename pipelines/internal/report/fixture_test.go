@@ -9,14 +9,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tagnet/formats/checksum"
-	"tagnet/formats/counts"
-	"tagnet/formats/history"
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/formats/storage/checksum"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/workspace"
 )
 

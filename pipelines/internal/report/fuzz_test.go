@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"tagnet/formats/check"
-	"tagnet/formats/counts"
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 )
 

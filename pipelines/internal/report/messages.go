@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"tagnet/formats/counts"
-	"tagnet/model/chart"
-	"tagnet/model/configuration"
+	"tagnet/formats/workspace/counts"
+	"tagnet/model/study/chart"
+	"tagnet/model/weights/configuration"
 )
 
 // composeMessages returns the section on the messages that propagation sends and that truncation

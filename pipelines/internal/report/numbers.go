@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/progress"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/names"
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 )
 
 //go:embed page.html

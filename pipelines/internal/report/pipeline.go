@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/workspace"
 )
 

@@ -3,9 +3,9 @@ package report
 import (
 	"context"
 
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/ranking"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/ranking"
 	"tagnet/stages/evaluate"
 )
 

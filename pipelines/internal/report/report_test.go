@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 )

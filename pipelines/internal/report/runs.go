@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/model/checkpoint"
-	"tagnet/model/ranking"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 )
 

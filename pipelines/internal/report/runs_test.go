@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 )

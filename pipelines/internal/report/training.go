@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 )
 
 // composeTraining returns the section on the loss and the validation metrics.

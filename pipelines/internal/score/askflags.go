@@ -4,9 +4,9 @@ import (
 	"flag"
 	"slices"
 
-	"tagnet/formats/metrics"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"flag"
 
-	"tagnet/model/configuration"
-	"tagnet/model/device"
-	"tagnet/model/parts"
+	"tagnet/model/engine/device"
+	"tagnet/model/graph/parts"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 )

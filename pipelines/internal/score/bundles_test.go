@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
-	"tagnet/model/parameters"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/parameters"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

@@ -9,13 +9,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model"
-	"tagnet/model/evaluation"
-	"tagnet/model/workload"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"

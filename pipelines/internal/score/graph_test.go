@@ -3,7 +3,7 @@ package score
 import (
 	"testing"
 
-	"tagnet/model/workload"
+	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"

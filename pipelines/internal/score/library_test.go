@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/parquet"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/model/answer"
 	"tagnet/pipelines/internal/pipelinetest"

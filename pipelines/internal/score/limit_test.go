@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/ranking"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"
 )

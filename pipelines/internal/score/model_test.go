@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/metrics"
+	"tagnet/formats/input/datasets"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kernel"
-	"tagnet/model/parameters"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/parameters"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

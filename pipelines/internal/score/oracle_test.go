@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
-	"tagnet/model/checkpoint"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/kernel"
-	"tagnet/model/kg"
-	"tagnet/model/pretrained"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/pretrained"
 )
 
 // oracle is the model of a workspace, which answers by observing every fact that could be an answer.

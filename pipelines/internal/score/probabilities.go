@@ -3,10 +3,10 @@ package score
 import (
 	"context"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/score"

@@ -5,9 +5,9 @@ import (
 	"flag"
 	"fmt"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/answer/workload"
 	"tagnet/model/graph"
-	"tagnet/model/workload"
 	"tagnet/pipelines/internal/command"
 	stagegraph "tagnet/stages/graph"
 )

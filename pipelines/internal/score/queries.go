@@ -10,12 +10,12 @@ import (
 	"os"
 	"slices"
 
+	"tagnet/formats/input/triples"
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
-	"tagnet/formats/triples"
+	"tagnet/model/answer/workload"
 	"tagnet/model/graph"
-	"tagnet/model/kg"
-	"tagnet/model/workload"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 )
 

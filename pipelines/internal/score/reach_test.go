@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

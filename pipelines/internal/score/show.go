@@ -7,13 +7,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/parquet"
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
+	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/probability"
-	"tagnet/model/evaluation"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/names"
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/discover"
 )

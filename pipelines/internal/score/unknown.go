@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"tagnet/model"
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 )
 
 // The limits of a request for paths.

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 )
 
 //go:embed page.html page.css page.js facts.js

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/browsertest"
 )
 

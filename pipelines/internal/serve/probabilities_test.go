@@ -14,15 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 	modelanswer "tagnet/model/answer"
 	"tagnet/model/answer/probability"
-	"tagnet/model/checkpoint"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/kernel"
-	"tagnet/model/kg"
-	"tagnet/model/pretrained"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

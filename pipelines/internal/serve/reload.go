@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"sync"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )

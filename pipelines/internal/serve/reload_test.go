@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"

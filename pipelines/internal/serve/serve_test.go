@@ -24,7 +24,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/ultra/ultratest"
+	"tagnet/model/weights/ultra/ultratest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -362,7 +362,7 @@ func TestRefusedCommands(t *testing.T) {
 		{[]string{"--checkpoint", "epoch-077"}, pipelinetest.Failure{Code: 1, Says: []string{"epoch-077"}}},
 		{[]string{"--model", "wn18rr"}, pipelinetest.Failure{Code: 2, Begin: "--model wn18rr: the model does not know 3 of the graph's relations"}},
 		{[]string{"--model", "nowhere.pth"}, pipelinetest.Failure{Code: 2, Begin: "--model: nowhere.pth does not exist"}},
-		{[]string{"--model", "../../../formats/pytorch/testdata/optimizer.pth"}, pipelinetest.Failure{Code: 1, Begin: "--model: ", Says: []string{"it is no ULTRA model"}}},
+		{[]string{"--model", "../../../formats/input/pytorch/testdata/optimizer.pth"}, pipelinetest.Failure{Code: 1, Begin: "--model: ", Says: []string{"it is no ULTRA model"}}},
 		{[]string{"--model", "wn18rr", "--checkpoint", "last"}, pipelinetest.Failure{Code: 2, Begin: "--checkpoint and --model name two models"}},
 		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan is not a flag of serve"}},
 		{[]string{"--workspace", empty}, pipelinetest.Failure{Code: 1, Says: []string{"preprocess"}}},

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/model"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -3,8 +3,8 @@ package train
 import (
 	"context"
 
-	"tagnet/model/configuration"
-	"tagnet/model/kg"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 )

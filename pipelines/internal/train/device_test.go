@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/history"
+	"tagnet/formats/workspace/history"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"sync"
 
-	"tagnet/formats/metrics"
-	"tagnet/model/checkpoint"
-	"tagnet/model/device"
-	"tagnet/model/training"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/engine/device"
+	"tagnet/model/learn"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 )

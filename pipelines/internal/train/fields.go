@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"tagnet/formats/history"
-	"tagnet/model/training"
+	"tagnet/formats/workspace/history"
+	"tagnet/model/learn"
 )
 
 // followEvery is how often follow reads the folder.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/progress"

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
-	"tagnet/model/kernel"
-	"tagnet/model/kg"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/graph/kg"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
 	"tagnet/pipelines/internal/command"
 )
 

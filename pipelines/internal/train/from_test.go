@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

@@ -3,9 +3,9 @@ package train
 import (
 	"testing"
 
-	"tagnet/model/configuration"
-	"tagnet/model/optimizer"
-	"tagnet/model/training"
+	"tagnet/model/learn"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/learn"

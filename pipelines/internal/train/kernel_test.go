@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/history"
+	"tagnet/formats/workspace/history"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

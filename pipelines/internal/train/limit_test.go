@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/history"
+	"tagnet/formats/workspace/history"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )

@@ -2,7 +2,7 @@ package train
 
 import (
 	"tagnet/model/budget"
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
 )
 
 // estimate estimates the memory. sizes describes the validation split.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/checkpoint"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

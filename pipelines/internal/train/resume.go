@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 
-	"tagnet/formats/history"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
-	"tagnet/model/kernel"
+	"tagnet/formats/workspace/history"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/lock"
-	"tagnet/model/configuration"
-	"tagnet/model/kernel"
+	"tagnet/formats/storage/lock"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/metrics"
-	"tagnet/model/checkpoint"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/score"

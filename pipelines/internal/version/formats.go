@@ -3,13 +3,13 @@ package version
 import (
 	"strconv"
 
-	"tagnet/formats/manifest"
-	"tagnet/formats/parquet"
-	"tagnet/formats/results"
-	"tagnet/formats/safetensors"
-	"tagnet/formats/tables"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/results"
+	"tagnet/formats/workspace/safetensors"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer/probability"
-	"tagnet/model/checkpoint"
+	"tagnet/model/weights/checkpoint"
 )
 
 // Format is a kind of file, and the version of it that this program writes.

@@ -13,8 +13,8 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/remedy"
-	"tagnet/model/accelerator"
-	"tagnet/model/kernel"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/kernel"
 )
 
 // release is the version of a release, which the linker sets: go build -ldflags='-X tagnet/pipelines/internal/version.release=v1.2.3'.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/device"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

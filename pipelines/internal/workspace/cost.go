@@ -3,9 +3,9 @@ package workspace
 import (
 	"context"
 
-	"tagnet/formats/counts"
+	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // ScoreSeconds returns about how many seconds of a core it takes to score so many queries of a split, by the formula and

@@ -4,11 +4,11 @@ import (
 	"math"
 	"testing"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/budget"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 // TestScoreSeconds takes the figures of FB15k-237 in infra/dataflow/README.md.

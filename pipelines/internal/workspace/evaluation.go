@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/weights/checkpoint"
 )
 
 // Complete reports whether a folder has a manifest and was made from its inputs as they are now. It

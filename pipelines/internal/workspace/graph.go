@@ -3,10 +3,10 @@ package workspace
 import (
 	"context"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/kg"
 	"tagnet/stages/graph"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 )
 
 // Missing is the error of a job that ended without writing an output: its folder cannot be published.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 )
 
 // TestPublishMissesOutputs checks that a folder is not published without the files that its pipeline

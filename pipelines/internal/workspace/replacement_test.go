@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
 	"tagnet/formats/storage/storagetest"
+	"tagnet/formats/workspace/manifest"
 )
 
 // TestReplacedInput replaces an input while a folder is made from it.

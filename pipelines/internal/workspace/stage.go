@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
 )
 
 // Stage is one folder that a pipeline is about to make, and all that decides its content.

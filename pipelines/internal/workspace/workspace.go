@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/history"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
-	"tagnet/model/checkpoint"
-	"tagnet/model/kg"
+	"tagnet/formats/workspace/history"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
 )
 
 // Default is the workspace of a pipeline without --workspace.

@@ -15,11 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
+	"tagnet/formats/storage/lock"
 	"tagnet/formats/storage/storagetest"
+	"tagnet/formats/workspace/manifest"
 )
 
 type settings struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 	"tagnet/infra/experiments/internal/engine"
 )
 

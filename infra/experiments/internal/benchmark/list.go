@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/check"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
 	"tagnet/formats/strict"
 )
 

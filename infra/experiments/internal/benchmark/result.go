@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"tagnet/formats/check"
-	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
 	"tagnet/formats/strict"
+	"tagnet/formats/workspace/results"
 )
 
 // FormatVersion is the version of the files of results.

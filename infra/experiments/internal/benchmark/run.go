@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"strings"
 
-	"tagnet/formats/datasets"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
 	"tagnet/infra/experiments/internal/engine"
-	"tagnet/model/kernel"
+	"tagnet/model/engine/kernel"
 )
 
 // Runner measures entries.

@@ -11,9 +11,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
-	"tagnet/model/chart"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
+	"tagnet/model/study/chart"
 )
 
 // trained returns a result with a metric's value at each epoch, the last of which is the test metric.

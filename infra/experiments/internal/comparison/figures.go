@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tagnet/model/chart"
+	"tagnet/model/study/chart"
 )
 
 // MostSeries is the most groups that a figure shows: four colors, each solid, and dotted with rings.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/results"
-	"tagnet/model/configuration"
+	"tagnet/formats/workspace/results"
+	"tagnet/model/weights/configuration"
 )
 
 // Group holds the trainings of one model, which differ only in their seeds.

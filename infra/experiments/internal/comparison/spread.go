@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 )
 
 // Metric is a column of the tables: its name, and its value in the metrics of a split.

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"tagnet/formats/history"
-	"tagnet/formats/metrics"
 	"tagnet/formats/names"
-	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/checkpoint"
+	"tagnet/model/weights/checkpoint"
 )
 
 // collect returns the result of a run whose training and evaluations are complete.

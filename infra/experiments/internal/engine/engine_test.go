@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 )
 
 func TestLastLine(t *testing.T) {
@@ -91,7 +91,7 @@ func TestDiffers(t *testing.T) {
 // TestInspectComparesTheData checks that a result counts only for the dataset that it was made from, not for another one of that name.
 func TestInspectComparesTheData(t *testing.T) {
 	t.Parallel()
-	result, err := results.Read(t.Context(), "../../../../formats/results/testdata/result.json")
+	result, err := results.Read(t.Context(), "../../../../formats/workspace/results/testdata/result.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"tagnet/formats/lock"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
 )
 
 // Lock locks the folder of a state for a command: two commands that share it would make the same runs.

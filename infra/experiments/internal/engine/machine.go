@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/results"
+	"tagnet/formats/workspace/results"
 )
 
 // Machine describes this machine.

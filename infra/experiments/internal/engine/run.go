@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"tagnet/formats/manifest"
-	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/plan"
 )
 

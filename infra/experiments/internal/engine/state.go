@@ -10,15 +10,15 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/check"
-	"tagnet/formats/lock"
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 )
 
 // State is how far a run is.

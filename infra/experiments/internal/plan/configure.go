@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/names"
-	"tagnet/model/configuration"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/weights/configuration"
 )
 
 // The flags of train that decide the result besides those of the configuration.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/configuration"
+	"tagnet/model/weights/configuration"
 )
 
 const example = `{

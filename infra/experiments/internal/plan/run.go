@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
-	"tagnet/model/checkpoint"
-	"tagnet/model/configuration"
+	"tagnet/formats/input/datasets"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 )
 
 // DefaultMemory is the MiB of a training if its experiment sets none, as the default of train.

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"tagnet/formats/check"
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
 	"tagnet/formats/strict"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 )
 
 // FormatVersion is the version of the files of results.

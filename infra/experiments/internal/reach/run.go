@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/counts"
-	"tagnet/formats/history"
-	"tagnet/formats/manifest"
-	"tagnet/formats/metrics"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/engine"
-	"tagnet/model/checkpoint"
+	"tagnet/model/weights/checkpoint"
 )
 
 // Runner measures items.

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/datasets"
-	"tagnet/formats/manifest"
+	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 )
 
 // The files of a folder of facts.

@@ -8,12 +8,12 @@ import (
 	"regexp"
 	"slices"
 
-	"tagnet/formats/check"
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
 	"tagnet/formats/strict"
-	"tagnet/model/checkpoint"
-	"tagnet/model/pretrained"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/pretrained"
 )
 
 // ListFile is the name of the list in the folder of experiments.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
 )
 
 // Results are results by the names of graph and model.

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"path/filepath"
 
-	"tagnet/formats/check"
-	"tagnet/formats/metrics"
-	"tagnet/formats/results"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
 	"tagnet/formats/strict"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/results"
 )
 
 // FormatVersion is the version of the files of results.

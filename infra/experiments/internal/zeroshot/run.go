@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"tagnet/formats/metrics"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/engine"
 )
 

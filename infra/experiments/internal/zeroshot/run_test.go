@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/metrics"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/engine"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tagnet/formats/manifest"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/zoo"
 )
 

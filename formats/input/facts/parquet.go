@@ -1,0 +1,213 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"tagnet/formats/input/triples"
+	"tagnet/formats/internal/columns"
+	"tagnet/formats/remedy"
+	"tagnet/formats/storage"
+)
+
+// rowsPerCheck is how many rows are read before the next look at whether the context is canceled.
+const rowsPerCheck = 1 << 10
+
+// readParquet reads the three columns of a Parquet file. Rows are counted from 1.
+func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) (Counts, error) {
+	t := parquetTable{url: url, each: each, bad: bad}
+	err := columns.Read(r, func(f *columns.File) error { return t.read(ctx, f, o) })
+	var lacking wanted
+	switch {
+	case t.own != nil: // of each, bad or the context: returned as it is
+		return Counts{}, t.own
+	case errors.As(err, &lacking):
+		return Counts{}, fmt.Errorf("%s: %w", url, lacking.error)
+	case err != nil:
+		return Counts{}, fmt.Errorf("reading %s: not a Parquet file, or damaged (%v); write it again", url, err)
+	}
+	return Counts{Unread: columnsOf(t.unread)}, nil
+}
+
+type parquetTable struct {
+	url    string
+	each   Each
+	bad    Bad
+	own    error
+	row    int
+	unread []unread
+}
+
+// wanted is the error of a table that can be read, but does not have what is wanted.
+type wanted struct{ error }
+
+func (t *parquetTable) read(ctx context.Context, f *columns.File, o Options) error {
+	root := f.Schema.Root()
+	names := make([]string, root.NumFields())
+	for i := range names {
+		names[i] = root.Field(i).Name()
+	}
+	at, err := choose(o.Columns, names)
+	if err != nil {
+		return wanted{err}
+	}
+	t.unread = unreadOf(names, names, at)
+	var chosen [3]int
+	for i, position := range at {
+		chosen[i] = f.Schema.ColumnIndexByName(names[position])
+		if chosen[i] < 0 || !holdsNames(f.Schema.Column(chosen[i])) {
+			return wanted{remedy.Errorf("names are strings or integers: choose others with --columns", "column %q has the type %s", names[position], typeOf(root.Field(position)))}
+		}
+	}
+	if f.GetNumRows() == 0 {
+		return wanted{fmt.Errorf("%w; it needs rows of head, relation and tail", triples.ErrEmpty)}
+	}
+	for group := range f.GetRowGroups() {
+		if err := t.group(ctx, f, group, chosen); err != nil || t.own != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group reads the rows of a row group.
+func (t *parquetTable) group(ctx context.Context, f *columns.File, group int, chosen [3]int) error {
+	var next [3]cursor
+	for i, column := range chosen {
+		chunk, err := f.RowGroup(group).ColumnChunk(column)
+		if err != nil {
+			return err
+		}
+		if _, err := compress.GetCodec(chunk.Compression()); err != nil && chunk.Compression() != columns.LZ4Raw {
+			return wanted{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip", chunk.Compression())}
+		}
+		if next[i], err = namesOf(f, group, column); err != nil {
+			return err
+		}
+	}
+	for range f.RowGroup(group).NumRows() {
+		if t.row++; t.row%rowsPerCheck == 0 {
+			if t.own = context.Cause(ctx); t.own != nil {
+				return nil
+			}
+		}
+		var names [3]string
+		null := -1
+		for i, next := range next {
+			name, found, err := next()
+			if err != nil {
+				return err
+			}
+			names[i] = name
+			if !found {
+				null = i
+			}
+		}
+		if null >= 0 {
+			t.own = t.bad(triples.BadLine{File: t.url, Line: t.row, Reason: "the " + [3]string{"head", "relation", "tail"}[null] + " of this row is null", Remedy: "leave such rows out"})
+		} else {
+			t.own = t.each(t.row, Fact{names[0], names[1], names[2]})
+		}
+		if t.own != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// cursor returns the name in the next row of a column, or false if it is null.
+type cursor func() (name string, found bool, err error)
+
+// namesOf returns a cursor over a column of a row group. Integers may be without a sign, such as hashes.
+func namesOf(f *columns.File, group, column int) (cursor, error) {
+	unsigned := isUnsigned(f.Schema.Column(column))
+	switch f.Schema.Column(column).PhysicalType() {
+	case parquet.Types.Int32:
+		return cursorOf(f, group, column, func(n int32) string {
+			if unsigned {
+				return strconv.FormatUint(uint64(uint32(n)), 10)
+			}
+			return strconv.FormatInt(int64(n), 10)
+		})
+	case parquet.Types.Int64:
+		return cursorOf(f, group, column, func(n int64) string {
+			if unsigned {
+				return strconv.FormatUint(uint64(n), 10)
+			}
+			return strconv.FormatInt(n, 10)
+		})
+	}
+	return cursorOf(f, group, column, func(name string) string { return name })
+}
+
+func cursorOf[T columns.Value](f *columns.File, group, column int, text func(T) string) (cursor, error) {
+	chunk, err := columns.Of[T](f, group, column)
+	var values []T
+	var nulls []bool
+	return func() (name string, found bool, err error) {
+		if len(values) == 0 {
+			if values, nulls, err = chunk.Next(); err != nil {
+				return "", false, err
+			}
+		}
+		value, null := values[0], false
+		values = values[1:]
+		if nulls != nil {
+			null, nulls = nulls[0], nulls[1:]
+		}
+		return text(value), !null, nil
+	}, err
+}
+
+// holdsNames reports whether the values of a column can be names: strings or integers, not dates or lists.
+func holdsNames(c *schema.Column) bool {
+	if c.MaxRepetitionLevel() > 0 {
+		return false
+	}
+	logical := c.LogicalType()
+	plain := logical.IsNone() || !logical.IsValid()
+	switch c.PhysicalType() {
+	case parquet.Types.ByteArray:
+		switch logical.(type) {
+		case schema.StringLogicalType, schema.EnumLogicalType, schema.UnknownLogicalType:
+			return true
+		}
+		return plain
+	case parquet.Types.Int32, parquet.Types.Int64:
+		switch logical.(type) {
+		case schema.IntLogicalType, *schema.IntLogicalType:
+			return true
+		}
+		return plain
+	}
+	return false
+}
+
+// isUnsigned reports whether a column has integers without a sign.
+func isUnsigned(c *schema.Column) bool {
+	switch logical := c.LogicalType().(type) {
+	case schema.IntLogicalType:
+		return !logical.IsSigned()
+	case *schema.IntLogicalType:
+		return !logical.IsSigned()
+	}
+	return false
+}
+
+// typeOf returns the type of a field for a message.
+func typeOf(field schema.Node) string {
+	primitive, ok := field.(*schema.PrimitiveNode)
+	switch {
+	case !ok:
+		return "group"
+	case field.LogicalType() != nil && field.LogicalType().IsValid() && !field.LogicalType().IsNone():
+		return field.LogicalType().String()
+	}
+	return primitive.PhysicalType().String()
+}

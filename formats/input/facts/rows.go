@@ -1,0 +1,299 @@
+package facts
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tagnet/formats/input/triples"
+	"tagnet/formats/remedy"
+)
+
+// headings are the usual names of the three columns, in lower case.
+var headings = [][3]string{
+	{"head", "relation", "tail"}, {"subject", "predicate", "object"}, {"source", "relation", "target"},
+	{"h", "r", "t"}, {"s", "p", "o"}, {"from", "relation", "to"}, {"head", "rel", "tail"}, {"source", "type", "target"},
+	{"node1", "label", "node2"},                 // KGTK
+	{"subject_id", "predicate_id", "object_id"}, // SSSOM
+	{":start_id", ":type", ":end_id"},           // neo4j-admin
+	{"_start", "_type", "_end"},                 // APOC
+	{"start.id", "label", "end.id"},             // APOC, as JSON
+}
+
+// HeaderRemedy says how to read a first line that may be a header.
+const HeaderRemedy = "--header yes skips the first line of each file, --header no reads it as a fact"
+
+// usual returns the positions of head, relation and tail, from 0, if fields have their usual names.
+func usual(fields []string) (at [3]int, ok bool) {
+	for _, heading := range headings {
+		found := 0
+		for i, name := range heading {
+			at[i] = slices.IndexFunc(fields, func(f string) bool { return plain(f) == name })
+			if at[i] >= 0 {
+				found++
+			}
+		}
+		if found == len(heading) {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// plain returns the name of a column in lower case, without the mark of a comment, or of a space of ids as in :START_ID(Person).
+func plain(name string) string {
+	name = strings.TrimLeft(strings.ToLower(strings.TrimSpace(name)), "# ")
+	if name, _, space := strings.Cut(name, "_id("); space {
+		return name + "_id"
+	}
+	return name
+}
+
+// IsHeading reports whether a name is usual for one of the three columns.
+func IsHeading(name string) bool {
+	return slices.ContainsFunc(headings, func(h [3]string) bool { return slices.Contains(h[:], plain(name)) })
+}
+
+// NamedColumns reports whether --columns gives names of columns, which a header must have, instead of positions.
+func NamedColumns(columns []string) bool {
+	return slices.ContainsFunc(columns, func(c string) bool { _, err := strconv.Atoi(c); return err != nil })
+}
+
+// choose returns the positions of head, relation and tail, from 0, in a table with these columns; fields is nil if
+// they have no names.
+func choose(columns, fields []string) ([3]int, error) {
+	at := [3]int{0, 1, 2}
+	if len(columns) == 0 {
+		if named, ok := usual(fields); ok {
+			return named, nil
+		}
+		if fields != nil && len(fields) != 3 {
+			return at, remedy.Errorf("say with --columns which are head, relation and tail", "the columns are %s", strings.Join(fields, ", "))
+		}
+		return at, nil
+	}
+	for i, column := range columns {
+		if j := slices.Index(fields, column); j >= 0 {
+			if slices.Contains(fields[j+1:], column) {
+				return at, remedy.Errorf("give --columns positions, such as 1,2,3, and --header yes", "two columns are named %q", column)
+			}
+			at[i] = j
+			continue
+		}
+		position, err := strconv.Atoi(column)
+		switch {
+		case err != nil:
+			return at, remedy.Errorf("give --columns others: there are "+strings.Join(fields, ", "), "no column is named %q", column)
+		case position < 1 || fields != nil && position > len(fields):
+			return at, remedy.Errorf("give --columns others", "there is no column %s", column)
+		}
+		at[i] = position - 1
+	}
+	return at, nil
+}
+
+// table chooses the columns of a text and reads its rows.
+type table struct {
+	url     string
+	o       Options
+	at      [3]int
+	columns int // of the header, or 3, or 0 if rows may have any number
+	started bool
+	unread  []unread
+	each    Each
+	bad     Bad
+}
+
+// row reads a row, of which text is how it is shown.
+func (t *table) row(line int, fields []string, text string) error {
+	if !t.started {
+		t.started = true
+		var names []string
+		if t.o.Header {
+			names = fields
+		}
+		var err error
+		if t.at, err = choose(t.o.Columns, names); err != nil {
+			return fmt.Errorf("%s:%d: %w", t.url, line, err)
+		}
+		if t.o.Header && len(t.o.Columns) == 0 {
+			if from, to := fields[t.at[0]], fields[t.at[2]]; spaceOfIDs(from) != spaceOfIDs(to) {
+				return remedy.Errorf("give each node an id of its own, then --columns "+strings.Join([]string{from, fields[t.at[1]], to}, ","),
+					"%s:%d: %s and %s are ids of different spaces: one id in both would be one entity", t.url, line, from, to)
+			}
+		}
+		t.unread = unreadOf(fields, names, t.at)
+		if t.o.Header {
+			t.columns = len(fields)
+			return nil
+		}
+		if len(t.o.Columns) == 0 {
+			t.columns = 3
+		}
+	}
+	reason, help := t.wrong(fields, text)
+	if reason != "" {
+		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
+	}
+	for i := range t.unread {
+		t.unread[i].add(fields)
+	}
+	return t.each(line, Fact{fields[t.at[0]], fields[t.at[1]], fields[t.at[2]]})
+}
+
+// spaceOfIDs returns the brackets of a column such as :START_ID(Person).
+func spaceOfIDs(column string) string {
+	_, space, _ := strings.Cut(column, "_ID(")
+	return space
+}
+
+// wrong returns what is wrong with the fields of a row, or "".
+func (t *table) wrong(fields []string, text string) (reason, help string) {
+	number := plural(len(fields), "field")
+	short := !t.o.Header && len(fields) < t.columns
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "blank line", "remove it"
+	case t.o.Format == TSV && (short || len(fields) == 1 && strings.Contains(text, " ")):
+		return triples.WrongCount([]byte(text), len(fields), 3, "head, relation and tail")
+	case t.o.Format == CSV && len(fields) == 1 && strings.Contains(text, "\t"):
+		return "tabs where commas belong", "read the file with --format tsv"
+	case t.o.Header && len(fields) != t.columns:
+		return fmt.Sprintf("%s, but the header has %d", number, t.columns), "give every line the fields of the header"
+	case short:
+		return number + " instead of 3", "give every line a head, a relation and a tail, separated by commas"
+	case !t.o.Header && t.columns > 0 && len(fields) > t.columns:
+		return number + " instead of 3", "choose head, relation and tail with --columns, such as 1,2,3, or by the names that a first line has"
+	case slices.Max(t.at[:]) >= len(fields):
+		return fmt.Sprintf("%s, but field %d is chosen", number, slices.Max(t.at[:])+1), "give every line the same fields, or choose others with --columns"
+	}
+	return "", ""
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// readRows reads TSV, where quotation marks are part of names, or CSV, where they are not.
+func readRows(ctx context.Context, url string, r io.Reader, o Options, each Each, bad Bad) (Counts, error) {
+	comments, heading, err := Begins(ctx, url, o)
+	if err != nil {
+		return Counts{}, err
+	}
+	o.Header = o.Header || heading
+	t := &table{url: url, o: o, each: each, bad: bad}
+	err = eachRow(url, o.Format, "head, relation and tail", ", separated by tabs", comments, r, t.row, bad)
+	return Counts{Comments: int64(comments), Unread: columnsOf(t.unread)}, err
+}
+
+// eachRow calls each for every row of CSV, or of TSV if the format is another, with the text that is shown of it, and
+// bad for what is none. The first lines, so many comments, are skipped. The error of an empty text says which fields it needs and, of TSV, how
+// they are separated.
+func eachRow(url string, format Format, fields, separated string, comments int, r io.Reader, each func(line int, fields []string, text string) error, bad Bad) error {
+	if format == CSV {
+		return eachRecord(url, fields, comments, r, func(line int, fields []string) error { return each(line, fields, strings.Join(fields, ",")) }, bad)
+	}
+	return triples.ReadLines(url, fields+separated, r, func(line int, text []byte) error {
+		if line <= comments {
+			return nil
+		}
+		return each(line, strings.Split(string(text), "\t"), string(text))
+	}, bad)
+}
+
+// eachRecord calls each for every record of CSV with the number of its first line, and bad for what is none. The
+// separator is a comma, or a semicolon if the first line has semicolons only, as spreadsheets write it where the
+// comma is a decimal sign. fields says, in the error of an empty text, what a record has.
+func eachRecord(url, fields string, comments int, r io.Reader, each func(line int, fields []string) error, bad Bad) error {
+	text, err := triples.Unpack(url, r)
+	if err != nil {
+		return err
+	}
+	for range comments {
+		if _, err := text.ReadSlice('\n'); err != nil {
+			return fmt.Errorf("reading %s: %w", url, err)
+		}
+	}
+	start, err := text.Peek(startBytes)
+	if len(start) == 0 {
+		if errors.Is(err, io.EOF) {
+			return triples.EmptyError(url, fields)
+		}
+		return fmt.Errorf("reading %s: %w", url, err)
+	}
+	limited := &limitedReader{r: text}
+	records := csv.NewReader(limited)
+	records.FieldsPerRecord, records.ReuseRecord = -1, true
+	first, _, _ := strings.Cut(string(start), "\n")
+	records.Comma = comma(first)
+	last := comments // line of the previous record
+	for {
+		limited.left = maxRecord
+		fields, err := records.Read()
+		var wrong *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLongRecord):
+			return triples.BadLine{File: url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine), Remedy: "check for a missing quotation mark"}
+		case errors.As(err, &wrong):
+			b := triples.BadLine{File: url, Line: wrong.StartLine + comments, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "), Remedy: `write a quotation mark within a quoted field twice, and quote fields that have one`}
+			last = wrong.Line + comments
+			if err := bad(b); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return fmt.Errorf("reading %s: %w", url, err)
+		}
+		last, _ = records.FieldPos(0)
+		last += comments
+		if err := each(last, fields); err != nil {
+			return err
+		}
+	}
+}
+
+// maxRecord bounds what is read for one record: its text and what the csv package reads ahead.
+const maxRecord = triples.MaxLine + 1<<16
+
+var errLongRecord = errors.New("a record is too long")
+
+// limitedReader bounds the memory of a record whose closing quotation mark is missing.
+type limitedReader struct {
+	r    io.Reader
+	left int
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLongRecord
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// ReadTable calls each for every line of a text of pairs, such as types or labels: TSV, or CSV if its name says so.
+func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
+	return eachRow(url, format, "two fields", ", separated by a tab", 0, r, func(line int, fields []string, text string) error {
+		reason, remedy := "", "give every line two fields"
+		if len(fields) < 2 {
+			reason = plural(len(fields), "field") + " instead of 2"
+		} else if reason, remedy = triples.CheckName("field 1", fields[0]); reason == "" {
+			reason, remedy = triples.CheckName("field 2", fields[1])
+		}
+		if reason != "" {
+			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
+		}
+		return each(line, fields[0], fields[1])
+	}, bad)
+}

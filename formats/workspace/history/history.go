@@ -1,0 +1,96 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/workspace/metrics"
+)
+
+// File is the name of the file, beside a run's checkpoints.
+const File = "training.jsonl"
+
+// Epoch is a line of training.jsonl. Seconds and Kernel, which depend on the machine, are recorded
+// only here. Seconds includes the time that interrupted runs spent on the epoch.
+type Epoch struct {
+	Epoch        int            `json:"epoch"`
+	Loss         float64        `json:"loss"`
+	Valid        *metrics.Valid `json:"valid,omitempty"`
+	LearningRate float64        `json:"learning_rate"`
+	Seconds      float64        `json:"seconds"`
+	Queries      int64          `json:"queries"`
+	Messages     int64          `json:"messages"`
+	Steps        int64          `json:"steps"`
+	// Kernel is the variant of the kernels, or the kind of device, such as "cuda".
+	Kernel string `json:"kernel"`
+	// Graphs has the part of each graph in a training on several, Trials the validation on each of several.
+	Graphs []Graph `json:"graphs,omitempty"`
+	Trials []Trial `json:"trials,omitempty"`
+}
+
+// Graph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
+type Graph struct {
+	Name  string  `json:"name"`
+	Steps int     `json:"steps"`
+	Loss  float64 `json:"loss"`
+}
+
+// Trial is the validation on a graph.
+type Trial struct {
+	Name string `json:"name"`
+	metrics.Valid
+}
+
+// Check returns an error for numbers that no epoch has.
+func (e Epoch) Check() error {
+	if e.Valid != nil {
+		if err := check.Value("valid", *e.Valid); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("epoch", e.Epoch), check.Count("queries", e.Queries), check.Count("messages", e.Messages), check.Count("steps", e.Steps),
+		check.AtLeastZero("seconds", e.Seconds), check.AtLeastZero("learning_rate", e.LearningRate))
+}
+
+// Read reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
+// before a line that is damaged.
+func Read(ctx context.Context, url string) ([]Epoch, error) {
+	data, err := storage.ReadFile(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	var epochs []Epoch
+	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
+		var e Epoch
+		err := json.Unmarshal(line, &e)
+		if err == nil {
+			err = e.Check()
+		}
+		if err != nil {
+			return epochs, fmt.Errorf("%s:%d: %w; remove the file, nothing depends on it", url, i+1, err)
+		}
+		epochs = append(epochs, e)
+	}
+	return epochs, nil
+}
+
+// Write replaces training.jsonl as a whole, so that a kill leaves no partial line.
+func Write(ctx context.Context, url string, epochs []Epoch) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	for _, e := range epochs {
+		if err := encoder.Encode(e); err != nil {
+			return fmt.Errorf("writing %s: %w", url, err)
+		}
+	}
+	return storage.WriteFile(ctx, url, text.Bytes())
+}

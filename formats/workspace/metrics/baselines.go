@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+
+	"tagnet/formats/storage/check"
+)
+
+// Baselines has the metrics of what needs no training, of the same queries among the same candidates.
+type Baselines struct {
+	// Popularity ranks entities by how many facts of the relation they answer, Rules by rules of one hop.
+	Popularity Baseline `json:"popularity"`
+	Rules      Baseline `json:"rules"`
+}
+
+// Baseline has the metrics of one of them, also by the keys of Evaluation's ByRelation and ByLinks.
+type Baseline struct {
+	Ranks
+	ByRelation map[string]Ranks `json:"by_relation"`
+	ByLinks    map[string]Ranks `json:"by_links"`
+}
+
+// EnoughToCompare is the number of queries from which on a relation is compared with a baseline.
+const EnoughToCompare = 20
+
+// BelowPopularity returns the relations with EnoughToCompare queries on which the pessimistic MRR is below that of Popularity, the farthest
+// below first; none without Baselines.
+func (e Evaluation) BelowPopularity() (relations []string) {
+	if e.Baselines == nil {
+		return nil
+	}
+	below := func(relation string) float64 {
+		return e.Baselines.Popularity.ByRelation[relation].Pessimistic.MRR - e.ByRelation[relation].Pessimistic.MRR
+	}
+	for relation, summary := range e.ByRelation {
+		if summary.Queries >= EnoughToCompare && below(relation) > 0 {
+			relations = append(relations, relation)
+		}
+	}
+	slices.SortFunc(relations, func(a, b string) int { return cmp.Or(cmp.Compare(below(b), below(a)), cmp.Compare(a, b)) })
+	return relations
+}
+
+// Check returns an error for numbers that no baselines have.
+func (b Baselines) Check() error {
+	return check.First(check.Value("popularity", b.Popularity), check.Value("rules", b.Rules))
+}
+
+// Check returns an error for numbers that no baseline has.
+func (b Baseline) Check() error {
+	return check.First(b.Ranks.Check(), check.Map("by_relation", b.ByRelation), check.Map("by_links", b.ByLinks))
+}

@@ -1,0 +1,43 @@
+package metrics
+
+import "tagnet/formats/storage/check"
+
+// DiscoveryFile is the file of a Discovery.
+const DiscoveryFile = "facts.json"
+
+// Discovery is what facts.json says of a list of new facts.
+type Discovery struct {
+	// Graph is the graph that was asked: all, or train.
+	Graph      string `json:"graph"`
+	Checkpoint string `json:"checkpoint"`
+	// TopK is the number of best new answers of a query that are candidates. Of Queries queries Candidates facts are, and for those that only one of
+	// their two queries listed, BackwardQueries other queries were asked. Listed is the number of facts of the list.
+	TopK            int   `json:"top_k"`
+	Queries         int64 `json:"queries"`
+	BackwardQueries int64 `json:"backward_queries"`
+	Candidates      int64 `json:"candidates"`
+	Listed          int64 `json:"listed"`
+	// Probabilities says what the probabilities presume, nil where there are none.
+	Probabilities *Presumed `json:"probabilities,omitempty"`
+}
+
+// Presumed says how many facts probabilities presume to be missing, as shares of the graph's facts.
+type Presumed struct {
+	// Missing is the share that they hold for: Presumed, or Bound where that is lower. Bound is the share if the candidates that are most like facts of
+	// the graph are all true.
+	Presumed float64 `json:"presumed"`
+	Bound    float64 `json:"bound"`
+	Missing  float64 `json:"missing"`
+	// Unclaimed is the number of candidates without a probability: too few facts of their relations are known.
+	Unclaimed int64 `json:"unclaimed"`
+}
+
+// Check returns an error for numbers that no list has.
+func (d Discovery) Check() error {
+	err := check.First(check.Count("top_k", d.TopK), check.Count("queries", d.Queries), check.Count("backward_queries", d.BackwardQueries),
+		check.Count("candidates", d.Candidates), check.Between("listed", d.Listed, 0, d.Candidates))
+	if p := d.Probabilities; err == nil && p != nil {
+		err = check.First(check.Share("presumed", p.Presumed), check.AtLeastZero("bound", p.Bound), check.Share("missing", p.Missing), check.Between("unclaimed", p.Unclaimed, 0, d.Candidates))
+	}
+	return err
+}

@@ -1,0 +1,147 @@
+package metrics
+
+import "tagnet/formats/storage/check"
+
+// File is the name of the metrics, in the folder of an evaluation.
+const File = "metrics.json"
+
+// The directions of a query: whether its answer is the tail or the head of a fact.
+const (
+	Tail = "tail"
+	Head = "head"
+)
+
+// Evaluation is the content of metrics.json.
+type Evaluation struct {
+	Split      string `json:"split"`
+	Checkpoint string `json:"checkpoint"`
+	// Protocol is empty for Test. Negatives is the number of random entities that each answer is ranked among, and
+	// Seed theirs; 0 stands for all entities.
+	Protocol  Protocol `json:"protocol,omitempty"`
+	Negatives int      `json:"negatives,omitempty"`
+	Seed      int64    `json:"seed,omitempty"`
+	// Sample is nil unless the queries are a sample of the split's.
+	Sample *Sample `json:"sample,omitempty"`
+	Summary
+	// Distinct is the number of distinct pairs (source, relation), each propagated once.
+	Distinct int64 `json:"distinct"`
+	// Messages is the number of messages that the propagations sent.
+	Messages int64 `json:"messages"`
+	// ByDirection has the keys Tail and Head, ByDistance "0", "1", ... and reach.Key, and ByRelation
+	// the names of base relations. Keys without queries are left out.
+	ByDirection map[string]Summary `json:"by_direction"`
+	ByDistance  map[string]Summary `json:"by_distance"`
+	ByRelation  map[string]Summary `json:"by_relation"`
+	// ByLinks has the names of baseline.Links: which halves of the fact other facts of the graph have. It and Baselines are nil where there was
+	// no graph to look at, but parts of it.
+	ByLinks   map[string]Summary `json:"by_links,omitempty"`
+	Baselines *Baselines         `json:"baselines,omitempty"`
+}
+
+// Summary is the metrics of a set of queries.
+type Summary struct {
+	Queries int64 `json:"queries"`
+	// Unreached is the number of queries whose answer no message reaches.
+	Unreached int64 `json:"unreached"`
+	Ranks
+}
+
+// Validation configures when and with how many queries a training validates.
+type Validation struct {
+	// Every is the number of epochs between validations; the last epoch is always validated.
+	Every int `json:"every"`
+	// Limit is the number of validation queries, drawn evenly over all; 0 takes all.
+	Limit int64 `json:"limit"`
+	// Patience is the number of epochs without a better validation after which a training ends; 0 is no end.
+	Patience int `json:"patience,omitempty"`
+}
+
+// Valid has the metrics of a model on the validation queries.
+type Valid struct {
+	Queries int64 `json:"queries"`
+	// Sample is nil unless the queries are a sample of the validation queries.
+	Sample *Sample `json:"sample,omitempty"`
+	Ranks
+}
+
+// Ranks has the metrics of a set of ranks by how ties count: against the answer, by half, or for it.
+type Ranks struct {
+	// Tied is the fraction of queries whose answer has exactly the score of another candidate.
+	Tied        float64 `json:"tied"`
+	Pessimistic Metrics `json:"pessimistic"`
+	Mean        Metrics `json:"mean"`
+	Optimistic  Metrics `json:"optimistic"`
+}
+
+// Metrics are the mean reciprocal rank, the shares of ranks up to 1, 3 and 10, and the mean rank. They are zero
+// without ranks.
+type Metrics struct {
+	MRR      float64 `json:"mrr"`
+	Hits1    float64 `json:"hits@1"`
+	Hits3    float64 `json:"hits@3"`
+	Hits10   float64 `json:"hits@10"`
+	MeanRank float64 `json:"mean_rank"`
+}
+
+// Check returns an error for numbers that no evaluation has.
+func (e Evaluation) Check() error {
+	if e.Sample != nil {
+		if err := check.Value("sample", *e.Sample); err != nil {
+			return err
+		}
+	}
+	if e.Baselines != nil {
+		if err := check.Value("baselines", *e.Baselines); err != nil {
+			return err
+		}
+	}
+	return check.First(e.Summary.Check(), check.Count("negatives", e.Negatives), check.Count("distinct", e.Distinct), check.Count("messages", e.Messages),
+		check.Map("by_direction", e.ByDirection), check.Map("by_distance", e.ByDistance), check.Map("by_relation", e.ByRelation),
+		check.Map("by_links", e.ByLinks))
+}
+
+// Check returns an error for numbers that no set of queries has.
+func (s Summary) Check() error {
+	return check.First(check.Count("queries", s.Queries), check.Count("unreached", s.Unreached), s.Ranks.Check())
+}
+
+// Check returns an error for numbers that no validation has.
+func (v Valid) Check() error {
+	if v.Sample != nil {
+		if err := check.Value("sample", *v.Sample); err != nil {
+			return err
+		}
+	}
+	return check.First(check.Count("queries", v.Queries), v.Ranks.Check())
+}
+
+// Check returns an error for numbers that no ranks have.
+func (r Ranks) Check() error {
+	return check.First(check.Share("tied", r.Tied),
+		check.Value("pessimistic", r.Pessimistic), check.Value("mean", r.Mean), check.Value("optimistic", r.Optimistic))
+}
+
+// Plus returns the sum of m and a share of n.
+func (m Metrics) Plus(n Metrics, share float64) Metrics {
+	m.MRR += share * n.MRR
+	m.Hits1 += share * n.Hits1
+	m.Hits3 += share * n.Hits3
+	m.Hits10 += share * n.Hits10
+	m.MeanRank += share * n.MeanRank
+	return m
+}
+
+// Check returns an error for metrics that no ranks have.
+func (m Metrics) Check() error {
+	return check.First(check.Share("mrr", m.MRR), check.Share("hits@1", m.Hits1), check.Share("hits@3", m.Hits3), check.Share("hits@10", m.Hits10),
+		check.AtLeastZero("mean_rank", m.MeanRank))
+}
+
+// Selection returns the metrics that select the best epoch, by their MRR: those with ties counted against the answer.
+func (v *Valid) Selection() Metrics { return v.Pessimistic }
+
+// Better reports whether v selects its epoch over an earlier one with the metrics other; nil stands for an epoch
+// without validation. Of equal epochs the earlier is selected.
+func (v *Valid) Better(other *Valid) bool {
+	return v != nil && (other == nil || v.Selection().MRR > other.Selection().MRR)
+}

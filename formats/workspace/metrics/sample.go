@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"fmt"
+
+	"tagnet/formats/storage/check"
+)
+
+// Sample says that metrics are those of a sample of queries, and how far those of all queries may be from them.
+type Sample struct {
+	// Of is the number of queries of which the sample was taken, evenly.
+	Of int64 `json:"of"`
+	// Intervals are those of the pessimistic metrics, nil for fewer than ten queries, of which no interval can be told.
+	Intervals *Intervals `json:"intervals_95,omitempty"`
+}
+
+// Intervals has 95% confidence intervals.
+type Intervals struct {
+	MRR    Interval `json:"mrr"`
+	Hits1  Interval `json:"hits@1"`
+	Hits3  Interval `json:"hits@3"`
+	Hits10 Interval `json:"hits@10"`
+}
+
+// Interval is a 95% confidence interval.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Excludes returns whether a value is outside the interval.
+func (i Interval) Excludes(value float64) bool { return value < i.Low || value > i.High }
+
+// String returns 0.1234 to 0.2345.
+func (i Interval) String() string { return fmt.Sprintf("%.4f to %.4f", i.Low, i.High) }
+
+// Check returns an error for numbers that no sample has.
+func (s Sample) Check() error {
+	if err := check.Count("of", s.Of); err != nil || s.Intervals == nil {
+		return err
+	}
+	i := *s.Intervals
+	return check.First(check.Value("mrr", i.MRR), check.Value("hits@1", i.Hits1), check.Value("hits@3", i.Hits3), check.Value("hits@10", i.Hits10))
+}
+
+// Check returns an error for bounds that no interval has.
+func (i Interval) Check() error {
+	err := check.First(check.Share("low", i.Low), check.Share("high", i.High))
+	if err == nil && i.Low > i.High {
+		err = fmt.Errorf("low is %g, above high, %g", i.Low, i.High)
+	}
+	return err
+}

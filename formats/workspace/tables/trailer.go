@@ -1,0 +1,176 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"tagnet/formats/storage/checksum"
+)
+
+// The trailer lies between the last record batch and Arrow's footer, little-endian: an
+// entry for each block, then the tail.
+const (
+	arrowMagic    = "ARROW1"
+	endLength     = 4 + len(arrowMagic) // footer length and magic, the last bytes of a file
+	headerStart   = 8                   // the magic, padded
+	entryLength   = 32                  // offset, length, key int64; rows, checksum uint32
+	tailLength    = 24                  // version, blocks, checksum, zero uint32; trailer magic
+	trailerMagic  = "TAGNETCK"
+	formatVersion = 1
+)
+
+// crc returns the CRC-32C of some bytes.
+func crc(p []byte) uint32 { return checksum.CRC32C(0, p) }
+
+// errDamaged is wrapped by every error of a file that was changed since it was written.
+var errDamaged = errors.New("the file is cut short or damaged; remove it and make it again")
+
+func damaged(format string, arguments ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), errDamaged)
+}
+
+// block is one record batch of a file.
+type block struct {
+	offset, length int64
+	// key is the first source of the batch in a distance table, the first query in a table of parts, else 0.
+	key      int64
+	rows     uint32
+	checksum uint32 // CRC-32C of its bytes
+}
+
+func (b block) append(to []byte) []byte {
+	to = binary.LittleEndian.AppendUint64(to, uint64(b.offset))
+	to = binary.LittleEndian.AppendUint64(to, uint64(b.length))
+	to = binary.LittleEndian.AppendUint64(to, uint64(b.key))
+	to = binary.LittleEndian.AppendUint32(to, b.rows)
+	return binary.LittleEndian.AppendUint32(to, b.checksum)
+}
+
+func parseBlock(p []byte) block {
+	return block{
+		offset: int64(binary.LittleEndian.Uint64(p)), length: int64(binary.LittleEndian.Uint64(p[8:])),
+		key: int64(binary.LittleEndian.Uint64(p[16:])), rows: binary.LittleEndian.Uint32(p[24:]), checksum: binary.LittleEndian.Uint32(p[28:]),
+	}
+}
+
+// tail closes the trailer; the checksum is that of everything outside of the blocks.
+func tail(blocks int, checksum uint32) []byte {
+	var t []byte
+	t = binary.LittleEndian.AppendUint32(t, formatVersion)
+	t = binary.LittleEndian.AppendUint32(t, uint32(blocks))
+	t = binary.LittleEndian.AppendUint32(t, checksum)
+	t = binary.LittleEndian.AppendUint32(t, 0)
+	return append(t, trailerMagic...)
+}
+
+// frameChecksum returns the CRC-32C of all bytes outside of the blocks: the header, the trailer with
+// zeros for its checksum, and the footer to the end of the file.
+func frameChecksum(header, entries []byte, blocks int, footer []byte) uint32 {
+	sum := crc(header)
+	sum = checksum.CRC32C(sum, entries)
+	sum = checksum.CRC32C(sum, tail(blocks, 0))
+	return checksum.CRC32C(sum, footer)
+}
+
+// frame is the part of a file that is read before any batch.
+type frame struct {
+	schema []byte // the schema as an IPC message
+	blocks []block
+	rows   int64
+}
+
+// readFrame reads and verifies everything outside of the blocks.
+func readFrame(file io.ReaderAt, size int64) (frame, error) {
+	if size < int64(headerStart+tailLength+endLength) {
+		return frame{}, damaged("%d bytes are no Arrow file", size)
+	}
+	end, err := readAt(file, size-int64(endLength), int64(endLength))
+	if err != nil {
+		return frame{}, err
+	}
+	if string(end[4:]) != arrowMagic {
+		return frame{}, damaged("its end is not that of an Arrow file")
+	}
+	footerStart := size - int64(endLength) - int64(binary.LittleEndian.Uint32(end))
+	if footerStart < int64(headerStart+tailLength) {
+		return frame{}, damaged("its footer is longer than the file")
+	}
+	entries, tailSum, err := readTrailer(file, footerStart)
+	if err != nil {
+		return frame{}, err
+	}
+	trailerStart := footerStart - tailLength - int64(len(entries))
+	f := frame{blocks: make([]block, len(entries)/entryLength)}
+	headerEnd := trailerStart
+	at := int64(-1)
+	for i := range f.blocks {
+		b := parseBlock(entries[i*entryLength:])
+		if i == 0 {
+			headerEnd, at = b.offset, b.offset
+		}
+		if b.offset != at || b.offset < headerStart || b.length <= 0 || b.length > trailerStart-at {
+			return frame{}, damaged("batch %d is not where its trailer says", i)
+		}
+		at += b.length
+		f.blocks[i], f.rows = b, f.rows+int64(b.rows)
+	}
+	if len(f.blocks) > 0 && at != trailerStart {
+		return frame{}, damaged("%d bytes belong to no batch", trailerStart-at)
+	}
+	header, err := readAt(file, 0, headerEnd)
+	if err != nil {
+		return frame{}, err
+	}
+	footer, err := readAt(file, footerStart, size-footerStart)
+	if err != nil {
+		return frame{}, err
+	}
+	if frameChecksum(header, entries, len(f.blocks), footer) != tailSum {
+		return frame{}, damaged("its checksum does not match")
+	}
+	if string(header[:len(arrowMagic)]) != arrowMagic {
+		return frame{}, damaged("its beginning is not that of an Arrow file")
+	}
+	f.schema = header[headerStart:]
+	return f, nil
+}
+
+// readTrailer returns the entries of all blocks and the checksum in the tail.
+func readTrailer(file io.ReaderAt, footerStart int64) (entries []byte, checksum uint32, err error) {
+	t, err := readAt(file, footerStart-tailLength, tailLength)
+	if err != nil {
+		return nil, 0, err
+	}
+	if string(t[16:]) != trailerMagic {
+		return nil, 0, damaged("it has no checksum, as this project's Arrow files have")
+	}
+	if version := binary.LittleEndian.Uint32(t); version != formatVersion {
+		return nil, 0, damaged("its trailer has version %d, this program reads %d", version, formatVersion)
+	}
+	checksum = binary.LittleEndian.Uint32(t[8:])
+	if !bytes.Equal(t, tail(int(binary.LittleEndian.Uint32(t[4:])), checksum)) {
+		return nil, 0, damaged("its trailer has something where nothing belongs")
+	}
+	length := int64(binary.LittleEndian.Uint32(t[4:])) * entryLength
+	if length > footerStart-tailLength-headerStart {
+		return nil, 0, damaged("its trailer is longer than the file")
+	}
+	entries, err = readAt(file, footerStart-tailLength-length, length)
+	return entries, checksum, err
+}
+
+// readAt reads a range that lies within the file.
+func readAt(file io.ReaderAt, offset, length int64) ([]byte, error) {
+	p := make([]byte, length)
+	n, err := file.ReadAt(p, offset)
+	if int64(n) == length {
+		return p, nil
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, damaged("%d bytes are missing", length-int64(n))
+	}
+	return nil, err
+}

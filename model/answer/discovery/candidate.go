@@ -1,0 +1,109 @@
+package discovery
+
+import (
+	"fmt"
+	"math"
+
+	"tagnet/formats/storage/externalsort"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+	"tagnet/model/graph"
+)
+
+// Candidate is a fact with what one of its two queries says of it.
+type Candidate struct {
+	graph.Fact
+	// Inverse is set if the fact was asked for its head: (Tail, ~Relation, ?).
+	Inverse bool
+	probability.Side
+	// Hops is the number of hops between the two entities, or reach.Column.
+	Hops int32
+}
+
+// Listed returns the best answers of a query as candidates. There are so many relations without their inverses.
+func Listed(q *answer.Ranked, baseRelations int32) []Candidate {
+	candidates := make([]Candidate, len(q.Best))
+	for i, c := range q.Best {
+		candidates[i] = candidateOf(q.Query, c.Entity, baseRelations)
+		candidates[i].Side, candidates[i].Hops = probability.Side{Score: c.Score, Rank: c.Rank}, c.Distance
+	}
+	return candidates
+}
+
+// Asked returns the labelled answers of a query as candidates.
+func Asked(q *answer.Ranked, baseRelations int32) []Candidate {
+	candidates := make([]Candidate, len(q.Results))
+	for i, r := range q.Results {
+		candidates[i] = candidateOf(q.Query, r.Answer, baseRelations)
+		candidates[i].Side, candidates[i].Hops = probability.Side{Score: r.Score, Rank: r.Rank.Pessimistic}, r.Distance
+	}
+	return candidates
+}
+
+// candidateOf returns the fact of a query and an answer.
+func candidateOf(q graph.Query, answer, baseRelations int32) Candidate {
+	return Candidate{Fact: q.Fact(answer, baseRelations), Inverse: q.Relation >= baseRelations}
+}
+
+// Queries returns the answers that are the fact, as rows of source, relation and entity: that of the query that was asked, and of the other one.
+func (c *Candidate) Queries(baseRelations int32) (asked, other externalsort.Row) {
+	asked = externalsort.Row{c.Head, c.Relation, c.Tail}
+	other = externalsort.Row{c.Tail, c.Relation + baseRelations, c.Head}
+	if c.Inverse {
+		return other, asked
+	}
+	return asked, other
+}
+
+// CandidateBytes is the size of a candidate on disk, with the rows of its queries.
+const CandidateBytes = externalsort.WideBytes + 2*externalsort.RowBytes
+
+// Row returns the candidate as a record that sorts by head, relation, tail and direction.
+func (c *Candidate) Row() externalsort.Wide {
+	inverse := int32(0)
+	if c.Inverse {
+		inverse = 1
+	}
+	return externalsort.Wide{c.Head, c.Relation, c.Tail, inverse, int32(math.Float32bits(c.Score)), int32(c.Rank), c.Hops}
+}
+
+// read returns the candidate of a record.
+func read(r externalsort.Wide) Candidate {
+	return Candidate{
+		Fact: graph.Fact{Head: r[0], Relation: r[1], Tail: r[2]}, Inverse: r[3] == 1,
+		Side: probability.Side{Score: math.Float32frombits(uint32(r[4])), Rank: int64(r[5])}, Hops: r[6],
+	}
+}
+
+// Join returns a function that receives sorted records and passes on facts with both of their sides, and one that passes on the last fact.
+func Join(each func(*probability.Observation) error) (add func(externalsort.Wide) error, end func() error) {
+	var fact probability.Observation
+	var has [2]bool // by Inverse
+	end = func() error {
+		switch {
+		case !has[0] && !has[1]:
+			return nil
+		case !has[0] || !has[1]:
+			return fmt.Errorf("of fact (%d, %d, %d) one side is missing: its other query was not asked", fact.Head, fact.Relation, fact.Tail)
+		}
+		has = [2]bool{}
+		return each(&fact)
+	}
+	add = func(r externalsort.Wide) error {
+		c := read(r)
+		if fact.Fact != c.Fact {
+			if err := end(); err != nil {
+				return err
+			}
+			fact = probability.Observation{Fact: c.Fact}
+		}
+		has[r[3]] = true
+		if c.Inverse {
+			fact.Heads = c.Side
+		} else {
+			fact.Tails, fact.Hops = c.Side, c.Hops // with a reach, the other query may find others
+		}
+		return nil
+	}
+	return add, end
+}

@@ -1,0 +1,182 @@
+package evaluation
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/names"
+	"tagnet/formats/reach"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer"
+	"tagnet/model/answer/explanation"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/propagation"
+	"tagnet/model/graph"
+)
+
+// someScores returns two bundles: four queries, three of them distinct, over entities x, y and z and
+// the base relations likes and knows.
+func someScores() []*answer.Scored {
+	rank := func(pessimistic, optimistic int64) ranking.Rank {
+		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Candidates: 3}
+	}
+	return []*answer.Scored{
+		{Messages: 5, Queries: []answer.Ranked{
+			{Query: graph.Query{Source: 0, Relation: 0}, Row: 2, Results: []answer.Result{
+				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
+				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: reach.Column},
+			}, Best: []answer.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
+		}},
+		{Messages: 7, Queries: []answer.Ranked{
+			{Query: graph.Query{Source: 1, Relation: 2}, Row: 0, Results: []answer.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
+				Best: []answer.Candidate{{Entity: 2, Score: 0, Distance: reach.Column}}},
+			{Query: graph.Query{Source: 2, Relation: 3}, Row: 1, Results: []answer.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
+		}},
+	}
+}
+
+var someNames = Names{Entity: func(id int32) string { return []string{"x", "y", "z"}[id] }, Relations: []string{"likes", "knows"}}
+
+func gather(all ...*answer.Scored) *Gatherer {
+	g := NewGatherer()
+	for _, s := range all {
+		g.Add(s, someNames.Relations)
+	}
+	return g
+}
+
+// sent returns a Gatherer as it arrives behind a barrier.
+func sent(t *testing.T, g *Gatherer) *Gatherer {
+	t.Helper()
+	text, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := NewGatherer()
+	if err := json.Unmarshal(text, read); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// Whatever the order and the grouping in which bundles are gathered, and across a barrier, the same counts.
+func TestMergedCountsAreTheSame(t *testing.T) {
+	t.Parallel()
+	all := someScores()
+	want := gather(all...)
+	for _, order := range [][]int{{0, 1}, {1, 0}} {
+		sum := NewGatherer()
+		for _, i := range order {
+			sum.Merge(sent(t, gather(all[i])))
+		}
+		if diff := cmp.Diff(want, sum); diff != "" {
+			t.Errorf("in the order %v:\n%s", order, diff)
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	g := gather(someScores()...)
+	m := g.Metrics("test", "epoch-002")
+	if m.Queries != 4 || m.Distinct != 3 || m.Unreached != 1 || m.Tied != .25 || m.Messages != 12 {
+		t.Errorf("%+v", m)
+	}
+	if m.Pessimistic.MRR != (1+.5+.5+1)/4 || m.Mean.MRR != (1+1/1.5+.5+1)/4 || m.Optimistic.MRR != (1+1+.5+1)/4 {
+		t.Errorf("MRR %g, %g, %g", m.Pessimistic.MRR, m.Mean.MRR, m.Optimistic.MRR)
+	}
+	count := func(by map[string]metrics.Summary) map[string]int64 {
+		out := map[string]int64{}
+		for key, s := range by {
+			out[key] = s.Queries
+		}
+		return out
+	}
+	for _, c := range []struct {
+		by   map[string]metrics.Summary
+		want map[string]int64
+	}{
+		{m.ByDirection, map[string]int64{"tail": 2, "head": 2}},
+		{m.ByDistance, map[string]int64{"0": 1, "2": 2, "unreached": 1}},
+		{m.ByRelation, map[string]int64{"likes": 3, "knows": 1}},
+	} {
+		if diff := cmp.Diff(c.want, count(c.by)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// The keys are a contract with other programs.
+func TestMetricsKeys(t *testing.T) {
+	g := gather(someScores()[0])
+	text, err := json.Marshal(g.Metrics("test", "epoch-002"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"split", "checkpoint", "queries", "distinct", "unreached", "tied", "pessimistic", "mean", "optimistic", "by_direction", "by_distance", "by_relation"} {
+		if _, ok := all[key]; !ok {
+			t.Errorf("no %q in %s", key, text)
+		}
+	}
+	var kinds map[string]json.RawMessage
+	if err := json.Unmarshal(all["pessimistic"], &kinds); err != nil || len(kinds) != 5 {
+		t.Errorf("%s, %v", all["pessimistic"], err)
+	}
+}
+
+func TestRows(t *testing.T) {
+	var rankings []parquet.Ranking
+	for _, s := range someScores() {
+		rankings = append(rankings, someNames.Rankings(s)...)
+	}
+	var got []string
+	for _, r := range rankings {
+		got = append(got, strings.Join([]string{r.Direction, r.Source, r.Relation, r.Answer}, " "))
+	}
+	if want := []string{"tail x likes y", "tail x likes z", "head y likes x", "head z knows x"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if r := rankings[1]; r.Query != 3 || r.RankPessimistic != 2 || r.RankMean != 1.5 || r.RankOptimistic != 1 || r.Candidates != 3 || r.Distance != -1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestExplanations names the paths to the best answers of a bundle, of which those of an inverse relation are heads.
+func TestExplanations(t *testing.T) {
+	t.Parallel()
+	best := []Explained{{Query: graph.Query{Source: 1, Relation: 2, Answer: 2}}}
+	best[0].Paths = []explanation.Path{{Weight: .5, Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}}, {Weight: -1}}
+	rows, err := Explanations([]string{"x", "y", "z"}, someNames.Relations, best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []parquet.Explanation{
+		{Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 1, Weight: .5, Text: "y -~knows-> x -likes-> z",
+			Steps: `[{"from":"y","relation":"knows","inverse":true,"to":"x"},{"from":"x","relation":"likes","inverse":false,"to":"z"}]`},
+		{Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 2, Weight: -1, Steps: "null"},
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	if text, want := string(ExplanationLines(rows[:1])), "0\ty\t~likes\tz\t1\t0.5\ty -~knows-> x -likes-> z\n"; text != want {
+		t.Errorf("the line is %q, want %q", text, want)
+	}
+}
+
+// TestHostileNamesInExplanations writes lines of a graph with names that a terminal would obey.
+func TestHostileNamesInExplanations(t *testing.T) {
+	t.Parallel()
+	row := parquet.Explanation{Direction: "tail", Source: "a\x1b[31m", Relation: "r\tx", Entity: "b", Path: 1, Weight: 0.5, Text: "a\x1b[31m -r\tx-> b"}
+	line := strings.TrimSuffix(string(ExplanationLines([]parquet.Explanation{row})), "\n")
+	if fields := strings.Split(line, "\t"); len(fields) != 7 || names.Escape(line) != strings.ReplaceAll(line, "\t", `\t`) {
+		t.Errorf("%d fields: %q", len(fields), line)
+	}
+}

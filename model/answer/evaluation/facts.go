@@ -1,0 +1,46 @@
+package evaluation
+
+import (
+	"bytes"
+	"fmt"
+
+	"tagnet/formats/names"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/discovery"
+)
+
+// Facts returns the rows of some entries of a list of new facts, of which before come before.
+func (n Names) Facts(list []discovery.Entry, before int64) []parquet.Fact {
+	rows := make([]parquet.Fact, len(list))
+	for i, e := range list {
+		rows[i] = parquet.Fact{
+			Position: before + int64(i) + 1, Head: n.Entity(e.Head), Relation: n.Relations[e.Relation], Tail: n.Entity(e.Tail),
+			TailScore: e.Tails.Score, TailRank: e.Tails.Rank, HeadScore: e.Heads.Score, HeadRank: e.Heads.Rank, Hops: e.Hops,
+		}
+		if e.Claimed {
+			rows[i].Probability = &e.Probability
+		}
+	}
+	return rows
+}
+
+// FactsHeading is the first line of facts.tsv.
+const FactsHeading = "position\thead\trelation\ttail\tprobability\ttail_score\ttail_rank\thead_score\thead_rank\thops\n"
+
+// FactLines returns lines of facts.tsv.
+func FactLines(rows []parquet.Fact) []byte {
+	var text bytes.Buffer
+	for _, r := range rows {
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%d\n", r.Position, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
+			optional("%.6g", r.Probability), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, r.Hops)
+	}
+	return text.Bytes()
+}
+
+// optional formats a value, or nothing for nil.
+func optional[T any](format string, value *T) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprintf(format, *value)
+}

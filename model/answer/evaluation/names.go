@@ -1,0 +1,115 @@
+package evaluation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"tagnet/formats/names"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model"
+	"tagnet/model/answer"
+	"tagnet/model/answer/explanation"
+	"tagnet/model/graph"
+)
+
+// Names are the names of the entities of the graph that is queried and of the base relations, by id.
+type Names struct {
+	Entity    func(id int32) string
+	Relations []string
+}
+
+// EntitiesOf returns the entities that rankings and predictions of a bundle name.
+func EntitiesOf(s *answer.Scored) (ids []int32) {
+	for _, q := range s.Queries {
+		ids = append(ids, q.Source)
+		for _, r := range q.Results {
+			ids = append(ids, r.Answer)
+		}
+		for _, c := range q.Best {
+			ids = append(ids, c.Entity)
+		}
+	}
+	return ids
+}
+
+// Rankings returns the rows of a part of rankings: the labeled answers of a bundle's queries.
+func (n Names) Rankings(s *answer.Scored) []parquet.Ranking {
+	count := 0
+	for _, q := range s.Queries {
+		count += len(q.Results)
+	}
+	rows := make([]parquet.Ranking, 0, count)
+	for _, q := range s.Queries {
+		direction, relation := Directed(n.Relations, q.Relation)
+		for _, r := range q.Results {
+			rows = append(rows, parquet.Ranking{
+				Query: r.Row, Direction: direction,
+				Source: n.Entity(q.Source), Relation: relation, Answer: n.Entity(r.Answer),
+				Score:           r.Score,
+				RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean(), RankOptimistic: r.Rank.Optimistic,
+				Candidates: r.Rank.Candidates, Distance: r.Distance,
+			})
+		}
+	}
+	return rows
+}
+
+// Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries.
+func (n Names) Predictions(s *answer.Scored) []parquet.Prediction {
+	count := 0
+	for _, q := range s.Queries {
+		count += len(q.Best)
+	}
+	rows := make([]parquet.Prediction, 0, count)
+	for _, q := range s.Queries {
+		direction, relation := Directed(n.Relations, q.Relation)
+		for i, candidate := range q.Best {
+			rows = append(rows, parquet.Prediction{
+				Query: q.Row, Direction: direction, Source: n.Entity(q.Source), Relation: relation,
+				Position: int32(i + 1), Entity: n.Entity(candidate.Entity), Score: candidate.Score,
+				Known: candidate.Known, Hops: candidate.Distance,
+			})
+		}
+	}
+	return rows
+}
+
+// Explained is an answer with the best paths to it, which are numbered as the query's first row, or as the fact.
+type Explained struct {
+	Number int64
+	graph.Query
+	Paths []explanation.Path
+}
+
+// Explanations returns the rows of a part of explanations, with the names of the entities and base relations.
+func Explanations(entities, relations []string, explained []Explained) ([]parquet.Explanation, error) {
+	var rows []parquet.Explanation
+	for _, e := range explained {
+		direction, relation := Directed(relations, e.Relation)
+		for i, path := range model.NamedPaths(entities, relations, e.Paths) {
+			steps, err := json.Marshal(path.Steps)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, parquet.Explanation{
+				Query: e.Number, Direction: direction, Source: entities[e.Source], Relation: relation, Entity: entities[e.Answer],
+				Path: int32(i + 1), Weight: path.Weight, Text: path.Text(), Steps: string(steps),
+			})
+		}
+	}
+	return rows, nil
+}
+
+// ExplanationsHeading is the first line of explanations.tsv.
+const ExplanationsHeading = "query\tsource\trelation\tanswer\tpath\tweight\ttext\n"
+
+// ExplanationLines returns lines of explanations.tsv: one for each path, inverse relations with a leading ~.
+func ExplanationLines(rows []parquet.Explanation) []byte {
+	var text bytes.Buffer
+	for _, r := range rows {
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%.6g\t%s\n",
+			r.Query, names.Field(r.Source), names.Field(Queried(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
+	}
+	return text.Bytes()
+}

@@ -1,0 +1,78 @@
+package evaluation
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"tagnet/formats/names"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+)
+
+// Triples returns the rows of observed triples, whose numbers are lines times each plus an index within a line. known reports whether a triple is
+// known. e, which may be nil, gives probabilities.
+func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.Observed) bool, e *probability.Estimator) []parquet.Triple {
+	rows := make([]parquet.Triple, len(observed))
+	for i := range observed {
+		o := &observed[i]
+		rows[i] = parquet.Triple{
+			Query: o.Number / int64(each), Head: n.Entity(o.Head), Relation: n.Relations[o.Relation], Tail: n.Entity(o.Tail),
+			TailScore: o.Tails.Score, TailRank: o.Tails.Rank, HeadScore: o.Heads.Score, HeadRank: o.Heads.Rank,
+			Known: known(o), Hops: o.Hops,
+		}
+		if e != nil {
+			estimate := e.Estimate(&o.Observation)
+			rows[i].Probability, rows[i].LogOdds = claimed(estimate), &estimate.LogOdds
+		}
+	}
+	return rows
+}
+
+// LeastPlausible orders rows, the least plausible first: in the reverse order of probability.Estimate.Compare, or without probabilities by the
+// lower one of both scores.
+func LeastPlausible(a, b parquet.Triple) int {
+	byEstimate := 0
+	if a.LogOdds != nil && b.LogOdds != nil {
+		byEstimate = estimate(b).Compare(estimate(a))
+	}
+	return cmp.Or(byEstimate, cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
+}
+
+// estimate returns that of a row with log odds.
+func estimate(r parquet.Triple) probability.Estimate {
+	e := probability.Estimate{Claimed: r.Probability != nil, LogOdds: *r.LogOdds}
+	if e.Claimed {
+		e.Probability = *r.Probability
+	}
+	return e
+}
+
+// BestRelations returns the k most plausible of the rows of each pair, which are side by side, the most plausible first.
+func BestRelations(rows []parquet.Triple, k int) (best []parquet.Triple) {
+	for len(rows) > 0 {
+		end := 1
+		for end < len(rows) && rows[end].Query == rows[0].Query {
+			end++
+		}
+		pair := rows[:end]
+		slices.SortStableFunc(pair, func(a, b parquet.Triple) int { return LeastPlausible(b, a) })
+		best, rows = append(best, pair[:min(k, end)]...), rows[end:]
+	}
+	return best
+}
+
+// TriplesHeading is the first line of triples.tsv.
+const TriplesHeading = "query\thead\trelation\ttail\tprobability\tlog_odds\ttail_score\ttail_rank\thead_score\thead_rank\tknown\thops\n"
+
+// TripleLines returns lines of triples.tsv: one for each triple.
+func TripleLines(rows []parquet.Triple) []byte {
+	var text bytes.Buffer
+	for _, r := range rows {
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
+			optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, r.Known, r.Hops)
+	}
+	return text.Bytes()
+}

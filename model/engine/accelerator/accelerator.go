@@ -1,0 +1,33 @@
+package accelerator
+
+import (
+	"tagnet/model/answer"
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
+)
+
+// Devices opens the devices of a machine, as gpu.Driver does.
+type Devices interface {
+	// Supports returns an error that says what of a configuration devices do not compute, nil where they compute it.
+	Supports(c configuration.Configuration) error
+	// Open returns the device of that number. The error wraps one of package device.
+	Open(ordinal int) (Accelerator, error)
+}
+
+// Accelerator trains and scores on an open device, or on several as one. A trainer has it for itself; scorers of several goroutines take turns.
+// Its errors wrap those of package device.
+type Accelerator interface {
+	// Name names the kind of device, as training.jsonl records it; String also names the device.
+	Name() string
+	String() string
+	// NewTrainer returns a trainer of p with copies of the weights and of the solver's state on the device. between is the graph
+	// of the relations, or nil: then it is made where the model needs it.
+	NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error)
+	// NewScorer likewise returns a scorer with a copy of the weights on the device.
+	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error)
+	// Close gives the device back; trainers and scorers that are still open are lost.
+	Close() error
+}

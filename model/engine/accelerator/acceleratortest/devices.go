@@ -1,0 +1,171 @@
+package acceleratortest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"tagnet/model/answer"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/relations"
+	"tagnet/model/gpu"
+	"tagnet/model/graph"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
+)
+
+// Devices are the devices of an imaginary machine, for one goroutine at a time.
+type Devices struct {
+	// Kernel is what they compute with.
+	Kernel kernel.Kernel
+	// Number is how many devices there are, or 0 for one of any number.
+	Number int
+	// Unsupported is the error of Supports; nil for that of the devices that there are.
+	Unsupported error
+	// Fail, if not nil, is called before each operation, and its error is that of the operation.
+	Fail func(operation string) error
+	// Operations are those that succeeded: open, trainer, step, store, load, scorer, score, and close, close trainer and close scorer. A step that
+	// was announced follows "announced".
+	Operations []string
+}
+
+// Supports returns d.Unsupported, or what devices do not compute.
+func (d *Devices) Supports(c configuration.Configuration) error {
+	return cmp.Or(d.Unsupported, gpu.Supports(c))
+}
+
+// Open returns a device.
+func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {
+	if d.Number > 0 && ordinal >= d.Number {
+		return nil, fmt.Errorf("imaginary:%d: %w", ordinal, device.ErrRange)
+	}
+	if err := d.do("open"); err != nil {
+		return nil, err
+	}
+	return &opened{d, ordinal}, nil
+}
+
+func (d *Devices) do(operation string) error {
+	if d.Fail != nil {
+		if err := d.Fail(operation); err != nil {
+			return err
+		}
+	}
+	d.Operations = append(d.Operations, operation)
+	return nil
+}
+
+type opened struct {
+	*Devices
+	ordinal int
+}
+
+func (o *opened) Name() string   { return "imaginary" }
+func (o *opened) String() string { return fmt.Sprintf("imaginary:%d (a device of tests)", o.ordinal) }
+func (o *opened) Close() error   { return o.do("close") }
+
+// trainer trains copies of parameters and solver.
+type trainer struct {
+	*optimizer.Trainer
+	devices          *Devices
+	parameters, copy *parameters.Set[float32]
+	solver, own      *optimizer.Adam
+	next             func() ([]optimizer.Example, uint64)
+	announced        []optimizer.Example
+	seed             uint64 // of announced
+}
+
+func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
+	if err := o.do("trainer"); err != nil {
+		return nil, err
+	}
+	layout := parameters.Layout(c, g.RelationCount())
+	t := &trainer{
+		devices: o.Devices, parameters: p, copy: parameters.NewSet[float32](layout),
+		solver: solver, own: optimizer.NewAdam(layout, solver.LearningRate, solver.WeightDecay, o.Kernel),
+	}
+	t.own.Decoupled = solver.Decoupled
+	copySet(t.copy, p)
+	if err := t.own.Restore(solver.State()); err != nil {
+		return nil, err
+	}
+	var err error
+	t.Trainer, err = optimizer.New(g, between, c, t.copy, t.own, 1, o.Kernel)
+	return t, err
+}
+
+func copySet(to, from *parameters.Set[float32]) {
+	for i := range to.Tensors {
+		copy(to.Tensors[i].Data, from.Tensors[i].Data)
+	}
+}
+
+func (t *trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.next = next }
+
+func (t *trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+	if seed == t.seed && reflect.DeepEqual(examples, t.announced) {
+		t.devices.Operations = append(t.devices.Operations, "announced")
+	}
+	if err := t.devices.do("step"); err != nil {
+		return optimizer.Result{}, err
+	}
+	t.own.LearningRate, t.own.WeightDecay = t.solver.LearningRate, t.solver.WeightDecay
+	if t.announced = nil; t.next != nil {
+		t.announced, t.seed = t.next()
+		t.announced, t.next = slices.Clone(t.announced), nil
+	}
+	return t.Trainer.Step(examples, seed)
+}
+
+func (t *trainer) Store() error {
+	if err := t.devices.do("store"); err != nil {
+		return err
+	}
+	copySet(t.parameters, t.copy)
+	return t.solver.Restore(t.own.State())
+}
+
+func (t *trainer) Load() error {
+	if err := t.devices.do("load"); err != nil {
+		return err
+	}
+	copySet(t.copy, t.parameters)
+	return t.own.Restore(t.solver.State())
+}
+
+func (t *trainer) Close() error { return t.devices.do("close trainer") }
+
+// scorer scores with one thread of the CPU.
+type scorer struct {
+	devices *Devices
+	pool    *answer.Pool
+}
+
+func (o *opened) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
+	if err := o.do("scorer"); err != nil {
+		return nil, err
+	}
+	own := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
+	copySet(own, p)
+	s, err := inference.New(g, between, c, own, o.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	return &scorer{o.Devices, answer.NewPool(g.Entities, g.RelationCount(), 1, s.Group, func() answer.Worker { return s.Worker() })}, nil
+}
+
+func (s *scorer) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
+	if err := s.devices.do("score"); err != nil {
+		return nil, err
+	}
+	return s.pool.Rank(ctx, queries, list, nil)
+}
+
+func (s *scorer) Close() error { return s.devices.do("close scorer") }

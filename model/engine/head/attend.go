@@ -1,0 +1,88 @@
+package head
+
+import (
+	"math"
+
+	"tagnet/model/weights/parameters"
+)
+
+// attend reduces the states of each entity to one, by a softmax over their logits:
+//
+//	out_i = sum over its valid t of a_t states_i,t,   a = softmax(logits_i / temperature)
+//
+// for states [n D, W] and logits [n D]. An entity without a valid state gets zeros.
+type attend[F parameters.Float] struct {
+	depth, width int
+	temperature  float64
+	*candidates
+	attention []F // a, [n, D]
+}
+
+func (a *attend[F]) forward(in [][]F, out []F) error {
+	states, logits := in[0], in[1]
+	clear(out)
+	for i, count := range a.valid {
+		first := i * a.depth
+		weights := a.attention[first : first+int(count)]
+		softmax(weights, logits[first:], a.temperature)
+		row := out[i*a.width : (i+1)*a.width]
+		for t, weight := range weights {
+			axpy(row, weight, states[(first+t)*a.width:(first+t+1)*a.width])
+		}
+	}
+	return nil
+}
+
+func (a *attend[F]) backward(in [][]F, out, gradient []F, gradients [][]F) error {
+	states := in[0]
+	dstates, dlogits := gradients[0], gradients[1]
+	clear(dstates)
+	clear(dlogits)
+	for i, count := range a.valid {
+		first := i * a.depth
+		g := gradient[i*a.width : (i+1)*a.width]
+		// The softmax's gradient is a_t (g·x_t - sum of a g·x), and that sum is g·out.
+		middle := dot(g, out[i*a.width:(i+1)*a.width])
+		for t := range int(count) {
+			at := first + t
+			weight := a.attention[at]
+			dlogits[at] = weight * (dot(g, states[at*a.width:(at+1)*a.width]) - middle) / F(a.temperature)
+			axpy(dstates[at*a.width:(at+1)*a.width], weight, g)
+		}
+	}
+	return nil
+}
+
+// softmax sets weights to the softmax of as many logits, divided by the temperature.
+func softmax[F parameters.Float](weights, logits []F, temperature float64) {
+	if len(weights) == 0 {
+		return
+	}
+	largest := logits[0]
+	for _, v := range logits[1:len(weights)] {
+		largest = max(largest, v)
+	}
+	sum := 0.0
+	for i := range weights {
+		e := math.Exp(float64(logits[i]-largest) / temperature)
+		weights[i] = F(e)
+		sum += e
+	}
+	for i := range weights {
+		weights[i] = F(float64(weights[i]) / sum)
+	}
+}
+
+// flatten copies [n, 1] to [n]. Gorgonia's own reshape shares memory that a later operation may
+// overwrite.
+type flatten[F parameters.Float] struct{}
+
+func (flatten[F]) forward(in [][]F, out []F) error {
+	copy(out, in[0])
+	return nil
+}
+
+func (flatten[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) error {
+	copy(gradients[0], gradient)
+	return nil
+}

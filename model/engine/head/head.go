@@ -1,0 +1,117 @@
+package head
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
+)
+
+// Head is one worker's graph. It reads the weights from the parameter set, so that all workers see each
+// step of the optimizer at once. It is not for concurrent use.
+type Head[F parameters.Float] struct {
+	names    []string
+	machine  *machine
+	products Products[F]
+
+	query      []F // x_q, the graph's input
+	candidates *candidates
+	weights    *lossWeights[F]
+	into       Gradients[F] // of the current query
+}
+
+// Gradients are one query's gradients of the head's parameters.
+type Gradients[F parameters.Float] struct {
+	// Tensors has an entry per name of Head.Names, row-major.
+	Tensors [][]F
+	// Query is the gradient of the query's embedding, [d], through the propagation and the head.
+	Query []F
+}
+
+// Zero makes g the gradients of a query without any. Those of its embedding are the propagation's, too.
+func (g *Gradients[F]) Zero() {
+	for _, tensor := range g.Tensors {
+		clear(tensor)
+	}
+	clear(g.Query)
+}
+
+// New builds the graph for queries with count candidates: one answer and at least one negative. It
+// shares the weights of the parameter set.
+func New[F parameters.Float](c configuration.Configuration, count int, p *parameters.Set[F], propagation Propagation[F], products Products[F]) (*Head[F], error) {
+	if count < 2 {
+		return nil, fmt.Errorf("building the head for %d candidates: want an answer and at least one negative", count)
+	}
+	h := &Head[F]{
+		products:   products,
+		candidates: &candidates{entities: make([]int32, count), valid: make([]int32, count)},
+		weights:    &lossWeights[F]{temperature: c.AdversarialTemperature},
+	}
+	b := &builder[F]{
+		head: h, configuration: c, set: p, products: products,
+		count: count, depth: propagation.Depth(), width: propagation.Width(),
+		graph: gorgonia.NewGraph(), inputs: map[string]*gorgonia.Node{},
+	}
+	if err := b.build(propagation); err != nil {
+		return nil, fmt.Errorf("building the head: %w", err)
+	}
+	return h, nil
+}
+
+// Names returns the names of the head's parameters, in the order of Gradients.Tensors: none for A*Net's
+// policies, whose score is part of the propagation.
+func (h *Head[F]) Names() []string { return h.names }
+
+// NewGradients allocates the gradients of one query.
+func (h *Head[F]) NewGradients() *Gradients[F] {
+	g := &Gradients[F]{Query: make([]F, len(h.into.Query))}
+	for _, t := range h.into.Tensors {
+		g.Tensors = append(g.Tensors, make([]F, len(t)))
+	}
+	return g
+}
+
+// Run computes the loss of one query and sets its gradients. query is its embedding, [d]; entities are the answer, then the negatives.
+// share multiplies loss and gradients: 1/B in a batch of B queries.
+func (h *Head[F]) Run(query []F, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
+	if len(entities) != len(h.candidates.entities) {
+		return 0, fmt.Errorf("the query has %d candidates, want %d", len(entities), len(h.candidates.entities))
+	}
+	copy(h.candidates.entities, entities)
+	copy(h.query, query)
+	h.weights.share = share
+	copy(h.into.Tensors, into.Tensors)
+	h.into.Query = into.Query
+
+	value, err := h.machine.run()
+	if err != nil {
+		return 0, err
+	}
+	switch v := value.Data().(type) {
+	case float32:
+		return float64(v), nil
+	case float64:
+		return v, nil
+	}
+	return 0, fmt.Errorf("the loss has type %T", value.Data())
+}
+
+// SumInto sets the gradients of the head's parameters in into to the sum over a batch, in the order of
+// its queries. Those of the queries' embeddings are summed by the propagation.
+func (h *Head[F]) SumInto(batch []*Gradients[F], into *parameters.Set[F]) {
+	for i, name := range h.names {
+		sum := into.Data(name)
+		clear(sum)
+		for _, query := range batch {
+			h.products.Add(sum, query.Tensors[i])
+		}
+	}
+}
+
+// dense returns a tensor that shares data.
+func dense[F parameters.Float](data []F, shape ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
+}

@@ -1,0 +1,171 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/window"
+	"tagnet/model/graph"
+	"tagnet/model/graph/subgraph"
+	"tagnet/model/weights/configuration"
+)
+
+// Request is a query, and how it is propagated.
+type Request struct {
+	graph.Query
+	// Candidates are the entities whose final states will be read: within a window, only the states
+	// that these depend on are computed. Nil stands for all entities.
+	Candidates []int32
+	// Training applies dropout, and keeps what Backward needs.
+	Training bool
+	// ShareStates computes equivalent states once while training within a window, without dropout. The
+	// gradients are the same but for rounding. Scoring always does so.
+	ShareStates bool
+	// Part, unless nil, is what subgraph.Finder finds for the query, where there is a reach. It never changes.
+	Part *subgraph.Subgraph
+	// Seed determines the dropout masks.
+	Seed uint64
+}
+
+// The largest graph that a propagator takes: it counts a query's messages in an int32, and so the
+// rows of a state table and the two tables before it.
+const (
+	maxEdges    = math.MaxInt32
+	maxEntities = math.MaxInt32 / 2
+)
+
+// Propagator answers queries one after the other. It owns all buffers and reuses them, so a query
+// allocates nothing once the largest has been seen. It is not for concurrent use: each worker has
+// its own, see Clone.
+//
+// Memory for n reached entities of V and a window of delta: 8 · V · dim bytes of states, of which
+// n / V are touched; training holds 4 · (delta+1) · V · dim, as much again of gradients, and
+// 4 · (delta+1) · n · (width + dim) bytes for the backward pass. The policy full has layers+1 state
+// tables instead. With a reach, V is that, and the buffers do not depend on the graph.
+type Propagator struct {
+	*runner
+	policy policy
+	done   bool // the last query was propagated
+	// whole is the graph of the queries; that of the runner is the part that the last query propagated through, where there is a reach.
+	whole *graph.Graph
+}
+
+// New returns a propagator over g for a model of configuration c.
+func New(g *graph.Graph, c configuration.Configuration, k kernel.Kernel) *Propagator {
+	return newPropagator(g, c, k, nil)
+}
+
+// Clone returns another propagator over the same graph, which shares what never changes.
+func (p *Propagator) Clone() *Propagator {
+	return newPropagator(p.whole, p.configuration, p.kernel, p.layout)
+}
+
+func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, shared *window.Layout) *Propagator {
+	part, reach := g, (*within)(nil)
+	if c.Reach > 0 {
+		part, reach = new(subgraph.Subgraph).Of(g), newWithin(g, c)
+	}
+	r := newRunner(part, c, k, window.NewLayout(part, k, shared))
+	r.reach = reach
+	return &Propagator{runner: r, policy: policies[c.Policy](r), whole: g}
+}
+
+// Forward propagates from the query's source. The states stay until the next call. It checks ctx before each layer.
+func (p *Propagator) Forward(ctx context.Context, w *Weights, q Request) error {
+	p.relations = append(p.relations[:0], q.Relation)
+	return p.propagate(ctx, w, q)
+}
+
+// MaxLanes returns the most queries that ForwardBatch propagates in less time than Forward does one
+// by one: 2 within a window, where the kernel reduces the messages of two queries together, else 1.
+func (p *Propagator) MaxLanes() int {
+	if p.policy.propagatesTwo() && p.kernel.FusesLanes(p.message, p.reduction, p.configuration.Dim) {
+		return 2
+	}
+	return 1
+}
+
+// ForwardBatch propagates one or two queries that differ in their relations only; relations stands
+// in for q.Relation, but for what leaves the graph. Each query is a lane of the state tables: every sender is looked up once, and
+// every weight matrix folded once, for both. A lane has the same bits as the query alone. Two lanes
+// are for scoring within a window.
+func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Request, relations []int32) error {
+	if len(relations) < 1 || len(relations) > 2 {
+		return fmt.Errorf("propagating a batch of %d queries: want 1 or 2", len(relations))
+	}
+	if len(relations) == 2 && (!p.policy.propagatesTwo() || q.Training) {
+		return fmt.Errorf("propagating a batch of 2 queries: policy %s with training %v propagates one at a time", p.configuration.Policy, q.Training)
+	}
+	p.relations = append(p.relations[:0], relations...)
+	return p.propagate(ctx, w, q)
+}
+
+func (p *Propagator) propagate(ctx context.Context, w *Weights, q Request) error {
+	if err := p.check(w, q); err != nil {
+		return err
+	}
+	if p.reach != nil {
+		q = p.enter(q)
+	}
+	p.sameGraph = p.done && q.SameGraph(p.query.Query) && q.Training == p.query.Training
+	p.sameSearch = p.sameGraph && q.Source == p.query.Source
+	p.distances.current = p.distances.current && p.sameSearch
+	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
+	p.folded.maps = nil // the weights may have changed
+	p.embeddings.load(p.runner)
+	err := p.policy.forward(ctx)
+	p.done = err == nil
+	return err
+}
+
+func (p *Propagator) check(w *Weights, q Request) error {
+	g := p.whole
+	if w.configuration != p.configuration || w.relationCount != g.RelationCount() {
+		return fmt.Errorf("propagating: the weights belong to another configuration or number of relations (%d, want %d)", w.relationCount, g.RelationCount())
+	}
+	if g.Edges() > maxEdges || g.Entities > maxEntities {
+		return fmt.Errorf("propagating: a graph of %d edges and %d entities is too large: want at most %d and %d", g.Edges(), g.Entities, maxEdges, maxEntities)
+	}
+	if g.IsOutline() && (p.reach == nil || q.Part == nil) {
+		return fmt.Errorf("propagating: the edges of the graph are not held, and the query has no part of it")
+	}
+	if part := q.Part; part != nil && part.Entities[part.Source] != q.Source {
+		return fmt.Errorf("propagating: source %d has the part of another, %d", q.Source, part.Entities[part.Source])
+	}
+	if q.Source < 0 || int(q.Source) >= g.Entities {
+		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, g.Entities-1)
+	}
+	for _, relation := range p.relations {
+		if relation < 0 || int(relation) >= w.relationCount {
+			return fmt.Errorf("propagating: relation %d is out of range 0..%d", relation, w.relationCount-1)
+		}
+	}
+	if q.ShareStates && (!p.policy.propagatesTwo() || p.configuration.Dropout > 0) {
+		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
+	}
+	if q.Training && !w.training {
+		return fmt.Errorf("propagating: the weights were not made for training")
+	}
+	return nil
+}
+
+// Backward propagates the gradient of the candidates' states, laid out as Candidates writes them,
+// through the last Forward, which must have been for training. It sets into, except for the parts
+// that Sum computes for a whole batch.
+func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradients) error {
+	if !p.query.Training {
+		return fmt.Errorf("propagating backward: the last query was not for training")
+	}
+	into.Zero()
+	p.policy.backward(entities, gradient, into)
+	return nil
+}
+
+// Sent returns the number of messages that the last Forward sent: those admitted, without the empty
+// ones unless these are not zero (TransE).
+func (p *Propagator) Sent() int64 { return p.sent }
+
+// Updated returns the number of entities that the last Forward updated, summed over its layers, as Sent counts.
+func (p *Propagator) Updated() int64 { return p.updated }

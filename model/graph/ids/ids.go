@@ -1,0 +1,118 @@
+package ids
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"math/bits"
+
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+)
+
+// Map maps names to ids. It does not hold the names, but a hash of 64 bits of each. The hashes of the
+// vocabulary all differ. A name that is not in a vocabulary of n names gets a wrong id with
+// probability n/2^64.
+type Map struct {
+	seed  maphash.Seed
+	slots []slot
+	names int64
+}
+
+// slot is a name's hash and its id plus 1, or 0 if it is free.
+type slot struct {
+	hash uint64
+	id   int32
+}
+
+// The largest numbers of names: ids are int32, and half of the relation ids are inverse relations.
+const (
+	MaxEntities  = math.MaxInt32 - 1
+	MaxRelations = math.MaxInt32 / 2
+)
+
+// CheckCount returns an error if a file of names with a schema of formats/workspace/tables has more names than there are ids.
+func CheckCount(schema, url string, names int64) error {
+	limit := int64(MaxEntities)
+	if schema == tables.Relations {
+		limit = MaxRelations
+	}
+	if names > limit {
+		return fmt.Errorf("%s has %d names, the limit is %d: remove facts from the dataset", url, names, limit)
+	}
+	return nil
+}
+
+// errCollision is the error of two names with the same hash. Read then takes another seed.
+var errCollision = errors.New("two names have the same hash")
+
+// newMap returns a table for so many names.
+func newMap(names int64) *Map {
+	return &Map{seed: maphash.MakeSeed(), slots: make([]slot, names+names/4+1)}
+}
+
+// find returns the slot of a hash, or the free slot for it.
+func (v *Map) find(hash uint64) *slot {
+	i, _ := bits.Mul64(hash, uint64(len(v.slots)))
+	for {
+		s := &v.slots[i]
+		if s.id == 0 || s.hash == hash {
+			return s
+		}
+		if i++; i == uint64(len(v.slots)) {
+			i = 0
+		}
+	}
+}
+
+// add assigns the next id to a name.
+func (v *Map) add(name []byte) error {
+	hash := maphash.Bytes(v.seed, name)
+	s := v.find(hash)
+	if s.id != 0 {
+		return errCollision
+	}
+	v.names++
+	*s = slot{hash, int32(v.names)}
+	return nil
+}
+
+// Of returns the id of a name, or false if the vocabulary does not have it.
+func (v *Map) Of(name []byte) (int32, bool) {
+	s := v.find(maphash.Bytes(v.seed, name))
+	return s.id - 1, s.id != 0
+}
+
+// Len returns the number of names.
+func (v *Map) Len() int { return int(v.names) }
+
+// Read reads the ids of a complete file of so many names. Their hash, as manifest.Vocabulary returns it, has to be version, unless that is empty.
+func Read(ctx context.Context, url, schema string, names int64, version string) (*Map, error) {
+	for {
+		v, err := read(ctx, url, schema, names, version)
+		if !errors.Is(err, errCollision) {
+			return v, err
+		}
+	}
+}
+
+func read(ctx context.Context, url, schema string, names int64, version string) (*Map, error) {
+	v, sum := newMap(names), manifest.NewVocabulary()
+	changed := fmt.Errorf("%s has changed since it was written: does another run write to the same workspace?", url)
+	err := tables.EachName(ctx, url, schema, func(name []byte) error {
+		if v.names == names {
+			return changed
+		}
+		sum.Add(name)
+		return v.add(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if version != "" && sum.Hex() != version {
+		return nil, changed
+	}
+	return v, nil
+}

@@ -1,0 +1,114 @@
+package kg
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph"
+)
+
+// KG is a knowledge graph that Load read from its folder. Queries and known answers are read on first use.
+// It may be used concurrently; callers must not change what its fields refer to.
+type KG struct {
+	// Train is the graph for queries of train and valid, Inference the one for queries of test and for
+	// new queries. They are the same pointer in the transductive setting.
+	Train, Inference *View
+	// Relations has the base relations' names by id; relation r+len(Relations) is the inverse of r.
+	Relations []string
+	// Unknown are the base relations whose facts Without left out.
+	Unknown []string
+	// Vocabulary is the hash of the training graph's entity names and the relations' names.
+	Vocabulary string
+	// Manifest is the folder's manifest.
+	Manifest manifest.Manifest
+
+	trainAnswers *answers
+	ids          renumbering // of Without
+
+	version
+	allMu sync.Mutex
+	all   *View // of AllFacts
+
+	mu      sync.Mutex
+	facts   []graph.Fact // of training
+	queries map[string][]graph.Query
+}
+
+// version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, and another graph may have
+// taken its place by then, whose ids mean other names. The zero value is that of facts in memory.
+type version struct{ folder, checksum string }
+
+// confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder has another graph now.
+func (v version) confirm(ctx context.Context, err error) error {
+	if v.folder == "" {
+		return err
+	}
+	return manifest.Confirm(ctx, v.folder, v.checksum, err)
+}
+
+// View is one graph of a KG with the names of its entities: the training graph or the inference graph.
+type View struct {
+	// Graph has the edges; Entities has the entities' names by id.
+	Graph    *graph.Graph
+	Entities []string
+
+	answers *answers
+	types   types
+	named   string // the file of names of an outline
+	leftOut int    // entities of facts that Without left out alone
+}
+
+// Answers returns all known answers of the graph's queries, for filtered ranks, read on first use.
+func (v *View) Answers(ctx context.Context) (tables.Answers, error) { return v.answers.read(ctx) }
+
+// answers is a table of known answers that is read once. A failed read is tried again by the next caller.
+type answers struct {
+	version
+	url    string
+	of     *View // whose ids they have
+	ids    renumbering
+	mu     sync.Mutex
+	loaded bool
+	known  tables.Answers
+}
+
+func (a *answers) read(ctx context.Context) (tables.Answers, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.loaded {
+		return a.known, nil
+	}
+	known, err := tables.ReadAnswers(ctx, a.url)
+	if err = a.confirm(ctx, err); err != nil {
+		return tables.Answers{}, err
+	}
+	known = a.ids.answers(known)
+	if err := checkAnswers(known, a.of.Graph); err != nil {
+		return known, fmt.Errorf("reading %s: %w", a.url, err)
+	}
+	a.known, a.loaded = known, true
+	return known, nil
+}
+
+// Folder returns the URL of the graph's folder, or "" for facts in memory.
+func (k *KG) Folder() string { return k.folder }
+
+// Inductive reports whether queries of test are about another graph than the training graph.
+func (k *KG) Inductive() bool { return k.Train != k.Inference }
+
+// TrainAnswers returns the answers that training facts alone give, read on first use.
+func (k *KG) TrainAnswers(ctx context.Context) (tables.Answers, error) {
+	return k.trainAnswers.read(ctx)
+}
+
+// Of returns the graph that a split's queries are about: the inference graph for test, and for valid if preprocess was told so, else
+// the training graph.
+func (k *KG) Of(split string) *View {
+	if split == "test" || OnInference(k.Manifest, split) {
+		return k.Inference
+	}
+	return k.Train
+}

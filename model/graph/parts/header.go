@@ -1,0 +1,184 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/formats/remedy"
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph"
+	"tagnet/model/weights/configuration"
+)
+
+// FormatVersion is the version of the folders that this package writes and reads.
+const FormatVersion = 1
+
+// Train is the split whose queries are trained on.
+const Train = "train"
+
+// Header says what the parts of a folder were found for, and what models need of the whole graph.
+type Header struct {
+	FormatVersion int `json:"format_version"`
+	// Split is that of the queries. They are numbered from 0. The two queries of fact f of the training split, in the order of those that
+	// ask for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have those of their rows in the split's table.
+	Split string `json:"split"`
+	// Queries is the number of queries of the split, also where the folder has some of them only.
+	Queries int64 `json:"queries"`
+	// Reach and Layers are the configuration's: the most entities and hops of a part. Remove is what leaves the graph of a training
+	// query, as there, and configuration.RemoveNone for other splits.
+	Reach  int    `json:"reach"`
+	Layers int    `json:"layers"`
+	Remove string `json:"remove"`
+	// Entities and BaseRelations are those of the whole graph.
+	Entities      int `json:"entities"`
+	BaseRelations int `json:"base_relations"`
+	// MeanLogDegree is that of graph.Graph, to the bit: the logarithms are added in the order of the entities.
+	MeanLogDegree float64 `json:"mean_log_degree"`
+	// Degrees has each degree of the whole graph, ascending, with the number of entities that have it.
+	Degrees [][2]int64 `json:"degrees"`
+	// Vocabulary is the hash of the names that ids refer to, and Graph the checksum of the manifest of the graph's folder.
+	Vocabulary string `json:"vocabulary"`
+	Graph      string `json:"graph"`
+	// Drawn are the epochs whose queries the folder has; nil where it has all of the split.
+	Drawn *Drawn `json:"drawn,omitempty"`
+	// Limit is how many queries of the split, spread evenly over all as workload.Takes says, the folder has; 0 where it has all.
+	Limit int64 `json:"limit,omitempty"`
+	// Firsts has for each file the number of its first query.
+	Firsts []int64 `json:"firsts"`
+}
+
+// Drawn says which queries of the training split a folder has: those that the epochs 1 to Epochs of a training draw.
+type Drawn struct {
+	Batching        string `json:"batching"`
+	BatchSize       int    `json:"batch_size"`
+	QueriesPerEpoch int    `json:"queries_per_epoch"`
+	Epochs          int    `json:"epochs"`
+	Seed            int64  `json:"seed"`
+}
+
+// Configuration returns the configuration by which optimizer.Schedule draws the queries.
+func (d Drawn) Configuration() configuration.Configuration {
+	return configuration.Configuration{Batching: d.Batching, BatchSize: d.BatchSize, QueriesPerEpoch: d.QueriesPerEpoch}
+}
+
+// Draws returns an error unless the folder has the queries that a training draws.
+func (h Header) Draws(c configuration.Configuration, seed int64) error {
+	d := h.Drawn
+	if d == nil {
+		return nil
+	}
+	want := Drawn{Batching: c.Batching, BatchSize: c.BatchSize, QueriesPerEpoch: c.QueriesPerEpoch, Epochs: d.Epochs, Seed: seed}
+	if *d == want && c.Epochs <= d.Epochs {
+		return nil
+	}
+	again, all := fmt.Sprintf("run bundle --split train --reach %d --layers %d", h.Reach, h.Layers), "all"
+	if h.Remove != configuration.RemoveTriple {
+		again += " --remove " + h.Remove
+	}
+	if want.Epochs = c.Epochs; want.QueriesPerEpoch > 0 {
+		again += want.flags()
+		all = fmt.Sprintf("those of %v", want)
+	}
+	return remedy.Errorf(again+" --force, or give train the flags of these parts", "the parts are for the queries of %v, and the training draws %s", *d, all)
+}
+
+// flags returns those by which bundle finds the parts of these queries alone.
+func (d Drawn) flags() string {
+	return fmt.Sprintf(" --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d", d.QueriesPerEpoch, d.Epochs, d.Seed, d.Batching, d.BatchSize)
+}
+
+// String says which queries are drawn.
+func (d Drawn) String() string {
+	return fmt.Sprintf("%d epochs with queries_per_epoch %d, batching %s, batch_size %d and seed %d", d.Epochs, d.QueriesPerEpoch, d.Batching, d.BatchSize, d.Seed)
+}
+
+// headerFile is the name of the header in its folder.
+const headerFile = "header.json"
+
+// Name returns the name of the folder of parts of a split, of at most so many entities within so many hops.
+func Name(split string, reach, layers int) string {
+	return fmt.Sprintf("%s-k%d-t%d", split, reach, layers)
+}
+
+// File returns the name of a file of parts in its folder.
+func File(i, files int) string { return fmt.Sprintf("parts-%05d-of-%05d.arrow", i, files) }
+
+// HeaderFile returns the name of the header in its folder.
+func HeaderFile() string { return headerFile }
+
+// WriteHeader writes the header of a folder.
+func WriteHeader(ctx context.Context, folder string, h Header) error {
+	h.FormatVersion = FormatVersion
+	if err := h.Check(); err != nil {
+		return fmt.Errorf("writing %s: %w", storage.Join(folder, headerFile), err)
+	}
+	return storage.WriteJSON(ctx, storage.Join(folder, headerFile), h)
+}
+
+// Check returns an error for a header that is never written.
+func (h Header) Check() error {
+	if h.FormatVersion != FormatVersion {
+		return remedy.Errorf("run bundle --force", "it has format version %d, this program reads %d", h.FormatVersion, FormatVersion)
+	}
+	err := check.First(check.Between("queries", h.Queries, 1, 1<<40), check.Between("reach", h.Reach, 1, max(1, h.Entities-1)),
+		check.Between("layers", h.Layers, 1, 1<<10), check.Between("entities", h.Entities, 2, 1<<31-2), check.Between("base_relations", h.BaseRelations, 1, 1<<29),
+		check.AtLeastZero("mean_log_degree", h.MeanLogDegree))
+	if err != nil {
+		return err
+	}
+	if h.Remove != configuration.RemoveNone && (h.Split != Train || h.Remove != configuration.RemoveTriple && h.Remove != configuration.RemoveOneHop) {
+		return fmt.Errorf("remove is %q, in parts for the split %s", h.Remove, h.Split)
+	}
+	if d := h.Drawn; d != nil {
+		if h.Split != Train {
+			return fmt.Errorf("drawn is given, in parts for the split %s", h.Split)
+		}
+		if err := check.First(check.Between("drawn.batch_size", d.BatchSize, 1, 1<<30), check.Count("drawn.queries_per_epoch", d.QueriesPerEpoch), check.Between("drawn.epochs", d.Epochs, 1, 1<<30)); err != nil {
+			return err
+		}
+	}
+	if h.Limit != 0 && (h.Split == Train || h.Limit < 0 || h.Limit >= h.Queries) {
+		return fmt.Errorf("limit is %d, in parts for %d queries of the split %s", h.Limit, h.Queries, h.Split)
+	}
+	for i, first := range h.Firsts {
+		if first < 0 || first >= h.Queries || i > 0 && first <= h.Firsts[i-1] {
+			return fmt.Errorf("firsts[%d] is %d, of %d queries: they are ascending", i, first, h.Queries)
+		}
+	}
+	if len(h.Firsts) == 0 {
+		return fmt.Errorf("firsts is empty: there is no file of parts")
+	}
+	return h.checkDegrees()
+}
+
+func (h Header) checkDegrees() error {
+	entities := int64(0)
+	for i, d := range h.Degrees {
+		if d[0] < 0 || d[0] > 1<<31-1 || d[1] < 1 || d[1] > int64(h.Entities) || i > 0 && d[0] <= h.Degrees[i-1][0] {
+			return fmt.Errorf("degrees[%d] is degree %d of %d entities: degrees are ascending", i, d[0], d[1])
+		}
+		entities += d[1]
+	}
+	if entities != int64(h.Entities) {
+		return fmt.Errorf("degrees count %d entities of %d", entities, h.Entities)
+	}
+	return nil
+}
+
+// Outline returns the graph without its edges.
+func (h Header) Outline() *graph.Graph {
+	edges := int64(0)
+	for _, d := range h.Degrees {
+		edges += d[0] * d[1]
+	}
+	return graph.Outline(h.Entities, h.BaseRelations, edges, h.MeanLogDegree, h.Degrees)
+}
+
+func (h Header) sizes() tables.PartSizes {
+	return tables.PartSizes{Entities: h.Entities, BaseRelations: h.BaseRelations}
+}
+
+// HasRemovals reports whether the fact of a part's query leaves the graph.
+func (h Header) HasRemovals() bool { return h.Split == Train && h.Remove != configuration.RemoveNone }

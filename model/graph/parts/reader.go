@@ -1,0 +1,330 @@
+package parts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sort"
+	"sync"
+
+	"tagnet/formats/remedy"
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph"
+	"tagnet/model/graph/subgraph"
+	"tagnet/model/weights/configuration"
+)
+
+// Want says what the parts of a folder must have been found for.
+type Want struct {
+	Split         string
+	Reach, Layers int
+	// Remove is that of the configuration, for the training split.
+	Remove string
+	// Limit is the number of queries, spread evenly over the split, that are read; 0 for all. A folder may have more.
+	Limit int64
+	// Drawn is what a training draws, where that is a part of its queries: an error names the command for these.
+	Drawn Drawn
+	// Graph is the checksum of the manifest of the graph's folder.
+	Graph string
+}
+
+// Place is a folder of parts, with what they must have been found for. The zero value says that there are none, and the graph is held.
+type Place struct {
+	URL  string
+	Want Want
+}
+
+// Open opens the folder.
+func (p Place) Open(ctx context.Context) (*Folder, error) { return Open(ctx, p.URL, p.Want) }
+
+// Folder is an open folder of parts. It may be used concurrently.
+type Folder struct {
+	Header Header
+	url    string
+	ctx    context.Context // of Open
+	files  int
+
+	mu    sync.Mutex
+	open  map[int]*file
+	clock int64
+}
+
+// mostOpen is the most files that are open while nobody reads them.
+const mostOpen = 256
+
+// file is an open file.
+type file struct {
+	*tables.PartsReader
+	once    sync.Once
+	err     error // of opening it
+	readers int
+	used    int64
+}
+
+// Open opens a folder of parts. It is an error, with a remedy, if the folder is not complete, or has parts for something else. The
+// context must live until Close.
+func Open(ctx context.Context, url string, w Want) (*Folder, error) {
+	again := fmt.Sprintf("run bundle --split %s --reach %d --layers %d", w.Split, w.Reach, w.Layers)
+	if w.Split == Train && w.Remove != configuration.RemoveTriple {
+		again += " --remove " + w.Remove
+	}
+	if w.Drawn.QueriesPerEpoch > 0 {
+		again += w.Drawn.flags()
+	}
+	if w.Limit > 0 {
+		again += fmt.Sprintf(" --limit %d", w.Limit)
+	}
+	m, err := manifest.Read(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, remedy.Errorf(again, "%s has no complete parts of the graph: %w", url, err)
+	}
+	if err != nil {
+		return nil, remedy.Errorf(again+" --force", "%w", err)
+	}
+	f := &Folder{url: url, ctx: ctx}
+	if err := f.readHeader(ctx, m); err != nil {
+		return nil, remedy.Errorf(again+" --force", "%w", err)
+	}
+	if err := f.Header.fits(w); err != nil {
+		again += " --force"
+		switch h := f.Header; { // that, which may take long, replaces what is there
+		case h.Limit > 0 && h.Limit != w.Limit:
+			again += fmt.Sprintf(", or give score --limit %d or train --valid_limit %d", h.Limit, h.Limit)
+		case w.Split == Train && h.Remove != w.Remove:
+			again += ", or give train --remove " + h.Remove
+		}
+		return nil, remedy.Errorf(again, "%s: %w", url, err)
+	}
+	f.files, f.open = len(f.Header.Firsts), map[int]*file{}
+	listed := map[string]bool{}
+	for _, of := range m.Files {
+		listed[of.Name] = true
+	}
+	for i := range f.files {
+		if name := File(i, f.files); !listed[name] {
+			return nil, remedy.Errorf(again+" --force", "%s: the manifest does not list %s", url, name)
+		}
+	}
+	return f, nil
+}
+
+// readHeader reads the header, which must be the one that the manifest lists.
+func (f *Folder) readHeader(ctx context.Context, m manifest.Manifest) (err error) {
+	url := storage.Join(f.url, headerFile)
+	if f.Header, err = storage.ReadJSON[Header](ctx, url); err != nil {
+		return err
+	}
+	got, err := manifest.HashFile(ctx, url)
+	if err == nil && !slices.Contains(m.Files, got) {
+		err = fmt.Errorf("%s: %w", url, manifest.ErrDamaged)
+	}
+	return err
+}
+
+// fits returns an error unless the parts were found for what is wanted.
+func (h Header) fits(w Want) error {
+	remove := configuration.RemoveNone
+	if w.Split == Train {
+		remove = w.Remove
+	}
+	switch {
+	case h.Graph != w.Graph:
+		return errors.New("the parts are those of another graph")
+	case h.Split != w.Split:
+		return fmt.Errorf("the parts are for queries of the split %s, not %s", h.Split, w.Split)
+	case h.Reach != w.Reach || h.Layers != w.Layers:
+		return fmt.Errorf("the parts have at most %d entities within %d hops, not %d within %d", h.Reach, h.Layers, w.Reach, w.Layers)
+	case h.Remove != remove:
+		return fmt.Errorf("the parts are for queries whose graph is without %q, not %q", h.Remove, remove)
+	case h.Limit > 0 && h.Limit != w.Limit:
+		return fmt.Errorf("the parts are for a sample of %d of the %d queries", h.Limit, h.Queries)
+	}
+	return nil
+}
+
+// Close closes the files.
+func (f *Folder) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var errs []error
+	for _, of := range f.open {
+		if of.PartsReader != nil {
+			errs = append(errs, of.Close())
+		}
+	}
+	clear(f.open)
+	return errors.Join(errs...)
+}
+
+// batch reads a batch of a file: that which may have a query, unless it is the given one of the same file.
+func (f *Folder) batch(i int, number int64, held int) (batch int, rows []tables.Part, err error) {
+	of, err := f.take(i)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer f.giveBack(of)
+	if batch = of.Find(number); batch == held {
+		return batch, nil, nil
+	}
+	rows, err = of.Batch(batch)
+	return batch, rows, err
+}
+
+// take returns a file, which it opens if it is not open. It stays open until giveBack.
+func (f *Folder) take(i int) (*file, error) {
+	f.mu.Lock()
+	of := f.open[i]
+	if of == nil {
+		f.closeOldest()
+		of = &file{}
+		f.open[i] = of
+	}
+	f.clock++
+	of.readers, of.used = of.readers+1, f.clock
+	f.mu.Unlock()
+	of.once.Do(func() { of.PartsReader, of.err = f.openFile(i) }) // while others are opened
+	if of.err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.open[i] == of {
+			delete(f.open, i)
+		}
+		return nil, of.err
+	}
+	return of, nil
+}
+
+func (f *Folder) openFile(i int) (*tables.PartsReader, error) {
+	url := storage.Join(f.url, File(i, f.files))
+	parts, err := tables.OpenParts(f.ctx, url, f.Header.sizes())
+	if err != nil {
+		return nil, err
+	}
+	if parts.Batches() == 0 || parts.First(0) != f.Header.Firsts[i] {
+		parts.Close()
+		return nil, remedy.Errorf("run bundle --force", "%s does not begin with query %d, as %s says", url, f.Header.Firsts[i], headerFile)
+	}
+	return parts, nil
+}
+
+func (f *Folder) giveBack(of *file) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	of.readers--
+}
+
+// closeOldest closes the file that was used longest ago, if very many are open.
+func (f *Folder) closeOldest() {
+	if len(f.open) < mostOpen {
+		return
+	}
+	oldest := -1
+	for i, of := range f.open {
+		if of.readers == 0 && (oldest < 0 || of.used < f.open[oldest].used) {
+			oldest = i
+		}
+	}
+	if oldest >= 0 {
+		f.open[oldest].Close()
+		delete(f.open, oldest)
+	}
+}
+
+// Part is a part of the graph, found without its query's fact if it is for training, and its queries. It never changes.
+type Part struct {
+	subgraph.Subgraph
+	Queries []Numbered
+}
+
+// Reader finds parts by the numbers of their queries. It keeps the batch of the last one, so that parts are read once if they are found
+// in their order. It is not for concurrent use.
+type Reader struct {
+	folder      *Folder
+	file, batch int
+	rows        []tables.Part
+	row         int // of the last part
+	last        *Part
+}
+
+// Reader returns a reader of the folder.
+func (f *Folder) Reader() *Reader { return &Reader{folder: f, file: -1, row: -1} }
+
+// ErrAbsent is wrapped by the error of a query that no part has.
+var ErrAbsent = errors.New("the folder has no part for it")
+
+// Find returns the part of a query: the same as before, if that has the query.
+func (r *Reader) Find(number int64) (*Part, error) {
+	at, err := r.find(number)
+	if err != nil {
+		return nil, fmt.Errorf("finding the part of query %d of %s: %w", number, r.folder.url, err)
+	}
+	if at != r.row {
+		r.row, r.last = at, r.folder.Header.part(&r.rows[at])
+	}
+	return r.last, nil
+}
+
+// find returns the place among the rows of the part that has a query.
+func (r *Reader) find(number int64) (int, error) {
+	file := sort.Search(r.folder.files, func(i int) bool { return r.folder.Header.Firsts[i] > number }) - 1
+	if file < 0 {
+		return 0, ErrAbsent
+	}
+	held := -1
+	if file == r.file {
+		held = r.batch
+	}
+	batch, rows, err := r.folder.batch(file, number, held)
+	if err != nil {
+		r.file, r.row = -1, -1
+		return 0, err
+	}
+	if batch != held {
+		r.file, r.batch, r.rows, r.row = file, batch, rows, -1
+	}
+	at := sort.Search(len(r.rows), func(i int) bool { return r.rows[i].Numbers[0] > number }) - 1
+	if at < 0 {
+		return 0, ErrAbsent
+	}
+	if _, found := slices.BinarySearch(r.rows[at].Numbers, number); !found {
+		return 0, ErrAbsent
+	}
+	return at, nil
+}
+
+// part returns the part of a row, whose arrays it shares.
+func (h *Header) part(row *tables.Part) *Part {
+	p := &Part{Subgraph: subgraph.Subgraph{
+		Entities: row.Entities, Degrees: row.Degrees, Senders: row.Senders, Relations: row.Relations, Offsets: make([]int64, 1+len(row.Counts)),
+	}}
+	for i, count := range row.Counts {
+		p.Offsets[i+1] = p.Offsets[i] + int64(count)
+	}
+	p.Query, p.Queries = graph.Query{Source: p.Local(row.Source), Answer: graph.None}, queriesOf(row)
+	if !h.HasRemovals() {
+		return p
+	}
+	q := p.Queries[0]
+	if answer := p.Local(q.Answer); answer >= 0 {
+		p.Relation, p.Answer, p.Removal = q.Relation, answer, configuration.Removal(h.Remove)
+	}
+	return p
+}
+
+// queriesOf returns the queries of a row.
+func queriesOf(row *tables.Part) []Numbered {
+	queries, known, run := make([]Numbered, len(row.Numbers)), row.Known, 0
+	var of []int32
+	for i, number := range row.Numbers {
+		if i == 0 || row.Asked[i] != row.Asked[i-1] {
+			n := row.KnownCounts[run]
+			of, known, run = known[:n:n], known[n:], run+1
+		}
+		queries[i] = Numbered{Number: number, Query: graph.Query{Source: row.Source, Relation: row.Asked[i], Answer: row.Answers[i]}, Known: of}
+	}
+	return queries
+}

@@ -1,0 +1,118 @@
+package split
+
+import (
+	"cmp"
+	"slices"
+
+	"tagnet/model/internal/random"
+)
+
+const (
+	// near is the share of the facts of both relations from which they count as inverse, or as the same.
+	near = 0.8
+	// maxSample is the number of pairs of entities that are compared.
+	maxSample = 1 << 18
+	// maxPerPair is the number of relations of one pair of entities from which they are not compared.
+	maxPerPair = 64
+)
+
+// sample holds the relations of pairs of entities: those whose hash is below a limit, which falls as more are
+// found, so that which are sampled depends on the facts alone.
+type sample struct {
+	limit uint64
+	pairs map[uint64][]directed
+}
+
+// directed is twice the id of a relation, plus 1 if the fact leads from the greater name to the lesser one.
+type directed int32
+
+func newSample() *sample { return &sample{limit: ^uint64(0), pairs: map[uint64][]directed{}} }
+
+// add adds a fact. A fact of an entity with itself says nothing about directions.
+func (s *sample) add(f fact) {
+	key := random.Mix(f.pair)
+	if f.head == f.tail || key > s.limit {
+		return
+	}
+	d := directed(2 * f.relation)
+	if f.backwards {
+		d++
+	}
+	if list := s.pairs[key]; !slices.Contains(list, d) {
+		s.pairs[key] = append(list, d)
+	}
+	for len(s.pairs) > maxSample {
+		s.limit /= 2
+		for key := range s.pairs {
+			if key > s.limit {
+				delete(s.pairs, key)
+			}
+		}
+	}
+}
+
+// whole reports whether all pairs are in the sample.
+func (s *sample) whole() bool { return s.limit == ^uint64(0) }
+
+// near returns the pairs of relations that give away each other's facts, in the order of their ids.
+func (s *sample) near() []nearPair {
+	sizes, common := map[int32]int64{}, map[idPair]int64{}
+	for _, list := range s.pairs {
+		if len(list) > maxPerPair {
+			continue
+		}
+		for i, d := range list {
+			sizes[int32(d/2)]++
+			for _, other := range list[:i] {
+				a, b := min(d/2, other/2), max(d/2, other/2)
+				common[idPair{int32(a), int32(b), d%2 != other%2}]++
+			}
+		}
+	}
+	var found []nearPair
+	for p, n := range common {
+		larger := max(sizes[p.a], sizes[p.b])
+		if p.a == p.b {
+			n *= 2 // both facts of the pair are the relation's
+		}
+		if share := float64(n) / float64(larger); share >= near {
+			found = append(found, nearPair{p, share})
+		}
+	}
+	slices.SortFunc(found, func(p, q nearPair) int { return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b)) })
+	return found
+}
+
+// idPair is a Pair by ids, with a <= b.
+type idPair struct {
+	a, b    int32
+	inverse bool
+}
+
+type nearPair struct {
+	idPair
+	share float64
+}
+
+// clusters gives relations that give away each other's facts, directly or by others, the same number: the least id
+// among them. Others have -1.
+func clusters(relations int, pairs []nearPair) []int32 {
+	of := make([]int32, relations)
+	for i := range of {
+		of[i] = -1
+	}
+	for _, p := range pairs {
+		for _, id := range []int32{p.a, p.b} {
+			if of[id] < 0 {
+				of[id] = id
+			}
+		}
+		from, to := max(of[p.a], of[p.b]), min(of[p.a], of[p.b])
+		for id, cluster := range of {
+			if cluster == from {
+				of[id] = to
+			}
+		}
+	}
+	return of
+}

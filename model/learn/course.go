@@ -1,0 +1,78 @@
+package training
+
+import (
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/configuration"
+)
+
+// Material is a graph that a model is trained on, with its training facts.
+type Material struct {
+	Graph *graph.Graph
+	// Entities and BaseRelations are the names of the graph's, for errors.
+	Entities, BaseRelations []string
+	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
+	Relations *relations.Graph
+	Train     optimizer.TrainingSet
+}
+
+// material is a Material with its trainer, nil before its first step and during validation.
+type material struct {
+	Material
+	name    string // "" where there is only one
+	trainer optimizer.Stepper
+}
+
+// course gives a training its steps: those of one graph, or of several in turns.
+type course interface {
+	// begin prepares an epoch and returns the numbers of its steps and, about, of its queries.
+	begin(epoch int) (steps int, queries int64)
+	// at returns the batch of a step of the epoch, from 0, no earlier one than the call before. It is valid until the next call.
+	at(step int) (batch, error)
+	// materials returns all graphs that may have a trainer.
+	materials() []*material
+	// graphs is the number of graphs whose losses are recorded one by one, 0 where there is only one.
+	graphs() int
+}
+
+// batch is what a step is made of.
+type batch struct {
+	*material
+	// graph is the number of the graph, of graphs.
+	graph int
+	draws []optimizer.Draw
+	// seed and epoch are those of the draws.
+	seed  uint64
+	epoch int
+}
+
+// examples sets into to the examples of the batch and returns it.
+func (b batch) examples(into []optimizer.Example) ([]optimizer.Example, error) {
+	return b.Train.Examples(b.draws, b.seed, b.epoch, into)
+}
+
+// single is the course of one graph.
+type single struct {
+	material      *material
+	configuration configuration.Configuration
+	seed          uint64
+	epoch         int
+	batches       [][]optimizer.Draw
+}
+
+func (s *single) begin(epoch int) (steps int, queries int64) {
+	s.epoch, s.batches = epoch, optimizer.Schedule(s.material.Train.Keys(s.configuration), s.configuration, s.seed, epoch)
+	for _, draws := range s.batches {
+		queries += int64(len(draws))
+	}
+	return len(s.batches), queries
+}
+
+func (s *single) at(step int) (batch, error) {
+	return batch{material: s.material, draws: s.batches[step], seed: s.seed, epoch: s.epoch}, nil
+}
+
+func (s *single) materials() []*material { return []*material{s.material} }
+
+func (s *single) graphs() int { return 0 }

@@ -1,0 +1,59 @@
+package training
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/model/answer/workload"
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
+)
+
+// MaterialOf returns the training graph and facts of a knowledge graph, for a mixture. A graph without training facts is an error.
+func MaterialOf(ctx context.Context, loaded *kg.KG, c configuration.Configuration) (Material, error) {
+	data, err := NewData(ctx, loaded)
+	if err != nil {
+		return Material{}, err
+	}
+	data.Material.Relations = relations.Between(data.Graph, c)
+	return data.Material, nil
+}
+
+// TrialOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a mixture. A graph without
+// any is an error.
+func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c configuration.Configuration) (Trial, error) {
+	queries, err := workload.List(ctx, loaded, workload.Params{Split: "valid", Limit: limit})
+	if err != nil {
+		return Trial{}, err
+	}
+	all, err := loaded.Queries(ctx, "valid")
+	if err != nil {
+		return Trial{}, err
+	}
+	if len(queries) == 0 {
+		return Trial{}, fmt.Errorf("graph %s has no validation facts", name)
+	}
+	view := loaded.Of("valid")
+	return Trial{
+		Name: name, Graph: view.Graph, Relations: relations.Between(view.Graph, c),
+		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: queries, All: int64(len(all)),
+	}, nil
+}
+
+// SeenIn describes the graph of a split of a knowledge graph, and counts the split's facts, those of the training split, or queries.
+func SeenIn(ctx context.Context, name string, loaded *kg.KG, split string) (checkpoint.Seen, error) {
+	view := loaded.Of(split)
+	seen := checkpoint.Seen{
+		Name: name, Entities: len(view.Entities), Relations: len(loaded.Relations), Facts: view.Graph.Edges() / 2, Checksum: loaded.Manifest.Checksum,
+	}
+	if split == "train" {
+		facts, err := loaded.Facts(ctx)
+		seen.Facts = int64(len(facts))
+		return seen, err
+	}
+	queries, err := loaded.Queries(ctx, split)
+	seen.Queries = int64(len(queries))
+	return seen, err
+}

@@ -1,0 +1,42 @@
+package training
+
+import (
+	"context"
+	"math"
+
+	"tagnet/formats/workspace/safetensors"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/parameters"
+)
+
+// Trained is a model after its last epoch.
+type Trained struct {
+	// Record is that of its checkpoint.
+	Record checkpoint.Record
+	// Weights are those that its checkpoint has for others.
+	Weights *parameters.Set[float32]
+	state   []safetensors.Tensor
+}
+
+// InMemory is Train without files: it starts from initial weights and writes no checkpoint. When ctx is done it stops between
+// steps and returns the cause.
+func InMemory(ctx context.Context, run Run, data Data, report func(Progress)) (*Trained, error) {
+	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
+	l := newLearner(run, data, report)
+	if err := l.run(ctx); err != nil {
+		return nil, err
+	}
+	_, state := l.stored()
+	if l.average != nil {
+		return &Trained{l.record, l.average, state}, nil
+	}
+	return &Trained{l.record, l.parameters, state}, nil
+}
+
+// Save writes the model's checkpoint into a folder, and marks it as the best one.
+func (t *Trained) Save(ctx context.Context, folder checkpoint.Folder) error {
+	if err := folder.Save(ctx, t.Record, checkpoint.Tensors(t.Weights.Tensors), t.state); err != nil {
+		return err
+	}
+	return folder.MarkBest(ctx)
+}

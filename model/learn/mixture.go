@@ -1,0 +1,216 @@
+package training
+
+import (
+	"fmt"
+	"math"
+
+	"tagnet/model/answer"
+	"tagnet/model/answer/workload"
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/synthetic"
+	"tagnet/model/internal/random"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
+)
+
+// Mixture is what a training on several graphs has instead of one graph. Each step draws a graph and takes the next batch of its
+// facts, all of which are drawn, in an order of their own, before one is drawn again.
+type Mixture struct {
+	// Description is recorded in checkpoints.
+	Description checkpoint.Mixture
+	// Materials are the graphs of Description.Graphs, Trials those of Description.Valid.
+	Materials []Material
+	Trials    []Trial
+}
+
+// Trial is a graph with validation queries.
+type Trial struct {
+	// Name is empty where there is only one.
+	Name string
+	// Graph is the graph that the queries are about, Relations are the edges between its relations or nil.
+	Graph     *graph.Graph
+	Relations *relations.Graph
+	// Entities and BaseRelations are names, for errors.
+	Entities, BaseRelations []string
+	Queries                 []answer.Request
+	// All is the number of validation queries, of which Queries may be a sample.
+	All int64
+	// Parts are the queries instead, with the parts of the graph that they propagate through.
+	Parts *workload.Parts
+}
+
+// rows returns the number of answers that are ranked.
+func (t Trial) rows() int64 {
+	if t.Parts != nil {
+		return t.Parts.Rows()
+	}
+	return answer.Rows(t.Queries)
+}
+
+// each calls each for all queries, or one part of them after the other.
+func (t Trial) each(each func([]answer.Request) error) error {
+	if t.Parts == nil {
+		return each(t.Queries)
+	}
+	return workload.Each(t.Parts, 0, t.Parts.Len(), each)
+}
+
+// mixed is the course of several graphs.
+type mixed struct {
+	description   checkpoint.Mixture
+	configuration configuration.Configuration
+	seed          uint64
+	bounds        []float64 // of the graphs in [0, 1], upper ones; a random number falls between those of a graph
+	walks         []*walk   // through the graphs; that of made ones, which comes last, is through the current one
+	taken         []int64   // the steps made on each
+	next          int64     // the step of the training that comes next
+	first         int64     // of the epoch
+}
+
+// Purposes keep the random numbers of a mixture apart.
+const (
+	purposeTurn uint64 = iota + 101
+	purposeWalk
+	purposeMade
+)
+
+func newMixed(m *Mixture, c configuration.Configuration, seed uint64) *mixed {
+	d := m.Description
+	of := &mixed{description: d, configuration: c, seed: seed}
+	sum, real := 0., 1.
+	if d.Made != nil {
+		real -= d.Made.Share
+	}
+	for i, l := range m.Materials {
+		of.walks = append(of.walks, newWalk(&material{Material: l, name: d.Graphs[i].Name}, random.Seed(seed, purposeWalk, uint64(i))))
+		sum += weight(d, i)
+	}
+	bound := 0.
+	for i := range m.Materials {
+		bound += real * weight(d, i) / sum
+		of.bounds = append(of.bounds, bound)
+	}
+	if d.Made != nil {
+		of.walks, of.bounds = append(of.walks, nil), append(of.bounds, 1)
+	}
+	of.taken = make([]int64, len(of.walks))
+	return of
+}
+
+// weight returns what the probability of a graph is proportional to.
+func weight(d checkpoint.Mixture, graph int) float64 {
+	return math.Pow(float64(d.Graphs[graph].Facts), d.Exponent)
+}
+
+func (m *mixed) begin(epoch int) (steps int, queries int64) {
+	m.first = int64(epoch-1) * int64(m.description.Steps)
+	return m.description.Steps, int64(m.description.Steps) * int64(m.configuration.BatchSize)
+}
+
+func (m *mixed) at(step int) (batch, error) {
+	target := m.first + int64(step)
+	for ; m.next < target; m.next++ { // a training that resumes passes the steps before
+		graph := m.turn(m.next)
+		if !m.makes(graph) {
+			m.walks[graph].next(m.configuration)
+		}
+		m.taken[graph]++
+	}
+	graph := m.turn(target)
+	if m.makes(graph) {
+		if err := m.make(graph); err != nil {
+			return batch{}, err
+		}
+	}
+	b := m.walks[graph].next(m.configuration)
+	b.graph = graph
+	m.taken[graph]++
+	m.next++
+	return b, nil
+}
+
+// turn returns the graph of a step.
+func (m *mixed) turn(step int64) int {
+	u := float64(random.Seed(m.seed, purposeTurn, uint64(step))>>11) / (1 << 53)
+	for i, bound := range m.bounds {
+		if u < bound {
+			return i
+		}
+	}
+	return len(m.bounds) - 1
+}
+
+// makes reports whether a graph stands for those that are made.
+func (m *mixed) makes(graph int) bool { return graph == len(m.description.Graphs) }
+
+// make makes the graph of the next step on made ones, unless the step before was on it.
+func (m *mixed) make(graph int) error {
+	made := m.description.Made
+	number, position := m.taken[graph]/int64(made.Steps), m.taken[graph]%int64(made.Steps)
+	if position > 0 && m.walks[graph] != nil {
+		return nil
+	}
+	seed := random.Seed(m.seed, purposeMade, uint64(number))
+	l, err := Make(seed, made.Options)
+	if err != nil {
+		return err
+	}
+	w := newWalk(&material{Material: l, name: fmt.Sprintf("%s %d", checkpoint.MadeGraphs, number+1)}, seed)
+	for range position {
+		w.next(m.configuration)
+	}
+	m.walks[graph] = w
+	return nil
+}
+
+// Make makes a graph to learn from. Its held out facts are not used.
+func Make(seed uint64, o synthetic.Options) (Material, error) {
+	made, err := synthetic.New(seed, o)
+	if err != nil {
+		return Material{}, err
+	}
+	g, err := graph.New(made.Entities, made.Relations, made.Facts)
+	if err != nil {
+		return Material{}, fmt.Errorf("a graph made from seed %d: %w", seed, err)
+	}
+	base := int32(made.Relations)
+	return Material{
+		Graph: g, Relations: relations.GraphOf(g),
+		Train: optimizer.TrainingSet{Facts: made.Facts, BaseRelations: base, Known: kg.AnswersOf(made.Facts, base)},
+	}, nil
+}
+
+func (m *mixed) materials() (all []*material) {
+	for _, w := range m.walks {
+		if w != nil {
+			all = append(all, w.material)
+		}
+	}
+	return all
+}
+
+func (m *mixed) graphs() int { return len(m.walks) }
+
+// walk goes through the batches of a graph, epoch after epoch.
+type walk struct {
+	material *material
+	seed     uint64
+	epoch    int
+	batches  [][]optimizer.Draw // left of the epoch
+}
+
+func newWalk(l *material, seed uint64) *walk { return &walk{material: l, seed: seed} }
+
+// next returns the next batch.
+func (w *walk) next(c configuration.Configuration) batch {
+	if len(w.batches) == 0 {
+		w.epoch++
+		w.batches = optimizer.Schedule(w.material.Train.Keys(c), c, w.seed, w.epoch)
+	}
+	b := batch{material: w.material, draws: w.batches[0], seed: w.seed, epoch: w.epoch}
+	w.batches = w.batches[1:]
+	return b
+}

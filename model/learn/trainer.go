@@ -1,0 +1,161 @@
+package training
+
+import (
+	"errors"
+	"fmt"
+
+	"tagnet/model/engine/device"
+	"tagnet/model/learn/optimizer"
+)
+
+// makeTrainer makes the trainer of the current graph if there is none: validation frees its memory.
+func (l *learner) makeTrainer() error {
+	at := l.material
+	if at.trainer != nil {
+		return nil
+	}
+	var err error
+	if a := l.device.Accelerator(); a != nil {
+		if at.trainer, err = a.NewTrainer(at.Graph, at.Relations, l.Configuration, l.parameters, l.solver); err == nil {
+			return nil
+		}
+		at.trainer = nil
+		if !l.device.FallBack(err) {
+			return fmt.Errorf("preparing to train: %w", l.explain(err))
+		}
+		l.announce()
+	}
+	if at.trainer, err = l.cpuTrainer(); err != nil {
+		at.trainer = nil
+		return fmt.Errorf("preparing to train: %w", err)
+	}
+	return nil
+}
+
+// cpuTrainer returns a trainer on the processor.
+func (l *learner) cpuTrainer() (optimizer.Stepper, error) {
+	return optimizer.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
+}
+
+// closeTrainers stores the weights and the solver and frees the memory of all trainers.
+func (l *learner) closeTrainers() error {
+	if err := l.store(); err != nil {
+		return err
+	}
+	return l.freeTrainers()
+}
+
+// freeTrainers is closeTrainers without storing.
+func (l *learner) freeTrainers() error {
+	var errs []error
+	for _, of := range l.course.materials() {
+		if of.trainer != nil {
+			errs = append(errs, of.trainer.Close())
+			of.trainer = nil
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// store brings the parameters and the solver up to date.
+func (l *learner) store() error {
+	if !l.ahead {
+		return nil
+	}
+	if err := l.material.trainer.Store(); err != nil {
+		return fmt.Errorf("copying the weights from %v: %w", l.device.Accelerator(), l.explain(err))
+	}
+	l.ahead = false
+	return nil
+}
+
+// load brings the trainers up to date with the parameters and the solver. What they have not stored is lost.
+func (l *learner) load() error {
+	for _, of := range l.course.materials() {
+		if of.trainer == nil {
+			continue
+		}
+		if err := of.trainer.Load(); err != nil {
+			return fmt.Errorf("copying the weights to %v: %w", l.device.Accelerator(), l.explain(err))
+		}
+	}
+	l.ahead = false
+	return nil
+}
+
+// step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
+func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+	result, err := l.material.trainer.Step(examples, seed)
+	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {
+		l.announce()
+		if err := l.closeTrainers(); err != nil {
+			return result, err
+		}
+		if err := l.makeTrainer(); err != nil {
+			return result, err
+		}
+		result, err = l.material.trainer.Step(examples, seed)
+	}
+	if err == nil {
+		l.ahead = true
+	}
+	return result, err
+}
+
+// upcoming are the examples of a step that a trainer prepares.
+type upcoming struct {
+	epoch, index int
+	examples     []optimizer.Example
+}
+
+func (l *learner) stepSeed(index int) uint64 {
+	return optimizer.StepSeed(uint64(l.Seed), l.epoch, index)
+}
+
+// readExamples sets examples to those of a step, unless they are upcoming.
+func (l *learner) readExamples(of batch, index int) (err error) {
+	if u := &l.upcoming; u.epoch == l.epoch && u.index == index {
+		l.examples, u.examples, u.epoch = u.examples, l.examples, 0
+		return nil
+	}
+	l.examples, err = of.examples(l.examples)
+	return err
+}
+
+// announceStep lets the trainer prepare a step of the epoch while it makes the one before, unless the steps of several graphs take turns. Where the
+// examples cannot be read, that step returns the error.
+func (l *learner) announceStep(index int) {
+	if index >= l.steps || l.course.graphs() > 0 {
+		return
+	}
+	l.material.trainer.Announce(func() ([]optimizer.Example, uint64) {
+		u := &l.upcoming
+		u.epoch = 0
+		of, err := l.course.at(index)
+		if err == nil {
+			u.examples, err = of.examples(u.examples)
+		}
+		if err != nil {
+			return nil, 0
+		}
+		u.epoch, u.index = l.epoch, index
+		return u.examples, l.stepSeed(index)
+	})
+}
+
+// computedBy returns the kernel variant or the kind of device that makes the steps, for training.jsonl.
+func (l *learner) computedBy() string {
+	if a := l.device.Accelerator(); a != nil {
+		return a.Name()
+	}
+	return l.kernel.Name()
+}
+
+// announce reports whether the training computes on the CPU or on a device.
+func (l *learner) announce() {
+	if text := l.device.String(); text != "" {
+		p := l.progress(0)
+		p.Notice = text
+		l.report(p)
+	}
+}

@@ -1,0 +1,37 @@
+package pretrained
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/ultra"
+	"tagnet/model/zoo"
+)
+
+// Graphs names the graphs that weights of any graph were trained on, or returns "" where they are not known.
+func Graphs(of checkpoint.Origin) string {
+	graphs, _ := trainedOn(of)
+	return graphs
+}
+
+// Seen reports whether weights of any graph were trained on facts of a dataset, as far as its name and what is known of the weights tell.
+func Seen(of checkpoint.Origin, dataset string) bool {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, dataset)
+	_, prefixes := trainedOn(of)
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// trainedOn returns the names of the graphs, and what the names of datasets with facts of them begin with.
+func trainedOn(of checkpoint.Origin) (graphs string, prefixes []string) {
+	if m, err := zoo.Open(of.Model); err == nil && m.Record.Mixture != nil {
+		return strings.Join(m.Record.Mixture.Names(), ", "), m.Card.Seen
+	}
+	return ultra.Published(of.SHA256)
+}

@@ -1,0 +1,98 @@
+package ultra
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tagnet/formats/input/pytorch"
+	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/parameters"
+)
+
+// The dimensions of a state, and the layers of either part of the model.
+const (
+	Dim    = 64
+	Layers = 6
+)
+
+// Names of the model's parts.
+const (
+	relationPart = parameters.RelationPart
+	entityPart   = parameters.EntityPart
+)
+
+// Configuration returns the configuration of the model, and the hyperparameters to train it further with: those of the paper's
+// fine-tuning, Galkin et al., ICLR 2024.
+func Configuration() configuration.Configuration {
+	c := configuration.Default()
+	c.Relations, c.RelationLayers, c.Layers, c.Dim = configuration.RelationsGraph, Layers, Layers, Dim
+	c.Policy, c.Delta = configuration.PolicyFull, 0
+	c.Aggregate, c.Message = configuration.AggregateSum, configuration.MessageDistMult
+	c.Negatives, c.AdversarialTemperature = 256, 1
+	c.LearningRate, c.LearningRateDecay, c.WeightDecay, c.BatchSize, c.Epochs = 5e-4, 1, 1e-2, 64, 1
+	return c
+}
+
+// Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
+func Layout() []parameters.Shape { return parameters.Layout(Configuration(), 0) }
+
+// Parameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. A tensor that is missing, that the
+// model lacks, or that has another shape is an error that names it. What the checkpoint has beside the state_dict, such as the
+// optimizer's state, is not read.
+func Parameters(f *pytorch.File) (*parameters.Set[float32], error) {
+	tensors, err := f.StateDict()
+	if err != nil {
+		return nil, err
+	}
+	named := func(t pytorch.Tensor) bool {
+		return strings.HasPrefix(t.Name, relationPart) || strings.HasPrefix(t.Name, entityPart)
+	}
+	if !slices.ContainsFunc(tensors, named) {
+		return nil, fmt.Errorf("it is no ULTRA model: no tensor's name begins with %s or %s%s", relationPart, entityPart, example(tensors))
+	}
+	if err := checkLayout(tensors); err != nil {
+		return nil, err
+	}
+	if err := f.Load(tensors); err != nil {
+		return nil, err
+	}
+	set := parameters.NewSet[float32](Layout())
+	for _, t := range tensors {
+		copy(set.Data(t.Name), t.Data)
+	}
+	return set, nil
+}
+
+// example names a tensor of another model, for messages.
+func example(tensors []pytorch.Tensor) string {
+	if len(tensors) == 0 {
+		return " (it has no tensors)"
+	}
+	return fmt.Sprintf(" (the first is %.80q)", tensors[0].Name)
+}
+
+// checkLayout compares names and shapes of all tensors with those of the model.
+func checkLayout(tensors []pytorch.Tensor) error {
+	unknown := make(map[string]pytorch.Tensor, len(tensors))
+	for _, t := range tensors {
+		unknown[t.Name] = t
+	}
+	for _, want := range Layout() {
+		t, ok := unknown[want.Name]
+		if !ok {
+			return fmt.Errorf("it has no tensor %s of shape %v: only ULTRA models of %d layers of %d dimensions, as published, can be read",
+				want.Name, want.Shape, Layers, Dim)
+		}
+		if !slices.Equal(t.Shape, want.Shape) {
+			return fmt.Errorf("tensor %s has shape %v, want %v: only ULTRA models of %d layers of %d dimensions, as published, can be read",
+				want.Name, t.Shape, want.Shape, Layers, Dim)
+		}
+		delete(unknown, want.Name)
+	}
+	if len(unknown) > 0 {
+		return fmt.Errorf("it has a tensor %.80q, which ULTRA lacks", slices.Min(slices.Collect(maps.Keys(unknown))))
+	}
+	return nil
+}

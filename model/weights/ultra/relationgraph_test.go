@@ -1,0 +1,109 @@
+package ultra_test
+
+import (
+	order "cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/parallel"
+	"tagnet/model/engine/relations"
+	"tagnet/model/internal/spec"
+	"tagnet/model/internal/spec/golden"
+	"tagnet/model/weights/ultra/ultratest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestEdgesOfTheRelationGraph compares numbers of edges of each type, and of those from a relation to itself, with those of an
+// independent implementation.
+func TestEdgesOfTheRelationGraph(t *testing.T) {
+	t.Parallel()
+	for folder, want := range map[string][2][4]int{
+		"fb15k-237":              {{27060, 27060, 27060, 27060}, {474, 474, 128, 128}},
+		"wn18rr":                 {{380, 380, 380, 380}, {22, 22, 22, 22}},
+		"inductive/fb237_v1_ind": {{2842, 2842, 2842, 2842}, {284, 284, 30, 30}},
+		"umls":                   {{3440, 3440, 3440, 3440}, {92, 92, 52, 52}},
+	} {
+		t.Run(folder, func(t *testing.T) {
+			t.Parallel()
+			// The relations of the training graph that an inference graph lacks have no edges.
+			g := read(t, folder).graph
+			var got [2][4]int
+			for e := range relations.GraphOf(g).All {
+				got[0][e.Type]++
+				if e.Receiver == e.Sender {
+					got[1][e.Type]++
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("edges and loops of each type (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRelationGraphIsThatOfTheReference compares random graphs, with loops, relations without facts, and more relations than a word
+// of bits has.
+func TestRelationGraphIsThatOfTheReference(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 2))
+	for range 10 {
+		g := golden.RandomGraph(t, rng, 1+rng.IntN(20), 1+rng.IntN(80), rng.IntN(50))
+		of := reference.RelationGraph(g)
+		var want []relations.Edge
+		for kind, edges := range of {
+			for _, e := range edges {
+				want = append(want, relations.Edge{Type: uint8(kind), Receiver: e[0], Sender: e[1]})
+			}
+		}
+		between := relations.GraphOf(g)
+		if diff := cmp.Diff(want, slices.Collect(between.All)); diff != "" {
+			t.Fatalf("edges (-want +got):\n%s", diff)
+		}
+		if between.Edges() != int64(len(want)) || between.Relations() != g.RelationCount() {
+			t.Errorf("%d edges between %d relations, want %d and %d", between.Edges(), between.Relations(), len(want), g.RelationCount())
+		}
+		// The order of sums: by receiver, then type, then sender.
+		slices.SortStableFunc(want, func(a, b relations.Edge) int { return order.Compare(a.Receiver, b.Receiver) })
+		if diff := cmp.Diff(want, summed(between)); diff != "" {
+			t.Fatalf("edges as the kernels sum them (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestThreadsChangeNoBit has several workers answer queries of one relation at once, whose states they share.
+func TestThreadsChangeNoBit(t *testing.T) {
+	t.Parallel()
+	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
+		const entities, workers = 400, 3 // some blocks of rows
+		g := golden.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
+		one := scorer(t, ultratest.Drawn(5), g, nil, k).Worker()
+		several := scorer(t, ultratest.Drawn(5), g, nil, k)
+		var each [workers]*inference.Worker
+		for i := range each {
+			each[i] = several.Worker()
+		}
+		got := make([][]float32, 40)
+		parallel.Workers(workers, len(got), func(worker, source int) { got[source] = scoresOf(t, each[worker], g, int32(source), 4) })
+		for source := range got {
+			if diff := cmp.Diff(scoresOf(t, one, g, int32(source), 4), got[source]); diff != "" {
+				t.Fatalf("source %d: scores depend on the number of threads (-one +several):\n%s", source, diff)
+			}
+		}
+	})
+}
+
+// summed returns the edges in the order in which the kernels sum them.
+func summed(g *relations.Graph) (edges []relations.Edge) {
+	s := g.Senders()
+	for a := range int32(g.Relations()) {
+		begin, end := s.Range(a, 3)
+		for i := begin; i < end; i++ {
+			edges = append(edges, relations.Edge{Type: uint8(s.Relations[i]), Receiver: a, Sender: s.Rows[i]})
+		}
+	}
+	return edges
+}
