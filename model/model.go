@@ -31,10 +31,10 @@ type Model struct {
 	overAll   bool          // that one has all facts
 	lookup    *kg.Lookup
 	known     tables.Answers
-	missing   float64           // of WithMissing
-	workspace string            // where probabilities are kept; "" without one
-	fitting   sync.Mutex        // held while probabilities are fitted
-	trained   *training.Trained // what Save needs; nil unless Train made the model
+	missing   float64        // of WithMissing
+	workspace string         // where probabilities are kept; "" without one
+	fitting   sync.Mutex     // held while probabilities are fitted
+	trained   *learn.Trained // what Save needs; nil unless Train made the model
 }
 
 // Option changes how Open, Load, LoadFacts, Train and Discover make a model.

@@ -38,13 +38,13 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	data, err := training.NewData(ctx, knowledge)
+	data, err := learn.NewData(ctx, knowledge)
 	if err != nil {
 		return fail(err)
 	}
 	data.Devices = accelerator.Process
-	run := training.Run{Configuration: c, Seed: seed, Threads: o.on.Threads, Kernel: o.kernel, Device: o.choice}
-	trained, err := training.InMemory(ctx, run, data, func(p training.Progress) {
+	run := learn.Run{Configuration: c, Seed: seed, Threads: o.on.Threads, Kernel: o.kernel, Device: o.choice}
+	trained, err := learn.InMemory(ctx, run, data, func(p learn.Progress) {
 		if p.Finished != nil && after != nil {
 			after(Epoch{Epoch: p.Finished.Epoch, Loss: p.Finished.Loss, Messages: p.Finished.Messages})
 		}

@@ -32,12 +32,12 @@ func TestTrainEqualsAWrittenTraining(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := training.NewData(t.Context(), graph)
+			data, err := learn.NewData(t.Context(), graph)
 			if err != nil {
 				t.Fatal(err)
 			}
-			run := training.Run{Checkpoints: written, History: filepath.Join(t.TempDir(), "training.jsonl"), Configuration: c, Seed: 7, Every: time.Hour}
-			if _, err := training.Train(t.Context(), run, data, nil); err != nil {
+			run := learn.Run{Checkpoints: written, History: filepath.Join(t.TempDir(), "training.jsonl"), Configuration: c, Seed: 7, Every: time.Hour}
+			if _, err := learn.Train(t.Context(), run, data, nil); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"epoch-003.json", "epoch-003.safetensors", "epoch-003.optimizer.safetensors"} {

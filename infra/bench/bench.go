@@ -20,7 +20,7 @@ import (
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	stage "tagnet/stages/graph"
+	stage "tagnet/stages/preprocess"
 )
 
 func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device

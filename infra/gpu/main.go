@@ -27,7 +27,7 @@ import (
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 func main() {
@@ -82,7 +82,7 @@ type measurement struct {
 	configuration configuration.Configuration
 	kernel        kernel.Kernel
 	device        device.Device
-	data          training.Data
+	data          learn.Data
 	valid         []answer.Request
 	batches       [][]optimizer.Draw // of the epoch
 	end           time.Time
@@ -124,11 +124,11 @@ func (m *measurement) print(format string, arguments ...any) {
 
 // read reads the graph, the training set and validation queries.
 func (m *measurement) read(ctx context.Context) error {
-	loaded, err := graph.Load(ctx, filepath.Join(m.workspace, kg.Folder))
+	loaded, err := preprocess.Load(ctx, filepath.Join(m.workspace, kg.Folder))
 	if err != nil {
 		return err
 	}
-	if m.data, err = training.NewData(ctx, loaded); err != nil {
+	if m.data, err = learn.NewData(ctx, loaded); err != nil {
 		return err
 	}
 	table, err := loaded.Queries(ctx, "valid")

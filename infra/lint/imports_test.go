@@ -70,18 +70,18 @@ func TestForbidden(t *testing.T) {
 		importer, imported string
 		want               bool
 	}{
-		{"pipelines/train", "stages/learn", false},
-		{"stages/learn", "pipelines/train", true},
-		{"stages/graph", "model/graph", false},
-		{"model/graph", "stages/graph", true},
+		{"pipelines/train", "stages/train", false},
+		{"stages/train", "pipelines/train", true},
+		{"stages/preprocess", "model/graph", false},
+		{"model/graph", "stages/preprocess", true},
 		{"model/graph", "formats/workspace/tables", false},
 		{"formats/workspace/tables", "model/graph", true},
 		{"formats/workspace/tables", "formats/storage", false},
 		{"pipelines/preprocess", "infra/bench", true},
 		{"pipelines/tagnet", "infra/experiments", true},
-		{"stages/graph", "infra/generate", true},
+		{"stages/preprocess", "infra/generate", true},
 		{"formats/input/datasets", "infra/generate", true},
-		{"infra/bench", "stages/graph", false},
+		{"infra/bench", "stages/preprocess", false},
 	} {
 		if got := forbidden(test.importer, test.imported) != ""; got != test.want {
 			t.Errorf("%s imports %s: forbidden %v, want %v", test.importer, test.imported, got, test.want)

@@ -12,16 +12,16 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
 	_ "tagnet/formats/storage/gcs"
+	_ "tagnet/stages/bundle"
 	_ "tagnet/stages/discover"
 	_ "tagnet/stages/distances"
 	_ "tagnet/stages/evaluate"
-	_ "tagnet/stages/graph"
-	_ "tagnet/stages/learn"
 	_ "tagnet/stages/messages"
-	_ "tagnet/stages/parts"
+	_ "tagnet/stages/preprocess"
 	_ "tagnet/stages/probability"
-	_ "tagnet/stages/relationgraph"
+	_ "tagnet/stages/relations"
 	_ "tagnet/stages/score"
+	_ "tagnet/stages/train"
 	_ "tagnet/stages/vocabulary"
 )
 

@@ -107,11 +107,11 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 		return err
 	}
 	defer func() { _ = held.Release(context.WithoutCancel(ctx)) }() // one that stays is of a process that has ended
-	_, err = training.Train(ctx, training.Run{
+	_, err = learn.Train(ctx, learn.Run{
 		Checkpoints: string(folder), Lock: held, History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), history.File),
 		Configuration: c, Seed: o.seed, Validation: metrics.Validation{Every: 1, Limit: o.limit},
 		Every: time.Duration(o.minutes * float64(time.Minute)), Threads: o.threads, Kernel: o.kernel,
-	}, training.Data{Mixture: mixture}, func(p training.Progress) { show(out, p) })
+	}, learn.Data{Mixture: mixture}, func(p learn.Progress) { show(out, p) })
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 }
 
 // mixture opens the graphs.
-func (o options) mixture(ctx context.Context, c configuration.Configuration) (*training.Mixture, error) {
-	m := &training.Mixture{Description: checkpoint.Mixture{Exponent: o.exponent, Steps: o.steps}}
+func (o options) mixture(ctx context.Context, c configuration.Configuration) (*learn.Mixture, error) {
+	m := &learn.Mixture{Description: checkpoint.Mixture{Exponent: o.exponent, Steps: o.steps}}
 	trained, err := list("graphs", o.graphs)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (o options) mixture(ctx context.Context, c configuration.Configuration) (*t
 		if err != nil {
 			return nil, err
 		}
-		material, err := training.MaterialOf(ctx, loaded, c)
+		material, err := learn.MaterialOf(ctx, loaded, c)
 		if err != nil {
 			return nil, fmt.Errorf("--graphs: %s: %w", root, err)
 		}
@@ -157,7 +157,7 @@ func (o options) mixture(ctx context.Context, c configuration.Configuration) (*t
 		if err != nil {
 			return nil, err
 		}
-		trial, err := training.TrialOf(ctx, seen.Name, loaded, o.limit, c)
+		trial, err := learn.TrialOf(ctx, seen.Name, loaded, o.limit, c)
 		if err != nil {
 			return nil, fmt.Errorf("--validate_graphs: %w", err)
 		}
@@ -196,12 +196,12 @@ func open(ctx context.Context, root, split string) (*kg.KG, checkpoint.Seen, err
 	if err != nil {
 		return nil, checkpoint.Seen{}, err
 	}
-	seen, err := training.SeenIn(ctx, storage.Base(root), loaded, split)
+	seen, err := learn.SeenIn(ctx, storage.Base(root), loaded, split)
 	return loaded, seen, err
 }
 
 // show prints a line for each epoch, with the loss of each graph and its validation metric.
-func show(out io.Writer, p training.Progress) {
+func show(out io.Writer, p learn.Progress) {
 	for _, text := range p.Damaged {
 		fmt.Fprintf(out, "%s: skipped\n", text)
 	}

@@ -63,7 +63,7 @@ func TestScoresOfTriplesAreThoseOfTheReference(t *testing.T) {
 		c.Remove = []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone}[seed%3]
 		g := withLoop(t, rng)
 		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
-		spec, err := reference.New(g, c, set)
+		reference, err := spec.New(g, c, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,12 +89,12 @@ func TestScoresOfTriplesAreThoseOfTheReference(t *testing.T) {
 				source, relation, answer int32
 				got                      probability.Side
 			}{"tail": {f.Head, f.Relation, f.Tail, got.Tails}, "head": {f.Tail, g.Inverse(f.Relation), f.Head, got.Heads}} {
-				q := reference.Query{Query: graph.Query{Source: side.source, Relation: side.relation, Answer: side.answer}}
+				q := spec.Query{Query: graph.Query{Source: side.source, Relation: side.relation, Answer: side.answer}}
 				if g.Has(f.Head, f.Relation, f.Tail) {
 					facts++
 					q.Removal = graph.RemoveFact
 				}
-				pass := spec.Forward(q)
+				pass := reference.Forward(q)
 				what := fmt.Sprintf("seed %d, %s of %+v", seed, name, f)
 				if err := golden.Compare(what, []float32{side.got.Score}, pass.Scores[side.answer:side.answer+1], 1e-3); err != nil {
 					t.Error(err)

@@ -63,7 +63,7 @@ func (s scenario) checkStep(t *testing.T, trainer *Trainer, p *parameters.Set[fl
 // differentiate returns the specification's mean loss of the examples with parameters p, and its gradient.
 func (s scenario) differentiate(t *testing.T, p *parameters.Set[float32], seed uint64) (loss float64, gradients *parameters.Set[float64]) {
 	t.Helper()
-	m, err := reference.New(s.graph, s.configuration, golden.Widened(p))
+	m, err := spec.New(s.graph, s.configuration, golden.Widened(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func (s scenario) differentiate(t *testing.T, p *parameters.Set[float32], seed u
 		if err := sampler.Negatives(e, 0, nil, seed, negatives); err != nil {
 			t.Fatal(err)
 		}
-		pass := m.Forward(reference.Query{Query: e.Query, Training: true})
-		one, gradient := reference.Loss(pass.Scores, e.Answer, negatives, s.configuration.AdversarialTemperature)
+		pass := m.Forward(spec.Query{Query: e.Query, Training: true})
+		one, gradient := spec.Loss(pass.Scores, e.Answer, negatives, s.configuration.AdversarialTemperature)
 		loss += one / float64(len(s.examples))
 		for o := range gradient {
 			gradient[o] /= float64(len(s.examples))

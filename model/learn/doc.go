@@ -1,4 +1,4 @@
-// Package training trains a model: all epochs in one call, in parallel over the queries of a batch. It
+// Package learn trains a model: all epochs in one call, in parallel over the queries of a batch. It
 // decides when the model is validated and when a checkpoint is written: often enough that a training
 // which was interrupted or killed at any moment resumes and ends with the same bytes.
 //
@@ -16,4 +16,4 @@
 // Package optimizer chooses the batches (Schedule) and makes the training steps, unless a device
 // does; answer ranks the validation queries. A device has copies of the weights and the solver's
 // state: the learner stores them here before it validates or writes a checkpoint.
-package training
+package learn

@@ -15,7 +15,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -60,7 +60,7 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	}
 	defer leave()
 	p := f.Params
-	loaded, err := graph.Load(ctx, p.Model.Graph, p.Model.Without...)
+	loaded, err := preprocess.Load(ctx, p.Model.Graph, p.Model.Without...)
 	if err != nil {
 		return err
 	}

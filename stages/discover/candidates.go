@@ -9,7 +9,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/workload"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 )
 
@@ -42,7 +42,7 @@ func (f *candidatesFn) ProcessElement(ctx context.Context, shard score.Shard, em
 }
 
 func (f *candidatesFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, emit func(Section)) error {
-	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
+	loaded, err := preprocess.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err
 	}

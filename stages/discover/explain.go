@@ -14,7 +14,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -44,7 +44,7 @@ type cutListFn struct{ Params ListParams }
 
 // ProcessElement writes the list, and emits its ranges.
 func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Selected) bool, emit func([]byte)) error {
-	loaded, err := graph.Load(ctx, f.Params.Model.Graph, f.Params.Model.Without...)
+	loaded, err := preprocess.Load(ctx, f.Params.Model.Graph, f.Params.Model.Without...)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -77,7 +77,7 @@ func List(s beam.Scope, p ListParams) beam.PCollection {
 
 // view returns the graph that was asked.
 func (p ListParams) view(ctx context.Context) (*kg.View, *kg.KG, error) {
-	loaded, err := graph.Load(ctx, p.Model.Graph, p.Model.Without...)
+	loaded, err := preprocess.Load(ctx, p.Model.Graph, p.Model.Without...)
 	if err != nil {
 		return nil, nil, err
 	}

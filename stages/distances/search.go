@@ -14,7 +14,7 @@ import (
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study/multisource"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
 
@@ -78,7 +78,7 @@ type searchFn struct {
 // Setup loads the graph, and makes its adjacency without relations, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory)
-	loaded, err := graph.Load(ctx, f.Params.Graph)
+	loaded, err := preprocess.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}

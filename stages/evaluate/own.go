@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/storage/check"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/evaluation"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 )
 
@@ -80,7 +80,7 @@ func (f *askedFn) answered(asked *score.Asked) Answered {
 
 // write writes the part of a shard, in the order of the user's file.
 func (f *askedFn) write(ctx context.Context, shard score.Shard, asked *score.Asked) error {
-	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
+	loaded, err := preprocess.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/answer/workload"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -85,7 +85,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard score.Shard, emit fu
 
 // evaluate writes a scored shard's parts and returns what is gathered of it.
 func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answer.Scored) (*evaluation.Gatherer, error) {
-	loaded, err := graph.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
+	loaded, err := preprocess.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
 	}

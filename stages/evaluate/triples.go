@@ -13,7 +13,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/workload"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 )
 
@@ -59,7 +59,7 @@ func (f *triplesFn) ProcessElement(ctx context.Context, shard score.Shard, emit 
 
 // rows returns the rows of a scored shard.
 func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.Triple, error) {
-	loaded, err := graph.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
+	loaded, err := preprocess.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
 
@@ -52,7 +52,7 @@ type chooseFn struct {
 // Setup loads the graph, once per process, and the weights.
 func (f *chooseFn) Setup(ctx context.Context) error {
 	var err error
-	if f.loaded, err = graph.Load(ctx, f.Params.Graph); err != nil {
+	if f.loaded, err = preprocess.Load(ctx, f.Params.Graph); err != nil {
 		return err
 	}
 	f.view = f.loaded.Of(f.Params.Split)

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/study/multisource"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
 
@@ -86,7 +86,7 @@ type countFn struct {
 // Setup loads the graph, once per process.
 func (f *countFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory) // for the life of the worker process
-	loaded, err := graph.Load(ctx, f.Params.Graph)
+	loaded, err := preprocess.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}

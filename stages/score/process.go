@@ -21,8 +21,8 @@ import (
 	"tagnet/model/graph/parts"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/graph"
-	"tagnet/stages/relationgraph"
+	"tagnet/stages/preprocess"
+	"tagnet/stages/relations"
 	"tagnet/stages/worker"
 )
 
@@ -142,7 +142,7 @@ func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use
 
 // model returns the process's opened model. There is one at a time: that of other parameters, another graph or other weights replaces it.
 func (p Params) model(ctx context.Context) (*answer.Model, error) {
-	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
+	loaded, err := preprocess.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, er
 			return nil, err
 		}
 	}
-	m.Relations, err = relationgraph.Load(ctx, p.RelationGraph, m.KG)
+	m.Relations, err = relations.Load(ctx, p.RelationGraph, m.KG)
 	return m, err
 }
 

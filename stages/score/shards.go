@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
 
@@ -58,7 +58,7 @@ func (s Shard) requests(ctx context.Context, p workload.Params, each func([]answ
 
 // read reads the queries once per process: every shard of a split is cut from the same ones.
 func read(ctx context.Context, p workload.Params) (workload.Queries, error) {
-	loaded, err := graph.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
+	loaded, err := preprocess.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func TestMatchesReference(t *testing.T) {
 		g, c := randomGraph(t, rng), draws.Draw(rng)
 		draws.Take(c)
 		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
-		m, err := reference.New(g, c, set)
+		m, err := spec.New(g, c, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestMatchesReference(t *testing.T) {
 			if senders, relations := g.In(q.Source); len(senders) > 0 && rng.IntN(2) == 0 {
 				q.Relation, q.Answer, q.Removal = g.Inverse(relations[0]), senders[0], graph.RemoveFact+graph.Removals(rng.IntN(2))
 			}
-			pass := m.Forward(reference.Query{Query: q, Inside: reference.Inside(g, c.Within(g.Entities), q)})
+			pass := m.Forward(spec.Query{Query: q, Inside: spec.Inside(g, c.Within(g.Entities), q)})
 			answer := int32(rng.IntN(g.Entities))
 			score, layers, err := w.edges(t.Context(), q, answer)
 			if err != nil {
@@ -219,7 +219,7 @@ func checkNeighbors(t *testing.T, layers [][]propagation.Edge) {
 func TestGoldenCasesMatchReference(t *testing.T) {
 	t.Parallel()
 	for i, c := range golden.Cases(t) {
-		m, err := reference.New(c.Graph, c.Configuration, c.Parameters)
+		m, err := spec.New(c.Graph, c.Configuration, c.Parameters)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestGoldenCasesMatchReference(t *testing.T) {
 		}
 		w := explainer.Worker()
 		for number, q := range c.Queries {
-			pass := m.Forward(reference.Query{Query: q.Query})
+			pass := m.Forward(spec.Query{Query: q.Query})
 			for answer := int32(number); int(answer) < c.Graph.Entities; answer += 13 {
 				_, layers, err := w.edges(t.Context(), q.Query, answer)
 				if err != nil {
@@ -246,9 +246,9 @@ func TestGoldenCasesMatchReference(t *testing.T) {
 }
 
 // within returns the specification's edges from whose receivers the remaining layers reach the answer.
-func within(pass *reference.Pass, answer int32, q graph.Query, c *golden.Case) [][]propagation.Edge {
+func within(pass *spec.Pass, answer int32, q graph.Query, c *golden.Case) [][]propagation.Edge {
 	layers := c.Configuration.Layers
-	hops := reference.Distances(c.Graph, answer, layers, q)
+	hops := spec.Distances(c.Graph, answer, layers, q)
 	kept := make([][]propagation.Edge, layers)
 	for l, edges := range pass.Edges(answer) {
 		for _, e := range edges {
@@ -294,16 +294,16 @@ func TestBestPaths(t *testing.T) {
 }
 
 // randomLayers returns most edges of a graph for each of some layers, with values of which many are equal.
-func randomLayers(g *graph.Graph, rng *rand.Rand) ([][]propagation.Edge, [][]reference.Edge) {
+func randomLayers(g *graph.Graph, rng *rand.Rand) ([][]propagation.Edge, [][]spec.Edge) {
 	layers := make([][]propagation.Edge, 1+rng.IntN(5))
-	specified := make([][]reference.Edge, len(layers))
+	specified := make([][]spec.Edge, len(layers))
 	for l := range layers {
 		for receiver := range int32(g.Entities) {
 			senders, relations := g.In(receiver)
 			for i, sender := range senders {
 				if rng.IntN(8) > 0 {
 					e := propagation.Edge{Sender: sender, Relation: relations[i], Receiver: receiver, Value: float64(rng.IntN(4)-1) / 3}
-					layers[l], specified[l] = append(layers[l], e), append(specified[l], reference.Edge(e))
+					layers[l], specified[l] = append(layers[l], e), append(specified[l], spec.Edge(e))
 				}
 			}
 		}
@@ -311,8 +311,8 @@ func randomLayers(g *graph.Graph, rng *rand.Rand) ([][]propagation.Edge, [][]ref
 	return layers, specified
 }
 
-func specifiedPaths(layers [][]reference.Edge, source, answer int32, k int) (paths []Path) {
-	for _, path := range reference.BestPaths(layers, source, answer, k) {
+func specifiedPaths(layers [][]spec.Edge, source, answer int32, k int) (paths []Path) {
+	for _, path := range spec.BestPaths(layers, source, answer, k) {
 		edges := make([]propagation.Edge, len(path.Edges))
 		for i, e := range path.Edges {
 			edges[i] = propagation.Edge(e)
@@ -477,11 +477,11 @@ func TestRelationsFromAGraph(t *testing.T) {
 			for range 4 {
 				q := graph.Query{Source: int32(rng.IntN(g.Entities)), Relation: int32(rng.IntN(g.RelationCount()))}
 				fixed, set := tabled(g, c, p, q.Relation, k)
-				m, err := reference.New(g, fixed, set)
+				m, err := spec.New(g, fixed, set)
 				if err != nil {
 					t.Fatal(err)
 				}
-				pass, answer := m.Forward(reference.Query{Query: q}), int32(rng.IntN(g.Entities))
+				pass, answer := m.Forward(spec.Query{Query: q}), int32(rng.IntN(g.Entities))
 				score, layers, err := w.edges(t.Context(), q, answer)
 				if err != nil {
 					t.Fatal(err)

@@ -38,7 +38,7 @@ func TestScoresWithinReach(t *testing.T) {
 			c.Relations, c.RelationLayers = configuration.RelationsGraph, 2
 		}
 		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
-		m, err := reference.New(g, c, set)
+		m, err := spec.New(g, c, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,10 +64,10 @@ func TestScoresWithinReach(t *testing.T) {
 			if err := worker.ScoresWithout(t.Context(), q, nil, relations, scores); err != nil {
 				t.Fatal(err)
 			}
-			inside := reference.Inside(g, c.Within(g.Entities), q)
+			inside := spec.Inside(g, c.Within(g.Entities), q)
 			for i, relation := range relations {
 				q.Relation = relation
-				pass := m.Forward(reference.Query{Query: q, Inside: inside})
+				pass := m.Forward(spec.Query{Query: q, Inside: inside})
 				name := fmt.Sprintf("seed %d, %s, (%d, %d, ?)", seed, k.Name(), q.Source, relation)
 				if err := golden.Compare(name, scores[i], pass.Scores, 5e-3); err != nil {
 					t.Fatal(err)

@@ -154,7 +154,7 @@ func matchReference(t *testing.T, seeds uint64, kernels []kernel.Kernel, draw fu
 		}
 		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
 		tame(c, set, rounded)
-		model, err := reference.New(g, c, set)
+		model, err := spec.New(g, c, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func tame(c configuration.Configuration, set *parameters.Set[float64], rounded *
 
 // compareWithReference compares the states of entities, and gradients. few has the propagator compute only what these
 // depend on. It returns the number of entities that the search reaches.
-func compareWithReference(t *testing.T, name string, p *Propagator, weights *Weights, model *reference.Model, q Request, entities []int32, few bool, rng *rand.Rand) (reached int) {
+func compareWithReference(t *testing.T, name string, p *Propagator, weights *Weights, model *spec.Model, q Request, entities []int32, few bool, rng *rand.Rand) (reached int) {
 	t.Helper()
 	c := p.configuration
 	if few {
@@ -211,8 +211,8 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	if err := p.Forward(t.Context(), weights, q); err != nil {
 		t.Fatal(err)
 	}
-	want := model.Forward(reference.Query{
-		Query: q.Query, Training: true, Dropout: p.dropoutOf(q.Seed), Inside: reference.Inside(p.whole, p.configuration, q.Query),
+	want := model.Forward(spec.Query{
+		Query: q.Query, Training: true, Dropout: p.dropoutOf(q.Seed), Inside: spec.Inside(p.whole, p.configuration, q.Query),
 	})
 	size := p.Depth() * p.Width()
 	states, valid := make([]float32, len(entities)*size), make([]int32, len(entities))

@@ -3,5 +3,5 @@
 //
 // It is plain Go over formats/workspace/tables and formats/workspace/manifest and keeps no state of its own. Pipelines load a
 // folder once per process through a cache in stages; package model and other programs call Load. Stage
-// stages/graph writes the folder, except the types of entities (WriteTypes); the names of its files are here, so that writer and readers agree.
+// stages/preprocess writes the folder, except the types of entities (WriteTypes); the names of its files are here, so that writer and readers agree.
 package kg

@@ -1,4 +1,4 @@
-package reference
+package spec
 
 // row returns a view of row i of a row-major matrix.
 func row(matrix []float64, i, width int) []float64 {

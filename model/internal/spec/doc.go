@@ -1,4 +1,4 @@
-// Package reference is the specification of the model, in float64 and plain loops. Tests of the fast
+// Package spec is the specification of the model, in float64 and plain loops. Tests of the fast
 // packages compare their results with it. It optimizes nothing: it sends every message that a window admits, the empty ones included, and update
 // vectors have all their 12 d entries. One file holds one idea:
 //
@@ -18,4 +18,4 @@
 //	explain.go    how much each message carries of a score, and the best paths
 //
 // Each that is trained has its hand-written gradient beside it.
-package reference
+package spec

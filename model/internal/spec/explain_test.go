@@ -1,4 +1,4 @@
-package reference_test
+package spec_test
 
 import (
 	"fmt"
@@ -15,23 +15,23 @@ func TestGoldenExplanations(t *testing.T) {
 	for _, e := range golden.Explanations(t) {
 		t.Run(fmt.Sprintf("%s/%d", e.Case.Name, e.Answer), func(t *testing.T) {
 			t.Parallel()
-			m, err := reference.New(e.Case.Graph, e.Case.Configuration, e.Case.Parameters)
+			m, err := spec.New(e.Case.Graph, e.Case.Configuration, e.Case.Parameters)
 			if err != nil {
 				t.Fatal(err)
 			}
-			pass := m.Forward(reference.Query{Query: e.Query.Query, Training: true})
+			pass := m.Forward(spec.Query{Query: e.Query.Query, Training: true})
 			if err := golden.Compare("score", pass.Scores[e.Answer:e.Answer+1], []float64{e.Score}, golden.Tolerance64); err != nil {
 				t.Error(err)
 			}
 			edges := pass.Edges(e.Answer)
 			largest := compareEdges(t, edges, e.Layers)
-			comparePaths(t, reference.BestPaths(edges, e.Query.Source, e.Answer, e.K), e.Paths, golden.Tolerance64*largest)
+			comparePaths(t, spec.BestPaths(edges, e.Query.Source, e.Answer, e.K), e.Paths, golden.Tolerance64*largest)
 		})
 	}
 }
 
 // compareEdges compares the edges of all layers, and returns the largest gradient.
-func compareEdges(t *testing.T, got [][]reference.Edge, want [][]golden.ExplainedEdge) (largest float64) {
+func compareEdges(t *testing.T, got [][]spec.Edge, want [][]golden.ExplainedEdge) (largest float64) {
 	t.Helper()
 	type key struct {
 		layer                      int
@@ -59,7 +59,7 @@ func compareEdges(t *testing.T, got [][]reference.Edge, want [][]golden.Explaine
 	return largest
 }
 
-func comparePaths(t *testing.T, got []reference.Path, want []golden.ExplainedPath, tolerance float64) {
+func comparePaths(t *testing.T, got []spec.Path, want []golden.ExplainedPath, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%d paths, want %d", len(got), len(want))

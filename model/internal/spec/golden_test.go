@@ -1,4 +1,4 @@
-package reference_test
+package spec_test
 
 import (
 	"testing"
@@ -13,18 +13,18 @@ func TestGoldenFloat64(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			m, err := reference.New(c.Graph, c.Configuration, c.Parameters)
+			m, err := spec.New(c.Graph, c.Configuration, c.Parameters)
 			if err != nil {
 				t.Fatal(err)
 			}
 			gradients := parameters.NewSet[float64](parameters.Layout(c.Configuration, c.Graph.RelationCount()))
 			batchLoss := 0.0
 			for i, q := range c.Queries {
-				pass := m.Forward(reference.Query{Query: q.Query, Training: true})
+				pass := m.Forward(spec.Query{Query: q.Query, Training: true})
 				comparePass(t, i, pass, q)
-				loss, gradient := reference.Loss(pass.Scores, q.Answer, q.Negatives, c.Configuration.AdversarialTemperature)
+				loss, gradient := spec.Loss(pass.Scores, q.Answer, q.Negatives, c.Configuration.AdversarialTemperature)
 				check(t, i, golden.Compare("loss", []float64{loss}, []float64{q.Loss}, golden.Tolerance64))
-				if rank := reference.RawRankPessimistic(pass.Scores, q.Answer); rank != q.RawRankPessimistic {
+				if rank := spec.RawRankPessimistic(pass.Scores, q.Answer); rank != q.RawRankPessimistic {
 					t.Errorf("query %d: rank %d, want %d", i, rank, q.RawRankPessimistic)
 				}
 				for o := range gradient {
@@ -44,7 +44,7 @@ func TestGoldenFloat64(t *testing.T) {
 }
 
 // comparePass compares everything that a forward pass computes.
-func comparePass(t *testing.T, i int, pass *reference.Pass, q golden.Query) {
+func comparePass(t *testing.T, i int, pass *spec.Pass, q golden.Query) {
 	t.Helper()
 	if string(pass.Distances) != string(q.Distances) {
 		t.Errorf("query %d: distances are %v, want %v", i, pass.Distances, q.Distances)
@@ -75,7 +75,7 @@ func check(t *testing.T, query int, err error) {
 	}
 }
 
-func goldenLayer(c reference.Counts) golden.Layer {
+func goldenLayer(c spec.Counts) golden.Layer {
 	return golden.Layer{
 		Active: c.Active, AStar: c.AStar, Kept: c.Kept,
 		KeptEmpty: c.KeptEmpty, PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant,

@@ -1,4 +1,4 @@
-package reference_test
+package spec_test
 
 import (
 	"fmt"
@@ -16,12 +16,12 @@ func TestGoldenRelationsFromAGraph(t *testing.T) {
 	for name, z := range golden.ZeroCases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := reference.New(z.Graph, z.Configuration, z.Parameters)
+			m, err := spec.New(z.Graph, z.Configuration, z.Parameters)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, q := range z.Queries {
-				pass := m.Forward(reference.Query{Query: q.Query})
+				pass := m.Forward(spec.Query{Query: q.Query})
 				for o, want := range q.Distance {
 					if got := pass.Distances[o]; got != uint8(want) && !(want < 0 && got == reach.Unreached) {
 						t.Errorf("query %d: the distance of %d is %d, want %d", i, o, got, want)
@@ -31,13 +31,13 @@ func TestGoldenRelationsFromAGraph(t *testing.T) {
 				check(t, i, golden.Compare("score", pass.Scores, q.Score.Data, golden.Tolerance64))
 			}
 			for i, e := range z.Training {
-				pass := m.Forward(reference.Query{Query: e.Query, Training: true})
+				pass := m.Forward(spec.Query{Query: e.Query, Training: true})
 				var logits []float64
 				for _, o := range append([]int32{e.Answer}, e.Negatives...) {
 					logits = append(logits, pass.Scores[o])
 				}
 				check(t, i, golden.Compare("logits", logits, e.Logits.Data, golden.Tolerance64))
-				loss, gradient := reference.Loss(pass.Scores, e.Answer, e.Negatives, z.Configuration.AdversarialTemperature)
+				loss, gradient := spec.Loss(pass.Scores, e.Answer, e.Negatives, z.Configuration.AdversarialTemperature)
 				check(t, i, golden.Compare("loss", []float64{loss}, []float64{e.Loss}, golden.Tolerance64))
 				gradients := parameters.NewSet[float64](parameters.Layout(z.Configuration, z.Graph.RelationCount()))
 				pass.Backward(gradient, gradients)

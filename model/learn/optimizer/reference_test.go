@@ -70,7 +70,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			layout := parameters.Layout(c, g.RelationCount())
-			m, err := reference.New(g, c, golden.Widened(trainer.parameters))
+			m, err := spec.New(g, c, golden.Widened(trainer.parameters))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,8 +78,8 @@ func TestStepAgreesWithReference(t *testing.T) {
 			w, left := trainer.workers[0], 0
 			for _, e := range batch {
 				e.Removal = configuration.Removal(c.Remove)
-				q := reference.Query{Query: e.Query, Training: true}
-				q.Inside = reference.Inside(g, c, q.Query)
+				q := spec.Query{Query: e.Query, Training: true}
+				q.Inside = spec.Inside(g, c, q.Query)
 				err := w.sampler.Draw(5, e.Key, e.Answer, e.Known, w.entities[1:])
 				if c.ReachNegatives > 0 && !q.Inside[e.Answer] {
 					left++
@@ -98,7 +98,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				pass := m.Forward(q)
-				loss, gradient := reference.Loss(pass.Scores, e.Answer, w.entities[1:], c.AdversarialTemperature)
+				loss, gradient := spec.Loss(pass.Scores, e.Answer, w.entities[1:], c.AdversarialTemperature)
 				want += loss / float64(len(batch))
 				for o := range gradient {
 					gradient[o] /= float64(len(batch))

@@ -31,26 +31,26 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 		for i := range 4 {
 			entities, count := 20+rng.IntN(40), 1+rng.IntN(4)
 			g := golden.RandomGraph(t, rng, entities, count, entities*[]int{1, 6}[i%2]/2)
-			m, err := reference.New(g, ultra.Configuration(), golden.Widened(small))
+			m, err := spec.New(g, ultra.Configuration(), golden.Widened(small))
 			if err != nil {
 				t.Fatal(err)
 			}
 			w, base := scorer(t, small, g, relations.GraphOf(g), k).Worker(), int32(rng.IntN(count))
 			source := int32(rng.IntN(entities))
 			for _, relation := range []int32{base, g.Inverse(base)} {
-				compareScores(t, w, m, g, reference.Query{Query: graph.Query{Source: source, Relation: relation}})
+				compareScores(t, w, m, g, spec.Query{Query: graph.Query{Source: source, Relation: relation}})
 			}
 			if senders, of := g.In(source); len(senders) > 0 {
 				relation := g.Inverse(of[0])
-				compareScores(t, w, m, g, reference.Query{Query: graph.Query{Source: source, Relation: relation, Answer: senders[0], Removal: graph.RemoveFact}})
+				compareScores(t, w, m, g, spec.Query{Query: graph.Query{Source: source, Relation: relation, Answer: senders[0], Removal: graph.RemoveFact}})
 			}
-			compareScores(t, w, m, g, reference.Query{Query: graph.Query{Source: source, Relation: base}})
+			compareScores(t, w, m, g, spec.Query{Query: graph.Query{Source: source, Relation: base}})
 		}
 	})
 }
 
 // compareScores compares the scores and distances of a query.
-func compareScores(t *testing.T, w *inference.Worker, m *reference.Model, g *graph.Graph, q reference.Query) {
+func compareScores(t *testing.T, w *inference.Worker, m *spec.Model, g *graph.Graph, q spec.Query) {
 	t.Helper()
 	scores := make([]float32, g.Entities)
 	if err := w.ScoresWithout(t.Context(), q.Query, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {

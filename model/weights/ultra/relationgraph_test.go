@@ -52,7 +52,7 @@ func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	for range 10 {
 		g := golden.RandomGraph(t, rng, 1+rng.IntN(20), 1+rng.IntN(80), rng.IntN(50))
-		of := reference.RelationGraph(g)
+		of := spec.RelationGraph(g)
 		var want []relations.Edge
 		for kind, edges := range of {
 			for _, e := range edges {

@@ -33,7 +33,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 			const isolated = 3 // entities without facts
 			facts := randomFacts(rng, entities-isolated, 1+rng.IntN(4), 2*entities)
 			g := graphOf(t, entities, 4, facts)
-			m, err := reference.New(g, c, wide)
+			m, err := spec.New(g, c, wide)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,8 +55,8 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 				}
 				batch = append(batch, e)
 				e.Removal = configuration.Removal(c.Remove)
-				pass := m.Forward(reference.Query{Query: e.Query, Training: true})
-				own, gradient := reference.Loss(pass.Scores, e.Answer, e.Negatives, c.AdversarialTemperature)
+				pass := m.Forward(spec.Query{Query: e.Query, Training: true})
+				own, gradient := spec.Loss(pass.Scores, e.Answer, e.Negatives, c.AdversarialTemperature)
 				loss += own
 				pass.Backward(gradient, want)
 			}

@@ -15,17 +15,17 @@ import (
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
-	"tagnet/stages/parts"
+	"tagnet/stages/bundle"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
 
 // work is what is to be found and written.
 type work struct {
-	params parts.Params
-	files  []parts.File
+	params bundle.Params
+	files  []bundle.File
 	// left are the files that are not written yet.
-	left []parts.File
+	left []bundle.File
 	// perWave is how many files one pipeline makes. fits returns how many the budget allows if a part takes so many bytes as elements; nil
 	// where they are not in this process.
 	perWave int
@@ -33,7 +33,7 @@ type work struct {
 }
 
 // count returns the number of parts of files.
-func count(files []parts.File) (parts int64) {
+func count(files []bundle.File) (parts int64) {
 	for _, f := range files {
 		parts += int64(f.Parts)
 	}
@@ -100,18 +100,18 @@ func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Man
 	if err != nil {
 		return nil, err
 	}
-	files, err := parts.Cut(ctx, h, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
+	files, err := bundle.Cut(ctx, h, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
 	if err != nil {
 		return nil, err
 	}
-	found := &work{params: parts.Params{
+	found := &work{params: bundle.Params{
 		Graph: w.Graph(), Answers: kg.AnswersFileOf(m, f.split), Header: h, Memory: f.memory * budget.MiB,
 		Folder: w.Path(workspace.BundlesFolder(modelparts.Name(h.Split, h.Reach, h.Layers))),
 	}, files: files, left: files}
 	for _, file := range kg.EdgeFiles(m, f.split) {
 		found.params.Edges = append(found.params.Edges, file.Name)
 	}
-	sizes, err := graph.Sizes(ctx, w.Graph(), m, f.split)
+	sizes, err := preprocess.Sizes(ctx, w.Graph(), m, f.split)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (found *work) find(ctx context.Context, e *command.Environment) error {
 	rounds := int64(subgraph.Rounds(found.params.Header.Layers))
 	bar := e.Progress.Begin("bundle", count(found.left)*rounds, "rounds of a search")
 	defer bar.End()
-	done, before := int64(0), worker.Counted(parts.ElementBytes)
+	done, before := int64(0), worker.Counted(bundle.ElementBytes)
 	for left := found.left; len(left) > 0; {
 		files := left[:min(found.perWave, len(left))]
 		left = left[len(files):]
@@ -206,7 +206,7 @@ func (found *work) find(ctx context.Context, e *command.Environment) error {
 		}
 		done += count(files) * rounds
 		bar.Set(done)
-		found.adapt(worker.Counted(parts.ElementBytes)-before, done/rounds)
+		found.adapt(worker.Counted(bundle.ElementBytes)-before, done/rounds)
 	}
 	return nil
 }
@@ -220,8 +220,8 @@ func (found *work) adapt(bytes, parts int64) {
 }
 
 // Build returns the Beam pipeline that finds the parts of files and writes these.
-func Build(files []parts.File, p parts.Params) *beam.Pipeline {
+func Build(files []bundle.File, p bundle.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	parts.Find(s, beam.CreateList(s, files), p)
+	bundle.Find(s, beam.CreateList(s, files), p)
 	return pipeline
 }

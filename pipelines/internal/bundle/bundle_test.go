@@ -19,7 +19,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/graph"
+	encode "tagnet/stages/preprocess"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
@@ -78,7 +78,7 @@ func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
 func TestPartsAreThoseOfTheGraph(t *testing.T) {
 	for _, inductive := range []bool{false, true} {
 		workspace := prepared(t, 1, inductive)
-		k, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+		k, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestSecondRun(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	workspace := prepared(t, 4, false)
-	pipelinetest.Plan(t, Pipeline(), workspace, "parts.Find", "--reach", "10")
+	pipelinetest.Plan(t, Pipeline(), workspace, "bundle.Find", "--reach", "10")
 }
 
 // TestNext follows the lines that name the next command, from the first parts to a training that reads them.

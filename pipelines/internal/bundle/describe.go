@@ -13,7 +13,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/parts"
+	"tagnet/stages/bundle"
 )
 
 // mostSampled is how many parts --plan finds to estimate what all take.
@@ -47,7 +47,7 @@ const sendingEntity = 16e-6
 
 // estimate adds to the work what it takes, as a sample of parts did, and prints the sample.
 func (found *work) estimate(ctx context.Context, e *command.Environment, w *command.Work) error {
-	some := make([]parts.File, min(mostSampled, len(found.files)))
+	some := make([]bundle.File, min(mostSampled, len(found.files)))
 	for i := range some {
 		some[i] = found.files[i*len(found.files)/len(some)]
 	}

@@ -9,7 +9,7 @@ import (
 	modelparts "tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/parts"
+	"tagnet/stages/bundle"
 )
 
 // begin takes the folder. It keeps the files that an earlier run of the same work has written, and returns true if all is complete.
@@ -48,7 +48,7 @@ func (found *work) resume(ctx context.Context, e *command.Environment, stage *wo
 		return err
 	}
 	found.params.Header.Firsts = nil
-	var left []parts.File
+	var left []bundle.File
 	for _, file := range found.files {
 		written, err := storage.Exists(ctx, storage.Join(found.params.Folder, modelparts.File(file.Number, file.Of)))
 		if err != nil {

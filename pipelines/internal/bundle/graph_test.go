@@ -6,7 +6,7 @@ import (
 	"tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	stage "tagnet/stages/parts"
+	stage "tagnet/stages/bundle"
 )
 
 func TestGraph(t *testing.T) {

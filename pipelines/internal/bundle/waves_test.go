@@ -22,7 +22,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
+	encode "tagnet/stages/preprocess"
 )
 
 // sharded returns a workspace whose graph, with hubs and parallel edges, has its edges in so many files.
@@ -35,7 +35,7 @@ func sharded(t *testing.T, shards, facts int) workspace.Workspace {
 	if _, err := stage.Begin(ctx, false); err != nil {
 		t.Fatal(err)
 	}
-	params := graph.WriteParams{Folder: w.Graph(), EdgeShards: shards}
+	params := encode.WriteParams{Folder: w.Graph(), EdgeShards: shards}
 	texts, rng := t.TempDir(), rand.New(rand.NewPCG(3, 4))
 	for i, split := range kg.Splits {
 		var text strings.Builder
@@ -112,7 +112,7 @@ func TestFilesAreTheSame(t *testing.T) {
 // TestPartsOfManyFilesOfEdges compares parts of a graph in several files with those of a finder that has the graph.
 func TestPartsOfManyFilesOfEdges(t *testing.T) {
 	w := sharded(t, 4, 900)
-	k, err := graph.Load(t.Context(), w.Graph())
+	k, err := encode.Load(t.Context(), w.Graph())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	"tagnet/model/weights/pretrained"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 // ModelUsage explains the flag --model.
@@ -103,7 +103,7 @@ func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrai
 		errors.As(err, &unknown)
 		return nil, nil, remedy.Errorf("leave --bundles out", "%w: parts of the graph have facts of these, which only the whole graph can leave out", unknown)
 	}
-	known, err := graph.Load(ctx, e.Workspace.Graph(), lack...)
+	known, err := preprocess.Load(ctx, e.Workspace.Graph(), lack...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
+	encode "tagnet/stages/preprocess"
 )
 
 // prepared returns a workspace with a graph of random facts over a chain of entities, in the
@@ -41,7 +41,7 @@ func prepared(t *testing.T, seed uint64, inductive bool) string {
 func TestTablesAndDistribution(t *testing.T) {
 	for _, inductive := range []bool{false, true} {
 		workspace := prepared(t, 1, inductive)
-		loaded, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+		loaded, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestSameBytesInAnyRun(t *testing.T) {
 	command.InitBeam()
 	workspace := prepared(t, 6, false)
 	params := distances.SearchParams{Graph: filepath.Join(workspace, "graph"), Split: "train", Hops: 5}
-	loaded, err := graph.Load(t.Context(), params.Graph)
+	loaded, err := encode.Load(t.Context(), params.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 // params returns the parameters of a search within --memory.
@@ -23,7 +23,7 @@ func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.M
 	if len(kg.EdgeFiles(m, f.split)) == 0 || kg.EntitiesOf(m, f.split) < 1 {
 		return p, fmt.Errorf("%s has no edges for --split %s; run %s", p.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
 	}
-	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), m, f.split)
+	sizes, err := preprocess.Sizes(ctx, e.Workspace.Graph(), m, f.split)
 	if err != nil {
 		return p, err
 	}

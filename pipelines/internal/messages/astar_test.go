@@ -17,7 +17,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
-	"tagnet/stages/graph"
+	encode "tagnet/stages/preprocess"
 )
 
 // trained returns a workspace with a small model of a policy.
@@ -88,7 +88,7 @@ func TestChoicesOfUnfinishedTraining(t *testing.T) {
 func choices(t *testing.T, workspace string) (sum counts.AStar) {
 	t.Helper()
 	ctx := context.Background()
-	loaded, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+	loaded, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

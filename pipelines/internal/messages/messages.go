@@ -16,8 +16,8 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
 	"tagnet/stages/messages"
+	"tagnet/stages/preprocess"
 )
 
 // mostDelta is the largest delta of --deltas. A delta above the number of layers changes nothing.
@@ -133,7 +133,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
-	sizes, err := graph.SizesOf(ctx, loaded, f.split)
+	sizes, err := preprocess.SizesOf(ctx, loaded, f.split)
 	if err != nil {
 		return err
 	}

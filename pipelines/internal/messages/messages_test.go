@@ -22,8 +22,8 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/graph"
 	"tagnet/stages/messages"
+	encode "tagnet/stages/preprocess"
 )
 
 // prepared returns a workspace with a graph of random facts over a chain of entities, in the
@@ -113,7 +113,7 @@ func check(t *testing.T, workspace, split, remove string) {
 	t.Helper()
 	ctx := context.Background()
 	folder := filepath.Join(workspace, "runs/main/messages", split)
-	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

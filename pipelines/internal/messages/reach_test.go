@@ -17,7 +17,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/score"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 // TestReachIsScores compares the messages with those that scoring a model sends, which propagates the queries of a source and a relation once.
@@ -30,7 +30,7 @@ func TestReachIsScores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+		l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestReachIsScores(t *testing.T) {
 // TestReachEqualsCountingEdgeByEdge compares sums for every way of removing with those of each query's part.
 func TestReachEqualsCountingEdgeByEdge(t *testing.T) {
 	workspace := prepared(t, true)
-	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

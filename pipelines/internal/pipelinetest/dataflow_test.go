@@ -55,8 +55,8 @@ func TestDataflowLauncher(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	transform := map[string]string{"preprocess": "/vocabulary.namesFn", "distances": "/distances.searchFn", "bundle": "/parts.answerFn",
-		"train": "/learn.learnFn", "score": "/evaluate.shardFn", "messages": "/messages.countFn"}
+	transform := map[string]string{"preprocess": "/vocabulary.namesFn", "distances": "/distances.searchFn", "bundle": "/bundle.answerFn",
+		"train": "/train.learnFn", "score": "/evaluate.shardFn", "messages": "/messages.countFn"}
 	for _, s := range steps(t) {
 		name := s.pipeline().Name
 		if transform[name] == "" {

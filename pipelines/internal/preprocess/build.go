@@ -5,7 +5,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )
@@ -17,7 +17,7 @@ const spillFolder = "spill"
 // Build returns the Beam pipeline: it makes the vocabulary from the texts, and tables from both. Spill is
 // chosen here, and a Memory of 0 is budget.Default. If the pipeline fails, worker.Stop ends the steps that
 // still run in this process, until the next Build.
-func Build(p graph.WriteParams) *beam.Pipeline {
+func Build(p preprocess.WriteParams) *beam.Pipeline {
 	worker.Start()
 	if p.Memory == 0 {
 		p.Memory = budget.Default * budget.MiB
@@ -27,6 +27,6 @@ func Build(p graph.WriteParams) *beam.Pipeline {
 	written, rejects := vocabulary.Build(s, beam.CreateList(s, p.Chunks), vocabulary.BuildParams{
 		Folder: p.Folder, Lock: p.Lock, Spill: p.Spill, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
 	})
-	graph.Write(s, rejects, written, p)
+	preprocess.Write(s, rejects, written, p)
 	return pipeline
 }

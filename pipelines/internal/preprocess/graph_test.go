@@ -6,11 +6,11 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := graph.WriteParams{Folder: "mem://graph", Chunks: []triples.Chunk{{URL: "train.txt", Graph: triples.Training, Split: "train"}}, EdgeShards: 1}
+	p := preprocess.WriteParams{Folder: "mem://graph", Chunks: []triples.Chunk{{URL: "train.txt", Graph: triples.Training, Split: "train"}}, EdgeShards: 1}
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
 }

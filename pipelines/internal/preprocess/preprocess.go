@@ -22,7 +22,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )
@@ -349,7 +349,7 @@ func (f *flags) runJob(ctx context.Context, e *command.Environment, folder strin
 
 // pipeline returns the Beam pipeline that makes a folder of tables from a dataset.
 func (f *flags) pipeline(folder string, source dataset, held lock.Lock) *beam.Pipeline {
-	return Build(graph.WriteParams{
+	return Build(preprocess.WriteParams{
 		Chunks: source.chunks(), Rejects: source.rejects, Strict: f.onBadLine == fail,
 		Folder: folder, Lock: held, Inductive: source.inductive, ValidOnInference: source.validOnInference,
 		Dataset: source.name, InferenceDataset: source.inferenceName,

@@ -20,7 +20,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 // small is a dataset with a loop, parallel relations, and entities that train does not have.
@@ -72,10 +72,10 @@ func TestTransductive(t *testing.T) {
 	}
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := graph.Load(interrupted, filepath.Join(workspace, "graph")); !errors.Is(err, context.Canceled) {
+	if _, err := preprocess.Load(interrupted, filepath.Join(workspace, "graph")); !errors.Is(err, context.Canceled) {
 		t.Errorf("loading with a context that is canceled: %v", err)
 	}
-	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestInductive(t *testing.T) {
 	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the inference graph") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
-	l, err := graph.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 // never is the reason that rejects.tsv gives for a relation.
@@ -179,7 +179,7 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 	var want map[string]string
 	for i, test := range []struct{ bytesPerPart, room int64 }{{1 << 20, 0}, {1, 1}, {50, 1}, {300, 200}, {700, 0}, {1 << 20, 1}} {
 		// All in one folder: rejects.tsv names the texts.
-		got := build(t, "same", texts, test.bytesPerPart, graph.WriteParams{EdgeShards: 3, BufferBytes: test.room})
+		got := build(t, "same", texts, test.bytesPerPart, preprocess.WriteParams{EdgeShards: 3, BufferBytes: test.room})
 		if want == nil {
 			want = got
 			continue

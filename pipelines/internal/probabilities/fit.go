@@ -18,7 +18,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	stage "tagnet/stages/probability"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
@@ -77,7 +77,7 @@ func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resou
 	if f.plan, err = Plan(ctx, e, all.KG, all.Record, on.Memory, on.Threads); err != nil {
 		return nil, err
 	}
-	sizes, err := graph.SizesOf(ctx, all.KG, kg.All)
+	sizes, err := preprocess.SizesOf(ctx, all.KG, kg.All)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resou
 
 // Plan divides --memory for the fit of the probabilities of a checkpoint's model.
 func Plan(ctx context.Context, e *command.Environment, loaded *kg.KG, r checkpoint.Record, memory int64, threads int) (budget.Plan, error) {
-	sizes, err := graph.SizesOf(ctx, loaded, kg.All)
+	sizes, err := preprocess.SizesOf(ctx, loaded, kg.All)
 	if err != nil {
 		return budget.Plan{}, err
 	}

@@ -15,8 +15,8 @@ import (
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
-	"tagnet/stages/relationgraph"
+	"tagnet/stages/preprocess"
+	stage "tagnet/stages/relations"
 	"tagnet/stages/worker"
 )
 
@@ -25,8 +25,8 @@ type Table struct {
 	e       *command.Environment
 	loaded  *kg.KG
 	stage   workspace.Stage
-	shards  []relationgraph.Shard
-	params  relationgraph.Params
+	shards  []stage.Shard
+	params  stage.Params
 	byPairs bool
 	edges   int64 // of the graph
 	between int64 // edges between relations, if the table is not current
@@ -53,14 +53,14 @@ func Open(ctx context.Context, e *command.Environment, c configuration.Configura
 		name = "inference"
 	}
 	t := &Table{
-		e: e, loaded: loaded, shards: relationgraph.Shards(w.Graph(), loaded.Manifest, split),
+		e: e, loaded: loaded, shards: stage.Shards(w.Graph(), loaded.Manifest, split),
 		edges: kg.EdgesOf(loaded.Manifest, split), memory: memory,
 		stage: workspace.Stage{
 			Workspace: w, Name: "relationgraph", Folder: workspace.RelationGraphFolder(name), Configuration: recorded{name},
-			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(), Outputs: []string{relationgraph.TableFile},
+			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(), Outputs: []string{stage.TableFile},
 		},
 	}
-	t.params = relationgraph.Params{BaseRelations: len(loaded.Relations), Folder: t.URL(), Memory: memory * budget.MiB}
+	t.params = stage.Params{BaseRelations: len(loaded.Relations), Folder: t.URL(), Memory: memory * budget.MiB}
 	var err error
 	if t.current, err = t.stage.Complete(ctx); err != nil || t.current {
 		return t, err
@@ -76,7 +76,7 @@ func Open(ctx context.Context, e *command.Environment, c configuration.Configura
 
 // divide chooses by the memory how meetings are collected, which changes no byte of the table.
 func (t *Table) divide(ctx context.Context, split string) error {
-	sizes, err := graph.SizesOf(ctx, t.loaded, split)
+	sizes, err := preprocess.SizesOf(ctx, t.loaded, split)
 	if err != nil {
 		return err
 	}
@@ -128,9 +128,9 @@ func (t *Table) Loads() []command.Load {
 	if t == nil || t.current {
 		return nil
 	}
-	step := "relationgraph.meet"
+	step := "relations.meet"
 	if t.byPairs {
-		step = "relationgraph.pairs"
+		step = "relations.pairs"
 	}
 	return []command.Load{{Step: step, Elements: t.edges, Unit: "edges", Parts: int64(len(t.shards))}}
 }
@@ -193,28 +193,28 @@ func (t *Table) build(ctx context.Context) error {
 func (t *Table) run(ctx context.Context) (*relations.Graph, error) {
 	bar := t.e.Progress.Begin("relation graph", t.edges, "edges")
 	defer bar.End()
-	defer bar.Follow(ctx, relationgraph.EdgesCounter)()
+	defer bar.Follow(ctx, stage.EdgesCounter)()
 	worker.Start()
 	t.params.Lock = t.stage.Lock()
 	if err := t.e.RunBeam(ctx, Build(t.shards, t.params, t.byPairs)); err != nil {
 		return nil, err
 	}
 	bar.Set(t.edges)
-	g, err := relationgraph.Read(ctx, storage.Join(t.URL(), relationgraph.TableFile), t.params.BaseRelations)
+	g, err := stage.Read(ctx, storage.Join(t.URL(), stage.TableFile), t.params.BaseRelations)
 	if errors.Is(err, fs.ErrNotExist) { // workers have written it elsewhere
-		err = &workspace.Missing{Folder: t.URL(), File: relationgraph.TableFile}
+		err = &workspace.Missing{Folder: t.URL(), File: stage.TableFile}
 	}
 	return g, err
 }
 
 // Build returns the Beam pipeline that makes the table, with pairs of relations or without.
-func Build(shards []relationgraph.Shard, p relationgraph.Params, byPairs bool) *beam.Pipeline {
+func Build(shards []stage.Shard, p stage.Params, byPairs bool) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	list := beam.CreateList(s, shards)
 	if byPairs {
-		relationgraph.ByPairs(s, list, p)
+		stage.ByPairs(s, list, p)
 	} else {
-		relationgraph.ByMeetings(s, list, p)
+		stage.ByMeetings(s, list, p)
 	}
 	return pipeline
 }

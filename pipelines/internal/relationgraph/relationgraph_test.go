@@ -19,8 +19,8 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/graph"
-	"tagnet/stages/relationgraph"
+	encode "tagnet/stages/preprocess"
+	stage "tagnet/stages/relations"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, making(new(asked)))) }
@@ -52,7 +52,7 @@ func making(a *asked) command.Pipeline {
 		if made, err := a.table.Edges(ctx); err != nil || made != expected {
 			e.Say("%d edges (%v), %d expected", made, err, expected)
 		}
-		g, err := relationgraph.Load(ctx, a.table.URL(), loaded)
+		g, err := stage.Load(ctx, a.table.URL(), loaded)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func stamp(t *testing.T, elements ...string) os.FileInfo {
 func TestMakesOnlyWhatIsNotCurrent(t *testing.T) {
 	w := made(t)
 	p := making(&asked{split: "train", memory: budget.Default})
-	path := []string{w, "relationgraph", "train", relationgraph.TableFile}
+	path := []string{w, "relationgraph", "train", stage.TableFile}
 	pipelinetest.Succeed(t, p, "--workspace", w)
 	before := stamp(t, path...)
 	for _, again := range [][]string{nil, {"--force"}, {"--plan"}} {
@@ -136,22 +136,22 @@ func TestMakesOnlyWhatIsNotCurrent(t *testing.T) {
 			t.Errorf("%s: other bytes than before", what)
 		}
 	}
-	old, err := graph.Load(t.Context(), filepath.Join(w, kg.Folder))
+	old, err := encode.Load(t.Context(), filepath.Join(w, kg.Folder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "c", 30)), "--force")
-	loaded, err := graph.Load(t.Context(), filepath.Join(w, kg.Folder))
+	loaded, err := encode.Load(t.Context(), filepath.Join(w, kg.Folder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := relationgraph.Load(t.Context(), filepath.Join(w, "relationgraph", "train"), loaded); err == nil || !strings.Contains(err.Error(), "another version of the graph") {
+	if _, err := stage.Load(t.Context(), filepath.Join(w, "relationgraph", "train"), loaded); err == nil || !strings.Contains(err.Error(), "another version of the graph") {
 		t.Errorf("the relation graph of the previous graph: error %v", err)
 	}
 	if out := pipelinetest.Succeed(t, p, "--workspace", w); strings.Contains(out, "differs") {
 		t.Error(out)
 	}
-	if _, err := relationgraph.Load(t.Context(), filepath.Join(w, "relationgraph", "train"), old); err == nil {
+	if _, err := stage.Load(t.Context(), filepath.Join(w, "relationgraph", "train"), old); err == nil {
 		t.Error("the relation graph of the new graph is read for the previous one")
 	}
 }
@@ -159,7 +159,7 @@ func TestMakesOnlyWhatIsNotCurrent(t *testing.T) {
 // TestMadeMeanwhile opens a table that another run makes before this one does. With --force it is not made again.
 func TestMadeMeanwhile(t *testing.T) {
 	w := made(t)
-	path := []string{w, "relationgraph", "train", relationgraph.TableFile}
+	path := []string{w, "relationgraph", "train", stage.TableFile}
 	pipelinetest.Succeed(t, command.Pipeline{Name: "score", Run: func(ctx context.Context, e *command.Environment) error {
 		loaded, inputs, err := e.Workspace.OpenGraph(ctx)
 		if err != nil {
@@ -263,7 +263,7 @@ func TestMemory(t *testing.T) {
 	var tables []string
 	for _, memory := range []int64{least, budget.Default} {
 		pipelinetest.Succeed(t, making(&asked{split: "train", memory: memory}), "--workspace", w)
-		tables = append(tables, pipelinetest.Read(t, w, "relationgraph", "train", relationgraph.TableFile))
+		tables = append(tables, pipelinetest.Read(t, w, "relationgraph", "train", stage.TableFile))
 		pipelinetest.Remove(t, w, "relationgraph")
 	}
 	if tables[0] != tables[1] {
@@ -275,8 +275,8 @@ func TestMemory(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := made(t)
 	p := making(&asked{split: "test", memory: budget.Default})
-	pipelinetest.DryRun(t, p, w, "/relationgraph.meetFn")
-	pipelinetest.Plan(t, p, w, "step       relationgraph.meet: ")
+	pipelinetest.DryRun(t, p, w, "/relations.meetFn")
+	pipelinetest.Plan(t, p, w, "step       relations.meet: ")
 }
 
 // TestTakenOver checks that a run that lost the folder to another one writes nothing there.

@@ -23,7 +23,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/relationgraph"
+	stage "tagnet/stages/relations"
 	"tagnet/stages/worker"
 )
 
@@ -34,11 +34,11 @@ var folders atomic.Int64
 func folder() string { return fmt.Sprintf("mem://relationgraph/%d", folders.Add(1)) }
 
 // written writes the edges of a graph as so many shards by tail.
-func written(t *testing.T, g *graph.Graph, shards int) (all []relationgraph.Shard) {
+func written(t *testing.T, g *graph.Graph, shards int) (all []stage.Shard) {
 	t.Helper()
 	at := folder()
 	for i := range shards {
-		s := relationgraph.Shard{Number: i, URL: storage.Join(at, fmt.Sprintf("edges-%d.arrow", i))}
+		s := stage.Shard{Number: i, URL: storage.Join(at, fmt.Sprintf("edges-%d.arrow", i))}
 		w, err := tables.CreateEdges(t.Context(), s.URL)
 		if err != nil {
 			t.Fatal(err)
@@ -66,16 +66,16 @@ func written(t *testing.T, g *graph.Graph, shards int) (all []relationgraph.Shar
 }
 
 // table makes the table and returns its bytes, which are the only file that is left.
-func table(t *testing.T, shards []relationgraph.Shard, base int, byPairs bool) string {
+func table(t *testing.T, shards []stage.Shard, base int, byPairs bool) string {
 	t.Helper()
-	p := relationgraph.Params{BaseRelations: base, Folder: folder(), BufferBytes: 1} // the least: spill files of 1,024 pairs
-	worker.Start()                                                                   // a failed command of another test has stopped
+	p := stage.Params{BaseRelations: base, Folder: folder(), BufferBytes: 1} // the least: spill files of 1,024 pairs
+	worker.Start()                                                           // a failed command of another test has stopped
 	pipelinetest.RunBeam(t, Build(shards, p, byPairs))
 	files := pipelinetest.Files(t, p.Folder)
 	if len(files) != 1 {
 		t.Errorf("%d files, want the table alone", len(files))
 	}
-	return files[relationgraph.TableFile]
+	return files[stage.TableFile]
 }
 
 // check compares the tables of a graph, made in both ways from one shard and from several, with the relation graph.
@@ -86,18 +86,18 @@ func check(t *testing.T, g *graph.Graph) {
 	several := written(t, g, 3)
 	reversed := slices.Clone(several)
 	slices.Reverse(reversed)
-	for _, shards := range [][]relationgraph.Shard{several, reversed} {
+	for _, shards := range [][]stage.Shard{several, reversed} {
 		for _, byPairs := range []bool{false, true} {
 			if got := table(t, shards, g.BaseRelations, byPairs); got != one {
 				t.Errorf("by pairs %v, %s first: other bytes", byPairs, shards[0].URL)
 			}
 		}
 	}
-	url := storage.Join(folder(), relationgraph.TableFile)
+	url := storage.Join(folder(), stage.TableFile)
 	if err := storage.WriteFile(t.Context(), url, []byte(one)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := relationgraph.Read(t.Context(), url, g.BaseRelations)
+	got, err := stage.Read(t.Context(), url, g.BaseRelations)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +144,9 @@ func TestBucketHoldsTheSameTable(t *testing.T) {
 	worker.Start()
 	g := newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}, {Head: 1, Relation: 1, Tail: 1}})
 	shards, bucket := written(t, g, 2), gcstest.Bucket(t)
-	want := map[string]string{relationgraph.TableFile: table(t, shards, g.BaseRelations, false)}
+	want := map[string]string{stage.TableFile: table(t, shards, g.BaseRelations, false)}
 	for name, byPairs := range map[string]bool{"meetings": false, "pairs": true} {
-		p := relationgraph.Params{BaseRelations: g.BaseRelations, Folder: bucket + "/" + name}
+		p := stage.Params{BaseRelations: g.BaseRelations, Folder: bucket + "/" + name}
 		pipelinetest.RunBeam(t, Build(shards, p, byPairs))
 		pipelinetest.Same(t, pipelinetest.Files(t, p.Folder), want)
 	}
@@ -186,7 +186,7 @@ func TestGoldenRelationGraphs(t *testing.T) {
 					want = append(want, tables.RelationEdge{Type: uint8(kind), Receiver: e[0], Sender: e[1]})
 				}
 			}
-			url := storage.Join(folder(), relationgraph.TableFile)
+			url := storage.Join(folder(), stage.TableFile)
 			if err := storage.WriteFile(t.Context(), url, []byte(table(t, written(t, g, 2), g.BaseRelations, true))); err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func TestUnknownRelation(t *testing.T) {
 	worker.Start()
 	shards := written(t, newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}}), 1)
 	for _, byPairs := range []bool{false, true} {
-		p := relationgraph.Params{BaseRelations: 3, Folder: folder()}
+		p := stage.Params{BaseRelations: 3, Folder: folder()}
 		err := pipelinetest.Environment().RunBeam(context.Background(), Build(shards, p, byPairs))
 		if err == nil || !strings.Contains(err.Error(), shards[0].URL) || !strings.Contains(err.Error(), "relation 7 of 6") {
 			t.Errorf("by pairs %v: error %v", byPairs, err)

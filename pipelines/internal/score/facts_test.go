@@ -28,7 +28,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/discover"
-	stagegraph "tagnet/stages/graph"
+	encode "tagnet/stages/preprocess"
 	"tagnet/stages/score"
 )
 
@@ -66,7 +66,7 @@ type asked struct {
 func listed(t *testing.T, w, graph string, best int, all ...asked) (rows []parquet.Fact, backward int) {
 	t.Helper()
 	ctx := t.Context()
-	loaded, err := stagegraph.Load(ctx, filepath.Join(w, "graph"))
+	loaded, err := encode.Load(ctx, filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/graph"
 	"tagnet/pipelines/internal/command"
-	stagegraph "tagnet/stages/graph"
+	stagegraph "tagnet/stages/preprocess"
 )
 
 // protocolFlag is --protocol.

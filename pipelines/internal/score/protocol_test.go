@@ -20,7 +20,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/graph"
+	encode "tagnet/stages/preprocess"
 	"tagnet/stages/score"
 )
 
@@ -52,7 +52,7 @@ func TestMergedRanksByHand(t *testing.T) {
 	})
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", training, "--inference", inference)
-	loaded, err := graph.Load(t.Context(), filepath.Join(w, "graph"))
+	loaded, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ import (
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
@@ -314,7 +314,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 
 // sizes returns those of the graph that is queried.
 func (a *opened) sizes(ctx context.Context) (budget.Sizes, error) {
-	sizes, err := graph.SizesOf(ctx, a.loaded, a.about())
+	sizes, err := preprocess.SizesOf(ctx, a.loaded, a.about())
 	if err != nil {
 		return sizes, err
 	}

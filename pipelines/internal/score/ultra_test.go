@@ -18,7 +18,7 @@ import (
 	"tagnet/model/weights/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/graph"
+	encode "tagnet/stages/preprocess"
 	"tagnet/stages/score"
 )
 
@@ -56,7 +56,7 @@ func TestULTRA(t *testing.T) {
 		t.Fatalf("%d answers", len(one))
 	}
 
-	loaded, err := graph.Load(t.Context(), filepath.Join(w, "graph"))
+	loaded, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
@@ -202,7 +202,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err := command.SetReach(&opened.Configuration, f.reach); err != nil {
 		return settings{}, err
 	}
-	sizes, err := graph.SizesOf(ctx, loaded, f.asked())
+	sizes, err := preprocess.SizesOf(ctx, loaded, f.asked())
 	if err != nil {
 		return settings{}, err
 	}

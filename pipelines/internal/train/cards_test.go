@@ -22,8 +22,8 @@ import (
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/pipelinetest"
-	stagegraph "tagnet/stages/graph"
-	"tagnet/stages/learn"
+	stagegraph "tagnet/stages/preprocess"
+	"tagnet/stages/train"
 	"tagnet/stages/worker"
 )
 
@@ -222,22 +222,22 @@ func TestLostCard(t *testing.T) {
 func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 	for _, cards := range []int{1, 2} {
 		m := useMachine(t, cards)
-		params := func(name string) learn.Params {
+		params := func(name string) train.Params {
 			w := ring(t, 40)
 			c := configuration.Default()
 			c.Layers, c.Dim, c.Epochs, c.Negatives = 2, 8, 1, 4
-			return learn.Params{Graph: filepath.Join(w, "graph"), Together: 2, Run: training.Run{
+			return train.Params{Graph: filepath.Join(w, "graph"), Together: 2, Run: learn.Run{
 				Checkpoints: filepath.Join(w, name), History: filepath.Join(w, name+".jsonl"), Configuration: c, Seed: 1, Kernel: "portable", Every: time.Hour,
 				Rounds: configuration.Rounds{Workers: 2, LocalSteps: 2}, Device: device.Choice{Mode: device.CUDA, All: true},
 			}}
 		}
-		run := func(p learn.Params) error {
+		run := func(p train.Params) error {
 			worker.Start()
-			at, err := learn.Open(t.Context(), p, true)
+			at, err := train.Open(t.Context(), p, true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tasks := training.Plan(p.Run, facts(t, p), at, 10)
+			tasks := learn.Plan(p.Run, facts(t, p), at, 10)
 			err = pipelinetest.Environment().RunBeam(t.Context(), BuildRounds(p, tasks))
 			worker.Stop()
 			return err
@@ -267,7 +267,7 @@ func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 		if again := m.count("trainer")[cards-1] > 1; again != (cards == 1) {
 			t.Errorf("the lost one of %d cards: %q", cards, last.Operations)
 		}
-		if err := learn.Forget(); err != nil {
+		if err := train.Forget(); err != nil {
 			t.Error(err)
 		}
 		pipelinetest.Same(t, pipelinetest.Files(t, broken.Run.Checkpoints), pipelinetest.Files(t, whole.Run.Checkpoints))
@@ -275,7 +275,7 @@ func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 }
 
 // facts returns what the batches of the training facts are made by.
-func facts(t *testing.T, p learn.Params) optimizer.Keys {
+func facts(t *testing.T, p train.Params) optimizer.Keys {
 	t.Helper()
 	loaded, err := stagegraph.Load(t.Context(), p.Graph)
 	if err != nil {

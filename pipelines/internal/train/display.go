@@ -20,11 +20,11 @@ type display struct {
 
 	mu   sync.Mutex
 	bar  *progress.Bar
-	last training.Progress
+	last learn.Progress
 }
 
 // update shows the progress of the training.
-func (d *display) update(p training.Progress) {
+func (d *display) update(p learn.Progress) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = p
@@ -66,7 +66,7 @@ func flagOf(kernelOrDevice string) string {
 }
 
 // epoch prints the line of a finished epoch.
-func (d *display) epoch(p training.Progress) {
+func (d *display) epoch(p learn.Progress) {
 	e := p.Finished
 	if e.Valid == nil {
 		d.e.Progress.Print("epoch %d of %d: loss %.4f, %.1fs", e.Epoch, p.Epochs, e.Loss, e.Seconds)

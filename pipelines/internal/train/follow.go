@@ -39,7 +39,7 @@ func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop 
 // showFiles shows the lines of training.jsonl after those that were shown, and the newest checkpoint. It
 // returns the number of lines. What cannot be read now is shown next time.
 func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *display) int {
-	p := training.Progress{Epochs: t.configuration.Epochs, Facts: facts}
+	p := learn.Progress{Epochs: t.configuration.Epochs, Facts: facts}
 	epochs, err := history.Read(ctx, t.e.Workspace.TrainingLog())
 	if err != nil {
 		return shown

@@ -15,7 +15,7 @@ import (
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/learn"
+	"tagnet/stages/train"
 	"tagnet/stages/worker"
 )
 
@@ -26,9 +26,9 @@ import (
 const tasksPerJob = 24
 
 // BuildRounds returns the Beam pipeline of some tasks of a training by several workers.
-func BuildRounds(p learn.Params, tasks []training.Task) *beam.Pipeline {
+func BuildRounds(p train.Params, tasks []learn.Task) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	learn.Rounds(s, p, tasks)
+	train.Rounds(s, p, tasks)
 	return pipeline
 }
 
@@ -76,26 +76,26 @@ func (t *trainer) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 		newest = checkpoint.Record{}
 	}
 	p := t.params("")
-	return []*beam.Pipeline{BuildRounds(p, training.Plan(p.Run, keys, training.PositionAt(newest), tasksPerJob))}, nil
+	return []*beam.Pipeline{BuildRounds(p, learn.Plan(p.Run, keys, learn.PositionAt(newest), tasksPerJob))}, nil
 }
 
 // runRounds runs the Beam pipelines of a training by several workers, one after the other.
-func (t *trainer) runRounds(ctx context.Context, p learn.Params) error {
+func (t *trainer) runRounds(ctx context.Context, p train.Params) error {
 	keys, err := t.keys(ctx)
 	if err != nil {
 		return err
 	}
 	worker.Start()
-	defer func() { _ = learn.Forget() }() // the training ended, with an error that says more or without
+	defer func() { _ = train.Forget() }() // the training ended, with an error that says more or without
 	t.e.Progress.Print("%s: %d workers, rounds of %d steps each", t.computing, t.rounds.Workers, t.rounds.LocalSteps)
-	at, err := learn.Open(ctx, p, !command.Elsewhere())
+	at, err := train.Open(ctx, p, !command.Elsewhere())
 	if err != nil {
 		return err
 	}
 	for {
-		tasks := training.Plan(p.Run, keys, at, tasksPerJob)
+		tasks := learn.Plan(p.Run, keys, at, tasksPerJob)
 		if len(tasks) == 0 {
-			return training.Close(ctx, p.Run)
+			return learn.Close(ctx, p.Run)
 		}
 		if err := t.e.RunBeam(ctx, BuildRounds(p, tasks)); err != nil {
 			worker.Stop() // other shards of this process may still be training

@@ -33,8 +33,8 @@ import (
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/relationgraph"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
-	"tagnet/stages/learn"
+	"tagnet/stages/preprocess"
+	"tagnet/stages/train"
 )
 
 func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
@@ -211,14 +211,14 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err := f.openDevices(); err != nil {
 		return nil, err
 	}
-	of, err := graph.SizesOf(ctx, loaded, "train")
+	of, err := preprocess.SizesOf(ctx, loaded, "train")
 	if err != nil {
 		return nil, err
 	}
 	if of.Queries == 0 {
 		return nil, errors.New("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
-	sizes, err := graph.SizesOf(ctx, loaded, "valid")
+	sizes, err := preprocess.SizesOf(ctx, loaded, "valid")
 	if err != nil {
 		return nil, err
 	}
@@ -304,9 +304,9 @@ func (t *trainer) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 
 // loads returns what the steps work on: that which trains, in an epoch.
 func (t *trainer) loads(queries int64) []command.Load {
-	step, batch := "learn.learn", int64(t.configuration.BatchSize)
+	step, batch := "train.learn", int64(t.configuration.BatchSize)
 	if t.rounds.Workers > 1 {
-		step = "learn.shard"
+		step = "train.shard"
 	}
 	return append(t.edges.Loads(), command.Load{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))})
 }
@@ -351,7 +351,7 @@ func (t *trainer) plan(ctx context.Context) (plan, error) {
 	}
 	if finished {
 		n := len(records)
-		more := n > 0 && t.configuration.Epochs > records[n-1].Epoch && !training.Stopped(records, t.validation.Patience)
+		more := n > 0 && t.configuration.Epochs > records[n-1].Epoch && !learn.Stopped(records, t.validation.Patience)
 		if more && !t.resume && t.sameRun(records) == nil {
 			again := t.stage.Command
 			return 0, fmt.Errorf("%s is complete with %d epochs: %s trains %d more, %s trains all %d again", t.folder, records[n-1].Epoch,
@@ -491,7 +491,7 @@ func differences(there, here any) ([]string, error) {
 func (t *trainer) train(ctx context.Context) error {
 	show := &display{e: t.e, pretrained: t.origin.recorded != nil}
 	defer show.end()
-	session := learn.NewSession(show.update)
+	session := train.NewSession(show.update)
 	defer session.Close()
 	defer command.OnSecondInterrupt(ctx, show.lost)()
 	defer context.AfterFunc(ctx, func() {
@@ -519,7 +519,7 @@ func (t *trainer) train(ctx context.Context) error {
 	defer release()
 	err := t.runJobs(running, t.params(session.ID), show)
 	if ctx.Err() == nil {
-		if err != nil && training.Diverged(session.Err()) {
+		if err != nil && learn.Diverged(session.Err()) {
 			return command.Diverged(err)
 		}
 		return err
@@ -531,11 +531,11 @@ func (t *trainer) train(ctx context.Context) error {
 
 // params returns the parameters of the stage, for the lock that the stage holds. session is the id of a
 // learn.Session.
-func (t *trainer) params(session string) learn.Params {
+func (t *trainer) params(session string) train.Params {
 	w := t.e.Workspace
-	return learn.Params{
+	return train.Params{
 		Graph: w.Graph(), Bundles: t.bundlesURL(), RelationGraph: t.edges.URL(), Together: t.together, Session: session,
-		Run: training.Run{
+		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
 			Every:   time.Duration(t.minutes * float64(time.Minute)),
@@ -549,7 +549,7 @@ func (t *trainer) params(session string) learn.Params {
 const grace = 10 * time.Second
 
 // runJobs runs the Beam pipeline of one worker, or those of several.
-func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) error {
+func (t *trainer) runJobs(ctx context.Context, p train.Params, show *display) error {
 	if command.Elsewhere() { // a training in this process reports to the session
 		queries := int64(optimizer.Drawn(int(t.facts), t.configuration))
 		defer t.follow(ctx, queries, show)()
@@ -561,9 +561,9 @@ func (t *trainer) runJobs(ctx context.Context, p learn.Params, show *display) er
 }
 
 // Build returns the Beam pipeline that trains by one worker.
-func Build(p learn.Params) *beam.Pipeline {
+func Build(p train.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	learn.Learn(s, p)
+	train.Learn(s, p)
 	return pipeline
 }
 
@@ -597,7 +597,7 @@ func (t *trainer) publish(ctx context.Context) error {
 	}
 	t.stage.Outputs = []string{checkpoint.BestFile}
 	n := len(records)
-	if n == 0 || records[n-1].Epoch < t.configuration.Epochs && !training.Stopped(records, t.validation.Patience) {
+	if n == 0 || records[n-1].Epoch < t.configuration.Epochs && !learn.Stopped(records, t.validation.Patience) {
 		return fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.configuration.Epochs, t.configuration.Epochs, t.stage.Command)
 	}
 	rows := map[string]int64{"epochs": int64(records[n-1].Epoch), "facts": t.facts}

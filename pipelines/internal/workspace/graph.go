@@ -7,7 +7,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/graph"
+	"tagnet/stages/preprocess"
 )
 
 // HasQueries reports whether a split of the workspace's graph has queries. It takes the manifest's word, and yes for
@@ -50,7 +50,7 @@ func (w Workspace) open(ctx context.Context, outline bool) (*kg.KG, map[string]s
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded, err := graph.Open(ctx, w.Graph(), outline)
+	loaded, err := preprocess.Open(ctx, w.Graph(), outline)
 	switch {
 	case err != nil:
 		return nil, nil, manifest.Confirm(ctx, w.Graph(), m.Checksum, err)

@@ -1,0 +1,82 @@
+package bundle
+
+import (
+	"context"
+	"slices"
+
+	"tagnet/formats/remedy"
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph"
+	"tagnet/model/graph/subgraph"
+)
+
+// start returns the first entity of the k-th block: the edges that enter a block's entities are one file.
+func (p Params) start(k int) int32 {
+	n := int64(len(p.Edges))
+	return int32((int64(k)*int64(p.Header.Entities) + n - 1) / n)
+}
+
+// blockOf returns the block of an entity.
+func (p Params) blockOf(entity int32) int {
+	return int(int64(entity) * int64(len(p.Edges)) / int64(p.Header.Entities))
+}
+
+// readBlock reads the edges of the k-th block.
+func (p Params) readBlock(ctx context.Context, k int) (*subgraph.Block, error) {
+	url, from, to := storage.Join(p.Graph, p.Edges[k]), p.start(k), p.start(k+1)
+	g := &graph.Graph{Entities: int(to - from), BaseRelations: p.Header.BaseRelations, Offsets: make([]int64, to-from+1)}
+	err := tables.EachEdges(ctx, url, func(e tables.Edges) error {
+		for i, tail := range e.Tails {
+			if tail < from || tail >= to {
+				return remedy.Errorf("run preprocess --force", "an edge to entity %d is out of the file's range %d to %d", tail, from, to-1)
+			}
+			if head := e.Heads[i]; int(head) >= p.Header.Entities {
+				return remedy.Errorf("run preprocess --force", "an edge to entity %d comes from entity %d, the graph has %d", tail, head, p.Header.Entities)
+			}
+			g.Offsets[tail-from+1]++
+		}
+		g.Senders, g.Relations = append(g.Senders, e.Heads...), append(g.Relations, e.Relations...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range g.Entities {
+		g.Offsets[i+1] += g.Offsets[i]
+	}
+	return subgraph.NewBlock(from, g), nil
+}
+
+// own returns the entities of a part that belong to the k-th block.
+func (p Params) own(k int, entities []int32) []int32 {
+	from, _ := slices.BinarySearch(entities, p.start(k))
+	to, _ := slices.BinarySearch(entities, p.start(k+1))
+	return entities[from:to]
+}
+
+// makePieces emits the pieces of parts that the k-th block has, by the number of their file. sources are those whose answers are wanted.
+func (p Params) makePieces(ctx context.Context, k int, requests []*request, sources []int32, emit func(int, []byte)) error {
+	block, err := p.readBlock(ctx, k)
+	if err != nil {
+		return err
+	}
+	slices.Sort(sources)
+	known, err := tables.ReadAnswersOf(ctx, storage.Join(p.Graph, p.Answers), slices.Compact(sources))
+	if err != nil {
+		return err
+	}
+	var made piece
+	for _, r := range requests {
+		p.makePiece(block, k, r, &made)
+		made.answer(r.Source, r.asked, known)
+		emit(r.file, made.encode())
+	}
+	return nil
+}
+
+// makePiece sets made to the piece of a part that the k-th block has, without known answers. Its arrays are reused.
+func (p Params) makePiece(block *subgraph.Block, k int, r *request, made *piece) {
+	made.search, made.block, made.known, made.knownCounts = r.search, k, made.known[:0], made.knownCounts[:0]
+	block.Induce(r.entities, p.own(k, r.entities), &made.Subgraph)
+}

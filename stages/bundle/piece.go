@@ -1,0 +1,49 @@
+package bundle
+
+import (
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/graph/subgraph"
+)
+
+// piece is what a block has of a part.
+type piece struct {
+	search, block int
+	subgraph.Subgraph
+	known       []int32 // answers, of one asked relation after the other; each has so many
+	knownCounts []int32
+}
+
+func (p *piece) encode() []byte {
+	var e encoder
+	e.number(int64(p.search))
+	e.number(int64(p.block))
+	list(&e, p.Offsets)
+	list(&e, p.Senders)
+	list(&e, p.Relations)
+	list(&e, p.Degrees)
+	list(&e, p.known)
+	list(&e, p.knownCounts)
+	return e.bytes
+}
+
+// pieceOf returns the key of the search that a piece belongs to.
+func pieceOf(element []byte) int { return int((&decoder{bytes: element}).number()) }
+
+func decodePiece(element []byte) (piece, error) {
+	d := &decoder{bytes: element}
+	p := piece{search: int(d.number()), block: int(d.number())}
+	p.Offsets, p.Senders, p.Relations, p.Degrees = listOf[int64](d), listOf[int32](d), listOf[int32](d), listOf[int32](d)
+	p.known, p.knownCounts = listOf[int32](d), listOf[int32](d)
+	if d.err == nil && len(p.Offsets) == 0 {
+		d.err = errElement
+	}
+	return p, d.err
+}
+
+// answer adds the known answers of a source's asked relations.
+func (p *piece) answer(source int32, asked []int32, known tables.Answers) {
+	for _, relation := range asked {
+		answers := known.Of(source, relation)
+		p.known, p.knownCounts = append(p.known, answers...), append(p.knownCounts, int32(len(answers)))
+	}
+}

@@ -1,0 +1,211 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage/lock"
+	"tagnet/model/budget"
+	"tagnet/model/graph/parts"
+	"tagnet/model/graph/subgraph"
+	"tagnet/stages/worker"
+)
+
+// Params are the parameters of Find.
+type Params struct {
+	// Graph is the URL of the graph/ folder. Edges are the names of the files of edges of the graph that the queries are about, in order,
+	// and Answers is that of the known answers.
+	Graph   string
+	Edges   []string
+	Answers string
+	// Header is that of the folder, without Firsts and Degrees, which workers do not need.
+	Header parts.Header
+	// Folder is the URL of the folder that takes the files.
+	Folder string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
+	// Threads is the most threads of a process that hold a block or a search. Memory is the budget of a worker process in bytes, a limit for
+	// its garbage collector; 0 is no limit.
+	Threads int
+	Memory  int64
+}
+
+// File is the queries of one file of parts, in their order. It is an element of pipelines.
+type File struct {
+	// Number counts from 0 to Of-1. Parts is how many parts the file has.
+	Number, Of, Parts int
+	// Numbers, Sources, Relations and Answers have an entry for each query.
+	Numbers                     []int64
+	Sources, Relations, Answers []int32
+}
+
+func init() {
+	beam.RegisterDoFn(&seedFn{})
+	beam.RegisterDoFn(&answerFn{})
+	beam.RegisterDoFn(&advanceFn{})
+	beam.RegisterDoFn(&pieceFn{})
+	beam.RegisterType(reflect.TypeFor[File]())
+}
+
+// searchRounds counts the rounds of searches that are complete.
+var searchRounds = worker.NewCounter("parts", "search_rounds")
+
+// Find finds the parts of the queries of files, and writes these. Input: File, all or some of those of a folder. Output: the number of each
+// file that is written.
+func Find(s beam.Scope, files beam.PCollection, p Params) beam.PCollection {
+	s = s.Scope("bundle.Find")
+	searches, requests := beam.ParDo2(s, &seedFn{Params: p}, beam.Reshuffle(s, files))
+	rounds := subgraph.Rounds(p.Header.Layers)
+	for round := range rounds {
+		r := s.Scope(fmt.Sprintf("round-%02d", round))
+		lists := beam.ParDo(r, &answerFn{Params: p}, beam.GroupByKey(r, requests))
+		searches, requests = beam.ParDo2(r, &advanceFn{Params: p, Last: round == rounds-1}, beam.CoGroupByKey(r, searches, lists))
+	}
+	pieces := beam.ParDo(s, &pieceFn{Params: p}, beam.GroupByKey(s, requests))
+	return beam.ParDo(s, &writeFn{Params: p}, beam.CoGroupByKey(s, searches, pieces))
+}
+
+// seedFn begins the searches of a file.
+type seedFn struct{ Params Params }
+
+// ProcessElement emits each search by its key, and what it wants first by block.
+func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []byte)) {
+	with := subgraph.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
+	for _, s := range f.Params.searches(file) {
+		requests := f.Params.advance(with, s)
+		emitSearch(s.key(), s.encode())
+		emitRequests(requests, emitRequest)
+	}
+}
+
+// searches returns those of a file: of training one for each query, else one for each source.
+func (p Params) searches(file File) (list []*search) {
+	for i, number := range file.Numbers {
+		if p.Header.Split == parts.Train || i == 0 || file.Sources[i] != file.Sources[i-1] {
+			list = append(list, &search{file: file.Number, of: file.Of, source: file.Sources[i], known: map[int32]subgraph.List{}})
+		}
+		s := list[len(list)-1]
+		s.numbers, s.asked, s.answers = append(s.numbers, number), append(s.asked, file.Relations[i]), append(s.answers, file.Answers[i])
+	}
+	return list
+}
+
+func emitRequests(requests map[int]*request, emit func(int, []byte)) {
+	for _, k := range slices.Sorted(maps.Keys(requests)) {
+		emit(k, requests[k].encode())
+	}
+}
+
+// answerFn answers what searches want of a block.
+type answerFn struct{ Params Params }
+
+// Setup limits the memory of the worker.
+func (f *answerFn) Setup() { budget.Limit(f.Params.Memory) }
+
+// ProcessElement emits the lists of each request by the key of its search.
+func (f *answerFn) ProcessElement(ctx context.Context, k int, requests func(*[]byte) bool, emit func(int, []byte)) error {
+	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	block, err := f.Params.readBlock(ctx, k)
+	if err != nil {
+		return err
+	}
+	var element []byte
+	for requests(&element) {
+		r, err := decodeRequest(element)
+		if err != nil {
+			return err
+		}
+		var e encoder
+		encodeLists(&e, r.answer(block))
+		emit(r.search, e.bytes)
+	}
+	return nil
+}
+
+// answer returns the lists that a request wants of a block.
+func (r *request) answer(block *subgraph.Block) map[int32]subgraph.List {
+	lists := map[int32]subgraph.List{}
+	for _, w := range r.wanted {
+		lists[w.Entity] = block.Answer(w, r.Query)
+	}
+	return lists
+}
+
+// advanceFn continues a search. After the last round it emits searches by file and wants pieces.
+type advanceFn struct {
+	Params Params
+	Last   bool
+
+	with *subgraph.Partial
+}
+
+// ProcessElement joins a search with the lists that have arrived.
+func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists func(*[]byte) bool, emitSearch, emitRequest func(int, []byte)) error {
+	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	var element []byte
+	if !searches(&element) {
+		return fmt.Errorf("the search of query %d is missing: %w", key, errElement)
+	}
+	s, err := decodeSearch(element)
+	if err != nil {
+		return err
+	}
+	for lists(&element) {
+		d := &decoder{bytes: element}
+		if decodeLists(d, s.known); d.err != nil {
+			return d.err
+		}
+	}
+	if f.with == nil {
+		f.with = subgraph.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
+	}
+	requests := f.Params.advance(f.with, s)
+	if f.Last {
+		key = s.file
+		if requests, err = f.Params.pieces(s); err != nil {
+			return err
+		}
+	}
+	emitSearch(key, s.encode())
+	emitRequests(requests, emitRequest)
+	searchRounds.Inc(ctx, 1)
+	return nil
+}
+
+// pieceFn makes the pieces of parts that a block has.
+type pieceFn struct{ Params Params }
+
+// ProcessElement emits the piece of each request by the number of its file.
+func (f *pieceFn) ProcessElement(ctx context.Context, k int, requests func(*[]byte) bool, emit func(int, []byte)) error {
+	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	var all []*request
+	var sources []int32
+	var element []byte
+	for requests(&element) {
+		r, err := decodeRequest(element)
+		if err != nil {
+			return err
+		}
+		if all = append(all, r); len(r.asked) > 0 {
+			sources = append(sources, r.Source)
+		}
+	}
+	return f.Params.makePieces(ctx, k, all, sources, emit)
+}

@@ -1,0 +1,77 @@
+package bundle
+
+import (
+	"context"
+	"time"
+
+	"tagnet/model/graph/subgraph"
+)
+
+// Sampled is what finding some parts took.
+type Sampled struct {
+	// Parts, Entities and Edges are numbers of these.
+	Parts, Entities, Edges int64
+	// Searching is the time of all searches and Reading that of reading all edges as often as they need.
+	Searching, Reading time.Duration
+}
+
+// Sample finds the first part of each of some files in this process. It reads the edges file by file.
+func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
+	sampled, with := Sampled{}, subgraph.NewPartial(p.Header.Reach, p.Header.Layers)
+	all := map[int]*search{}
+	for _, f := range files {
+		s := p.searches(f)[0]
+		all[s.key()] = s
+	}
+	start := time.Now()
+	for range subgraph.Rounds(p.Header.Layers) {
+		requests := map[int][]*request{}
+		for _, s := range all {
+			for k, r := range p.advance(with, s) {
+				requests[k] = append(requests[k], r)
+			}
+		}
+		if err := p.sampleBlocks(ctx, requests, &sampled, func(block *subgraph.Block, _ int, r *request) {
+			for entity, l := range r.answer(block) {
+				all[r.search].known[entity] = l
+			}
+		}); err != nil {
+			return sampled, err
+		}
+	}
+	requests := map[int][]*request{}
+	for _, s := range all {
+		p.advance(with, s)
+		pieces, err := p.pieces(s)
+		if err != nil {
+			return sampled, err
+		}
+		for k, r := range pieces {
+			requests[k] = append(requests[k], r)
+		}
+		sampled.Parts, sampled.Entities = sampled.Parts+1, sampled.Entities+int64(len(s.entities))
+	}
+	var made piece
+	err := p.sampleBlocks(ctx, requests, &sampled, func(block *subgraph.Block, k int, r *request) {
+		p.makePiece(block, k, r, &made)
+		sampled.Edges += int64(len(made.Senders))
+	})
+	sampled.Searching = time.Since(start) - sampled.Reading
+	return sampled, err
+}
+
+// sampleBlocks reads the blocks of which something is wanted, one by one, and calls each for what is.
+func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *subgraph.Block, k int, r *request)) error {
+	for k, list := range requests {
+		start := time.Now()
+		block, err := p.readBlock(ctx, k)
+		if err != nil {
+			return err
+		}
+		sampled.Reading += time.Since(start)
+		for _, r := range list {
+			each(block, k, r)
+		}
+	}
+	return nil
+}

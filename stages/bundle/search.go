@@ -1,0 +1,150 @@
+package bundle
+
+import (
+	"fmt"
+	"slices"
+
+	"tagnet/model/graph"
+	"tagnet/model/graph/subgraph"
+	"tagnet/model/weights/configuration"
+)
+
+// search is the search of a part, with its queries.
+type search struct {
+	file, of       int // which takes the part, one of so many
+	source         int32
+	numbers        []int64
+	asked, answers []int32 // relation and answer of each query
+	known          map[int32]subgraph.List
+	entities       []int32 // of the part, once they are found; known then has the source alone
+}
+
+// key is that of a search in the rounds, the number of its first query.
+func (s *search) key() int { return int(s.numbers[0]) }
+
+// encode returns the search as an element.
+func (s *search) encode() []byte {
+	var e encoder
+	e.number(int64(s.file))
+	e.number(int64(s.of))
+	e.number(int64(s.source))
+	list(&e, s.numbers)
+	list(&e, s.asked)
+	list(&e, s.answers)
+	list(&e, s.entities)
+	encodeLists(&e, s.known)
+	return e.bytes
+}
+
+func decodeSearch(element []byte) (*search, error) {
+	d := &decoder{bytes: element}
+	s := &search{file: int(d.number()), of: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), asked: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]subgraph.List{}}
+	decodeLists(d, s.known)
+	if d.err == nil && (len(s.numbers) == 0 || len(s.asked) != len(s.numbers) || len(s.answers) != len(s.numbers)) {
+		d.err = errElement
+	}
+	return s, d.err
+}
+
+// encodeLists writes lists in the order of their entities.
+func encodeLists(e *encoder, lists map[int32]subgraph.List) {
+	entities := make([]int32, 0, len(lists))
+	for entity := range lists {
+		entities = append(entities, entity)
+	}
+	slices.Sort(entities)
+	list(e, entities)
+	for _, entity := range entities {
+		e.number(int64(lists[entity].Degree))
+		list(e, lists[entity].Senders)
+	}
+}
+
+// decodeLists adds lists to those that are there.
+func decodeLists(d *decoder, lists map[int32]subgraph.List) {
+	for _, entity := range listOf[int32](d) {
+		lists[entity] = subgraph.List{Degree: int32(d.number()), Senders: listOf[int32](d)}
+	}
+}
+
+// query returns the first query of a search.
+func (p Params) query(s *search) graph.Query {
+	return graph.Query{Source: s.source, Relation: s.asked[0], Answer: s.answers[0], Removal: configuration.Removal(p.Header.Remove)}
+}
+
+// request is what one search wants of a block: lists, or the piece of its part, with the known answers of its queries if they are of the block's
+// source.
+type request struct {
+	search      int // its key
+	file        int // of a piece
+	graph.Query     // the first one of the search
+	wanted      []subgraph.Want
+	entities    []int32 // of the part, if a piece is wanted
+	asked       []int32 // ascending, distinct: the relations of the source whose answers are wanted
+}
+
+func (r *request) encode() []byte {
+	var e encoder
+	for _, n := range []int{r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.wanted)} {
+		e.number(int64(n))
+	}
+	for _, w := range r.wanted {
+		e.number(int64(w.Entity))
+		e.number(int64(w.Edges))
+		e.number(int64(w.Senders))
+	}
+	list(&e, r.entities)
+	list(&e, r.asked)
+	return e.bytes
+}
+
+func decodeRequest(element []byte) (*request, error) {
+	d := &decoder{bytes: element}
+	r := &request{search: int(d.number()), file: int(d.number())}
+	r.Query = graph.Query{Source: int32(d.number()), Relation: int32(d.number()), Answer: int32(d.number()), Removal: graph.Removals(d.number())}
+	for n := d.number(); n > 0 && d.err == nil; n-- {
+		r.wanted = append(r.wanted, subgraph.Want{Entity: int32(d.number()), Edges: int32(d.number()), Senders: int32(d.number())})
+	}
+	r.entities, r.asked = listOf[int32](d), listOf[int32](d)
+	return r, d.err
+}
+
+// advance searches on what is known and returns what is wanted next, by block: lists, or none if the entities of the part are found.
+func (p Params) advance(with *subgraph.Partial, s *search) map[int]*request {
+	if s.entities != nil {
+		return nil
+	}
+	entities, wanted := with.Entities(s.source, s.known)
+	if entities != nil {
+		s.entities, s.known = entities, map[int32]subgraph.List{s.source: s.known[s.source]}
+		return nil
+	}
+	requests := map[int]*request{}
+	for _, w := range wanted {
+		r := p.request(requests, s, w.Entity)
+		r.wanted = append(r.wanted, w)
+	}
+	return requests
+}
+
+// request returns the request to the block of an entity.
+func (p Params) request(requests map[int]*request, s *search, entity int32) *request {
+	k := p.blockOf(entity)
+	if requests[k] == nil {
+		requests[k] = &request{search: s.key(), file: s.file, Query: p.query(s)}
+	}
+	return requests[k]
+}
+
+// pieces returns requests of the pieces of a part whose entities are found.
+func (p Params) pieces(s *search) (map[int]*request, error) {
+	if s.entities == nil {
+		return nil, fmt.Errorf("the search of source %d has not ended after %d rounds", s.source, subgraph.Rounds(p.Header.Layers))
+	}
+	requests := map[int]*request{}
+	for _, entity := range s.entities {
+		p.request(requests, s, entity).entities = s.entities
+	}
+	p.request(requests, s, s.source).asked = slices.Compact(slices.Clone(s.asked))
+	return requests, nil
+}

@@ -1,0 +1,59 @@
+package bundle
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// encoder writes numbers as elements of pipelines have them: in 7 bits a byte, lists by their differences, so that ids that ascend take
+// a byte or two.
+type encoder struct{ bytes []byte }
+
+func (e *encoder) number(n int64) { e.bytes = binary.AppendVarint(e.bytes, n) }
+
+func list[T int32 | int64](e *encoder, values []T) {
+	e.bytes = binary.AppendUvarint(e.bytes, uint64(len(values)))
+	last := T(0)
+	for _, v := range values {
+		e.number(int64(v) - int64(last))
+		last = v
+	}
+}
+
+// decoder reads what an encoder wrote.
+type decoder struct {
+	bytes []byte
+	err   error
+}
+
+// errElement is the error of an element that no encoder wrote.
+var errElement = errors.New("an element of the pipeline is damaged")
+
+func (d *decoder) number() int64 {
+	n, size := binary.Varint(d.bytes)
+	if size <= 0 {
+		d.bytes, d.err = nil, errElement
+		return 0
+	}
+	d.bytes = d.bytes[size:]
+	return n
+}
+
+// listOf returns a list, or nil for an empty one.
+func listOf[T int32 | int64](d *decoder) []T {
+	n, size := binary.Uvarint(d.bytes)
+	if size <= 0 || n > uint64(len(d.bytes)) { // each value takes a byte
+		d.bytes, d.err = nil, errElement
+		return nil
+	}
+	d.bytes = d.bytes[size:]
+	if n == 0 {
+		return nil
+	}
+	values, last := make([]T, n), T(0)
+	for i := range values {
+		last += T(d.number())
+		values[i] = last
+	}
+	return values
+}

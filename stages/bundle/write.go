@@ -1,0 +1,115 @@
+package bundle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/model/graph"
+	"tagnet/model/graph/parts"
+	"tagnet/model/graph/subgraph"
+	"tagnet/stages/worker"
+)
+
+func init() { beam.RegisterDoFn(&writeFn{}) }
+
+// elementBytes counts the bytes of the searches and pieces of files that are written.
+var elementBytes = worker.NewCounter("parts", ElementBytes)
+
+// ElementBytes is the name of the counter of the bytes that the searches and pieces of files take as elements, each once.
+const ElementBytes = "part_element_bytes"
+
+// writeFn puts the parts of a file together and writes it.
+type writeFn struct{ Params Params }
+
+// ProcessElement writes a file and emits its number.
+func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces func(*[]byte) bool, emit func(int)) error {
+	ctx, leave, err := worker.Enter(f.Params.Lock.Guard(ctx), f.Params.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	all, of, size, err := gather(searches, pieces)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("the searches of file %d are missing: %w", file, errElement)
+	}
+	w, err := parts.Create(ctx, storage.Join(f.Params.Folder, parts.File(file, all[0].of)), f.Params.Header)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, s := range all {
+		part, queries, err := f.Params.assemble(s, of[s.key()])
+		if err != nil {
+			return err
+		}
+		if err := w.Write(part, queries); err != nil {
+			return err
+		}
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	elementBytes.Inc(ctx, size)
+	emit(file)
+	return nil
+}
+
+// gather returns the searches of a file in the order of their queries, the pieces of each, encoded, by its key, and the bytes of all.
+func gather(searches, pieces func(*[]byte) bool) (all []*search, of map[int][][]byte, size int64, err error) {
+	var element []byte
+	for searches(&element) {
+		s, err := decodeSearch(element)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		all, size = append(all, s), size+int64(len(element))
+	}
+	of = map[int][][]byte{}
+	for pieces(&element) {
+		key := pieceOf(element)
+		of[key], size = append(of[key], element), size+int64(len(element))
+	}
+	slices.SortFunc(all, func(a, b *search) int { return cmp.Compare(a.key(), b.key()) })
+	return all, of, size, nil
+}
+
+// assemble puts a part together of the pieces of blocks, in any order, and returns it with its queries.
+func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []parts.Numbered, error) {
+	pieces := make([]piece, len(encoded))
+	for i, element := range encoded {
+		var err error
+		if pieces[i], err = decodePiece(element); err != nil {
+			return nil, nil, err
+		}
+	}
+	slices.SortFunc(pieces, func(a, b piece) int { return a.block - b.block })
+	part, queries := &subgraph.Subgraph{Entities: s.entities}, make([]parts.Numbered, len(s.numbers))
+	var known, counts []int32
+	for _, piece := range pieces {
+		part.Join(piece.Subgraph)
+		known, counts = append(known, piece.known...), append(counts, piece.knownCounts...)
+	}
+	if len(part.Degrees) != len(s.entities) {
+		return nil, nil, fmt.Errorf("the part of source %d has %d degrees of %d: %w", s.source, len(part.Degrees), len(s.entities), errElement)
+	}
+	part.Finish(p.query(s), s.known[s.source].Degree)
+	var of []int32
+	for i, relation := range s.asked {
+		if i == 0 || relation != s.asked[i-1] {
+			if len(counts) == 0 || int(counts[0]) > len(known) {
+				return nil, nil, fmt.Errorf("the known answers of source %d are missing: %w", s.source, errElement)
+			}
+			of, known, counts = known[:counts[0]:counts[0]], known[counts[0]:], counts[1:]
+		}
+		queries[i] = parts.Numbered{Number: s.numbers[i], Query: graph.Query{Source: s.source, Relation: relation, Answer: s.answers[i]}, Known: of}
+	}
+	return part, queries, nil
+}

@@ -1,5 +1,0 @@
-// Package learn is the model stage of training: one DoFn call trains all epochs of a model by package model/learn.
-//
-// Rounds trains one model by several workers instead. A client runs several of the tasks of a training.Plan in one Beam
-// pipeline, and the next pipeline continues where they end.
-package learn

@@ -1,0 +1,87 @@
+package preprocess
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/budget"
+	"tagnet/model/graph/kg"
+	"tagnet/stages/worker"
+)
+
+// Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the graph. Of Sources it
+// returns a bound. The split may be kg.All: then Edges is a bound, too, and the loaded graphs are those of the splits and that of all facts.
+// The caller has called kg.Check. The process reads the names once.
+func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
+	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
+	if err != nil {
+		return budget.Sizes{}, err
+	}
+	return readSizes(ctx, folder, m, split, bytes)
+}
+
+// SizesOf is Sizes of a graph that is loaded.
+func SizesOf(ctx context.Context, k *kg.KG, split string) (budget.Sizes, error) {
+	bytes := int64(0)
+	lists := [][]string{k.Train.Entities, k.Relations}
+	if k.Inductive() {
+		lists = append(lists, k.Inference.Entities)
+	}
+	for _, list := range lists {
+		for _, name := range list {
+			bytes += int64(len(name))
+		}
+	}
+	s, err := readSizes(ctx, k.Folder(), k.Manifest, split, bytes)
+	s.Outlined = k.Train.Graph.IsOutline()
+	return s, err
+}
+
+// readSizes returns the sizes from the manifest and the summary of a graph/ folder, whose names have so many bytes.
+func readSizes(ctx context.Context, folder string, m manifest.Manifest, split string, nameBytes int64) (budget.Sizes, error) {
+	summary, err := counts.ReadDataset(ctx, folder)
+	if err != nil {
+		return budget.Sizes{}, err
+	}
+	if entities := m.Rows["entities"]; summary.Entities != entities {
+		err := fmt.Errorf("%s says %d entities, the manifest %d: %w", storage.Join(folder, counts.SummaryFile), summary.Entities, entities, manifest.ErrDamaged)
+		return budget.Sizes{}, manifest.Confirm(ctx, folder, m.Checksum, err)
+	}
+	about := split
+	if split == kg.All {
+		about = "test"
+	}
+	s := budget.Sizes{
+		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
+		LoadedEntities: summary.Entities, LoadedEdges: m.Rows["edges"],
+		Queries: summary.Queries[split], Distinct: summary.Distinct[split],
+		EdgeFiles: int64(len(kg.EdgeFiles(m, about))),
+	}
+	if inference := summary.InferenceGraph; inference != nil {
+		s.LoadedEntities += inference.Entities
+		s.LoadedEdges += m.Rows["inference_edges"]
+		if kg.OnInference(m, about) {
+			s.Entities, s.Edges = inference.Entities, m.Rows["inference_edges"]
+			s.Answers, s.AnswerLists = s.Edges, s.Edges
+		}
+	}
+	for _, split := range kg.Splits {
+		s.Answers += summary.Queries[split]
+		s.AnswerLists += summary.Distinct[split]
+	}
+	s.Answers += 2 * summary.Background
+	s.AnswerLists += 2 * summary.Background
+	if split == kg.All {
+		s.Edges += summary.Queries["test"] + 2*summary.Background
+		if kg.OnInference(m, "valid") == kg.OnInference(m, about) {
+			s.Edges += summary.Queries["valid"]
+		}
+		s.LoadedEntities, s.LoadedEdges = s.LoadedEntities+s.Entities, s.LoadedEdges+s.Edges
+	}
+	s.Sources = min(s.Entities, s.Distinct)
+	s.NameBytes = nameBytes
+	return s, nil
+}

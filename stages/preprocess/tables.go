@@ -1,0 +1,221 @@
+package preprocess
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/input/triples"
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/budget"
+	"tagnet/model/graph/kg"
+	"tagnet/stages/vocabulary"
+	"tagnet/stages/worker"
+)
+
+// rowsRepeated counts rows left out because they repeat another. A repeated fact is two rows in each
+// table that it belongs to.
+var rowsRepeated = beam.NewCounter("graph", "rows_repeated")
+
+// writeFn merges the spill files of a table and writes it. The table does not depend on the order in
+// which they arrive. A thread holds a batch of the table and a buffer for each spill file.
+type writeFn struct{ Params WriteParams }
+
+// ProcessElement writes one table.
+func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, emit func(TableCounts)) error {
+	ctx = f.Params.Lock.Guard(ctx)
+	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	ctx, leave, err := worker.Enter(ctx, plan.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	t := tableWriter{url: storage.Join(f.Params.Folder, file), spillPrefix: storage.Join(f.Params.Spill, file)}
+	for input := (TableInput{}); inputs(&input); {
+		if input.Spill.Records > 0 {
+			t.spills = append(t.spills, input.Spill)
+			t.baseRelations = input.BaseRelations
+		}
+		if input.Rejects.Lines > 0 {
+			t.rejects = append(t.rejects, input.Rejects)
+		}
+	}
+	t.counts.File = file
+	split, isQueries := kg.SplitOf(file)
+	switch {
+	case file == kg.RejectsFile:
+		t.counts.RejectedLines, err = triples.MergeRejects(ctx, t.url, t.rejects)
+	case kg.IsEdges(file):
+		err = t.edges(ctx)
+	case isQueries:
+		err = t.queries(ctx, split)
+	default:
+		err = t.answers(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	rowsRepeated.Inc(ctx, t.counts.Repeated)
+	emit(t.counts)
+	return nil
+}
+
+// tableWriter writes one table.
+type tableWriter struct {
+	url, spillPrefix string
+	spills           []externalsort.Spill
+	rejects          []triples.Rejects
+	baseRelations    int32
+	counts           TableCounts
+}
+
+// merge calls each with the rows in order, and the index of their split.
+func (t *tableWriter) merge(ctx context.Context, each func(r externalsort.Row, split int) error) error {
+	counted := 0
+	err := externalsort.MergeRows(ctx, t.spills, t.spillPrefix, func(r externalsort.Row, split int) error {
+		if counted++; counted%vocabulary.CountEvery == 0 {
+			rowsDone.Inc(ctx, vocabulary.CountEvery)
+		}
+		return each(r, split)
+	})
+	rowsDone.Inc(ctx, int64(counted%vocabulary.CountEvery))
+	return err
+}
+
+// mergeDistinct is merge without repeated rows. It counts rows and repetitions. previous is the row of
+// the previous call of each.
+func (t *tableWriter) mergeDistinct(ctx context.Context, each func(r, previous externalsort.Row) error) error {
+	last := externalsort.Row{-1}
+	return t.merge(ctx, func(r externalsort.Row, _ int) error {
+		if r == last {
+			t.counts.Repeated++
+			return nil
+		}
+		previous := last
+		last = r
+		t.counts.Rows++
+		return each(r, previous)
+	})
+}
+
+// edges writes rows of (tail, head, relation), each once.
+func (t *tableWriter) edges(ctx context.Context) error {
+	w, err := tables.CreateEdges(ctx, t.url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	in, out := int64(0), int64(0) // of the entity whose edges are written
+	err = t.mergeDistinct(ctx, func(r, previous externalsort.Row) error {
+		if r[0] != previous[0] {
+			t.counts.Degrees.add(in, out)
+			in, out = 0, 0
+		}
+		if r[2] < t.baseRelations {
+			in++
+		} else {
+			out++
+		}
+		return w.Write(r[0], r[2], r[1])
+	})
+	if err != nil {
+		return err
+	}
+	t.counts.Degrees.add(in, out)
+	return w.Commit()
+}
+
+// samePair reports whether two rows of (source, relation, answer) have the same source and relation.
+func samePair(a, b externalsort.Row) bool { return a[0] == b[0] && a[1] == b[1] }
+
+// queries writes rows of (source, relation, answer), each once, and counts them all. Of training facts it leaves the inverse queries out.
+func (t *tableWriter) queries(ctx context.Context, split string) error {
+	w, err := tables.CreateQueries(ctx, t.url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	err = t.mergeDistinct(ctx, func(r, previous externalsort.Row) error {
+		if !samePair(r, previous) {
+			t.counts.Distinct++
+		}
+		if split == "train" && r[1] >= t.baseRelations {
+			return nil
+		}
+		return w.Write(r[0], r[1], r[2])
+	})
+	if err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// answers writes the known answers of each (source, relation), from rows of (source, relation,
+// answer). It holds the answers of one pair at a time.
+func (t *tableWriter) answers(ctx context.Context) error {
+	w, err := tables.CreateAnswers(ctx, t.url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	var list []int32
+	last, firstSplit, lastSplit := externalsort.Row{-1}, 0, 0 // the previous row and the splits that have it
+	writePair := func() error {
+		if len(list) == 0 {
+			return nil
+		}
+		t.counts.Distinct++
+		defer func() { list = list[:0] }()
+		return w.Write(last[0], last[1], list)
+	}
+	err = t.merge(ctx, func(r externalsort.Row, split int) error {
+		if r == last {
+			t.counts.count(firstSplit, lastSplit, split)
+			lastSplit = split
+			return nil
+		}
+		if !samePair(r, last) {
+			if err := writePair(); err != nil {
+				return err
+			}
+		}
+		if len(list) > tables.MostAnswers {
+			return w.Write(r[0], r[1], list) // returns the error
+		}
+		last, firstSplit, lastSplit = r, split, split
+		list = append(list, r[2])
+		t.counts.Rows++
+		return nil
+	})
+	if err == nil {
+		err = writePair()
+	}
+	if err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// count counts a repetition of a fact whose first and last split so far are given: in the same split,
+// or in a later one.
+func (c *TableCounts) count(first, last, split int) {
+	if split == last {
+		c.Repeated++
+		return
+	}
+	if kg.Splits[first] != "train" {
+		return
+	}
+	switch kg.Splits[split] {
+	case "valid":
+		c.KnownValid++
+	case "test":
+		c.KnownTest++
+	}
+}

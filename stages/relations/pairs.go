@@ -1,0 +1,137 @@
+package relations
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/model/budget"
+	"tagnet/model/engine/relations"
+	"tagnet/stages/worker"
+)
+
+// SpillFolder is the folder of spill files below Params.Folder.
+const SpillFolder = "spill"
+
+// ByPairs collects the relation graph as pairs of relations in spill files. Input: Shard, at least one. Output: the URL of the same
+// table that ByMeetings writes.
+func ByPairs(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
+	s = s.Scope("relations.ByPairs")
+	spills := beam.ParDo(s, &pairsFn{Params: p}, beam.Reshuffle(s, shards))
+	return beam.ParDo(s, &mergePairsFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, spills)))
+}
+
+func init() {
+	beam.RegisterDoFn(&pairsFn{})
+	beam.RegisterDoFn(&mergePairsFn{})
+	beam.RegisterType(reflect.TypeFor[externalsort.Spill]())
+}
+
+// spill returns the URL of a spill file.
+func (p Params) spill(name string) string { return storage.Join(p.Folder, SpillFolder, name) }
+
+// pairsFn writes the pairs of the relations that leave the entities of a shard.
+type pairsFn struct{ Params Params }
+
+// Setup limits the memory of the worker.
+func (f *pairsFn) Setup() { budget.Limit(f.Params.Memory) }
+
+// ProcessElement emits the spill files of a shard, and an empty Spill.
+func (f *pairsFn) ProcessElement(ctx context.Context, shard Shard, emit func(externalsort.Spill)) error {
+	ctx, leave, err := worker.Enter(f.Params.Lock.Guard(ctx), worker.Threads(f.Params.Threads, 0))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	sorter := externalsort.NewSorter(max(minBufferBytes, min(f.Params.BufferBytes, maxBufferBytes)), func(file int) string {
+		return f.Params.spill(fmt.Sprintf("pairs-%05d-%05d", shard.Number, file))
+	})
+	defer sorter.Close()
+	filter := newPairFilter()
+	err = shard.eachEntity(ctx, f.Params.BaseRelations, func(leaving []int32) error {
+		for i, a := range leaving {
+			for _, b := range leaving[i:] {
+				if filter.recent(a, b) {
+					continue
+				}
+				if err := sorter.Add(ctx, externalsort.Row{a, b}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = sorter.Flush(ctx)
+	}
+	emit(externalsort.Spill{}) // the table is written even if there are no pairs
+	for _, spill := range sorter.Spills {
+		emit(spill)
+	}
+	return err
+}
+
+// pairFilter has a pair that was added lately at each hash, or 0: the entities of a knowledge graph are of few kinds, so most
+// pairs come again and again.
+type pairFilter []uint64
+
+const (
+	minBufferBytes = 24 << 10
+	maxBufferBytes = 64 << 20 // more makes fewer spill files, but nothing faster
+	recentBits     = 19       // 4 MiB
+)
+
+func newPairFilter() pairFilter { return make(pairFilter, 1<<recentBits) }
+
+// recent reports whether a pair came lately.
+func (f pairFilter) recent(a, b int32) bool {
+	pair := uint64(a)<<32 | uint64(b) + 1
+	hash := pair * 0x9e3779b97f4a7c15 >> (64 - recentBits)
+	if f[hash] == pair {
+		return true
+	}
+	f[hash] = pair
+	return false
+}
+
+// mergePairsFn merges the spill files of all shards.
+type mergePairsFn struct{ Params Params }
+
+// ProcessElement writes the table, removes the spill files and emits the table's URL.
+func (f *mergePairsFn) ProcessElement(ctx context.Context, _ int, spills func(*externalsort.Spill) bool, emit func(string)) error {
+	ctx, leave, err := worker.Enter(f.Params.Lock.Guard(ctx), worker.Threads(f.Params.Threads, 0))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	externalsort.Forget() // all pairs are sorted
+	var all []externalsort.Spill
+	for s := (externalsort.Spill{}); spills(&s); {
+		if s.Records > 0 {
+			all = append(all, s)
+		}
+	}
+	pairs, last := relations.NewPairs(f.Params.BaseRelations), externalsort.Row{-1}
+	err = externalsort.MergeRows(ctx, all, f.Params.spill("pairs"), func(r externalsort.Row, _ int) error {
+		if r == last {
+			return nil
+		}
+		last = r
+		return pairs.Add(r[0], r[1])
+	})
+	if err != nil {
+		return err
+	}
+	g, err := pairs.Graph()
+	if err != nil {
+		return err
+	}
+	if err := f.Params.write(ctx, g, emit); err != nil {
+		return err
+	}
+	return storage.RemoveAll(ctx, f.Params.spill(""))
+}

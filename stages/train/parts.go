@@ -1,0 +1,77 @@
+package train
+
+import (
+	"context"
+
+	"tagnet/formats/storage"
+	"tagnet/model/answer/workload"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/parts"
+	"tagnet/model/learn"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/stages/preprocess"
+)
+
+// Place returns where the parts for the queries of a split are, of a graph whose manifest has a checksum.
+func (p Params) Place(split, checksum string) parts.Place {
+	c := p.Run.Configuration
+	want := parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum}
+	if split == parts.Train {
+		want.Drawn = parts.Drawn{Batching: c.Batching, BatchSize: c.BatchSize, QueriesPerEpoch: c.QueriesPerEpoch, Epochs: c.Epochs, Seed: p.Run.Seed}
+	} else {
+		want.Limit = p.Run.Validation.Limit
+	}
+	return parts.Place{URL: storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)), Want: want}
+}
+
+// readParts is readTraining from parts of the graph. Of the facts it reads what batches are made by.
+func (p Params) readParts(ctx context.Context) (learn.Data, error) {
+	loaded, err := preprocess.Open(ctx, p.Graph, true)
+	if err != nil {
+		return learn.Data{}, err
+	}
+	folder, err := p.Place(parts.Train, loaded.Manifest.Checksum).Open(context.WithoutCancel(ctx)) // a worker keeps it for later rounds
+	if err != nil {
+		return learn.Data{}, err
+	}
+	h := folder.Header
+	keys, err := readKeys(ctx, p, h)
+	if err == nil {
+		err = h.Draws(p.Run.Configuration, p.Run.Seed)
+	}
+	if err != nil {
+		folder.Close()
+		return learn.Data{}, err
+	}
+	d := learn.Data{
+		Material:   learn.Material{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: optimizer.NewPartsSet(folder, keys)},
+		Vocabulary: checkpoint.VocabularyOf(loaded),
+	}
+	d.Vocabulary.Entities = h.Entities // whose names an outline has not read
+	return d, nil
+}
+
+// readKeys returns what batches are made by.
+func readKeys(ctx context.Context, p Params, h parts.Header) (optimizer.Keys, error) {
+	return optimizer.ReadKeys(ctx, storage.Join(p.Graph, kg.QueriesFile(parts.Train)), int(h.Queries/2), p.Run.Configuration)
+}
+
+// readValidParts sets the validation queries, if there are any, to those of parts of the graph that they are about.
+func (p Params) readValidParts(ctx context.Context, d *learn.Data) error {
+	loaded, err := preprocess.Open(ctx, p.Graph, true)
+	if err != nil {
+		return err
+	}
+	sizes, err := preprocess.SizesOf(ctx, loaded, "valid")
+	if err != nil || sizes.Queries == 0 {
+		return err
+	}
+	folder, err := p.Place("valid", loaded.Manifest.Checksum).Open(ctx)
+	if err != nil {
+		return err
+	}
+	d.ValidOn, d.ValidAll = &kg.View{Graph: folder.Header.Outline()}, folder.Header.Queries
+	d.ValidParts, err = workload.ReadParts(ctx, p.Graph, folder, p.Run.Validation.Limit)
+	return err
+}
