@@ -19,7 +19,7 @@ var endings = map[string]bool{
 
 func TestOnlyMainsEndTheProcess(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.Name == "main" || p.below() == "pipelines/internal/command" {
+		if p.Name == "main" || p.below() == "pipelines/internal/cli/command" {
 			continue
 		}
 		for _, s := range p.sources(t) {

@@ -3,7 +3,7 @@ package main
 
 import (
 	"tagnet/pipelines/internal/bundle"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 func main() { command.Main(bundle.Pipeline()) }

@@ -7,7 +7,8 @@ import (
 	"os"
 
 	"tagnet/pipelines/internal/bundle"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/version"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/playground"
@@ -17,7 +18,6 @@ import (
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/serve"
 	"tagnet/pipelines/internal/train"
-	"tagnet/pipelines/internal/version"
 )
 
 // tagnet has every folder of pipelines/ with a main package but this one.

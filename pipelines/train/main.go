@@ -2,7 +2,7 @@
 package main
 
 import (
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/train"
 )
 

@@ -16,7 +16,7 @@ import (
 	modelparts "tagnet/model/graph/parts"
 	"tagnet/model/graph/parts/partstest"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	encode "tagnet/stages/preprocess"

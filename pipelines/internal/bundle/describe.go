@@ -10,9 +10,9 @@ import (
 	modelparts "tagnet/model/graph/parts"
 	"tagnet/model/graph/subgraph"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/bundle"
 )
 

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 type flags struct {

@@ -7,8 +7,8 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
 	modelparts "tagnet/model/graph/parts"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/bundle"
 )
 

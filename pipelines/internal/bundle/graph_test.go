@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tagnet/model/graph/parts"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	stage "tagnet/stages/bundle"
 )

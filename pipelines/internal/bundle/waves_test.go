@@ -18,10 +18,10 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/graph/kg"
 	modelparts "tagnet/model/graph/parts"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/workspace"
 	encode "tagnet/stages/preprocess"
 )
 

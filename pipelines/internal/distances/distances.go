@@ -12,9 +12,9 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/distances"
 )
 

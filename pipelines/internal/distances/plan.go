@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/stages/distances"
 	"tagnet/stages/preprocess"
 )

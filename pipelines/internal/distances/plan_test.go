@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/workspace"
 )
 
 // leastSaid returns the fewest MiB that a refusal names.

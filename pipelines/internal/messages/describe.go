@@ -7,8 +7,8 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // finish prints the counts, the output files and the next command. made reports whether this run wrote

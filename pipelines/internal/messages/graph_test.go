@@ -3,7 +3,7 @@ package messages
 import (
 	"testing"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/messages"
 )

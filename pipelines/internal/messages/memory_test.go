@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

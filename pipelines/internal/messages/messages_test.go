@@ -19,7 +19,7 @@ import (
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/stages/messages"

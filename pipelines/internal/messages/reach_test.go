@@ -14,7 +14,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/subgraph"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/score"
 	"tagnet/stages/preprocess"

@@ -12,7 +12,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )

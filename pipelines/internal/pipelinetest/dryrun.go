@@ -8,7 +8,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // ResetFlags sets flags of Beam, which belong to the process, to their defaults until the test ends.

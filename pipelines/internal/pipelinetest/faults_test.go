@@ -17,7 +17,7 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/pipelines/internal/bundle"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/pipelinetest"

@@ -9,7 +9,7 @@ import (
 
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )

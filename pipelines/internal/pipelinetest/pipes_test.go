@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // Plan checks that a pipeline with --plan and --force prints its step of that name, and changes no file of

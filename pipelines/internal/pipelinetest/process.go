@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // asPipeline in the environment makes a test binary run its pipeline instead of its tests.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // Pipelines on small data allocate buffers that they hardly fill: with Go's default of 100 the garbage

@@ -13,7 +13,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // contested is memory as storage of the scheme contested://, in which another run takes a folder

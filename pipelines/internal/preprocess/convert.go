@@ -16,8 +16,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/split"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // inputFolder is the folder of converted texts, below that of spill files, which goes when the tables are written.

@@ -14,7 +14,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // dataset is the files of a run.

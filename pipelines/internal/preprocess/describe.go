@@ -8,8 +8,8 @@ import (
 
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // describe prints the sizes of the graph, which lines were left out, and warnings.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/input/facts"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // check reads the flags that say how facts are written.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tagnet/formats/input/triples"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/preprocess"
 )

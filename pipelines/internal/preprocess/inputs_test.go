@@ -17,7 +17,7 @@ import (
 	"tagnet/formats/input/rdf"
 	"tagnet/formats/input/triples"
 	"tagnet/formats/workspace/counts"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/preprocess"
 )

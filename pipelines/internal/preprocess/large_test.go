@@ -12,7 +12,7 @@ import (
 
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/preprocess"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/counts"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

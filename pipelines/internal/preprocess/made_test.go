@@ -7,9 +7,9 @@ import (
 
 	"tagnet/formats/input/datasets"
 	"tagnet/formats/workspace/counts"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/workspace"
 )
 
 // TestMadeUpGraphs names each made-up graph, in a workspace of that name, twice. No fact that a graph lacks is in any table.

@@ -13,7 +13,7 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/preprocess"
 )

@@ -8,8 +8,8 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // explain lets the error of a graph that was made from other texts name the flags that differ, such as

@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 	"tagnet/formats/workspace/tables"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/preprocess"
 )

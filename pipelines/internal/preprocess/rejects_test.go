@@ -12,7 +12,7 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/preprocess"
 )

@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/workspace"
 )
 
 // contents returns what a reader finds in the graph of a workspace: names, edges, queries and known answers.

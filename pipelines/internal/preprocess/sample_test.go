@@ -10,7 +10,7 @@ import (
 
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/manifest"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

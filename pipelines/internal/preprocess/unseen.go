@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // unseen warns of the validation and test facts about entities without a fact in the graph that the split is about: no path

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/stages/preprocess"
 	stage "tagnet/stages/probability"
 	"tagnet/stages/score"

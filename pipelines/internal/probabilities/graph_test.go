@@ -3,7 +3,7 @@ package probabilities_test
 import (
 	"testing"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/probabilities"
 	stage "tagnet/stages/probability"

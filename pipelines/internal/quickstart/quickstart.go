@@ -13,15 +13,15 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/train"
-	"tagnet/pipelines/internal/workspace"
 )
 
 // Step is one of the commands.

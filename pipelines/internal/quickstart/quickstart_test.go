@@ -15,7 +15,7 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )

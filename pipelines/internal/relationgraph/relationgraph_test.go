@@ -16,7 +16,7 @@ import (
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/ultra"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	encode "tagnet/stages/preprocess"

@@ -21,7 +21,7 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	stage "tagnet/stages/relations"
 	"tagnet/stages/worker"

@@ -19,7 +19,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // evidence is the content of a workspace that the page shows. What could not be read is nil or

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/answer/ranking"
 	"tagnet/model/study/chart"
 	"tagnet/model/weights/pretrained"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // evaluation is the output of score for a split. ranks is nil where the tables could not be read.

@@ -16,7 +16,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // evaluationOf returns the evaluation whose metrics are those of the given ranks.

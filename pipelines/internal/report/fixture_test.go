@@ -17,7 +17,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // hostile is a name that would become part of the page if it were not escaped.

@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // summaries are the JSON files of a workspace that a page shows, each with what reads it into the evidence.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // count writes a number with separators: 1,234,567.

@@ -9,9 +9,9 @@ import (
 
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/workspace"
 )
 
 // TestOrigin checks what is said of weights that were published, and of an approximation.

@@ -9,7 +9,7 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/browsertest"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // TestInBrowser checks that all figures of a page are drawn, that its links lead somewhere, and that nothing is wider than a telephone.

@@ -9,7 +9,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/study/chart"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // Pipeline is `go run ./pipelines/report`.

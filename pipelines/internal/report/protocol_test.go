@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // TestOtherProtocols shows an evaluation by another protocol as such.

@@ -17,8 +17,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // run makes the page of a workspace and returns it with the output.

@@ -10,7 +10,7 @@ import (
 
 	"tagnet/model/answer/ranking"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // readRuns reads what the page compares of all runs, if there are several.

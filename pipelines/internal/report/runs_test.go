@@ -13,8 +13,8 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // addRun writes a run with a configuration of its own and the given ranks of the test split.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/pipelinetest"

@@ -22,9 +22,9 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 )

@@ -7,7 +7,7 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // askFlags are the flags of a user's own queries and of lists of new facts.

@@ -7,8 +7,8 @@ import (
 	"tagnet/model/engine/device"
 	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // bundlesFlag reads the queries of a split with the parts of the graph that they propagate through.

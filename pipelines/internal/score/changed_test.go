@@ -16,7 +16,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tagnet/model/answer/workload"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"

@@ -7,8 +7,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/probabilities"
-	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/score"
 )
 

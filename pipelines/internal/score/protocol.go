@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer/workload"
 	"tagnet/model/graph"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	stagegraph "tagnet/stages/preprocess"
 )
 

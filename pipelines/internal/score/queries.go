@@ -16,7 +16,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // ownQueries are the queries of a user's file.

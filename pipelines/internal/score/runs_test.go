@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tagnet/model"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/train"
 )

@@ -22,10 +22,10 @@ import (
 	"tagnet/model/answer/workload"
 	edges "tagnet/model/graph"
 	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
-	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
 )

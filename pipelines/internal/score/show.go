@@ -14,7 +14,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/probability"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/stages/evaluate"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // TestPrintsEveryMetric prints metrics and intervals of which each has a value of its own.

@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/stages/discover"
 )
 

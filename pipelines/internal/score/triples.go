@@ -12,8 +12,8 @@ import (
 	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/stages/evaluate"
 )
 

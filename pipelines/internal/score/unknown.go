@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"tagnet/model/graph/kg"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // unknownShown is how many of a file's unknown names are printed, with the closest ones, which take a search of the graph's names.

@@ -15,8 +15,8 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/pretrained"
 	"tagnet/model/zoo"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // weightsFolder is the folder, in that of what is scored, of the checkpoint that --model becomes: the workers read it there, and it is

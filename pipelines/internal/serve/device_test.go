@@ -13,7 +13,7 @@ import (
 
 	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // Odds returns a probability as people read it: "about 9 in 10", "about 1 in 50", "under 1 in 1,000"; "" without one.

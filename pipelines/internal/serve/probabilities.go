@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"tagnet/model"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // fitting makes the probabilities of a server's model beside its answers. Its zero value is that of a server for which nothing was begun.

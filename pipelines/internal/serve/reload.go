@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"tagnet/formats/workspace/manifest"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // reloader hands each request to the server of the newest graph. A request stays with the one that it came to.

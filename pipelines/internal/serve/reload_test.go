@@ -19,10 +19,10 @@ import (
 
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/progress"
 )
 
 // grown returns a model of the ring over a graph with one more person.

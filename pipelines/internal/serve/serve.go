@@ -26,7 +26,7 @@ import (
 	"tagnet/model/gpu/cuda"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/stages/preprocess"
 )
 

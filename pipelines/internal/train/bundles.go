@@ -5,8 +5,8 @@ import (
 
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // checkBundles returns an error if --bundles is given for a training that needs the graph. The configuration is known.

@@ -10,8 +10,8 @@ import (
 
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/job/jobtest"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/job/jobtest"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

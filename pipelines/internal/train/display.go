@@ -8,8 +8,8 @@ import (
 	"tagnet/model/engine/device"
 	"tagnet/model/learn"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // display shows a training: one bar over the queries of all epochs, and a line per epoch.

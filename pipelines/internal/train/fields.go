@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // field is a flag for one field of a configuration. It keeps what was given until the preset,

@@ -10,7 +10,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/probabilities"
 	"tagnet/stages/worker"
 )

@@ -9,10 +9,10 @@ import (
 
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/progress"
-	"tagnet/pipelines/internal/workspace"
 )
 
 // A training on other machines is shown by its files: each epoch once, and the newest checkpoint.

@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/score"

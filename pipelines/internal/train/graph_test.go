@@ -6,7 +6,7 @@ import (
 	"tagnet/model/learn"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/train"
 )

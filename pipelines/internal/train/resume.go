@@ -11,7 +11,7 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // configure decides the hyperparameters: those of the preset with the flags that were given. The weights of

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/learn"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/stages/train"
 	"tagnet/stages/worker"
 )

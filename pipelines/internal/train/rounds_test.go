@@ -11,7 +11,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 

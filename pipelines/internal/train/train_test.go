@@ -13,7 +13,7 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )

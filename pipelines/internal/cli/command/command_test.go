@@ -12,7 +12,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 func init() {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // Step is a command that can follow a run, and the folder below the workspace that it makes.

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // Load is what a step of a job works on, as --plan shows it.

@@ -18,7 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
-	"tagnet/pipelines/internal/job"
+	"tagnet/pipelines/internal/cli/job"
 )
 
 // RunBeam runs a Beam pipeline on the runner of the flags and returns nil only if it saw the job end

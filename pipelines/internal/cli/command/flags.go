@@ -11,7 +11,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // UsageError is a mistake in the flags. It ends the process with ExitUsage.

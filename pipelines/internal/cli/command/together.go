@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tagnet/formats/names"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // Together is a program of several pipelines, whose first argument names one.

@@ -15,7 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"tagnet/pipelines/internal/job/jobtest"
+	"tagnet/pipelines/internal/cli/job/jobtest"
 )
 
 // deadEndpoint returns an endpoint without a job server and restores the runner's flags after the test.

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"tagnet/pipelines/internal/job/jobtest"
+	"tagnet/pipelines/internal/cli/job/jobtest"
 )
 
 func init() { beam.Init() }

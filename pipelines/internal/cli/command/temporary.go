@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // Temporary reports whether the workspace is a temporary folder.

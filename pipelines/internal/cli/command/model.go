@@ -23,7 +23,7 @@ import (
 	"tagnet/model/weights/parameters"
 	"tagnet/model/weights/pretrained"
 	"tagnet/model/zoo"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/stages/preprocess"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/pipelines/internal/job"
+	"tagnet/pipelines/internal/cli/job"
 )
 
 // Kernel registers --kernel, the variant of the compute kernels. what describes its effect.

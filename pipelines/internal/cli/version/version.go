@@ -17,7 +17,7 @@ import (
 	"tagnet/model/engine/kernel"
 )
 
-// release is the version of a release, which the linker sets: go build -ldflags='-X tagnet/pipelines/internal/version.release=v1.2.3'.
+// release is the version of a release, which the linker sets: go build -ldflags='-X tagnet/pipelines/internal/cli/version.release=v1.2.3'.
 var release string
 
 // Info is what the command prints.

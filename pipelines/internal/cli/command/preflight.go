@@ -10,8 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core"
 
 	"tagnet/formats/storage"
-	"tagnet/pipelines/internal/job"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/cli/job"
+	"tagnet/pipelines/internal/cli/progress"
 )
 
 // check is one line of a plan: what was looked at, and what it is. A warning is shown before each job, too.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // groups are the headings of -h with the flags below them, of all commands. A flag that is not among them comes last.

@@ -17,8 +17,8 @@ import (
 	"tagnet/formats/names"
 	"tagnet/formats/remedy"
 	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
-	"tagnet/pipelines/internal/progress"
-	"tagnet/pipelines/internal/workspace"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // Exit codes of every pipeline.

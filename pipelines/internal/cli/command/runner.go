@@ -13,7 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"google.golang.org/grpc/resolver"
 
-	"tagnet/pipelines/internal/job"
+	"tagnet/pipelines/internal/cli/job"
 )
 
 // otherRunners are the names of Beam's runners that receive no jobs at an endpoint. Beam ends the process

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
-	"tagnet/pipelines/internal/job"
+	"tagnet/pipelines/internal/cli/job"
 )
 
 // errShown ends a run that has printed what --plan or --dry_run asks for. Its exit code is ExitOK.
