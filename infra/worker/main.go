@@ -18,11 +18,11 @@ import (
 	_ "tagnet/stages/evaluate"
 	_ "tagnet/stages/messages"
 	_ "tagnet/stages/preprocess"
+	_ "tagnet/stages/preprocess/vocabulary"
 	_ "tagnet/stages/probability"
 	_ "tagnet/stages/relations"
 	_ "tagnet/stages/score"
 	_ "tagnet/stages/train"
-	_ "tagnet/stages/vocabulary"
 )
 
 func main() {

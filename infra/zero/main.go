@@ -15,7 +15,6 @@ import (
 	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // workspaces may be gs:// URLs
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/program"
@@ -108,7 +107,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	}
 	defer func() { _ = held.Release(context.WithoutCancel(ctx)) }() // one that stays is of a process that has ended
 	_, err = learn.Train(ctx, learn.Run{
-		Checkpoints: string(folder), Lock: held, History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), history.File),
+		Checkpoints: string(folder), Lock: held, History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), metrics.HistoryFile),
 		Configuration: c, Seed: o.seed, Validation: metrics.Validation{Every: 1, Limit: o.limit},
 		Every: time.Duration(o.minutes * float64(time.Minute)), Threads: o.threads, Kernel: o.kernel,
 	}, learn.Data{Mixture: mixture}, func(p learn.Progress) { show(out, p) })

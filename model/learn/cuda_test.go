@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/gpu"
@@ -26,14 +26,14 @@ func TestTrainingOnTheInterpreter(t *testing.T) {
 	}
 	onCPU := small("cpu")
 	train(t, onCPU, toy(t))
-	want, err := history.Read(t.Context(), onCPU.History)
+	want, err := metrics.ReadHistory(t.Context(), onCPU.History)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole, data := small("device"), toy(t)
 	whole.Device, data.Devices = device.Choice{Mode: device.CUDA}, devices
 	train(t, whole, data)
-	got, err := history.Read(t.Context(), whole.History)
+	got, err := metrics.ReadHistory(t.Context(), whole.History)
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d epochs, %v, want %d", len(got), err, len(want))
 	}

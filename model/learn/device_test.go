@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/engine/accelerator/acceleratortest"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
@@ -67,7 +67,7 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 				if got := devices.Operations; got[0] != "open" || got[len(got)-1] != "close trainer" && got[len(got)-1] != "close scorer" {
 					t.Errorf("operations %q", got)
 				}
-				history, err := history.Read(t.Context(), run.History)
+				history, err := metrics.ReadHistory(t.Context(), run.History)
 				if err != nil || len(history) != 4 || history[3].Kernel != "imaginary" {
 					t.Errorf("history %+v, %v, want 4 epochs of the device", history, err)
 				}

@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/answer"
@@ -110,7 +109,7 @@ type learner struct {
 	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
 	examples   []optimizer.Example // of the current step
 	upcoming   upcoming
-	history    []history.Epoch
+	history    []metrics.Epoch
 	finished   []checkpoint.Record // of the epochs
 	report     func(Progress)
 
@@ -305,7 +304,7 @@ func (l *learner) resume(ctx context.Context) error {
 	if l.finished, _, err = l.folder.Records(ctx); err != nil {
 		return err
 	}
-	epochs, err := history.Read(ctx, l.History)
+	epochs, err := metrics.ReadHistory(ctx, l.History)
 	if err != nil {
 		return err
 	}
@@ -496,14 +495,14 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	r.Messages = l.partial.Messages
 	r.LearningRate = l.learningRate()
 	r.Valid = valid
-	line := history.Epoch{
+	line := metrics.Epoch{
 		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
 		Seconds: time.Since(l.started).Seconds(),
 		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(), Graphs: l.parts(), Trials: trials,
 	}
 	l.history = append(l.history, line)
 	if l.folder != "" {
-		if err := history.Write(ctx, l.History, l.history); err != nil {
+		if err := metrics.WriteHistory(ctx, l.History, l.history); err != nil {
 			return err
 		}
 	}

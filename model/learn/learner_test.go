@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/storage/storagetest"
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
 	"tagnet/model/graph"
@@ -156,7 +155,7 @@ func TestTrainingLearns(t *testing.T) {
 		if r.Valid == nil || r.Valid.Queries != 12 || !(r.Valid.Pessimistic.MRR > 0.8) {
 			t.Errorf("%s: valid %+v, want 12 queries of MRR above 0.8", batching, r.Valid)
 		}
-		history, err := history.Read(t.Context(), run.History)
+		history, err := metrics.ReadHistory(t.Context(), run.History)
 		if err != nil || len(history) != 12 {
 			t.Fatalf("%d lines of history, %v", len(history), err)
 		}
@@ -236,7 +235,7 @@ func testInterruptedTraining(t *testing.T, weightAverage float64) {
 		t.Errorf("stopped only %d times", stops)
 	}
 	sameFiles(t, want, contents(t, broken.Checkpoints))
-	history, err := history.Read(t.Context(), broken.History)
+	history, err := metrics.ReadHistory(t.Context(), broken.History)
 	if err != nil || len(history) != 4 {
 		t.Errorf("%d lines of history, want 4: %v", len(history), err)
 	}
@@ -308,7 +307,7 @@ func TestLostLockEndsTraining(t *testing.T) {
 			t.Fatalf("error %v, want that the lock is lost", err)
 		}
 		sameFiles(t, left, contents(t, run.Checkpoints))
-		if history, err := history.Read(t.Context(), run.History); err != nil || len(history) != 1 {
+		if history, err := metrics.ReadHistory(t.Context(), run.History); err != nil || len(history) != 1 {
 			t.Errorf("%d lines of history, want that of epoch 1: %v", len(history), err)
 		}
 	}

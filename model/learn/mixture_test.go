@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph"
 	"tagnet/model/graph/synthetic"
 	"tagnet/model/weights/checkpoint"
@@ -54,7 +54,7 @@ func TestMixtureTrainsOnAllGraphs(t *testing.T) {
 	run := mixedRun(inMemory(t, "run"))
 	run.Configuration.Epochs, run.Configuration.LearningRate = 10, 1e-2
 	r := train(t, run, toyMixture(t))
-	lines, err := history.Read(t.Context(), run.History)
+	lines, err := metrics.ReadHistory(t.Context(), run.History)
 	if err != nil || len(lines) != 10 {
 		t.Fatalf("%d lines of history, %v", len(lines), err)
 	}

@@ -3,7 +3,6 @@ package learn
 import (
 	"sync"
 
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/metrics"
 )
 
@@ -21,7 +20,7 @@ type Progress struct {
 	// Checkpoint names the newest complete checkpoint; empty before the first.
 	Checkpoint string
 	// Finished is set once, at the end of an epoch.
-	Finished *history.Epoch
+	Finished *metrics.Epoch
 	// Start is set once, after the validation of weights that were trained elsewhere, before the first step.
 	Start *metrics.Valid
 	// Resumed names, once, the checkpoint from which the training resumes, and Damaged lists the

@@ -14,7 +14,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/checkpoint"
@@ -187,9 +187,9 @@ func TestRoundsAreDeterministic(t *testing.T) {
 		reversed.Threads = 1
 		trainRounds(t, reversed, data, slices.Reverse[[]int])
 		sameFiles(t, want, contents(t, reversed.Checkpoints))
-		epochs, err := history.Read(t.Context(), first.History)
+		epochs, err := metrics.ReadHistory(t.Context(), first.History)
 		if err != nil || len(epochs) != 2 || epochs[1].Queries != 84 || epochs[1].Valid == nil ||
-			slices.ContainsFunc(epochs, func(e history.Epoch) bool { return e.Seconds <= 0 || e.Seconds > 100 }) {
+			slices.ContainsFunc(epochs, func(e metrics.Epoch) bool { return e.Seconds <= 0 || e.Seconds > 100 }) {
 			t.Errorf("epochs %+v, %v", epochs, err)
 		}
 	}

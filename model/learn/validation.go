@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
@@ -16,7 +15,7 @@ import (
 
 // validate ranks the validation queries by a model with some weights if this epoch is to be validated. Of several graphs it returns
 // the mean of their metrics, and those of each.
-func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []history.Trial, error) {
+func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []metrics.EpochTrial, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
 	if !due || l.validQueries == 0 {
 		return nil, nil, nil
@@ -46,18 +45,18 @@ func (l *learner) validateStart(ctx context.Context) error {
 }
 
 // rankTrials ranks the validation queries of all graphs, and returns what validate does.
-func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []history.Trial, error) {
+func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []metrics.EpochTrial, error) {
 	if err := l.closeTrainers(); err != nil { // frees their buffers; the weights and moments stay
 		return nil, nil, err
 	}
-	var trials []history.Trial
+	var trials []metrics.EpochTrial
 	ranked := int64(0)
 	for _, t := range l.trials {
 		valid, err := l.rank(ctx, t, weights, ranked)
 		if err != nil {
 			return nil, nil, err
 		}
-		trials = append(trials, history.Trial{Name: t.Name, Valid: valid})
+		trials = append(trials, metrics.EpochTrial{Name: t.Name, Valid: valid})
 		ranked += valid.Queries
 	}
 	if l.Mixture == nil {
@@ -104,7 +103,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 }
 
 // mean returns the mean of the metrics of graphs, each with the same weight, and the sum of their queries.
-func mean(trials []history.Trial) *metrics.Valid {
+func mean(trials []metrics.EpochTrial) *metrics.Valid {
 	var m metrics.Valid
 	share := 1 / float64(len(trials))
 	for _, t := range trials {
@@ -126,10 +125,10 @@ func (l *learner) mixture() *checkpoint.Mixture {
 }
 
 // parts returns the part of each graph in the epoch, for training.jsonl.
-func (l *learner) parts() (parts []history.Graph) {
+func (l *learner) parts() (parts []metrics.EpochGraph) {
 	for i, p := range l.partial.Graphs {
 		name := l.Mixture.Description.Names()[i]
-		parts = append(parts, history.Graph{Name: name, Steps: p.Steps, Loss: p.Loss / float64(max(1, p.Queries))})
+		parts = append(parts, metrics.EpochGraph{Name: name, Steps: p.Steps, Loss: p.Loss / float64(max(1, p.Queries))})
 	}
 	return parts
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/weights/checkpoint"
 )
 
@@ -68,11 +68,11 @@ func TestWeightAverage(t *testing.T) {
 // sameLosses checks that two runs trained alike.
 func sameLosses(t *testing.T, a, b Run) {
 	t.Helper()
-	left, err := history.Read(t.Context(), a.History)
+	left, err := metrics.ReadHistory(t.Context(), a.History)
 	if err != nil {
 		t.Fatal(err)
 	}
-	right, err := history.Read(t.Context(), b.History)
+	right, err := metrics.ReadHistory(t.Context(), b.History)
 	if err != nil {
 		t.Fatal(err)
 	}

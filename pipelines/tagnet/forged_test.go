@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/storage/checksum/checksumtest"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/safetensors"
@@ -356,7 +356,7 @@ func setProbabilitiesChecksums(t testing.TB, w string) {
 	text := regexp.MustCompile(`"weights": "[0-9a-f]+"`).ReplaceAllString(pipelinetest.Read(t, path), `"weights": "`+of+`"`)
 	text = regexp.MustCompile(`"graph": "[0-9a-f]+"`).ReplaceAllString(text, `"graph": "`+over+`"`)
 	pipelinetest.Remove(t, path)
-	pipelinetest.Write(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("%.12s-%.12s-0.json", of, over)), string(checksumtest.Repair([]byte(text), "checksum")))
+	pipelinetest.Write(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("%.12s-%.12s-0.json", of, over)), string(storagetest.Repair([]byte(text), "checksum")))
 }
 
 // digest returns the SHA-256 of a file. A forged name may be that of none.
@@ -378,7 +378,7 @@ func setRecordChecksums(t testing.TB, w, path string) {
 		return fmt.Sprintf(`"name": "%s", "size": %d, "sha256": "%s"`, filepath.Base(tensors), size.Size(), digest(tensors))
 	})
 	text = regexp.MustCompile(`"graph": "[0-9a-f]+"`).ReplaceAllString(text, `"graph": "`+readManifest(t, filepath.Join(w, graphManifest)).Checksum+`"`)
-	pipelinetest.Write(t, path, string(checksumtest.Repair([]byte(text), "checksum")))
+	pipelinetest.Write(t, path, string(storagetest.Repair([]byte(text), "checksum")))
 }
 
 // readManifest reads a manifest without the checks that package manifest makes.
@@ -405,5 +405,5 @@ func setFolderChecksums(t testing.TB, w, path string) {
 	if err != nil {
 		t.Error(err)
 	}
-	pipelinetest.Write(t, path, string(checksumtest.Repair(text, "manifest_sha256")))
+	pipelinetest.Write(t, path, string(storagetest.Repair(text, "manifest_sha256")))
 }

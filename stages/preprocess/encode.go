@@ -14,7 +14,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/graph/ids"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/vocabulary"
+	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 

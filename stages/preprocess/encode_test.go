@@ -12,7 +12,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/vocabulary"
+	"tagnet/stages/preprocess/vocabulary"
 )
 
 // named writes a vocabulary file of sorted names.

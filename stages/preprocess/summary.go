@@ -7,7 +7,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/vocabulary"
+	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 

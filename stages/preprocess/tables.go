@@ -12,7 +12,7 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/vocabulary"
+	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 

@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/storage/lock"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/vocabulary"
+	"tagnet/stages/preprocess/vocabulary"
 )
 
 // WriteParams are the parameters of Write.

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/internal/formattest"
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/checksum/checksumtest"
+	"tagnet/formats/storage/storagetest"
 )
 
 func sample() Manifest {
@@ -71,7 +70,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	if err := Write(ctx, folder, sample()); err != nil {
 		t.Fatal(err)
 	}
-	formattest.EveryDamage(t, folder+"/"+FileName, func(url string) error {
+	storagetest.EveryDamage(t, folder+"/"+FileName, func(url string) error {
 		_, err := Read(ctx, strings.TrimSuffix(url, "/"+FileName))
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Errorf("%v is not ErrDamaged", err)
@@ -81,7 +80,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 }
 
 func TestSameManifestGivesSameBytes(t *testing.T) {
-	formattest.SameBytes(t, func(url string) error {
+	storagetest.SameBytes(t, func(url string) error {
 		if err := Write(t.Context(), url+"-folder", sample()); err != nil {
 			return err
 		}
@@ -94,7 +93,7 @@ func TestSameManifestGivesSameBytes(t *testing.T) {
 }
 
 func TestGoldenFile(t *testing.T) {
-	golden := formattest.Golden(t, FileName, write(t.Context()))
+	golden := storagetest.Golden(t, FileName, write(t.Context()))
 	m, err := Read(t.Context(), filepath.Dir(golden))
 	want := sample()
 	want.Checksum = m.Checksum
@@ -199,7 +198,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte(`{"manifest_sha256":"`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if m, err := decode(checksumtest.Repair(text, checksumKey)); err == nil {
+		if m, err := decode(storagetest.Repair(text, checksumKey)); err == nil {
 			if _, err := encode(m); err != nil {
 				t.Fatalf("a manifest can be read but not written: %v", err)
 			}

@@ -32,7 +32,7 @@ type Evaluation struct {
 	ByDirection map[string]Summary `json:"by_direction"`
 	ByDistance  map[string]Summary `json:"by_distance"`
 	ByRelation  map[string]Summary `json:"by_relation"`
-	// ByLinks has the names of baseline.Links: which halves of the fact other facts of the graph have. It and Baselines are nil where there was
+	// ByLinks has the names of evaluation.Links: which halves of the fact other facts of the graph have. It and Baselines are nil where there was
 	// no graph to look at, but parts of it.
 	ByLinks   map[string]Summary `json:"by_links,omitempty"`
 	Baselines *Baselines         `json:"baselines,omitempty"`

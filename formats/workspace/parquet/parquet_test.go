@@ -15,7 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 
-	"tagnet/formats/internal/formattest"
+	"tagnet/formats/storage/storagetest"
 )
 
 func sampleRankings(n int) []Ranking {
@@ -113,7 +113,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 		if err := write(2)(url); err != nil {
 			t.Fatal(err)
 		}
-		formattest.EveryDamage(t, url, func(url string) error {
+		storagetest.EveryDamage(t, url, func(url string) error {
 			_, err := Read[R](ctx, url)
 			return err
 		})
@@ -139,9 +139,9 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 			}
 		}
 	})
-	t.Run("same bytes", func(t *testing.T) { formattest.SameBytes(t, write(5_000)) })
+	t.Run("same bytes", func(t *testing.T) { storagetest.SameBytes(t, write(5_000)) })
 	t.Run("golden", func(t *testing.T) {
-		golden := formattest.Golden(t, name+".parquet", write(5))
+		golden := storagetest.Golden(t, name+".parquet", write(5))
 		if got, err := Read[R](ctx, golden); err != nil || !reflect.DeepEqual(got, sample(5)) {
 			t.Errorf("%v, error %v", got, err)
 		}

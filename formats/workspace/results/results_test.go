@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tagnet/formats/internal/formattest"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
 )
 
@@ -81,7 +81,7 @@ func TestWriteRead(t *testing.T) {
 }
 
 func TestGolden(t *testing.T) {
-	golden := formattest.Golden(t, "result.json", func(url string) error { return storage.WriteJSON(t.Context(), url, example()) })
+	golden := storagetest.Golden(t, "result.json", func(url string) error { return storage.WriteJSON(t.Context(), url, example()) })
 	got, err := Read(t.Context(), golden)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/nlpodyssey/safetensors"
 
-	"tagnet/formats/internal/formattest"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 )
 
 func sample() []Tensor {
@@ -131,11 +131,11 @@ func TestEveryCutIsNoticed(t *testing.T) {
 }
 
 func TestSameTensorsGiveSameBytes(t *testing.T) {
-	formattest.SameBytes(t, writeSample(t.Context()))
+	storagetest.SameBytes(t, writeSample(t.Context()))
 }
 
 func TestGoldenFile(t *testing.T) {
-	golden := formattest.Golden(t, "sample.safetensors", writeSample(t.Context()))
+	golden := storagetest.Golden(t, "sample.safetensors", writeSample(t.Context()))
 	tensors, err := read(t.Context(), golden)
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/internal/formattest"
 	"tagnet/formats/reach"
+	"tagnet/formats/storage/storagetest"
 )
 
 // kind is one table with its writer and its reader, over sample rows.
@@ -303,7 +303,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 			if err := k.write(t.Context(), url, k.rows(n)); err != nil {
 				t.Fatal(err)
 			}
-			formattest.EveryDamage(t, url, func(url string) error {
+			storagetest.EveryDamage(t, url, func(url string) error {
 				_, err := k.read(t.Context(), url)
 				return err
 			})
@@ -318,14 +318,14 @@ func TestSameRowsGiveSameBytes(t *testing.T) {
 			n = 1500
 		}
 		rows := k.rows(n)
-		formattest.SameBytes(t, func(url string) error { return k.write(t.Context(), url, rows) })
+		storagetest.SameBytes(t, func(url string) error { return k.write(t.Context(), url, rows) })
 	}
 }
 
 func TestGoldenFiles(t *testing.T) {
 	for _, k := range kinds {
 		want := k.rows(5)
-		golden := formattest.Golden(t, k.name+".arrow", func(url string) error { return k.write(t.Context(), url, want) })
+		golden := storagetest.Golden(t, k.name+".arrow", func(url string) error { return k.write(t.Context(), url, want) })
 		got, err := k.read(t.Context(), golden)
 		if err != nil {
 			t.Fatal(err)

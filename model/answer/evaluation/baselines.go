@@ -3,7 +3,6 @@ package evaluation
 import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
-	"tagnet/model/answer/baseline"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
 )
@@ -11,13 +10,13 @@ import (
 // Baselines rank answers by a graph, without training. They may be used concurrently.
 type Baselines struct {
 	graph      *graph.Graph
-	popularity *baseline.Popularity
-	rules      *baseline.Rules
+	popularity *Popularity
+	rules      *Rules
 }
 
 // NewBaselines returns the baselines of a graph, which stays in use.
 func NewBaselines(g *graph.Graph) *Baselines {
-	return &Baselines{g, baseline.NewPopularity(g), baseline.NewRules(g)}
+	return &Baselines{g, NewPopularity(g), NewRules(g)}
 }
 
 // BesideCounts are the counts of the answers by their links, and those that baselines give the same answers.
@@ -41,7 +40,7 @@ func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselin
 		_, relation := Directed(relations, q.Relation)
 		links := make([]string, len(q.Results))
 		for i, r := range q.Results {
-			links[i] = baseline.LinksOf(b.graph, q.Fact(r.Answer, int32(len(relations)))).String()
+			links[i] = LinksOf(b.graph, q.Fact(r.Answer, int32(len(relations)))).String()
 			entry(into.ByLinks, links[i]).add(r)
 		}
 		add := func(counts *BaselineCounts) {

@@ -11,7 +11,6 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/checksum"
-	"tagnet/formats/storage/checksum/checksumtest"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/safetensors"
@@ -294,7 +293,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte(`{"checksum":"` + checksum.Blank + `"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := parse(checksumtest.Repair(data, checksumKey))
+		r, err := parse(storagetest.Repair(data, checksumKey))
 		if err != nil {
 			return
 		}

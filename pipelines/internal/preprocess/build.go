@@ -6,7 +6,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/vocabulary"
+	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 

@@ -23,7 +23,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/vocabulary"
+	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 

@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/check"
 	"tagnet/formats/workspace/counts"
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
@@ -29,7 +28,7 @@ type evidence struct {
 	seed        int64 // of the bootstraps
 	graph       *counts.Dataset
 	distances   []counts.Distribution
-	epochs      []history.Epoch
+	epochs      []metrics.Epoch
 	best        string
 	checkpoint  *checkpoint.Record
 	toGo        int // configured epochs of a training that is not finished, else 0
@@ -200,7 +199,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 		e.missing(trainingSection, "The model was trained on another graph than the present one. With the flags it had, the command trains on this one", train.With("--force"), nil)
 		return
 	}
-	if e.epochs, err = history.Read(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
+	if e.epochs, err = metrics.ReadHistory(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
 		err = fs.ErrNotExist
 	}
 	switch {

@@ -12,7 +12,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/checksum"
 	"tagnet/formats/workspace/counts"
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/weights/checkpoint"
@@ -147,7 +146,7 @@ func (f fixture) training() {
 	for i := 1; i <= 12; i++ {
 		v := summaryOf(35070, 0.2+0.2*(1-math.Exp(-float64(i)/3)))
 		valid := metrics.Valid{Queries: v.Queries, Ranks: v.Ranks}
-		line, err := json.Marshal(history.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
+		line, err := json.Marshal(metrics.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
 		if err != nil {
 			f.t.Fatal(err)
 		}

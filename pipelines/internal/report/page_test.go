@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/pipelines/internal/browsertest"
 	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // TestInBrowser checks that all figures of a page are drawn, that its links lead somewhere, and that nothing is wider than a telephone.
@@ -19,17 +19,17 @@ func TestInBrowser(t *testing.T) {
 	f := fixture{t, workspace.New(root), 40, 900}
 	f.all()
 	run(t, root)
-	p := browsertest.Open(t, "file://"+filepath.Join(root, "report", "index.html"), 1280, 900)
-	if n := browsertest.Evaluate[int](p, `[...document.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height > 100).length`); n != 9 {
+	p := pipelinetest.OpenPage(t, "file://"+filepath.Join(root, "report", "index.html"), 1280, 900)
+	if n := pipelinetest.EvaluateOnPage[int](p, `[...document.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height > 100).length`); n != 9 {
 		t.Errorf("%d figures are drawn, want 9", n)
 	}
-	if dead := browsertest.Evaluate[[]string](p, `[...document.querySelectorAll("a")].map(a => a.getAttribute("href")).filter(to => !document.querySelector(to))`); len(dead) > 0 {
+	if dead := pipelinetest.EvaluateOnPage[[]string](p, `[...document.querySelectorAll("a")].map(a => a.getAttribute("href")).filter(to => !document.querySelector(to))`); len(dead) > 0 {
 		t.Errorf("links lead nowhere: %q", dead)
 	}
-	if n := browsertest.Evaluate[int](p, `document.scripts.length`); n != 0 {
+	if n := pipelinetest.EvaluateOnPage[int](p, `document.scripts.length`); n != 0 {
 		t.Errorf("%d scripts: a name became one", n)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
 	for _, width := range []int{1280, 900, 420} {
 		p.Resize(width, 900)
 		if n := p.Overflow(); n > 0 {
@@ -37,12 +37,12 @@ func TestInBrowser(t *testing.T) {
 		}
 	}
 	p.Resize(400, 900)
-	if cut := browsertest.Evaluate[int](p, `(n => n.scrollWidth - n.clientWidth)(document.querySelector("nav"))`); cut > 0 {
+	if cut := pipelinetest.EvaluateOnPage[int](p, `(n => n.scrollWidth - n.clientWidth)(document.querySelector("nav"))`); cut > 0 {
 		t.Errorf("%d pixels of the navigation are cut off at 400", cut)
 	}
 	// Tables between figures fit; wider ones scroll in a box of their own.
 	p.Resize(900, 900)
-	if clipped := browsertest.Evaluate[[]string](p, `[...document.querySelectorAll("figure .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); len(clipped) > 0 {
+	if clipped := pipelinetest.EvaluateOnPage[[]string](p, `[...document.querySelectorAll("figure .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); len(clipped) > 0 {
 		t.Errorf("clipped at 900: %q", clipped)
 	}
 	if said := p.Said(); len(said) > 0 {

@@ -21,7 +21,7 @@ import (
 
 	"tagnet/model"
 	"tagnet/model/weights/configuration"
-	"tagnet/pipelines/internal/browsertest"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // The names of the hub's graph that are hard to show.
@@ -75,7 +75,7 @@ const shownEntity = `document.documentElement.dataset.state == "shown"`
 func TestPageShowsAnEntity(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address, 1000, 900)
+	p := pipelinetest.OpenPage(t, address, 1000, 900)
 	p.Wait(`document.documentElement.dataset.state == "ready"`)
 	p.Type("PERSON 1")
 	p.Wait(`document.querySelectorAll("[role=option]").length == 10`)
@@ -83,7 +83,7 @@ func TestPageShowsAnEntity(t *testing.T) {
 		t.Errorf("marked are %q", got)
 	}
 	p.Press("Escape")
-	if !browsertest.Evaluate[bool](p, `document.querySelector("#names").hidden`) {
+	if !pipelinetest.EvaluateOnPage[bool](p, `document.querySelector("#names").hidden`) {
 		t.Error("Escape leaves the list open")
 	}
 	p.Press("ArrowUp")
@@ -92,10 +92,10 @@ func TestPageShowsAnEntity(t *testing.T) {
 	p.Press("Enter")
 	p.Wait(shownEntity)
 	where := `location.search + " " + document.title`
-	if got := browsertest.Evaluate[string](p, where); got != "?source=Person+19 Person 19 – tagnet" {
+	if got := pipelinetest.EvaluateOnPage[string](p, where); got != "?source=Person+19 Person 19 – tagnet" {
 		t.Errorf("the address and the title are %q", got)
 	}
-	if got := browsertest.Evaluate[string](p, `document.querySelector("#name").textContent + ": " + document.querySelector("#summary").textContent`); got != "Person 19: 4 known facts" {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#name").textContent + ": " + document.querySelector("#summary").textContent`); got != "Person 19: 4 known facts" {
 		t.Errorf("the page says %q", got)
 	}
 	want := []string{"Person 19 <b>skips</b> ? 1 known fact", "Person 19 knows ? 1 known fact", "? <b>skips</b> Person 19 1 known fact", "? knows Person 19 1 known fact"}
@@ -106,39 +106,39 @@ func TestPageShowsAnEntity(t *testing.T) {
 	if diff := cmp.Diff([]string{"Person 19 <b>skips</b> Person 21", "Person 19 knows Person 20", "Person 17 <b>skips</b> Person 19", "Person 18 knows Person 19"}, drawn); diff != "" {
 		t.Errorf("facts (-want +page):\n%s", diff)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelectorAll("#asks a")[3].focus(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelectorAll("#asks a")[3].focus(), true)`)
 	p.Press("Enter")
 	p.Wait(answered)
 	queried := "?source=Person+19&relation=%7Eknows ? knows Person 19 – tagnet"
-	if got := browsertest.Evaluate[string](p, where); got != queried {
+	if got := pipelinetest.EvaluateOnPage[string](p, where); got != queried {
 		t.Errorf("the address and the title are %q", got)
 	}
-	if got := browsertest.Evaluate[string](p, `document.activeElement.id`); got != "heading" {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.activeElement.id`); got != "heading" {
 		t.Errorf("the keyboard continues at %q", got)
 	}
 	answers := list[string](p, "#answers th", "e.textContent")
-	again := browsertest.Open(t, browsertest.Evaluate[string](p, "location.href"), 1000, 900)
+	again := pipelinetest.OpenPage(t, pipelinetest.EvaluateOnPage[string](p, "location.href"), 1000, 900)
 	again.Wait(answered)
 	if got := list[string](again, "#answers th", "e.textContent"); len(got) != 10 || !slices.Equal(got, answers) {
 		t.Errorf("the link shows %q, want %q", got, answers)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelector("#graph a").focus(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#graph a").focus(), true)`)
 	p.Press("Enter") // a neighbor
 	p.Wait(shownEntity)
-	if got := browsertest.Evaluate[string](p, where); got != "?source=Person+21 Person 21 – tagnet" {
+	if got := pipelinetest.EvaluateOnPage[string](p, where); got != "?source=Person+21 Person 21 – tagnet" {
 		t.Errorf("the address and the title are %q", got)
 	}
-	browsertest.Evaluate[bool](p, `(history.back(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(history.back(), true)`)
 	p.Wait(answered)
-	if got := browsertest.Evaluate[string](p, where); got != queried || !slices.Equal(list[string](p, "#answers th", "e.textContent"), answers) {
+	if got := pipelinetest.EvaluateOnPage[string](p, where); got != queried || !slices.Equal(list[string](p, "#answers th", "e.textContent"), answers) {
 		t.Errorf("back shows %q", got)
 	}
-	browsertest.Evaluate[bool](p, `(history.back(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(history.back(), true)`)
 	p.Wait(shownEntity)
-	if got := browsertest.Evaluate[string](p, `document.querySelector("#name").textContent + document.querySelector("#source").value + document.querySelector("#result").hidden`); got != "Person 19Person 19true" {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#name").textContent + document.querySelector("#source").value + document.querySelector("#result").hidden`); got != "Person 19Person 19true" {
 		t.Errorf("back twice shows %q", got)
 	}
-	browsertest.Evaluate[bool](p, `(history.forward(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(history.forward(), true)`)
 	p.Wait(answered)
 	if said := p.Said(); len(said) > 0 {
 		t.Errorf("the console says %q", said)
@@ -150,9 +150,9 @@ func TestPageOfAHub(t *testing.T) {
 	t.Parallel()
 	_, address := startHub(t)
 	for _, width := range []int{360, 1000} {
-		p := browsertest.Open(t, address+"/?source=Hub", width, 800)
+		p := pipelinetest.OpenPage(t, address+"/?source=Hub", width, 800)
 		p.Wait(shownEntity)
-		if got := browsertest.Evaluate[[2]int](p, `[document.querySelectorAll("#asks a").length, document.querySelectorAll("#graph a").length]`); got != [2]int{40, 16} { // 3 of each of two relations, and those of 10 others
+		if got := pipelinetest.EvaluateOnPage[[2]int](p, `[document.querySelectorAll("#asks a").length, document.querySelectorAll("#graph a").length]`); got != [2]int{40, 16} { // 3 of each of two relations, and those of 10 others
 			t.Errorf("%d wide: %v relations and neighbors", width, got)
 		}
 		buttons := p.Accessible("button")
@@ -160,15 +160,15 @@ func TestPageOfAHub(t *testing.T) {
 			t.Errorf("%d wide: no %q among the buttons %q", width, want, buttons)
 		}
 		for _, want := range []int{26, 33} { // the page has 6 of them, and asks for 20 more at a time
-			browsertest.Evaluate[bool](p, `(document.querySelector("#graph [role=button][aria-label$=' ~knows']").focus(), true)`)
+			pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#graph [role=button][aria-label$=' ~knows']").focus(), true)`)
 			p.Press(" ")
 			p.Wait(fmt.Sprintf(`[...document.querySelectorAll("#graph a")].filter(e => e.getAttribute("aria-label").endsWith(" knows Hub")).length == %d`, want))
 			first := map[int]string{26: "Neighbor 03 knows Hub", 33: "Neighbor 26 knows Hub"}[want]
-			if got := browsertest.Evaluate[string](p, `document.activeElement.getAttribute("aria-label")`); got != first {
+			if got := pipelinetest.EvaluateOnPage[string](p, `document.activeElement.getAttribute("aria-label")`); got != first {
 				t.Errorf("%d wide: the keyboard continues at %q, want %q", width, got, first)
 			}
 		}
-		browsertest.Evaluate[bool](p, `(document.querySelector("#further").click(), true)`)
+		pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#further").click(), true)`)
 		p.Wait(`document.querySelectorAll("#asks a").length == 61 && document.querySelector("#further").hidden`)
 		if n := p.Overflow(); n > 0 {
 			t.Errorf("%d wide: %d pixels too wide", width, n)
@@ -177,13 +177,13 @@ func TestPageOfAHub(t *testing.T) {
 		p.Resize(1360-width, 800)
 		p.Wait(fmt.Sprintf(`Math.abs(document.querySelector("#graph svg").getBoundingClientRect().width - document.querySelector("#graph").clientWidth) < 1 && innerWidth == %d`, 1360-width))
 		checkTexts(t, p, 1360-width)
-		p = browsertest.Open(t, address+"/?"+url.Values{"source": {longest}, "relation": {longest}}.Encode(), width, 800)
+		p = pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {longest}, "relation": {longest}}.Encode(), width, 800)
 		p.Wait(answered)
 		if n := p.Overflow(); n > 0 {
 			t.Errorf("%d wide, with long names: %d pixels too wide", width, n)
 		}
 		checkTexts(t, p, width)
-		if got := browsertest.Evaluate[float64](p, `document.querySelector("#answers").getBoundingClientRect().height / 10`); got > 250 {
+		if got := pipelinetest.EvaluateOnPage[float64](p, `document.querySelector("#answers").getBoundingClientRect().height / 10`); got > 250 {
 			t.Errorf("%d wide: the rows of long names are %g high on average", width, got)
 		}
 		if said := p.Said(); len(said) > 0 {
@@ -193,7 +193,7 @@ func TestPageOfAHub(t *testing.T) {
 }
 
 // checkTexts checks that no text of the picture leaves the window, and that none lies on another.
-func checkTexts(t *testing.T, p *browsertest.Page, width int) {
+func checkTexts(t *testing.T, p *pipelinetest.Page, width int) {
 	t.Helper()
 	type box struct {
 		Left, Right, Top, Bottom float64
@@ -219,9 +219,9 @@ func checkTexts(t *testing.T, p *browsertest.Page, width int) {
 func TestPageCSV(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address+"/?"+url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}, "known": {"true"}}.Encode(), 1000, 900)
+	p := pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}, "known": {"true"}}.Encode(), 1000, 900)
 	p.Wait(answered)
-	text := browsertest.Evaluate[string](p, `fetch(document.querySelector("#csv").href).then(response => response.text())`)
+	text := pipelinetest.EvaluateOnPage[string](p, `fetch(document.querySelector("#csv").href).then(response => response.text())`)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil || len(rows) < 2 {
 		t.Fatalf("%q, %v", text, err)
@@ -237,7 +237,7 @@ func TestPageCSV(t *testing.T) {
 	if diff := cmp.Diff(shown, saved); diff != "" {
 		t.Errorf("answers (-page +file):\n%s", diff)
 	}
-	if got := browsertest.Evaluate[string](p, `document.querySelector("#csv").download`); got != "answers.csv" {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#csv").download`); got != "answers.csv" {
 		t.Errorf("the file is called %q", got)
 	}
 }
@@ -246,7 +246,7 @@ func TestPageCSV(t *testing.T) {
 func TestPageIsAccessible(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address+"/?source=Person+07&relation=knows&k=2", 1000, 900)
+	p := pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=knows&k=2", 1000, 900)
 	p.Wait(answered)
 	answers := list[string](p, "#answers bdi", "e.textContent")
 	for role, want := range map[string][]string{
@@ -270,19 +270,19 @@ func TestPageIsAccessible(t *testing.T) {
 			t.Errorf("no link %q among %q", want, links)
 		}
 	}
-	if got := browsertest.Evaluate[string](p, `document.querySelector("#status").textContent`); got != "2 answers" {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#status").textContent`); got != "2 answers" {
 		t.Errorf("the status is %q", got)
 	}
 	// Each control is reached by the Tab key, and shows that it is.
-	browsertest.Evaluate[bool](p, `(document.body.focus(), document.activeElement.blur(), true)`)
-	controls := browsertest.Evaluate[int](p, `[...document.querySelectorAll("input, select, button, a[href], [tabindex='0']")].filter(e => e.checkVisibility() && !(e.type == "radio" && !e.checked)).length`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.body.focus(), document.activeElement.blur(), true)`)
+	controls := pipelinetest.EvaluateOnPage[int](p, `[...document.querySelectorAll("input, select, button, a[href], [tabindex='0']")].filter(e => e.checkVisibility() && !(e.type == "radio" && !e.checked)).length`)
 	seen := map[string]bool{}
 	for range controls + 1 {
 		p.Press("Tab")
-		if browsertest.Evaluate[bool](p, "document.activeElement == document.body") {
+		if pipelinetest.EvaluateOnPage[bool](p, "document.activeElement == document.body") {
 			continue // between the last one and the first one
 		}
-		at := browsertest.Evaluate[string](p, `(e => { const all = [...document.querySelectorAll("*")], style = getComputedStyle(e), text = e.querySelector("text");
+		at := pipelinetest.EvaluateOnPage[string](p, `(e => { const all = [...document.querySelectorAll("*")], style = getComputedStyle(e), text = e.querySelector("text");
 			return all.indexOf(e) + (style.outlineStyle != "none" || text && getComputedStyle(text).textDecorationLine == "underline" ? "" : " without a sign: " + e.outerHTML) })(document.activeElement)`)
 		seen[at] = true
 		if strings.Contains(at, "without") {
@@ -323,7 +323,7 @@ func luminance(t *testing.T, color string) (float64, bool) {
 func TestPageColors(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address+"/?source=Person+07&relation=knows&k=3", 1000, 900)
+	p := pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=knows&k=3", 1000, 900)
 	for _, dark := range []bool{false, true} {
 		p.Dark(dark)
 		p.Wait(answered)
@@ -362,17 +362,17 @@ func TestPageWaits(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)
 	release := block(t, s)
-	p := browsertest.Open(t, address+"/?source=Person+07&relation=knows", 360, 800)
+	p := pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=knows", 360, 800)
 	p.Wait(`/^Asking … [1-9]/.test(document.querySelector("#waited").textContent)`)
 	if n := p.Overflow(); n > 0 {
 		t.Errorf("%d pixels too wide", n)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelector("#cancel").click(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#cancel").click(), true)`)
 	p.Wait(`document.querySelector("#waiting").hidden && document.documentElement.dataset.state == "refused"`)
-	if got := browsertest.Evaluate[string](p, `document.querySelector("#status").textContent`); got != "Canceled" {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#status").textContent`); got != "Canceled" {
 		t.Errorf("the status is %q", got)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelector("#ask").click(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#ask").click(), true)`)
 	p.Wait(`!document.querySelector("#waiting").hidden`)
 	release()
 	p.Wait(answered + ` && document.querySelector("#waiting").hidden`)
@@ -384,21 +384,21 @@ func TestPageSaysWhatFailed(t *testing.T) {
 	s, _ := start(t, func(o *settings) { o.timeout = 300 * time.Millisecond })
 	first := httptest.NewServer(s)
 	release := block(t, s)
-	p := browsertest.Open(t, first.URL+"/?source=Person+07&relation=knows", 1000, 800)
+	p := pipelinetest.OpenPage(t, first.URL+"/?source=Person+07&relation=knows", 1000, 800)
 	said := `document.querySelector("[role=alert]").textContent`
 	again := `(document.querySelector("[role=alert] button").click(), true)`
 	p.Wait(said + `.startsWith("the request took longer than 300ms")`)
 	release()
-	browsertest.Evaluate[bool](p, again)
+	pipelinetest.EvaluateOnPage[bool](p, again)
 	p.Wait(answered)
 	first.CloseClientConnections()
 	first.Close()
-	browsertest.Evaluate[bool](p, `(document.querySelector("#ask").click(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#ask").click(), true)`)
 	p.Wait(said + `.startsWith("The server does not answer. Is it still running?")`)
-	if !browsertest.Evaluate[bool](p, `document.querySelector("#result").hidden`) {
+	if !pipelinetest.EvaluateOnPage[bool](p, `document.querySelector("#result").hidden`) {
 		t.Error("answers of an earlier query are shown")
 	}
-	browsertest.Evaluate[bool](p, `(source.focus(), source.dispatchEvent(new Event("input")), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(source.focus(), source.dispatchEvent(new Event("input")), true)`)
 	p.Wait(`document.querySelector("#names").textContent.startsWith("The server does not answer")`)
 	listener, err := net.Listen("tcp", strings.TrimPrefix(first.URL, "http://"))
 	if err != nil {
@@ -407,9 +407,9 @@ func TestPageSaysWhatFailed(t *testing.T) {
 	second := &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout}
 	go func() { _ = second.Serve(listener) }()
 	defer second.Close()
-	browsertest.Evaluate[bool](p, again)
+	pipelinetest.EvaluateOnPage[bool](p, again)
 	p.Wait(answered)
-	if got := browsertest.Evaluate[string](p, said); got != "" {
+	if got := pipelinetest.EvaluateOnPage[string](p, said); got != "" {
 		t.Errorf("the page still says %q", got)
 	}
 }

@@ -12,12 +12,12 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/model"
-	"tagnet/pipelines/internal/browsertest"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // list evaluates an expression over the elements that a selector finds, each called e.
-func list[T any](p *browsertest.Page, selector, expression string) []T {
-	return browsertest.Evaluate[[]T](p, "[...document.querySelectorAll('"+selector+"')].map(e => "+expression+")")
+func list[T any](p *pipelinetest.Page, selector, expression string) []T {
+	return pipelinetest.EvaluateOnPage[[]T](p, "[...document.querySelectorAll('"+selector+"')].map(e => "+expression+")")
 }
 
 const answered = `document.documentElement.dataset.state == "answered"`
@@ -27,9 +27,9 @@ func TestPageAnswers(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)
 	for _, width := range []int{420, 1280} {
-		p := browsertest.Open(t, address, width, 900)
+		p := pipelinetest.OpenPage(t, address, width, 900)
 		p.Wait(`document.documentElement.dataset.state == "ready"`)
-		if got := browsertest.Evaluate[string](p, `document.activeElement.id + " " + document.activeElement.getAttribute("role")`); got != "source combobox" {
+		if got := pipelinetest.EvaluateOnPage[string](p, `document.activeElement.id + " " + document.activeElement.getAttribute("role")`); got != "source combobox" {
 			t.Errorf("the focus is on %s", got)
 		}
 		if heights := list[float64](p, "input[type=text],input[type=number],select,[type=submit]", "e.offsetHeight || 40"); slices.Min(heights) != 40 || slices.Max(heights) != 40 {
@@ -42,11 +42,11 @@ func TestPageAnswers(t *testing.T) {
 		}
 		p.Press("ArrowDown")
 		p.Press("ArrowDown")
-		if got := browsertest.Evaluate[string](p, `document.getElementById(document.querySelector("#source").getAttribute("aria-activedescendant")).textContent`); got != "Person 01" {
+		if got := pipelinetest.EvaluateOnPage[string](p, `document.getElementById(document.querySelector("#source").getAttribute("aria-activedescendant")).textContent`); got != "Person 01" {
 			t.Errorf("the second suggestion is %q", got)
 		}
 		p.Press("Enter")
-		if got := browsertest.Evaluate[[2]string](p, `[document.querySelector("#source").value, document.querySelector("#source").getAttribute("aria-expanded")]`); got != [2]string{"Person 01", "false"} {
+		if got := pipelinetest.EvaluateOnPage[[2]string](p, `[document.querySelector("#source").value, document.querySelector("#source").getAttribute("aria-expanded")]`); got != [2]string{"Person 01", "false"} {
 			t.Errorf("after the choice: %q", got)
 		}
 		p.Press("Enter")
@@ -62,14 +62,14 @@ func TestPageAnswers(t *testing.T) {
 		if diff := cmp.Diff(shown, list[string](p, "#answers th", "e.textContent")); diff != "" {
 			t.Errorf("answers (-model +page):\n%s", diff)
 		}
-		if got := browsertest.Evaluate[string](p, `document.querySelector("#heading").textContent`); got != "Person 01 <b>skips</b> ?" {
+		if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#heading").textContent`); got != "Person 01 <b>skips</b> ?" {
 			t.Errorf("heading %q", got)
 		}
 		if n := p.Overflow(); n > 0 {
 			t.Errorf("%d wide, with answers: %d pixels too wide", width, n)
 		}
 		row := slices.IndexFunc(want[0].List, func(a model.Answer) bool { return a.Hops > 0 }) // others have no path
-		browsertest.Evaluate[bool](p, fmt.Sprintf(`(document.querySelectorAll("#answers button")[%d].focus(), true)`, row))
+		pipelinetest.EvaluateOnPage[bool](p, fmt.Sprintf(`(document.querySelectorAll("#answers button")[%d].focus(), true)`, row))
 		p.Press("Enter")
 		p.Wait(`document.querySelector("td.paths svg")`)
 		if got := list[string](p, "tr:not([hidden]) td.paths li", "e.textContent"); len(got) == 0 || !strings.HasPrefix(got[0], "Person 01 ") || !strings.Contains(got[0], "weight") {
@@ -89,10 +89,10 @@ func TestPageAnswers(t *testing.T) {
 }
 
 // checkDrawing checks that the drawing of paths fits the window, that its letters are large enough to read, and that it has the page's style.
-func checkDrawing(t *testing.T, p *browsertest.Page, width int) {
+func checkDrawing(t *testing.T, p *pipelinetest.Page, width int) {
 	t.Helper()
 	type drawing struct{ Left, Right, Letters float64 }
-	d := browsertest.Evaluate[drawing](p, `(() => {
+	d := pipelinetest.EvaluateOnPage[drawing](p, `(() => {
 		const svg = document.querySelector("td.paths svg"), box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width
 		return {Left: box.left, Right: box.right, Letters: scale * Math.min(...[...svg.querySelectorAll("text")].map(e => parseFloat(getComputedStyle(e).fontSize)))}})()`)
 	if d.Left < 0 || d.Right > float64(width) || d.Letters < 11 || d.Letters > 12 {
@@ -108,23 +108,23 @@ func checkDrawing(t *testing.T, p *browsertest.Page, width int) {
 func TestPageKeepsUnknownNames(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address+"/?source=Person+07&relation=~knowss&k=3", 420, 900)
+	p := pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=~knowss&k=3", 420, 900)
 	p.Wait(`document.documentElement.dataset.state == "refused"`)
 	shown := `[document.querySelector("#source").value, document.querySelector("#relation").value, document.querySelector("[name=direction]:checked").value]`
-	if got := browsertest.Evaluate[[3]string](p, shown); got != [3]string{"Person 07", "knowss", "head"} {
+	if got := pipelinetest.EvaluateOnPage[[3]string](p, shown); got != [3]string{"Person 07", "knowss", "head"} {
 		t.Errorf("the form has %q", got)
 	}
-	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown relation "knowss"`) {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown relation "knowss"`) {
 		t.Errorf("the page says %q", got)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
 	p.Wait(answered)
-	if got := browsertest.Evaluate[[3]string](p, shown); got != [3]string{"Person 07", "knows", "head"} {
+	if got := pipelinetest.EvaluateOnPage[[3]string](p, shown); got != [3]string{"Person 07", "knows", "head"} {
 		t.Errorf("after the choice the form has %q", got)
 	}
-	p = browsertest.Open(t, address+"/?source=Person+07&relation=knows&candidates=type:Drug", 420, 900)
+	p = pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=knows&candidates=type:Drug", 420, 900)
 	p.Wait(`document.documentElement.dataset.state == "refused"`)
-	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, "no entity types") {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, "no entity types") {
 		t.Errorf("the page says %q", got)
 	}
 }
@@ -133,18 +133,18 @@ func TestPageKeepsUnknownNames(t *testing.T) {
 func TestPageSaysWhatItShows(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address+"/?source=Person+07&relation=knows&k=3", 800, 900)
+	p := pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=knows&k=3", 800, 900)
 	p.Wait(answered)
-	browsertest.Evaluate[bool](p, `(pick($("relation"), "head"), visit({source: "Person 07", relation: "~knows", k: 3}), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(pick($("relation"), "head"), visit({source: "Person 07", relation: "~knows", k: 3}), true)`)
 	p.Wait(answered + ` && location.search.includes("%7E")`)
 	shown := `[document.querySelector("[name=direction]:checked").value, document.querySelector("#heading").textContent, document.title]`
-	if diff := cmp.Diff([3]string{"head", "? knows Person 07", "? knows Person 07 – tagnet"}, browsertest.Evaluate[[3]string](p, shown)); diff != "" {
+	if diff := cmp.Diff([3]string{"head", "? knows Person 07", "? knows Person 07 – tagnet"}, pipelinetest.EvaluateOnPage[[3]string](p, shown)); diff != "" {
 		t.Error(diff)
 	}
-	browsertest.Evaluate[bool](p, `(window.fetch = (f => async (...a) => { await new Promise(r => setTimeout(r, 300)); return f(...a); })(window.fetch),
+	pipelinetest.EvaluateOnPage[bool](p, `(window.fetch = (f => async (...a) => { await new Promise(r => setTimeout(r, 300)); return f(...a); })(window.fetch),
 		visit({source: "Person 07", relation: "knows", k: 4}), $("relation").value = "<b>skips</b>", true)`)
 	p.Wait(answered + ` && document.querySelectorAll("#answers tr").length >= 4`)
-	if got := browsertest.Evaluate[string](p, `document.querySelector("#heading").textContent`); got != "Person 07 knows ?" {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#heading").textContent`); got != "Person 07 knows ?" {
 		t.Errorf("the heading above the answers is %q", got)
 	}
 }
@@ -154,13 +154,13 @@ func TestPageShowsNamesAsText(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
 	query := url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}}
-	p := browsertest.Open(t, address+"/?"+query.Encode(), 1280, 900)
+	p := pipelinetest.OpenPage(t, address+"/?"+query.Encode(), 1280, 900)
 	p.Wait(answered)
-	browsertest.Evaluate[bool](p, `(document.querySelectorAll("#answers button").forEach(b => b.click()), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelectorAll("#answers button").forEach(b => b.click()), true)`)
 	p.Wait(`[...document.querySelectorAll("td.paths")].every(cell => cell.textContent && !cell.textContent.startsWith("Looking"))`)
-	browsertest.Evaluate[bool](p, `(source.focus(), source.value = "<IMG", source.dispatchEvent(new Event("input")), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(source.focus(), source.value = "<IMG", source.dispatchEvent(new Event("input")), true)`)
 	p.Wait(`document.querySelector("[role=option]")`)
-	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=option]").textContent`); got != markup {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=option]").textContent`); got != markup {
 		t.Errorf("suggestion %q", got)
 	}
 	type found struct {
@@ -169,7 +169,7 @@ func TestPageShowsNamesAsText(t *testing.T) {
 		Bold, Drawings  int
 		Hidden, Shown   bool
 	}
-	got := browsertest.Evaluate[found](p, `({Title: document.title, Heading: document.querySelector("#heading").textContent, Images: document.images.length,
+	got := pipelinetest.EvaluateOnPage[found](p, `({Title: document.title, Heading: document.querySelector("#heading").textContent, Images: document.images.length,
 		Scripts: document.scripts.length, Bold: document.querySelectorAll("b").length, Drawings: Math.min(1, document.querySelectorAll("svg").length),
 		Hidden: /[\u0000-\u0008\u000b-\u001f\u202e]/.test(document.body.innerText), Shown: document.body.innerText.includes("Bell\\a and \\u202eturn")})`)
 	if diff := cmp.Diff(found{Title: "? <b>skips</b> " + markup + " – tagnet", Heading: "? <b>skips</b> " + markup, Scripts: 2, Drawings: 1, Shown: true}, got); diff != "" {
@@ -177,16 +177,16 @@ func TestPageShowsNamesAsText(t *testing.T) {
 	}
 	checkEscapes(t, p)
 	// Even a script that got in does not run, and nothing is loaded from elsewhere.
-	if !browsertest.Evaluate[bool](p, `(() => { const s = document.createElement("script"); s.textContent = "window.broken = 1"; document.body.append(s); return window.broken === undefined })()`) {
+	if !pipelinetest.EvaluateOnPage[bool](p, `(() => { const s = document.createElement("script"); s.textContent = "window.broken = 1"; document.body.append(s); return window.broken === undefined })()`) {
 		t.Error("the policy lets a script run that is not the page's")
 	}
-	if browsertest.Evaluate[bool](p, `fetch("http://127.0.0.1:1/").then(() => true, () => false)`) {
+	if pipelinetest.EvaluateOnPage[bool](p, `fetch("http://127.0.0.1:1/").then(() => true, () => false)`) {
 		t.Error("the policy lets the page connect elsewhere")
 	}
 }
 
 // checkEscapes compares the page's function for names with the one of formats/names.
-func checkEscapes(t *testing.T, p *browsertest.Page) {
+func checkEscapes(t *testing.T, p *pipelinetest.Page) {
 	t.Helper()
 	var all strings.Builder
 	for r := range rune(0x2100) {
@@ -197,7 +197,7 @@ func checkEscapes(t *testing.T, p *browsertest.Page) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(names.Escape(all.String()), browsertest.Evaluate[string](p, "visible("+string(text)+")")); diff != "" {
+	if diff := cmp.Diff(names.Escape(all.String()), pipelinetest.EvaluateOnPage[string](p, "visible("+string(text)+")")); diff != "" {
 		t.Errorf("names (-formats +page):\n%s", diff)
 	}
 }
@@ -206,17 +206,17 @@ func checkEscapes(t *testing.T, p *browsertest.Page) {
 func TestPageOffersTheClosestNames(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := browsertest.Open(t, address+"/?source=person+07&relation=knows&k=3", 420, 900)
+	p := pipelinetest.OpenPage(t, address+"/?source=person+07&relation=knows&k=3", 420, 900)
 	p.Wait(`document.documentElement.dataset.state == "refused"`)
-	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown entity "person 07"`) {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown entity "person 07"`) {
 		t.Errorf("the page says %q", got)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
 	p.Wait(answered)
 	if got := list[string](p, "#answers th", "e.textContent"); len(got) != 3 {
 		t.Errorf("answers %q", got)
 	}
-	if got := browsertest.Evaluate[string](p, "location.search"); got != "?source=Person+07&relation=knows&k=3" {
+	if got := pipelinetest.EvaluateOnPage[string](p, "location.search"); got != "?source=Person+07&relation=knows&k=3" {
 		t.Errorf("the address is %q", got)
 	}
 	if n := p.Overflow(); n > 0 {
@@ -231,10 +231,10 @@ func TestPageShowsProbabilities(t *testing.T) {
 	s, address := start(t)
 	s.fitting.of.Store(100)
 	s.fitting.done.Store(34)
-	p := browsertest.Open(t, address+"/?source=Person+07&relation=knows&k=3", 800, 900)
+	p := pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=knows&k=3", 800, 900)
 	p.Wait(answered)
 	said := func(id string) string {
-		return browsertest.Evaluate[string](p, `document.querySelector("`+id+`").textContent`)
+		return pipelinetest.EvaluateOnPage[string](p, `document.querySelector("`+id+`").textContent`)
 	}
 	if got := said("#fitting"); got != "Probabilities are being computed, 34%." {
 		t.Errorf("while they are fitted, the page says %q", got)
@@ -261,7 +261,7 @@ func TestPageShowsProbabilities(t *testing.T) {
 	if got := said("#note"); !strings.Contains(got, "The most probable first") {
 		t.Errorf("the page says %q", got)
 	}
-	browsertest.Evaluate[bool](p, `(document.querySelector("#known[type=checkbox]").click(), document.querySelector("#ask").click(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#known[type=checkbox]").click(), document.querySelector("#ask").click(), true)`)
 	p.Wait(answered + ` && location.search.includes("known=true") && document.querySelector("#answers .known")`)
 	if got := list[string](p, "#answers tr:has(.known) th", "e.textContent"); len(got) != 1 || got[0] != "Person 08 known" {
 		t.Errorf("known answers are %q", got)
@@ -279,7 +279,7 @@ func TestPageMenu(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, address := start(t, func(o *settings) { o.model = m })
-	p := browsertest.Open(t, address+"/?source=Ann", 800, 900)
+	p := pipelinetest.OpenPage(t, address+"/?source=Ann", 800, 900)
 	p.Wait(shownEntity + ` && document.querySelector("#relation optgroup")`)
 	groups := func() []string {
 		return list[string](p, "#relation optgroup", `e.label + ": " + [...e.children].map(o => o.value).join(", ")`)
@@ -288,19 +288,19 @@ func TestPageMenu(t *testing.T) {
 		t.Errorf("the menu (-want +page):\n%s", diff)
 	}
 	heads := `document.querySelector("[name=direction][value=head]").disabled`
-	if !browsertest.Evaluate[bool](p, heads) {
+	if !pipelinetest.EvaluateOnPage[bool](p, heads) {
 		t.Error("the menu asks who treats a doctor")
 	}
-	browsertest.Evaluate[bool](p, `($("relation").value = "", $("relation").dispatchEvent(new Event("change")), true)`)
-	if got := browsertest.Evaluate[string](p, `[...$("relation").options].map(o => o.value).join(", ") + "; " + $("relation").value`); got != "cures, made_of, married, treats; treats" {
+	pipelinetest.EvaluateOnPage[bool](p, `($("relation").value = "", $("relation").dispatchEvent(new Event("change")), true)`)
+	if got := pipelinetest.EvaluateOnPage[string](p, `[...$("relation").options].map(o => o.value).join(", ") + "; " + $("relation").value`); got != "cures, made_of, married, treats; treats" {
 		t.Errorf("all relations are %q", got)
 	}
-	if browsertest.Evaluate[bool](p, heads) {
+	if pipelinetest.EvaluateOnPage[bool](p, heads) {
 		t.Error("with all relations, one direction cannot be asked")
 	}
-	p = browsertest.Open(t, address+"/?source=Ann&relation=~made_of", 800, 900)
+	p = pipelinetest.OpenPage(t, address+"/?source=Ann&relation=~made_of", 800, 900)
 	p.Wait(answered)
-	if got := browsertest.Evaluate[string](p, "asked()"); got != "~made_of" {
+	if got := pipelinetest.EvaluateOnPage[string](p, "asked()"); got != "~made_of" {
 		t.Errorf("the form asks %q, the address ~made_of", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -23,7 +23,7 @@ func TestDevice(t *testing.T) {
 		if code != 0 || !strings.Contains(stderr, says) || strings.Contains(stderr, not) {
 			t.Errorf("%q: %d, %s; want %q and not %q", flags, code, stderr, says, not)
 		}
-		history, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+		history, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 		if err != nil || len(history) == 0 {
 			t.Fatalf("%d lines, %v", len(history), err)
 		}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/learn"
 )
 
@@ -16,7 +16,7 @@ const followEvery = 5 * time.Second
 // until the returned function is called.
 func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	epochs, _ := history.Read(ctx, t.e.Workspace.TrainingLog())
+	epochs, _ := metrics.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	shown := len(epochs) // of an earlier run
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -40,7 +40,7 @@ func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop 
 // returns the number of lines. What cannot be read now is shown next time.
 func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *display) int {
 	p := learn.Progress{Epochs: t.configuration.Epochs, Facts: facts}
-	epochs, err := history.Read(ctx, t.e.Workspace.TrainingLog())
+	epochs, err := metrics.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	if err != nil {
 		return shown
 	}

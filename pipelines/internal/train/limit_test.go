@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )
@@ -18,7 +18,7 @@ func TestValidLimitTellsTheInterval(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 200)))
 	for _, limit := range []int64{0, 12} {
 		_, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--force", "--epochs", "1", "--valid_limit", fmt.Sprint(limit))...)
-		epochs, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+		epochs, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 		if err != nil || len(epochs) != 1 || epochs[0].Valid == nil {
 			t.Fatalf("%+v, %v; %s", epochs, err, stderr)
 		}

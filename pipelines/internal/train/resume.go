@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
@@ -78,7 +78,7 @@ func openPreset(ctx context.Context, preset string) (configuration.Configuration
 // resumed on another machine ends with the same bytes, unless a flag or the environment names one or this
 // machine lacks it.
 func (f *flags) continueKernel(ctx context.Context, e *command.Environment) {
-	epochs, err := history.Read(ctx, e.Workspace.TrainingLog())
+	epochs, err := metrics.ReadHistory(ctx, e.Workspace.TrainingLog())
 	if err != nil || len(epochs) == 0 || f.kernel != "" {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
@@ -40,7 +40,7 @@ func TestTrainULTRA(t *testing.T) {
 	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "if the surest are all true") {
 		t.Errorf("output:\n%s", out)
 	}
-	history, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+	history, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTrainRelationsFromAGraph(t *testing.T) {
 		"--negatives", "8", "--epochs", "3",
 	}
 	pipelinetest.Succeed(t, Pipeline(), flags...)
-	history, err := history.Read(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
+	history, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 	if err != nil || len(history) != 3 || !(history[2].Loss < .9*history[0].Loss) {
 		t.Errorf("epochs %+v, %v; want three with a loss that falls", history, err)
 	}

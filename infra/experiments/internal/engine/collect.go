@@ -9,7 +9,6 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/results"
 	"tagnet/infra/experiments/internal/plan"
@@ -61,8 +60,8 @@ func (f Folders) collect(ctx context.Context, r plan.Run, by made) (results.Resu
 // history returns the epochs of training.jsonl.
 func (f Folders) history(ctx context.Context, r plan.Run) (results.Training, error) {
 	var t results.Training
-	path := filepath.Join(f.Workspace(r.Dataset), checkpoint.RunFolder(r.Name()), history.File)
-	epochs, err := history.Read(ctx, path)
+	path := filepath.Join(f.Workspace(r.Dataset), checkpoint.RunFolder(r.Name()), metrics.HistoryFile)
+	epochs, err := metrics.ReadHistory(ctx, path)
 	if err == nil && len(epochs) == 0 {
 		err = fmt.Errorf("%s has no epochs", path)
 	}

@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
-	"tagnet/formats/workspace/history"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/engine"
@@ -140,7 +139,7 @@ func (r *Runner) train(ctx context.Context, i Item, percent int, again bool) (t 
 	if err != nil {
 		return t, err
 	}
-	epochs, err := history.Read(ctx, filepath.Join(folder, history.File))
+	epochs, err := metrics.ReadHistory(ctx, filepath.Join(folder, metrics.HistoryFile))
 	if err == nil && len(epochs) == 0 {
 		err = fmt.Errorf("%s has no epochs", folder)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
-	"tagnet/formats/workspace/history"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 )
@@ -46,7 +46,7 @@ func (w Workspace) Distances(split string) string { return w.Path(DistancesFolde
 func (w Workspace) Checkpoints() string { return w.Path(w.CheckpointsFolder()) }
 
 // TrainingLog returns the file with a line per epoch.
-func (w Workspace) TrainingLog() string { return w.Path(w.InRun(history.File)) }
+func (w Workspace) TrainingLog() string { return w.Path(w.InRun(metrics.HistoryFile)) }
 
 // Evaluation returns the folder of a split's ranks and predictions.
 func (w Workspace) Evaluation(split string) string { return w.Path(w.EvaluationFolder(split)) }

@@ -1,5 +1,4 @@
-// Package checksumtest forges files for tests: it gives a text that was changed the checksum that it needs to be believed.
-package checksumtest
+package storagetest
 
 import (
 	"bytes"

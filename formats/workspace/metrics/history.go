@@ -1,4 +1,4 @@
-package history
+package metrics
 
 import (
 	"bytes"
@@ -10,41 +10,40 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/check"
-	"tagnet/formats/workspace/metrics"
 )
 
-// File is the name of the file, beside a run's checkpoints.
-const File = "training.jsonl"
+// HistoryFile is the name of the file, beside a run's checkpoints.
+const HistoryFile = "training.jsonl"
 
 // Epoch is a line of training.jsonl. Seconds and Kernel, which depend on the machine, are recorded
 // only here. Seconds includes the time that interrupted runs spent on the epoch.
 type Epoch struct {
-	Epoch        int            `json:"epoch"`
-	Loss         float64        `json:"loss"`
-	Valid        *metrics.Valid `json:"valid,omitempty"`
-	LearningRate float64        `json:"learning_rate"`
-	Seconds      float64        `json:"seconds"`
-	Queries      int64          `json:"queries"`
-	Messages     int64          `json:"messages"`
-	Steps        int64          `json:"steps"`
+	Epoch        int     `json:"epoch"`
+	Loss         float64 `json:"loss"`
+	Valid        *Valid  `json:"valid,omitempty"`
+	LearningRate float64 `json:"learning_rate"`
+	Seconds      float64 `json:"seconds"`
+	Queries      int64   `json:"queries"`
+	Messages     int64   `json:"messages"`
+	Steps        int64   `json:"steps"`
 	// Kernel is the variant of the kernels, or the kind of device, such as "cuda".
 	Kernel string `json:"kernel"`
 	// Graphs has the part of each graph in a training on several, Trials the validation on each of several.
-	Graphs []Graph `json:"graphs,omitempty"`
-	Trials []Trial `json:"trials,omitempty"`
+	Graphs []EpochGraph `json:"graphs,omitempty"`
+	Trials []EpochTrial `json:"trials,omitempty"`
 }
 
-// Graph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
-type Graph struct {
+// EpochGraph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
+type EpochGraph struct {
 	Name  string  `json:"name"`
 	Steps int     `json:"steps"`
 	Loss  float64 `json:"loss"`
 }
 
-// Trial is the validation on a graph.
-type Trial struct {
+// EpochTrial is the validation on a graph.
+type EpochTrial struct {
 	Name string `json:"name"`
-	metrics.Valid
+	Valid
 }
 
 // Check returns an error for numbers that no epoch has.
@@ -58,9 +57,9 @@ func (e Epoch) Check() error {
 		check.AtLeastZero("seconds", e.Seconds), check.AtLeastZero("learning_rate", e.LearningRate))
 }
 
-// Read reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
+// ReadHistory reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
 // before a line that is damaged.
-func Read(ctx context.Context, url string) ([]Epoch, error) {
+func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
 	data, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -83,8 +82,8 @@ func Read(ctx context.Context, url string) ([]Epoch, error) {
 	return epochs, nil
 }
 
-// Write replaces training.jsonl as a whole, so that a kill leaves no partial line.
-func Write(ctx context.Context, url string, epochs []Epoch) error {
+// WriteHistory replaces training.jsonl as a whole, so that a kill leaves no partial line.
+func WriteHistory(ctx context.Context, url string, epochs []Epoch) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	for _, e := range epochs {

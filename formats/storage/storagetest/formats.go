@@ -1,7 +1,4 @@
-// Package formattest has the checks that the tests of all formats share: that every cut and
-// every flipped bit is noticed, that the same content gives the same bytes, and that today's
-// reader still reads the files kept in testdata.
-package formattest
+package storagetest
 
 import (
 	"bytes"

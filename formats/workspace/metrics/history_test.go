@@ -1,4 +1,4 @@
-package history
+package metrics
 
 import (
 	"strings"
@@ -19,15 +19,15 @@ func TestForgedHistory(t *testing.T) {
 		if err := storage.WriteFile(t.Context(), url, []byte(good+"\n"+line+"\n")); err != nil {
 			t.Fatal(err)
 		}
-		epochs, err := Read(t.Context(), url)
+		epochs, err := ReadHistory(t.Context(), url)
 		if len(epochs) != 1 || err == nil || !strings.Contains(err.Error(), url+":2: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %d epochs, error %v", line, len(epochs), err)
 		}
 	}
 }
 
-// FuzzRead checks that the epochs that are read can be written, and are then the same number.
-func FuzzRead(f *testing.F) {
+// FuzzReadHistory checks that the epochs that are read can be written, and are then the same number.
+func FuzzReadHistory(f *testing.F) {
 	f.Add([]byte(`{"epoch":1,"loss":0.5,"valid":{"queries":3,"pessimistic":{"mrr":0.5}},"seconds":2,"kernel":"portable"}` + "\n"))
 	f.Add([]byte("{}\n{"))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -35,14 +35,14 @@ func FuzzRead(f *testing.F) {
 		if err := storage.WriteFile(t.Context(), url, text); err != nil {
 			t.Fatal(err)
 		}
-		epochs, err := Read(t.Context(), url)
+		epochs, err := ReadHistory(t.Context(), url)
 		if err != nil {
 			return
 		}
-		if err := Write(t.Context(), url, epochs); err != nil {
+		if err := WriteHistory(t.Context(), url, epochs); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Read(t.Context(), url); err != nil || len(again) != len(epochs) {
+		if again, err := ReadHistory(t.Context(), url); err != nil || len(again) != len(epochs) {
 			t.Errorf("%d epochs were written, %d read, error %v", len(epochs), len(again), err)
 		}
 	})

@@ -1,4 +1,4 @@
-package formattest
+package storagetest
 
 import (
 	"errors"

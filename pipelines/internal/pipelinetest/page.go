@@ -1,4 +1,4 @@
-package browsertest
+package pipelinetest
 
 import (
 	"bufio"
@@ -26,8 +26,8 @@ type Page struct {
 // patience is how long the browser may take for one step on a busy machine.
 const patience = 20 * time.Second
 
-// Open opens a URL in a window of the given size and waits until it is loaded. The browser ends with the test.
-func Open(t testing.TB, url string, width, height int) *Page {
+// OpenPage opens a URL in a window of the given size and waits until it is loaded. The browser ends with the test.
+func OpenPage(t testing.TB, url string, width, height int) *Page {
 	t.Helper()
 	var program string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -137,8 +137,8 @@ func (p *Page) call(method string, parameters map[string]any, result any) {
 	}
 }
 
-// Evaluate returns the value of an expression in the page, after its promise if it is one, decoded as JSON.
-func Evaluate[T any](p *Page, expression string) (value T) {
+// EvaluateOnPage returns the value of an expression in the page, after its promise if it is one, decoded as JSON.
+func EvaluateOnPage[T any](p *Page, expression string) (value T) {
 	p.t.Helper()
 	var answer struct {
 		Result           struct{ Value json.RawMessage }
@@ -161,14 +161,14 @@ func Evaluate[T any](p *Page, expression string) (value T) {
 // about it, such as what its policy refused.
 func (p *Page) Said() []string {
 	p.t.Helper()
-	Evaluate[bool](p, "new Promise(done => setTimeout(done, 0, true))") // events that are under way arrive before
+	EvaluateOnPage[bool](p, "new Promise(done => setTimeout(done, 0, true))") // events that are under way arrive before
 	return p.said
 }
 
 // Wait waits until an expression is true.
 func (p *Page) Wait(condition string) {
 	p.t.Helper()
-	for end := time.Now().Add(patience); !Evaluate[bool](p, "Boolean("+condition+")"); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); !EvaluateOnPage[bool](p, "Boolean("+condition+")"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			p.t.Fatalf("%s: not after %v", condition, patience)
 		}
@@ -213,9 +213,9 @@ func (p *Page) Picture(file, selector string) {
 	p.t.Helper()
 	parameters := map[string]any{"format": "png", "captureBeyondViewport": selector == ""}
 	if selector != "" {
-		Evaluate[bool](p, fmt.Sprintf("(document.querySelector(%q).scrollIntoView({behavior: 'instant'}), true)", selector))
+		EvaluateOnPage[bool](p, fmt.Sprintf("(document.querySelector(%q).scrollIntoView({behavior: 'instant'}), true)", selector))
 	} else {
-		size := Evaluate[[2]float64](p, "[innerWidth, document.documentElement.scrollHeight]")
+		size := EvaluateOnPage[[2]float64](p, "[innerWidth, document.documentElement.scrollHeight]")
 		parameters["clip"] = map[string]any{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
 	}
 	var picture struct{ Data string }
@@ -251,5 +251,5 @@ func (p *Page) Accessible(role string) (names []string) {
 // Overflow returns how many pixels the page is wider than its window.
 func (p *Page) Overflow() int {
 	p.t.Helper()
-	return Evaluate[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
+	return EvaluateOnPage[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
 }

@@ -1,4 +1,4 @@
-package baseline
+package evaluation
 
 import "tagnet/model/graph"
 

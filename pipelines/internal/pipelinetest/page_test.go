@@ -1,4 +1,4 @@
-package browsertest
+package pipelinetest
 
 import (
 	"os"
@@ -15,7 +15,7 @@ func TestPage(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	p := Open(t, "file://"+file, 1280, 800)
+	p := OpenPage(t, "file://"+file, 1280, 800)
 	if n := p.Overflow(); n != 0 {
 		t.Errorf("at 1280 the page is %d pixels too wide", n)
 	}
@@ -23,17 +23,17 @@ func TestPage(t *testing.T) {
 		t.Errorf("at 420 the page is %d pixels too wide, want at least 80", p.Overflow())
 	}
 	p.Dark(true)
-	if !Evaluate[bool](p, `matchMedia("(prefers-color-scheme: dark)").matches`) {
+	if !EvaluateOnPage[bool](p, `matchMedia("(prefers-color-scheme: dark)").matches`) {
 		t.Error("the page is not dark")
 	}
-	Evaluate[bool](p, `(document.querySelector("input").focus(), true)`)
+	EvaluateOnPage[bool](p, `(document.querySelector("input").focus(), true)`)
 	p.Type("Ünal")
 	p.Press("Enter")
 	p.Wait(`document.title == "Ünal"`)
 	if said := p.Said(); len(said) != 0 {
 		t.Errorf("the console says %q", said)
 	}
-	Evaluate[bool](p, `(console.warn("some trouble"), true)`)
+	EvaluateOnPage[bool](p, `(console.warn("some trouble"), true)`)
 	if said := p.Said(); len(said) != 1 || !strings.Contains(said[0], "some trouble") {
 		t.Errorf("the console says %q", said)
 	}
