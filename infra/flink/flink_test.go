@@ -30,7 +30,7 @@ import (
 const enabled = "TAGNET_FLINK"
 
 // commands are those that the test runs.
-var commands = []string{"preprocess", "distances", "messages", "bundle", "train", "score"}
+var commands = []string{"preprocess", "distances", "messages", "bundle", "train", "score", "discover"}
 
 // TestFlinkGivesTheLocalBytes runs the commands on the local runner, in a local workspace, and on a cluster of two
 // TaskManagers with workers as processes, in a workspace on Google Cloud Storage. A TaskManager and workers are killed
@@ -67,7 +67,7 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	s.flink(t, train, func() { s.kill(t, s.busy(t)) })
 	s.local(t, "score", "--split=test")
 	s.flink(t, []string{"score", "--split=test"}, nil)
-	facts := []string{"score", "--facts=" + s.relation(t), "--most=50", "--explain"} // jobs to ask, to ask backward, and to list and explain
+	facts := []string{"discover", "--relation=" + s.relation(t), "--most=50", "--explain"} // jobs to ask, to ask backward, and to list and explain
 	s.local(t, facts...)
 	s.flink(t, facts, nil)
 	if weights := s.ultra(t); weights != "" { // two jobs: the relation graph, and scores on it

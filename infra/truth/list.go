@@ -26,12 +26,12 @@ type listed struct {
 // list lists what the graph lacks of relations, all candidates with probabilities that presume the share that was removed, in the order of the list.
 func (s setting) list(ctx context.Context, o options, folder, relations string, missing float64, topK int) ([]listed, error) {
 	name := fmt.Sprintf("list-%d", topK)
-	err := o.command(ctx, folder, append([]string{"score", "--facts", relations, "--most", strconv.Itoa(mostListed), "--top_k", strconv.Itoa(topK),
+	err := o.command(ctx, folder, append([]string{"discover", "--relation", relations, "--most", strconv.Itoa(mostListed), "--top_k", strconv.Itoa(topK),
 		"--missing", fmt.Sprintf("%.4f", missing), "--output", name, "--device", "cpu", "--memory", "4096"}, o.threads()...)...)
 	if err != nil {
 		return nil, err
 	}
-	return readList(filepath.Join(folder, "workspace", "runs", "main", "evaluation", name, "facts.tsv"))
+	return readList(filepath.Join(folder, "workspace", "runs", "main", "facts", name, "facts.tsv"))
 }
 
 // mostListed is more facts than have a probability worth a look; those beyond would all be in the first bin.

@@ -65,7 +65,7 @@ func settings() (list []setting) {
 	return list
 }
 
-// lists returns the value of --facts: the relations that are listed.
+// lists returns the value of --relation: the relations that are listed.
 func (s setting) lists(kept []datasets.Fact) string {
 	if s.Relations == 0 {
 		return "all"

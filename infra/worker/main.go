@@ -12,16 +12,17 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
 	_ "tagnet/formats/storage/gcs"
+	_ "tagnet/stages/answer/ask"
+	_ "tagnet/stages/answer/discover"
+	_ "tagnet/stages/answer/evaluate"
+	_ "tagnet/stages/answer/probability"
+	_ "tagnet/stages/answer/score"
 	_ "tagnet/stages/bundle"
-	_ "tagnet/stages/discover"
 	_ "tagnet/stages/distances"
-	_ "tagnet/stages/evaluate"
 	_ "tagnet/stages/messages"
 	_ "tagnet/stages/preprocess"
 	_ "tagnet/stages/preprocess/vocabulary"
-	_ "tagnet/stages/probability"
 	_ "tagnet/stages/relations"
-	_ "tagnet/stages/score"
 	_ "tagnet/stages/train"
 )
 

@@ -1,4 +1,4 @@
-// Score ranks the answers of a split's queries, or answers a user's own queries.
+// Score evaluates a trained model: it ranks the answers of a split's queries.
 package main
 
 import (

@@ -55,8 +55,8 @@ var completed = []struct {
 }{
 	{[]string{"tr"}, []string{"train"}},
 	{[]string{"help", "di"}, []string{"distances"}},
-	{[]string{"score", "--exp"}, []string{"--explain"}},
-	{[]string{"score", "--explain", "--cand"}, []string{"--candidates"}},
+	{[]string{"ask", "--exp"}, []string{"--explain"}},
+	{[]string{"discover", "--explain", "--cand"}, []string{"--candidates"}},
 	{[]string{"distances", "--split", ""}, []string{"test", "train", "valid"}},
 	{[]string{"train", "--message", "r"}, []string{"rotate"}},
 	{[]string{"train", "--kernel", "av"}, []string{"avx2", "avx512"}},

@@ -47,7 +47,7 @@ const (
 // The commands that read them. Each writes into a folder that the workspace does not have, or overwrites one.
 var (
 	scores    = []string{"score", "--split", "valid"}
-	asks      = []string{"score", "--relation", "cousin_of", "--top_k", "3", "--explain"}
+	asks      = []string{"ask", "--relation", "cousin_of", "--top_k", "3", "--explain"}
 	serves    = []string{"serve", "--listen", "127.0.0.1:0"}
 	trains    = []string{"train", "--run", "other", "--dim", "4", "--layers", "2", "--epochs", "1"}
 	continues = []string{"train", "--resume", "--dim", "4", "--layers", "3", "--negatives", "4", "--batch_size", "256", "--epochs", "3"}

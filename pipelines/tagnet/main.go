@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 
+	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/version"
+	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/playground"
@@ -31,7 +33,9 @@ var tagnet = command.Together{
 		{Pipeline: distances.Pipeline(), Does: "computes the hops from each query's source to every entity"},
 		{Pipeline: bundle.Pipeline(), Does: "finds the part of the graph that each query propagates through"},
 		{Pipeline: train.Pipeline(), Does: "trains a model"},
-		{Pipeline: score.Pipeline(), Does: "ranks the answers of a split, or answers your own queries"},
+		{Pipeline: score.Pipeline(), Does: "ranks the answers of a split, and computes metrics"},
+		{Pipeline: ask.Pipeline(), Does: "answers your own queries, and scores your own triples"},
+		{Pipeline: discover.Pipeline(), Does: "lists new facts, the most probable first"},
 		{Pipeline: serve.Pipeline(), Does: "answers queries over HTTP, with a page to ask them"},
 		{Pipeline: messages.Pipeline(), Does: "counts the messages of propagation, without a model"},
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},

@@ -110,9 +110,9 @@ func run(t *testing.T, w string, command ...string) {
 }
 
 // rowsIn returns the rows of a table of answers.
-func rowsIn[R parquet.Row](t *testing.T, w, folder, table string) (all []R) {
+func rowsIn[R parquet.Row](t *testing.T, w, table string) (all []R) {
 	t.Helper()
-	err := parquet.EachPart(t.Context(), filepath.Join(w, "runs/main/evaluation", folder, table), func(rows []R) error {
+	err := parquet.EachPart(t.Context(), filepath.Join(w, "runs/main", table), func(rows []R) error {
 		all = append(all, rows...)
 		return nil
 	})
@@ -126,7 +126,7 @@ func rowsIn[R parquet.Row](t *testing.T, w, folder, table string) (all []R) {
 func asking(relation string, flags ...string) place {
 	return func(t *testing.T, w string, _ []model.Triple) map[model.Triple]said {
 		t.Helper()
-		run(t, w, append([]string{"score", "--relation", relation, "--known", "--output", "asked", "--force"}, flags...)...)
+		run(t, w, append([]string{"ask", "--relation", relation, "--known", "--output", "asked", "--force"}, flags...)...)
 		return askedIn(t, w)
 	}
 }
@@ -151,7 +151,7 @@ func askingSome(flag string) place {
 func askedIn(t *testing.T, w string) map[model.Triple]said {
 	t.Helper()
 	all := map[model.Triple]said{}
-	for _, r := range rowsIn[parquet.Answer](t, w, "asked", "predictions") {
+	for _, r := range rowsIn[parquet.Answer](t, w, "answers/asked/answers") {
 		f := model.Triple{Head: r.Source, Relation: r.Relation, Tail: r.Entity}
 		of := said{r.Probability, r.Score, r.OtherScore, r.Rank, r.OtherRank, r.Known}
 		if r.Direction == metrics.Head {
@@ -175,9 +175,9 @@ func scoring(line func(model.Triple) string, flags ...string) place {
 		if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		run(t, w, append([]string{"score", "--queries", file, "--output", "lines", "--force"}, flags...)...)
+		run(t, w, append([]string{"ask", "--queries", file, "--output", "lines", "--force"}, flags...)...)
 		all := map[model.Triple]said{}
-		for _, r := range rowsIn[parquet.Triple](t, w, "lines", "triples") {
+		for _, r := range rowsIn[parquet.Triple](t, w, "answers/lines/triples") {
 			all[model.Triple{Head: r.Head, Relation: r.Relation, Tail: r.Tail}] = said{r.Probability, r.TailScore, r.HeadScore, r.TailRank, r.HeadRank, r.Known}
 		}
 		return all
@@ -187,9 +187,9 @@ func scoring(line func(model.Triple) string, flags ...string) place {
 // listing lists the new facts of the relation.
 func listing(t *testing.T, w string, _ []model.Triple) map[model.Triple]said {
 	t.Helper()
-	run(t, w, "score", "--facts", "cousin_of", "--output", "listed", "--force")
+	run(t, w, "discover", "--relation", "cousin_of", "--output", "listed", "--force")
 	all := map[model.Triple]said{}
-	for _, r := range rowsIn[parquet.Fact](t, w, "listed", "facts") {
+	for _, r := range rowsIn[parquet.Fact](t, w, "facts/listed/facts") {
 		all[model.Triple{Head: r.Head, Relation: r.Relation, Tail: r.Tail}] = said{r.Probability, r.TailScore, r.HeadScore, r.TailRank, r.HeadRank, false}
 	}
 	return all

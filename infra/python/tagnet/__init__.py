@@ -5,8 +5,8 @@
     tagnet.discover(pd.read_csv("facts.csv"))  # the facts that it lacks, the surest first
 
     tagnet.preprocess(workspace="mine", dataset="facts.csv", header="yes")
-    scored = tagnet.score(workspace="mine", relation="aunt_or_uncle_of")
-    tagnet.open("mine").answers(scored.evaluation)
+    asked = tagnet.ask(workspace="mine", relation="aunt_or_uncle_of")
+    tagnet.open("mine").answers(asked.name)
 
 No computation is done here: all of it is the program's.
 """
@@ -16,6 +16,7 @@ from .binary import (
     CommandError,
     Outcome,
     Server,
+    ask,
     find_binary,
     preprocess,
     run,
@@ -37,6 +38,7 @@ __all__ = [
     "ServeError",
     "Server",
     "Workspace",
+    "ask",
     "discover",
     "find_binary",
     "from_networkx",

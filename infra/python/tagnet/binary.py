@@ -53,12 +53,12 @@ class Outcome:
         return [Path(line[len(mark) :]) for line in lines for mark in marks if line.startswith(mark)]
 
     @property
-    def evaluation(self) -> str:
-        """The name under which `Workspace.answers` and the like find what `score` wrote."""
+    def name(self) -> str:
+        """The name under which `Workspace` finds what `score`, `ask` or `discover` wrote."""
         for path in self.wrote:
-            if path.parent.parent.name == "evaluation":
+            if path.parent.parent.name in ("evaluation", "answers", "facts"):
                 return path.parent.name
-        raise ValueError(f"{' '.join(self.command)} wrote no evaluation: only score does")
+        raise ValueError(f"{' '.join(self.command)} wrote no results: score, ask and discover do")
 
     def __repr__(self) -> str:
         return "\n".join(line for line in self.output.splitlines() if not line.startswith("next: ")).rstrip()
@@ -232,11 +232,16 @@ def train(**flags: Any) -> Outcome:
 
 
 def score(**flags: Any) -> Outcome:
-    """Ranks held-out facts (split="test"), answers queries (queries=[...], relation=...) or lists new facts (facts="all").
-
-    `Outcome.evaluation` is the name under which `tagnet.open(...)` finds the tables.
-    """
+    """Ranks held-out facts: score(workspace="mine", split="test")."""
     return run("score", **flags)
+
+
+def ask(**flags: Any) -> Outcome:
+    """Answers queries, or scores triples: ask(workspace="mine", queries=[...]), or relation=... instead of queries.
+
+    `Outcome.name` is the name under which `tagnet.open(...)` finds the tables.
+    """
+    return run("ask", **flags)
 
 
 class Server:

@@ -38,7 +38,7 @@ def discover(
         most: how many facts, 10,000 by default.
         missing: the share of the graph's facts that probabilities presume to be missing, 0.05 by default.
         progress: as of `run`.
-        flags: other flags of `score`, such as threads=4 or explain=True.
+        flags: other flags of the command `discover`, such as threads=4 or explain=True.
 
     Returns:
         The columns of `Workspace.new_facts`. `probability` is that the fact is true, or missing where there are too few facts.
@@ -57,5 +57,5 @@ def discover(
         binary.train(workspace=folder, progress=progress, **({"from_": "zero"} if train is True else train))
     elif "model" not in flags:
         flags["model"] = "zero"
-    listed = binary.score(workspace=folder, facts=relations, most=most, missing=missing, progress=progress, **flags)
-    return open(folder).new_facts(listed.evaluation)
+    listed = binary.run("discover", workspace=folder, relation=relations, most=most, missing=missing, progress=progress, **flags)
+    return open(folder).new_facts(listed.name)

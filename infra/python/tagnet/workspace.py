@@ -158,15 +158,16 @@ class Workspace(Generic[Table]):
             raise NotCompleteError(f"{folder} has no checkpoint {name}: {_call('train', self.path, self.run)}")
         return _json(folder / f"{name}.json")
 
-    # What score wrote.
+    # What score, ask and discover wrote.
 
-    def evaluations(self) -> list[str]:
-        """Returns the names of what `tagnet score` wrote: splits, "queries", "facts-all" and the like."""
-        return sorted(path.parent.name for path in (self._run / "evaluation").glob("*/manifest.json"))
+    def results(self) -> list[str]:
+        """Returns the folders of results: "evaluation/test", "answers/queries", "facts/all" and the like."""
+        there = (path.parent for kind in ("answers", "evaluation", "facts") for path in (self._run / kind).glob("*/manifest.json"))
+        return sorted(path.relative_to(self._run).as_posix() for path in there)
 
     def metrics(self, split: str = "test") -> dict[str, Any]:
         """Returns the metrics of a split; `["pessimistic"]["mrr"]` is the paper's MRR."""
-        return _json(self._file(split, "metrics.json"))
+        return _json(self._file("score", "evaluation", split, "metrics.json"))
 
     def metrics_by(self, what: Literal["relation", "direction", "distance", "links"], split: str = "test") -> Table:
         """Returns the metrics (pessimistic ranks) of each relation, direction, distance from source to answer, or class of links."""
@@ -178,23 +179,27 @@ class Workspace(Generic[Table]):
 
     def rankings(self, split: str = "test") -> Table:
         """Returns a row for each query of a split: the rank of its answer."""
-        return self._give(pq.read_table(self._file(split, "rankings")))
+        return self._give(pq.read_table(self._file("score", "evaluation", split, "rankings")))
+
+    def predictions(self, split: str = "test") -> Table:
+        """Returns the best answers to each query of a split."""
+        return self._give(pq.read_table(self._file("score", "evaluation", split, "predictions")))
 
     def answers(self, name: str = "queries") -> Table:
-        """Returns the best answers to each query of a split, or of your own (`predictions` in formats/README.md)."""
-        return self._give(pq.read_table(self._file(name, "predictions")))
+        """Returns the best answers to each of your own queries."""
+        return self._give(pq.read_table(self._file("ask", "answers", name, "answers")))
 
-    def explanations(self, name: str = "queries") -> Table:
-        """Returns the paths to each answer, or to each fact of a list."""
-        return self._give(pq.read_table(self._file(name, "explanations")))
-
-    def new_facts(self, name: str = "facts-all") -> Table:
-        """Returns the list of new facts that `tagnet score --facts` wrote, the most probable first."""
-        return self._give(pq.read_table(self._file(name, "facts")))
+    def new_facts(self, name: str = "all") -> Table:
+        """Returns a list of new facts, the most probable first."""
+        return self._give(pq.read_table(self._file("discover", "facts", name, "facts")))
 
     def triples(self, name: str = "triples") -> Table:
         """Returns the scores of given triples, or with the name "pairs" of the relations of pairs."""
-        return self._give(pq.read_table(self._file(name, "triples")))
+        return self._give(pq.read_table(self._file("ask", "answers", name, "triples")))
+
+    def explanations(self, name: str = "queries", of: Literal["answers", "facts"] = "answers") -> Table:
+        """Returns the paths to each answer, or to each fact of a list."""
+        return self._give(pq.read_table(self._file("ask" if of == "answers" else "discover", of, name, "explanations")))
 
     def messages(self, split: str = "test") -> Table:
         """Returns the numbers of messages of propagation that `tagnet messages` counted, by source and layer."""
@@ -216,18 +221,18 @@ class Workspace(Generic[Table]):
             raise NotCompleteError(f"{folder} is not complete: {_call(command, self.path, run, more)}")
         return folder
 
-    def _file(self, name: str, file: str) -> Path:
-        """Returns the path of a file of an evaluation."""
-        path = self._run / "evaluation" / name / file
+    def _file(self, command: str, kind: str, name: str, file: str) -> Path:
+        """Returns the path of a file of results, which a command writes."""
+        path = self._run / kind / name / file
         if not (path.parent / "manifest.json").exists():
-            there = ", ".join(self.evaluations()) or "none"
+            there = ", ".join(self.results()) or "none"
             raise NotCompleteError(
-                f"{path.parent} is not complete: tagnet.score(workspace={str(self.path)!r}, run={self.run!r}, ...) writes evaluations; "
-                f"those of this run: {there}; {self._others()}"
+                f"{path.parent} is not complete: {_call(command, self.path, self.run, ', ...')}; "
+                f"results of this run: {there}; {self._others()}"
             )
         if not path.exists():
             files = ", ".join(sorted(p.name for p in path.parent.iterdir() if p.name != "manifest.json"))
-            raise NotCompleteError(f"{path} does not exist: that evaluation has {files}")
+            raise NotCompleteError(f"{path} does not exist: that folder has {files}")
         return path
 
     def _others(self) -> str:
@@ -258,7 +263,7 @@ class Workspace(Generic[Table]):
 def _call(command: str, path: Path, run: str | None, more: str = "") -> str:
     """Returns the call that makes what is missing."""
     named = f", run={run!r}" if run not in (None, "main") else ""
-    if command in ("preprocess", "train"):
+    if command in ("preprocess", "train", "score", "ask"):
         return f"tagnet.{command}(workspace={str(path)!r}{named}{more}) makes it"
     return f"tagnet.run({command!r}, workspace={str(path)!r}{named}{more}) makes it"
 

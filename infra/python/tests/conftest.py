@@ -23,7 +23,7 @@ def sample(tmp_path_factory):
     tagnet.preprocess(workspace=path)
     tagnet.train(workspace=path, **SMALL)
     tagnet.score(workspace=path, split="test")
-    tagnet.score(workspace=path, facts=["cousin_of", "lives_in"], most=50, explain=True, output="lists")
+    tagnet.run("discover", workspace=path, relation=["cousin_of", "lives_in"], most=50, explain=True, output="lists")
     tagnet.run("distances", workspace=path, split="test")
     tagnet.run("messages", workspace=path, split="test", layers=3, deltas=1)
     return path

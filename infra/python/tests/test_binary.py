@@ -56,17 +56,17 @@ def test_a_missing_program_says_how_to_get_it(monkeypatch, tmp_path):
 def test_queries_are_tuples(copied):
     lines = []
     queries = [("Joan Eibe", "cousin_of"), ("Joan Eibe", "~cousin_of")]
-    scored = tagnet.score(workspace=copied, queries=queries, top_k=3, output="own", progress=lines.append)
-    answers = tagnet.open(copied).answers(scored.evaluation)
-    assert scored.evaluation == "own"
+    asked = tagnet.ask(workspace=copied, queries=queries, top_k=3, output="own", progress=lines.append)
+    answers = tagnet.open(copied).answers(asked.name)
+    assert asked.name == "own"
     assert list(answers["direction"]) == ["tail"] * 3 + ["head"] * 3
-    assert answers["entity"][0] in repr(scored)
-    again = tagnet.score(workspace=copied, queries=pd.DataFrame(queries), top_k=3, output="own")
-    assert again.wrote == scored.wrote
+    assert answers["entity"][0] in repr(asked)
+    again = tagnet.ask(workspace=copied, queries=pd.DataFrame(queries), top_k=3, output="own")
+    assert again.wrote == asked.wrote
     with pytest.raises(ValueError, match="a tab or a line break"):
-        tagnet.score(workspace=copied, queries=[("Joan\tEibe", "cousin_of")])
+        tagnet.ask(workspace=copied, queries=[("Joan\tEibe", "cousin_of")])
     with pytest.raises(TypeError, match="'Joan Eibe' is no query"):
-        tagnet.score(workspace=copied, queries=["Joan Eibe"])
+        tagnet.ask(workspace=copied, queries=["Joan Eibe"])
 
 
 def test_progress_comes_as_lines(copied):

@@ -24,10 +24,10 @@ def server(sample):
         yield server
 
 
-def test_answers_are_those_of_score(server, copied):
+def test_answers_are_those_of_ask(server, copied):
     queries = [("Joan Eibe", "cousin_of"), ("Mira Zeder", "~parent_of")] * 60
-    scored = tagnet.score(workspace=copied, queries=queries[:2], top_k=4, output="compared")
-    table = tagnet.open(copied).answers(scored.evaluation)
+    asked = tagnet.ask(workspace=copied, queries=queries[:2], top_k=4, output="compared")
+    table = tagnet.open(copied).answers(asked.name)
     results = server.client.answers(queries, k=4)
     assert len(results) == 120
     for number in (0, 1):

@@ -33,16 +33,16 @@ def test_rankings_give_the_metrics(sample):
 
 def test_lists_are_those_of_the_text(sample, text):
     ws = tagnet.open(sample)
-    assert ws.evaluations() == ["lists", "test"]
-    heading, *rows = text(sample / "runs/main/evaluation/lists/facts.tsv")
+    assert ws.results() == ["evaluation/test", "facts/lists"]
+    heading, *rows = text(sample / "runs/main/facts/lists/facts.tsv")
     facts = ws.new_facts("lists")
     assert len(facts) == len(rows) == 50
     assert [list(row) for row in facts[["head", "relation", "tail"]].itertuples(index=False)] == [
         [row[heading.index(c)] for c in ("head", "relation", "tail")] for row in rows
     ]
-    heading, *rows = text(sample / "runs/main/evaluation/lists/explanations.tsv")
-    assert sorted(ws.explanations("lists")["text"]) == sorted(row[heading.index("text")] for row in rows)
-    best = ws.answers("test").query("position == 1")
+    heading, *rows = text(sample / "runs/main/facts/lists/explanations.tsv")
+    assert sorted(ws.explanations("lists", of="facts")["text"]) == sorted(row[heading.index("text")] for row in rows)
+    best = ws.predictions("test").query("position == 1")
     assert len(best) == ws.metrics()["distinct"]
 
 
@@ -100,9 +100,10 @@ def test_what_is_missing_is_named_with_its_command(sample, tmp_path):
         lambda: tagnet.open("gs://bucket/w"): "no local folder",
         lambda: tagnet.open(sample).rankings(
             "valid"
-        ): "valid is not complete: tagnet.score.*those of this run: lists, test; runs that exist: main",
+        ): r"valid is not complete: tagnet.score\(.*results of this run: evaluation/test, facts/lists; runs that exist: main",
         lambda: tagnet.open(sample, "other").training(): r"tagnet.train\(workspace='.*', run='other'\) makes it",
-        lambda: tagnet.open(sample).explanations("test"): "that evaluation has metrics.json, predictions, rankings",
+        lambda: tagnet.open(sample).triples("test"): r"answers/test is not complete: tagnet.ask\(",
+        lambda: tagnet.open(sample).explanations("lists"): "answers/lists is not complete",
         lambda: tagnet.open(sample).graph("inference"): "no inference graph",
         lambda: tagnet.open(sample).distances("x", "valid"): r"tagnet.run\('distances', .* split='valid'\) makes it",
         lambda: tagnet.open(sample).types(): "preprocess with types=FILE",

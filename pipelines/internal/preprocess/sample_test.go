@@ -132,8 +132,8 @@ func TestNextLeavesOutWhatExists(t *testing.T) {
 	w := t.TempDir()
 	flags := []string{"--workspace", w, "--dataset", pipelinetest.Dataset(t, small())}
 	for _, c := range []struct{ folder, next string }{
-		{"graph", "next: go run ./pipelines/score --workspace " + w + " --facts all\nnext: go run ./pipelines/train --workspace " + w + "\n"},
-		{"distances/test", "next: go run ./pipelines/score --workspace " + w + " --facts all\nnext: go run ./pipelines/train --workspace " + w + "\n"},
+		{"graph", "next: go run ./pipelines/discover --workspace " + w + "\nnext: go run ./pipelines/train --workspace " + w + "\n"},
+		{"distances/test", "next: go run ./pipelines/discover --workspace " + w + "\nnext: go run ./pipelines/train --workspace " + w + "\n"},
 		{"runs/main/checkpoints", "next: go run ./pipelines/score --workspace " + w + "\n"},
 		{"runs/main/evaluation/test", "next: go run ./pipelines/report --workspace " + w + "\n"},
 	} {

@@ -18,9 +18,9 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
+	stage "tagnet/stages/answer/probability"
+	"tagnet/stages/answer/score"
 	"tagnet/stages/preprocess"
-	stage "tagnet/stages/probability"
-	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
 

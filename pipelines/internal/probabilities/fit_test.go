@@ -22,8 +22,8 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/train"
-	stage "tagnet/stages/probability"
-	"tagnet/stages/score"
+	stage "tagnet/stages/answer/probability"
+	"tagnet/stages/answer/score"
 	"tagnet/stages/worker"
 )
 

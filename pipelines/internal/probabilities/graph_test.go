@@ -6,7 +6,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/probabilities"
-	stage "tagnet/stages/probability"
+	stage "tagnet/stages/answer/probability"
 )
 
 func TestGraph(t *testing.T) {

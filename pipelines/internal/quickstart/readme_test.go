@@ -11,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/playground"
 	"tagnet/pipelines/internal/quickstart"
@@ -31,7 +33,7 @@ var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less)
 func TestReferenceListsEveryFlag(t *testing.T) {
 	shared := command.Pipeline{Name: "shared"}
 	pages := []page{{"README.md", shared.Name, table(shared.OwnFlags(), nil)}}
-	list := []command.Pipeline{bundle.Pipeline(), playground.Pipeline(), quickstart.Pipeline(), serve.Pipeline()}
+	list := []command.Pipeline{ask.Pipeline(), bundle.Pipeline(), discover.Pipeline(), playground.Pipeline(), quickstart.Pipeline(), serve.Pipeline()}
 	for _, s := range quickstart.Steps("sample") {
 		list = append(list, s.Pipeline)
 	}

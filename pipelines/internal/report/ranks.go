@@ -6,7 +6,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/ranking"
-	"tagnet/stages/evaluate"
+	"tagnet/stages/answer/evaluate"
 )
 
 // ranks summarizes the ranks of a split for the page. Its size does not grow with the number of queries.

@@ -18,48 +18,38 @@ type bundlesFlag struct {
 }
 
 func (f *bundlesFlag) register(set *flag.FlagSet) {
-	set.BoolVar(&f.bundles, "bundles", false, "read the queries of the split, with the parts of the graph that they propagate through, from the folder that bundle wrote for the model's reach, and hold no graph; changes no result")
+	set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folder that bundle wrote for the model's reach, and hold no graph; changes no result")
 }
 
 // checkBundles returns an error if --bundles is given with what needs the graph.
 func (f *flags) checkBundles() error {
-	if !f.bundles {
-		return nil
-	}
-	for _, other := range []struct {
-		flag  string
-		given bool
-	}{
-		{"queries", f.queries != ""}, {"relation", f.relation != ""}, {"facts", f.facts != ""},
-		{"model", f.weightsFlags.model != ""}, {"protocol", f.evaluates() != ""},
-	} {
-		if other.given {
-			return command.Usage("--bundles with --%s: parts of the graph answer the queries of a split by a trained model; leave one of the two out", other.flag)
-		}
-	}
-	if f.split == parts.Train { // whose parts are numbered by fact, one for each query
+	switch {
+	case !f.bundles:
+	case f.evaluates() != "":
+		return command.Usage("--bundles with --protocol: parts of the graph answer the queries of a split among all entities; leave one of the two out")
+	case f.split == parts.Train: // whose parts are numbered by fact, one for each query
 		return command.Usage("--bundles with --split %s: the parts for training are found without the fact of each query, which scoring has; leave one of the two out", f.split)
 	}
 	return nil
 }
 
 // openBundles returns an error unless the parts of the graph are there that the model's queries propagate through.
-func (a *opened) openBundles(ctx context.Context) error {
-	if !a.bundles {
+func (a *evaluating) openBundles(ctx context.Context) error {
+	if !a.flags.bundles {
 		return nil
 	}
-	c := a.model.Configuration
+	c := a.Model.Configuration
 	if err := a.refuseBundles(); err != nil {
 		return err
 	}
-	if a.device.Mode == device.Auto {
-		a.device = device.Choice{} // the CPU: a device needs the edges of the graph
+	if a.Device.Mode == device.Auto {
+		a.Device = device.Choice{} // the CPU: a device needs the edges of the graph
 	}
-	a.parts = parts.Place{
-		URL:  a.e.Workspace.Path(workspace.BundlesFolder(parts.Name(a.split, c.Reach, c.Layers))),
-		Want: parts.Want{Split: a.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Limit: a.limit, Graph: a.loaded.Manifest.Checksum},
+	a.flags.parts = parts.Place{
+		URL:  a.E.Workspace.Path(workspace.BundlesFolder(parts.Name(a.flags.split, c.Reach, c.Layers))),
+		Want: parts.Want{Split: a.flags.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Limit: a.flags.limit, Graph: a.Loaded.Manifest.Checksum},
 	}
-	folder, err := a.parts.Open(ctx)
+	folder, err := a.flags.parts.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,15 +57,15 @@ func (a *opened) openBundles(ctx context.Context) error {
 }
 
 // canBundle reports whether --bundles may be added.
-func (a *opened) canBundle() bool {
+func (a *evaluating) canBundle() bool {
 	added := *a.flags
 	added.bundles = true
-	return !a.bundles && added.checkBundles() == nil && a.refuseBundles() == nil
+	return !a.flags.bundles && added.checkBundles() == nil && a.refuseBundles() == nil
 }
 
 // refuseBundles returns an error if the model needs the graph.
-func (a *opened) refuseBundles() error {
-	switch c, n := a.model.Configuration, a.view.Graph.Entities; {
+func (a *evaluating) refuseBundles() error {
+	switch c, n := a.Model.Configuration, a.View.Graph.Entities; {
 	case c.Source() == configuration.RelationsGraph:
 		return command.Usage("--bundles with a model of --relations graph: the graph of relations is made from all edges; leave --bundles out")
 	case c.Reach == 0:

@@ -128,9 +128,7 @@ func TestBundlesAreRefused(t *testing.T) {
 		{[]string{"--reach", "7"}, 1, "run go run ./pipelines/bundle --workspace W --split test --reach 7 --layers 3"},
 		{[]string{"--reach", "0"}, 2, "give --reach"},
 		{[]string{"--reach", "100"}, 2, "the graph has 79 entities"},
-		{[]string{"--relation", "all"}, 2, "--bundles with --relation"},
-		{[]string{"--facts", "all"}, 2, "--bundles with --facts"},
-		{[]string{"--model", "zero"}, 2, "--bundles with --model"},
+		{[]string{"--model", "zero"}, 2, "--bundles with a model of --relations graph"},
 		{[]string{"--protocol", "grail"}, 2, "--bundles with --protocol"},
 		{[]string{"--split", "train"}, 2, "--bundles with --split train"},
 	} {
@@ -147,7 +145,7 @@ func TestBundlesAreRefused(t *testing.T) {
 	}
 	untrained := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", untrained, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 40)))
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", untrained, "--bundles"); code != 2 || !strings.Contains(stderr, "train with --reach first") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", untrained, "--bundles"); code != 2 || !strings.Contains(stderr, "--bundles with a model of --relations graph") {
 		t.Errorf("without a model: exit code %d, %s", code, stderr)
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 )
 
 // TestDevice scores on a device: the metrics are those of the CPU, and what the device has completed stays complete.
 func TestDevice(t *testing.T) {
-	w := trained(t, "inductive")
+	w := scoringtest.Trained(t, "inductive")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--device", "cpu")
 	want := metricsOf(t, w, "test")
 	pipelinetest.Interpret(t)
@@ -49,7 +50,7 @@ func TestDevice(t *testing.T) {
 func TestDeviceFails(t *testing.T) {
 	for name, fault := range pipelinetest.Faults(8) {
 		t.Run(name, func(t *testing.T) {
-			w := trained(t, "inductive")
+			w := scoringtest.Trained(t, "inductive")
 			pipelinetest.UseFaulty(t, fault)
 			wanted := fault.Open
 			if wanted == nil {

@@ -1,3 +1,2 @@
-// Package score is the pipeline that applies a trained model. It ranks the answers of a split and
-// computes metrics, or it answers a user's own queries by name.
+// Package score is the pipeline that evaluates a trained model: it ranks the answers of a split's queries and computes metrics.
 package score

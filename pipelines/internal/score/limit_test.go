@@ -12,13 +12,14 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/evaluate"
+	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/answer/evaluate"
 )
 
 // TestLimit compares a sample with the queries of the whole split that it takes, whose ranks are the same, and its intervals with a
 // bootstrap of these.
 func TestLimit(t *testing.T) {
-	w := trained(t, "chain")
+	w := scoringtest.Trained(t, "chain")
 	folder := filepath.Join(w, "runs/main/evaluation/test")
 	score := func(flags ...string) (string, metrics.Evaluation, []parquet.Ranking) {
 		t.Helper()
@@ -81,18 +82,29 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-func TestLimitMistakes(t *testing.T) {
-	w := trained(t, "chain")
-	for name, test := range map[string]struct {
-		arguments []string
-		says      string
-	}{
-		"negative":     {[]string{"--limit", "-1"}, "--limit is -1: want 0 or more"},
-		"own queries":  {[]string{"--limit", "5", "--relation", "all"}, "leave it out with --queries, --relation and --facts"},
-		"a fact's too": {[]string{"--limit", "5", "--facts", "all"}, "leave it out with --queries, --relation and --facts"},
-	} {
-		if code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, test.arguments...)...); code != 2 || !strings.Contains(stderr, test.says) {
-			t.Errorf("%s: exit code %d, %s", name, code, stderr)
+// TestReach scores a model with a reach that covers all, which changes no metric, and with one that covers the source alone.
+func TestReach(t *testing.T) {
+	w := scoringtest.Trained(t, "chain")
+	score := func(flags ...string) metrics.Evaluation {
+		t.Helper()
+		pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "0"}, flags...)...)
+		m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(w, "runs/main/evaluation/test", metrics.File))
+		if err != nil {
+			t.Fatal(err)
 		}
+		return m
+	}
+	all := score()
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0", "--reach", "100000"); code != 1 || !strings.Contains(stderr, "reach is absent there, 100000 here") {
+		t.Errorf("a reach over an evaluation without one: exit code %d, %s", code, stderr)
+	}
+	if m := score("--reach", "100000", "--force"); m.Summary != all.Summary || m.Messages != all.Messages {
+		t.Errorf("a reach of all entities: %+v, want %+v", m.Summary, all.Summary)
+	}
+	if m := score("--reach", "1", "--force"); m.Messages >= all.Messages/2 || m.Pessimistic.MRR >= all.Pessimistic.MRR {
+		t.Errorf("a reach of the source: %d messages, MRR %g; want less than half of %d, and less than %g", m.Messages, m.Pessimistic.MRR, all.Messages, all.Pessimistic.MRR)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--reach", "-2"); code != 2 || !strings.Contains(stderr, "--reach is -2: want -1 or more") {
+		t.Errorf("reach -2: exit code %d, %s", code, stderr)
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer/workload"
-	"tagnet/model/graph"
+	modelgraph "tagnet/model/graph"
 	"tagnet/pipelines/internal/cli/command"
-	stagegraph "tagnet/stages/preprocess"
+	"tagnet/stages/preprocess"
 )
 
 // protocolFlag is --protocol.
@@ -21,19 +21,6 @@ func (f *protocolFlag) register(set *flag.FlagSet) {
 		usage += fmt.Sprintf("; %s: %s", p, metrics.Protocol(p).About())
 	}
 	command.Choice(set, &f.protocol, "protocol", string(metrics.Test), metrics.Protocols, usage)
-}
-
-// checkProtocol validates the flag beside the others.
-func (f *flags) checkProtocol() error {
-	switch {
-	case f.evaluates() == "":
-		return nil
-	case f.queries != "" || f.relation != "" || f.facts != "":
-		return command.Usage("--protocol is about the queries of a split: leave it out with --queries, --relation and --facts")
-	case f.split != "test":
-		return command.Usage("--protocol %s ranks answers to test queries: leave --split %s out, or --protocol", f.protocol, f.split)
-	}
-	return nil
 }
 
 // evaluates returns the protocol of the evaluation, "" for that of metrics.Test.
@@ -52,86 +39,68 @@ func (f *flags) name() string {
 	return f.split
 }
 
-// sampled returns the seed of the entities that answers are ranked among, 0 where these are all entities.
-func (a *scoring) sampled() int64 {
-	if a.evaluates().Negatives() > 0 {
-		return a.e.Seed
+// seed returns the seed of the entities that answers are ranked among, 0 where these are all entities.
+func (a *evaluating) seed() int64 {
+	if a.flags.evaluates().Negatives() > 0 {
+		return a.E.Seed
 	}
 	return 0
 }
 
-// evaluated returns the number of queries of the evaluation, which are at least one, and counts distinct ones. --limit takes some of
-// them.
-func (a *scoring) evaluated(ctx context.Context) (int64, error) {
-	if a.evaluates() != metrics.ValidAndTest && len(a.loaded.Unknown) == 0 {
-		sizes, err := stagegraph.SizesOf(ctx, a.loaded, a.split)
+// count counts the queries, which are at least one.
+func (a *evaluating) count(ctx context.Context) error {
+	if a.flags.evaluates() != metrics.ValidAndTest && len(a.Loaded.Unknown) == 0 {
+		sizes, err := preprocess.SizesOf(ctx, a.Loaded, a.flags.split)
 		if err == nil && sizes.Queries == 0 {
-			err = command.NoQueries(a.split, "ask your own with --queries FILE or --relation NAME, choose another --split")
+			err = command.NoQueries(a.flags.split, "ask answers queries of your own; choose another --split")
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
-		sampled := a.sampleOf(sizes.Queries)
-		if a.limit == 0 {
-			a.distinct = sizes.Distinct
-			return sizes.Queries, nil
+		if a.all = sizes.Queries; a.flags.limit == 0 || a.flags.limit >= a.all { // the table need not be read
+			a.queries, a.distinct, a.flags.limit = sizes.Queries, sizes.Distinct, 0
+			return nil
 		}
-		queries, err := a.loaded.Queries(ctx, a.split)
-		for _, q := range queries {
-			sampled.add(q)
-		}
-		a.distinct = sampled.distinct
-		return sampled.queries, err
+		queries, err := a.Loaded.Queries(ctx, a.flags.split)
+		a.take(queries)
+		return err
 	}
-	if a.evaluates() == metrics.ValidAndTest && !a.loaded.Inductive() {
-		return 0, command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.protocol)
+	if a.flags.evaluates() == metrics.ValidAndTest && !a.Loaded.Inductive() {
+		return command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.flags.protocol)
 	}
-	test, err := a.loaded.Queries(ctx, a.split)
+	test, err := a.Loaded.Queries(ctx, a.flags.split)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	queries := test
-	if a.evaluates() == metrics.ValidAndTest {
-		queries, err = a.loaded.HeldOut(ctx)
+	if a.flags.evaluates() == metrics.ValidAndTest {
+		queries, err = a.Loaded.HeldOut(ctx)
 	}
 	switch {
 	case err != nil:
 	case len(queries) == 0:
-		err = command.NoQueries(a.split, "the model knows none of their relations: choose another --checkpoint or --split")
-	case a.evaluates() == metrics.ValidAndTest && len(queries) == len(test):
-		err = fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.protocol)
+		err = command.NoQueries(a.flags.split, "the model knows none of their relations: choose another --checkpoint or --split")
+	case a.flags.evaluates() == metrics.ValidAndTest && len(queries) == len(test):
+		err = fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.flags.protocol)
 	}
-	sampled := a.sampleOf(int64(len(queries)))
-	for _, q := range queries {
-		sampled.add(q)
-	}
-	a.distinct = sampled.distinct
-	return sampled.queries, err
+	a.take(queries)
+	return err
 }
 
-// sample counts the queries that --limit takes of so many, and the pairs (source, relation) of these, in the order of their tables.
-type sample struct {
-	limit, rows       int64
-	row               int64
-	last              graph.Query
-	queries, distinct int64
-}
-
-// sampleOf returns the count of a sample of so many queries, before the first. A limit that takes all is none.
-func (a *scoring) sampleOf(queries int64) *sample {
-	if a.all = queries; a.limit >= a.all {
-		a.limit = 0
+// take counts the queries of a table that --limit takes, and the pairs (source, relation) of these, which follow each other. A limit that takes all is
+// none.
+func (a *evaluating) take(queries []modelgraph.Query) {
+	if a.all = int64(len(queries)); a.flags.limit >= a.all {
+		a.flags.limit = 0
 	}
-	return &sample{limit: a.limit, rows: queries}
-}
-
-// add counts the next query.
-func (s *sample) add(q graph.Query) {
-	if workload.Takes(s.limit, int(s.row), int(s.rows)) {
-		if s.queries == 0 || q.Source != s.last.Source || q.Relation != s.last.Relation {
-			s.distinct++
+	var last modelgraph.Query
+	for i, q := range queries {
+		if !workload.Takes(a.flags.limit, i, len(queries)) {
+			continue
 		}
-		s.queries, s.last = s.queries+1, q
+		if a.queries == 0 || q.Source != last.Source || q.Relation != last.Relation {
+			a.distinct++
+		}
+		a.queries, last = a.queries+1, q
 	}
-	s.row++
 }

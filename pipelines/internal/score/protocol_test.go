@@ -19,9 +19,10 @@ import (
 	"tagnet/model/graph/subgraph"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/evaluate"
+	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/answer/evaluate"
+	"tagnet/stages/answer/score"
 	encode "tagnet/stages/preprocess"
-	"tagnet/stages/score"
 )
 
 // byID scores an entity by its id.
@@ -35,7 +36,9 @@ func (byID) ScoresWithout(_ context.Context, _ edges.Query, _ *subgraph.Subgraph
 	}
 	return nil
 }
-func (byID) Sent(int) int64             { return 0 }
+
+func (byID) Sent(int) int64 { return 0 }
+
 func (byID) Distance(int32) (int, bool) { return 0, true }
 
 // TestMergedRanksByHand ranks the facts of a small inference graph, whose entities a to e have the scores 0 to 4.
@@ -94,10 +97,10 @@ func TestMergedRanksByHand(t *testing.T) {
 
 // TestProtocolsStandSideBySide evaluates by each protocol, and compares ranks and metrics with each other.
 func TestProtocolsStandSideBySide(t *testing.T) {
-	w := trained(t, "inductive")
+	w := scoringtest.Trained(t, "inductive")
 	ranks := func(name string) map[string]parquet.Ranking {
 		byFact := map[string]parquet.Ranking{}
-		for _, r := range rowsOf[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", name, "rankings")) {
+		for _, r := range scoringtest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", name, "rankings")) {
 			r.Query = 0 // its position among other queries
 			byFact[strings.Join([]string{r.Direction, r.Source, r.Relation, r.Answer}, " ")] = r
 		}
@@ -145,7 +148,7 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 
 // TestProtocolsInShards scores a query a shard and all in one.
 func TestProtocolsInShards(t *testing.T) {
-	w := trained(t, "chain")
+	w := scoringtest.Trained(t, "chain")
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	for _, protocol := range []metrics.Protocol{metrics.ValidAndTest, metrics.GraIL} {
 		run := func(work float64) (string, []parquet.Ranking, int) {
@@ -158,7 +161,7 @@ func TestProtocolsInShards(t *testing.T) {
 				t.Fatal(err)
 			}
 			files := pipelinetest.Files(t, p.Folder)
-			return files["metrics.json"], rowsOf[parquet.Ranking](t, filepath.Join(p.Folder, "rankings")), len(files)
+			return files["metrics.json"], scoringtest.Rows[parquet.Ranking](t, filepath.Join(p.Folder, "rankings")), len(files)
 		}
 		metrics, rankings, files := run(0)
 		other, shards, more := run(1 << 32)
@@ -172,8 +175,7 @@ func TestProtocolsInShards(t *testing.T) {
 }
 
 func TestProtocolMistakes(t *testing.T) {
-	plain, inductive := trained(t, "plain"), trained(t, "inductive")
-	queries := file(t, "queries.tsv", "e050\tskip\n")
+	plain, inductive := scoringtest.Trained(t, "plain"), scoringtest.Trained(t, "inductive")
 	unvalidated := filepath.Join(t.TempDir(), "workspace")
 	files := pipelinetest.Ring("o", 40)
 	delete(files, "valid.txt")
@@ -186,8 +188,6 @@ func TestProtocolMistakes(t *testing.T) {
 		{plain, `--protocol is "filtered": want one of test, valid-and-test, grail`, 2, []string{"--protocol", "filtered"}},
 		{plain, "--protocol valid-and-test is for an inductive dataset", 2, []string{"--protocol", "valid-and-test"}},
 		{plain, "leave --split valid out", 2, []string{"--protocol", "grail", "--split", "valid"}},
-		{plain, "leave it out with --queries", 2, []string{"--protocol", "grail", "--queries", queries}},
-		{plain, "not that of a split or of a protocol", 2, []string{"--queries", queries, "--output", "grail"}},
 		{unvalidated, "put some into its valid.txt and preprocess again", 1, []string{"--protocol", "valid-and-test", "--checkpoint", filepath.Join(inductive, "runs/main/checkpoints/epoch-003.json")}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", c.workspace}, c.flags...)...)

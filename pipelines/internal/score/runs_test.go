@@ -10,13 +10,14 @@ import (
 	"tagnet/model"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
 )
 
 // TestRuns trains and scores a second run in a workspace: the first one keeps its bytes, and commands that follow name the
 // second.
 func TestRuns(t *testing.T) {
-	w := trained(t, "plain")
+	w := scoringtest.Trained(t, "plain")
 	before := pipelinetest.Files(t, w)
 	wide := []string{"--workspace", w, "--run", "wide"}
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
@@ -57,10 +58,6 @@ func TestRuns(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "epoch-003")
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "--checkpoint: there is no checkpoint in " + filepath.Dir(elsewhere)},
 		"--workspace", w, "--checkpoint", elsewhere)
-	queries := filepath.Join(t.TempDir(), "queries.tsv")
-	pipelinetest.Write(t, filepath.Join(filepath.Dir(queries), "query.tsv"), "")
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: "--queries: " + queries + " does not exist", Says: []string{"has query.tsv\n"}},
-		"--workspace", w, "--queries", queries)
 	for _, name := range []string{"", "a/b", ".."} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--run is "` + name + `": want a folder name`}, "--workspace", w, "--run", name)
 	}

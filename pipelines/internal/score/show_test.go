@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/scoring"
 )
 
 // TestPrintsEveryMetric prints metrics and intervals of which each has a value of its own.
@@ -33,7 +34,7 @@ func TestPrintsEveryMetric(t *testing.T) {
 		intervals.Field(i).Set(reflect.ValueOf(metrics.Interval{Low: next("low " + name), High: next("high " + name)}))
 	}
 	var out bytes.Buffer
-	a := &scoring{opened: &opened{flags: &flags{}, e: &command.Environment{Out: &out}}}
+	a := &evaluating{Run: &scoring.Run{E: &command.Environment{Out: &out}}}
 	a.print(m)
 	for name, text := range names {
 		if !strings.Contains(out.String(), " "+text) {
@@ -49,7 +50,7 @@ func TestPrintsBaselines(t *testing.T) {
 	m.Baselines.Rules.Pessimistic = metrics.Metrics{MRR: .3, Hits10: .4}
 	m.Baselines.Popularity.ByRelation = map[string]metrics.Ranks{}
 	var out bytes.Buffer
-	a := &scoring{opened: &opened{flags: &flags{}, e: &command.Environment{Out: &out}}}
+	a := &evaluating{Run: &scoring.Run{E: &command.Environment{Out: &out}}}
 	for n, want := range []string{"", "", "  below popularity on a, b\n", "", "  below popularity on a, b, c and 1 more\n"} {
 		if n > 0 {
 			name := string(rune('a' + n - 1))

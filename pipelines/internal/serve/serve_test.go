@@ -25,10 +25,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/weights/ultra/ultratest"
+	asked "tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/train"
 )
 
@@ -301,11 +301,11 @@ func TestModel(t *testing.T) {
 	answers := map[string]string{}
 	for _, reach := range []string{"-1", "5"} {
 		of := []string{"--model", "wn18rr_v1", "--reach", reach}
-		pipelinetest.Succeed(t, score.Pipeline(), append(of, "--workspace", workspace, "--queries", queries, "--force")...)
+		pipelinetest.Succeed(t, asked.Pipeline(), append(of, "--workspace", workspace, "--queries", queries, "--force")...)
 		p := launch(t, workspace, of...)
 		ready(t, p.url)
 		got := read[result](t, send(t, "GET", p.url+ask("e003", "_hypernym"), ""))
-		answers[reach] = pipelinetest.Read(t, workspace, "runs/main/evaluation/queries/answers.tsv")
+		answers[reach] = pipelinetest.Read(t, workspace, "runs/main/answers/queries/answers.tsv")
 		compareTable(t, answers[reach], got.Answers)
 	}
 	if answers["5"] == answers["-1"] {
@@ -326,8 +326,8 @@ func TestULTRA(t *testing.T) {
 	got := read[result](t, send(t, "GET", p.url+ask("e003", "~skip"), ""))
 	queries := filepath.Join(t.TempDir(), "queries.tsv")
 	pipelinetest.Write(t, queries, "e003\t~skip\n")
-	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", workspace, "--model", weights, "--queries", queries)
-	compareTable(t, pipelinetest.Read(t, workspace, "runs/main/evaluation/queries/answers.tsv"), got.Answers)
+	pipelinetest.Succeed(t, asked.Pipeline(), "--workspace", workspace, "--model", weights, "--queries", queries)
+	compareTable(t, pipelinetest.Read(t, workspace, "runs/main/answers/queries/answers.tsv"), got.Answers)
 	answer := got.Answers[0].Entity
 	e := read[explanation](t, send(t, "GET", p.url+"/explain?source=e003&relation=~skip&k=2&answer="+answer, ""))
 	if len(e.Paths) != 2 || !strings.Contains(e.Weights, "not all of a score comes along paths") {

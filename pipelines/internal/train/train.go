@@ -632,7 +632,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	if t.bundles {
 		scoring = scoring.With("--bundles")
 	}
-	if of, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && of.Weights != best.Weights.SHA256 {
+	if of, err := w.EvaluatedCheckpoint(ctx, w.Evaluation("test")); err == nil && of.Weights != best.Weights.SHA256 {
 		e.Next(scoring.With("--force")) // the evaluation is of another checkpoint
 		return nil
 	}

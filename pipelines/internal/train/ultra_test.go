@@ -12,6 +12,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
@@ -131,7 +132,7 @@ func answersInTheLibrary(t *testing.T, w string) {
 	}
 	queries := filepath.Join(t.TempDir(), "queries.tsv")
 	pipelinetest.Write(t, queries, "e001\tnext\n")
-	out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--queries", queries)
+	out := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--queries", queries)
 	for _, a := range answers.List {
 		if !strings.Contains(out, a.Entity) {
 			t.Errorf("the library answers %v, score:\n%s", answers, out)
@@ -151,7 +152,7 @@ func elsewhere(t *testing.T, checkpoint string) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
 	in := []string{"--workspace", w, "--checkpoint", checkpoint}
 	before := pipelinetest.Files(t, filepath.Dir(checkpoint))
-	out := pipelinetest.Succeed(t, score.Pipeline(), append(in, "--relation", "after")...)
+	out := pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--relation", "after")...)
 	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "probability") {
 		t.Errorf("over another graph, score says:\n%s", out)
 	}

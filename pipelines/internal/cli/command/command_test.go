@@ -221,11 +221,11 @@ func TestNamesAreEscaped(t *testing.T) {
 	Run(t.Context(), Pipeline{Name: "test", Run: func(_ context.Context, e *Environment) error {
 		e.Say("the answer is %s, %v", hostile, errors.New(hostile))
 		e.Progress.Print("reading %s", hostile)
-		e.Next(workspace.Command{Pipeline: "score", Flags: []string{"--queries", hostile}})
+		e.Next(workspace.Command{Pipeline: "ask", Flags: []string{"--queries", hostile}})
 		return fmt.Errorf("no entity %s", hostile)
 	}}, []string{"--workspace", t.TempDir()}, &out, &stderr)
 	const shown = `\x1b]0;title\a\u202eevil`
-	if want := "the answer is " + shown + `\nnext, ` + shown + `\nnext` + "\nnext: go run ./pipelines/score --queries $'" + shown + `\nnext'` + "\n"; out.String() != want {
+	if want := "the answer is " + shown + `\nnext, ` + shown + `\nnext` + "\nnext: go run ./pipelines/ask --queries $'" + shown + `\nnext'` + "\n"; out.String() != want {
 		t.Errorf("it prints %q, want %q", &out, want)
 	}
 	if want := "reading " + shown + `\nnext` + "\nno entity " + shown + "; next\n"; stderr.String() != want {

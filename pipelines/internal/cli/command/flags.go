@@ -104,9 +104,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
 	}
-	given := false
-	all.Visit(func(f *flag.Flag) { given = given || f.Name == "workspace" })
-	e.temporary = p.Temporary && !given
+	e.temporary = p.Temporary && !e.Given("workspace")
 	if at.root == "" && !e.temporary {
 		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")
 	}
@@ -115,6 +113,12 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	}
 	e.Workspace = workspace.New(at.root).WithRun(at.run)
 	return nil
+}
+
+// Given reports whether a flag was given.
+func (e *Environment) Given(name string) (given bool) {
+	e.Flags.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
 }
 
 // NotEmpty returns an error if one of the named flags was given an empty value, as a shell expands

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,11 +33,7 @@ func ModelUsage() string {
 
 // ChooseModel sets the name of the model, that of --model, to zero where no flag names one and nothing is trained in the workspace, and says so.
 func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
-	given := false
-	e.Flags.Visit(func(f *flag.Flag) {
-		given = given || slices.Contains([]string{"checkpoint", "model", "run"}, f.Name)
-	})
-	if given {
+	if slices.ContainsFunc([]string{"checkpoint", "model", "run"}, e.Given) {
 		return nil
 	}
 	trained, err := checkpoint.Trained(ctx, e.Workspace.Root())
@@ -120,9 +115,9 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	ref := pretrained.Ref{Folder: checkpoint.Folder(w.Checkpoints()), Name: named}
 	switch {
 	case ref.IsPyTorch():
-		return nil, fmt.Errorf("--checkpoint: %s is no checkpoint of tagnet; score and serve take ULTRA's weights with --model %[1]s", named)
+		return nil, fmt.Errorf("--checkpoint: %s is no checkpoint of tagnet; give ULTRA's weights with --model %[1]s", named)
 	case ref.IsNamed():
-		return nil, fmt.Errorf("--checkpoint: %s is a model that tagnet comes with; score and serve take it with --model %[1]s", named)
+		return nil, fmt.Errorf("--checkpoint: %s is a model that tagnet comes with; give it with --model %[1]s", named)
 	}
 	folder, _ := ref.Checkpoint()
 	own := sameFolder(string(folder), w.Checkpoints())
@@ -184,11 +179,11 @@ func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder c
 		if len(runs) > 0 {
 			others = "; --run selects one of the runs that exist: " + strings.Join(runs, ", ")
 		}
-		return fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score and serve also take --model zero, of any graph, and other pretrained ones%s", err, w.Command("train"), others)
+		return fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score, ask and discover also take --model zero, of any graph, and other pretrained ones%s", err, w.Command("train"), others)
 	case errors.As(err, &damaged):
 		return fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
 	case errors.Is(err, checkpoint.ErrMismatch):
-		return fmt.Errorf("%w: %s with the flags it had trains on this graph, and score and serve with --model zero answer on any", err, w.Command("train", "--force"))
+		return fmt.Errorf("%w: %s with the flags it had trains on this graph, and --model zero answers on any", err, w.Command("train", "--force"))
 	}
 	return err
 }

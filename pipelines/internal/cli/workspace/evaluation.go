@@ -46,15 +46,15 @@ func (m Evaluated) Model() string {
 	return "--model " + cmp.Or(m.Given.Model, m.Given.File)
 }
 
-// EvaluatedCheckpoint returns the model of a split's evaluation, or of the answers in another folder beside it. The
+// EvaluatedCheckpoint returns the model of the evaluation, the answers or the list in a folder. The
 // error wraps fs.ErrNotExist if there is no such folder.
-func (w Workspace) EvaluatedCheckpoint(ctx context.Context, split string) (of Evaluated, err error) {
-	m, err := manifest.Read(ctx, w.Evaluation(split))
+func (w Workspace) EvaluatedCheckpoint(ctx context.Context, folder string) (of Evaluated, err error) {
+	m, err := manifest.Read(ctx, folder)
 	if err != nil {
 		return of, err
 	}
 	if err := json.Unmarshal(m.Configuration, &of); err != nil {
-		return of, fmt.Errorf("the configuration in %s: %w", storage.Join(w.Evaluation(split), manifest.FileName), err)
+		return of, fmt.Errorf("the configuration in %s: %w", storage.Join(folder, manifest.FileName), err)
 	}
 	return of, nil
 }

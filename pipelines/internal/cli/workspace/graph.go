@@ -26,9 +26,9 @@ func (w Workspace) ListStep(ctx context.Context) Command {
 	names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
 	m, e := manifest.Read(ctx, w.Graph())
 	if err == nil && e == nil && len(names) > 0 && 2*kg.EntitiesOf(m, "test")*len(names) > fewQueries {
-		return w.Command("score", "--facts", names[0])
+		return w.Command("discover", "--relation", names[0])
 	}
-	return w.Command("score", "--facts", "all")
+	return w.Command("discover")
 }
 
 // QueryRows is the name of the number of a split's queries in the manifest of the graph.

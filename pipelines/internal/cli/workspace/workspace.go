@@ -105,6 +105,12 @@ func (w Workspace) CheckpointsFolder() string { return w.InRun(checkpoint.Folder
 // EvaluationFolder returns a split's evaluation below the workspace.
 func (w Workspace) EvaluationFolder(split string) string { return w.InRun("evaluation/" + split) }
 
+// AnswersFolder returns a folder of answers to a user's queries below the workspace.
+func (w Workspace) AnswersFolder(name string) string { return w.InRun("answers/" + name) }
+
+// FactsFolder returns a folder of a list of new facts below the workspace.
+func (w Workspace) FactsFolder(name string) string { return w.InRun("facts/" + name) }
+
 // MessagesFolder returns a split's message counts below the workspace.
 func (w Workspace) MessagesFolder(split string) string { return w.InRun("messages/" + split) }
 
@@ -132,7 +138,7 @@ func (c Command) another() string {
 	switch {
 	case c.Pipeline == "train", slices.Contains(c.Flags, "--model"):
 		return "run"
-	case !HasRun(c.Pipeline): // of score and messages the model would be another, too
+	case !HasRun(c.Pipeline): // of the others the model would be another, too
 		return "workspace"
 	}
 	return ""
@@ -140,7 +146,7 @@ func (c Command) another() string {
 
 // HasRun reports whether a pipeline reads or writes below a run: it has --run.
 func HasRun(pipeline string) bool {
-	return slices.Contains([]string{"train", "score", "messages", "report", "serve"}, pipeline)
+	return slices.Contains([]string{"train", "score", "ask", "discover", "messages", "report", "serve"}, pipeline)
 }
 
 // With returns the command line with more flags.

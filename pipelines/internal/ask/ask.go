@@ -1,0 +1,270 @@
+package ask
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/answer"
+	"tagnet/model/answer/workload"
+	"tagnet/model/budget"
+	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/scoring"
+	"tagnet/stages/answer/ask"
+)
+
+// asking is one run of the command.
+type asking struct {
+	*scoring.Asking
+	flags  *flags
+	file   lines        // of --queries
+	ask    workload.Ask // of --relation
+	record recorded     // but for what the model and the probabilities are
+	folder string       // below the workspace
+	// queries counts lines or combinations, distinct those that differ, shown those that are printed.
+	queries, distinct int64
+	shown             int
+	knownAnswers      int64 // with --known
+}
+
+// recorded decides the content of answers, besides the graph.
+type recorded struct {
+	scoring.RecordedAsk
+	// Queries is the SHA-256 of the file, Relations the names of --relation.
+	Queries   string `json:"queries,omitempty"`
+	Relations string `json:"relation,omitempty"`
+	Known     bool   `json:"known,omitempty"`
+	// Answers is the version of the columns of answers, Triples that of triples and pairs.
+	Answers string `json:"answers_version,omitempty"`
+	Triples string `json:"triples_version,omitempty"`
+}
+
+// recorded returns what is recorded so far.
+func (a *asking) recorded() any {
+	r := a.record
+	r.RecordedAsk = a.Recorded()
+	return r
+}
+
+// listsFile and queriesFile are the tables of lists of entities and of queries, in the folder of the answers.
+const listsFile, queriesFile = "lists.arrow", "queries.arrow"
+
+// url returns the URL of such a table.
+func (a *asking) url(file string) string { return storage.Join(a.E.Workspace.Path(a.folder), file) }
+
+// run answers what the flags ask for.
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if err := f.check(e); err != nil {
+		return err
+	}
+	opened, err := f.AskFlags.Open(ctx, e, &f.Flags)
+	if err != nil {
+		return err
+	}
+	a := &asking{Asking: opened, flags: f}
+	if f.relation != "" {
+		err = a.readRelations(ctx)
+	} else {
+		err = a.readFile(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if a.file.given != workload.GivenQueries {
+		return (&givenTriples{asking: a}).answer(ctx)
+	}
+	return a.answer(ctx)
+}
+
+// readFile reads the lines of --queries.
+func (a *asking) readFile(ctx context.Context) (err error) {
+	if a.file, err = readLines(ctx, a.E, a.flags.queries, a.Loaded, a.View); err != nil {
+		return err
+	}
+	name := givenNames[a.file.given]
+	if n := a.file.duplicates; n > 0 {
+		a.E.Say("%s: duplicate %s: %s; each is answered once", a.flags.queries, name, progress.Count(n))
+	}
+	a.record.Queries, a.shown = a.file.sha256, 20
+	a.queries = int64(len(a.file.queries))
+	a.distinct = a.queries - a.file.duplicates
+	a.folder = a.E.Workspace.AnswersFolder(a.Output(name))
+	return nil
+}
+
+// readRelations reads the names of --relation.
+func (a *asking) readRelations(ctx context.Context) (err error) {
+	if a.ask.Relations, a.record.Relations, err = a.Relations(ctx, "relation", a.flags.relation); err != nil {
+		return err
+	}
+	sources := int64(len(a.View.Entities))
+	if a.Sources != nil {
+		sources = int64(len(a.Sources))
+	}
+	a.queries = sources * int64(len(a.ask.Relations))
+	a.distinct, a.shown = a.queries, 3
+	a.E.Say("queries: %s (sources: %s, relations: %s)", progress.Count(a.queries), progress.Count(sources), progress.Count(int64(len(a.ask.Relations))))
+	known := ""
+	if a.flags.known {
+		known = "known"
+	}
+	a.folder = a.E.Workspace.AnswersFolder(a.Output(a.Name("relation", a.flags.relation, known)))
+	if a.Sources != nil {
+		a.ask.Lists = a.url(listsFile)
+	}
+	return nil
+}
+
+// answer answers queries, unless their answers are there.
+func (a *asking) answer(ctx context.Context) error {
+	a.record.Known, a.record.Answers = a.flags.known, parquet.AnswersVersion
+	if a.Candidates != nil {
+		a.Best = min(a.Best, len(a.Candidates))
+	}
+	if err := a.countKnown(ctx); err != nil {
+		return err
+	}
+	a.Explained = a.distinct*int64(a.Best) + a.knownAnswers
+	err := a.Divide(ctx, a.queries, a.queries+a.backward(), func(s budget.Sizes) budget.Estimate {
+		return budget.Ask(s, a.Model.Configuration, a.candidates(), workload.MaxRows, int64(len(a.Sources)+len(a.Candidates)), a.flags.relation != "")
+	})
+	if err != nil {
+		return err
+	}
+	stage := a.Stage("ask", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
+	stage.Outputs = append([]string{ask.AnswersFile, ask.AnsweredFile, ask.AnswersTable + "/"}, a.ExplanationOutputs()...)
+	made, err := a.Write(ctx, &stage, a.begin(&stage), a.recorded, func() error {
+		if err := a.writeTables(stage.Lock().Guard(ctx)); err != nil {
+			return err
+		}
+		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline {
+			return Build(a.params(stage.Lock(), announce))
+		}, a.followBackward, a.FollowExplanations)
+		if err != nil {
+			return err
+		}
+		return stage.Publish(ctx, map[string]int64{"queries": a.queries})
+	})
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, made)
+}
+
+// begin returns what begins a stage: the answers to a file are cheap, and overwritten without --force unless --output names their folder.
+func (a *asking) begin(stage *workspace.Stage) func(ctx context.Context, force bool) (bool, error) {
+	if a.flags.queries != "" && a.Output("") == "" {
+		return stage.Replace
+	}
+	return stage.Begin
+}
+
+// writeTables writes what workers read of the flags.
+func (a *asking) writeTables(ctx context.Context) error {
+	if a.flags.queries != "" {
+		if err := kg.WriteQueries(ctx, a.url(queriesFile), a.file.queries); err != nil {
+			return err
+		}
+	}
+	if a.ask.Lists == "" && a.Candidates == nil {
+		return nil
+	}
+	return tables.WriteLists(ctx, a.url(listsFile), tables.Lists{Sources: a.Sources, Candidates: a.Candidates})
+}
+
+// candidates returns how many candidates of a query are queried in the other direction, at most.
+func (a *asking) candidates() int {
+	asking := answer.Asking{Best: a.Best}
+	return asking.Candidates()
+}
+
+// backward returns the number of answers that are scored in the other direction, at most: candidates, and known answers, each of which is scored with
+// its fact first, and without it in both directions.
+func (a *asking) backward() int64 { return a.distinct*int64(a.candidates()) + 3*a.knownAnswers }
+
+// followBackward shows behind a bar how many candidates are queried in the other direction, until stop is called.
+func (a *asking) followBackward(ctx context.Context, bar *progress.Bar) (stop func()) {
+	return bar.Also("asking backward", a.backward(), "answers").Follow(ctx, ask.BackwardCounter)
+}
+
+// countKnown counts the known answers that are listed with --known.
+func (a *asking) countKnown(ctx context.Context) error {
+	if !a.flags.known {
+		return nil
+	}
+	known, err := a.View.Answers(ctx)
+	if err != nil {
+		return err
+	}
+	add := func(source, relation int32) {
+		a.knownAnswers += int64(min(answer.MostKnown, len(known.Of(source, relation))))
+	}
+	for _, line := range a.file.queries {
+		add(line.Source, line.Relation)
+	}
+	for _, relation := range a.ask.Relations {
+		for _, source := range a.Sources {
+			add(source, relation)
+		}
+		for source := 0; a.Sources == nil && source < a.View.Graph.Entities; source++ {
+			add(int32(source), relation)
+		}
+	}
+	return nil
+}
+
+// times returns the work of a query, with those beside it and explanations, as that of so many queries.
+func (a *asking) times() float64 {
+	times := 1.0
+	if a.flags.relation != "" {
+		times /= workload.Together
+	}
+	if a.Kept() > 0 {
+		times *= float64(1 + workload.ExplanationWork*a.Best)
+	}
+	return times
+}
+
+// params returns the parameters of the pipeline.
+func (a *asking) params(held lock.Lock, announce string) ask.Params {
+	p := ask.Params{Queries: a.Queries(a.times()), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
+	p.Queries.Given, p.Queries.Ask, p.Queries.Best, p.Queries.Paths, p.Queries.WithKnown = a.file.given, a.ask, a.candidates(), a.Kept(), a.flags.known
+	p.Model.WithKnown, p.Model.Probabilities, p.Model.Paths, p.Model.Walks = a.flags.known, a.Probabilities, a.Kept(), a.Walks()
+	if a.flags.queries != "" {
+		p.Queries.Queries = a.url(queriesFile)
+	}
+	if a.Candidates != nil {
+		p.Model.Candidates = a.url(listsFile)
+	}
+	return p
+}
+
+// loads returns what the steps work on. A row of answers takes 14 bytes on WN18RR_v1.
+func (a *asking) loads() []command.Load {
+	const step, bytesPerRow = "ask.answers", 14
+	rows := a.queries + a.distinct*int64(a.Best*workload.AnswerRows(a.Kept()))
+	shards := workload.Count(a.distinct, rows, a.Queries(a.times()).Work)
+	loads := []command.Load{
+		{Step: "score.cut", Elements: a.queries, Unit: "queries"},
+		{Step: step, Elements: a.distinct, Unit: "distinct queries", Parts: shards, Bytes: bytesPerRow * (a.queries + a.distinct*int64(a.Best))},
+	}
+	return append(loads, a.ExplanationLoads(step, shards)...)
+}
+
+// Build returns the Beam pipeline that answers queries, or scores triples or pairs.
+func Build(p ask.Params) *beam.Pipeline {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	if p.Queries.Given == workload.GivenQueries {
+		ask.Answers(scope, p)
+	} else {
+		ask.Triples(scope, p)
+	}
+	return pipeline
+}

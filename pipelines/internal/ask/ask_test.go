@@ -1,0 +1,352 @@
+package ask
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/workload"
+	edges "tagnet/model/graph"
+	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/answer/ask"
+	"tagnet/stages/answer/score"
+)
+
+// askedRows returns the answers of an ask.
+func askedRows(t *testing.T, w, name string) []parquet.Answer {
+	t.Helper()
+	return scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, ask.AnswersTable))
+}
+
+func TestUserQueries(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	queries := scoringtest.File(t, "queries.tsv", "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3")
+	for _, want := range []string{"e050  skip  ?", "e003  ~next  ?", "e004", "asked backward: 30 of at most 30 more propagations"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(w, "runs/main/answers", "queries", "answers.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != 1+3*3 {
+		t.Fatalf("%d lines, want a head and 9:\n%s", len(lines), text)
+	}
+	for i, want := range map[int]string{1: "0\te050\tskip\t1\te", 4: "1\te003\t~next\t1\te", 7: "2\te001\tnext\t1\te"} {
+		if !strings.HasPrefix(lines[i], want) || strings.Contains(lines[i], "\ttrue\t") {
+			t.Errorf("line %d is %q, want a new answer after %q", i+1, lines[i], want)
+		}
+	}
+	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
+		t.Errorf("a second run says\n%s", again)
+	}
+	if !strings.Contains(out, "duplicate queries: 1") {
+		t.Errorf("the duplicate query is not reported in\n%s", out)
+	}
+	other := scoringtest.File(t, "other.tsv", "e007\tback\n")
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", other, "--known"); !strings.Contains(out, "e006") {
+		t.Errorf("other queries are answered by\n%s", out)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", scoringtest.Trained(t, "inductive"), "--queries",
+		scoringtest.File(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1", "--known"); !strings.Contains(out, "o022") {
+		t.Errorf("the inference graph answers\n%s", out)
+	}
+}
+
+// The answers are in the order of the user's file however many shards there are: one query a shard, all in one, or a single
+// query.
+func TestUserQueriesInShards(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	graph, folder := filepath.Join(w, "graph"), t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	m, err := manifest.Read(t.Context(), graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := kg.Load(t.Context(), graph, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var queries []edges.Query
+	for source := range int32(40) {
+		queries = append(queries, edges.Query{Source: source * 7 % 40, Relation: source % 4, Answer: edges.None})
+	}
+	answers := func(queries []edges.Query, work float64, shards int) string {
+		t.Helper()
+		to := filepath.Join(folder, fmt.Sprint(len(queries), "-", shards))
+		table := filepath.Join(to, "queries.arrow")
+		if err := kg.WriteQueries(t.Context(), table, queries); err != nil {
+			t.Fatal(err)
+		}
+		err := ptest.Run(Build(ask.Params{
+			Queries: workload.Params{Graph: graph, Split: "test", Queries: table, Work: work, Best: 2},
+			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Best: 2, Threads: 2},
+			Folder:  to,
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files := pipelinetest.Files(t, to); len(files) != shards+3 {
+			t.Errorf("%d files, want %d parts, queries and answers", len(files), shards)
+		}
+		return pipelinetest.Read(t, to, "answers.tsv")
+	}
+	want := answers(queries, 0, 1)
+	lines := strings.Split(want, "\n")[1:]
+	for i, q := range queries {
+		if want := fmt.Sprintf("%d\t%s\t", i, loaded.Inference.Entities[q.Source]); !strings.HasPrefix(lines[2*i], want) {
+			t.Errorf("the answers to query %d begin with %q, want %q", i, lines[2*i], want)
+		}
+	}
+	pipelinetest.SameText(t, "answers of one query a shard", answers(queries, 1<<60, len(queries)), want)
+	one := strings.Join(append([]string{strings.TrimSuffix(evaluation.AnswersHeading, "\n")}, lines[:2]...), "\n") + "\n"
+	pipelinetest.SameText(t, "answers of one query", answers(queries[:1], 1<<60, 1), one)
+}
+
+// TestAskForMany compares the answers to many queries with the rules, by sources, relations, candidates, graph, and what becomes of known answers.
+func TestAskForMany(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	few := []string{"e003", "e017", "e042"}
+	fewFile := scoringtest.File(t, "few.txt", "e042\r\ne003\ne017\ne003\n\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", fewFile, "--output", "first") // which fits probabilities
+	oracles := map[string]*oracle{kg.All: oracleOf(t, w, kg.All, bestOf(w)), "train": oracleOf(t, w, "train", bestOf(w))}
+	if oracles[kg.All].estimator == nil {
+		t.Fatal("there are no probabilities")
+	}
+	everyone, relations := oracles[kg.All].m.View.Entities, oracles[kg.All].m.KG.Relations
+	for _, c := range []struct {
+		flags                          []string
+		name                           string
+		sources, relations, candidates []string
+		graph                          string
+		k                              int
+		known                          bool
+	}{
+		{[]string{"--relation", "all"}, "relation-all", everyone, relations, nil, kg.All, 4, false},
+		{[]string{"--relation", "skip", "--sources", fewFile, "--known"}, "relation-skip-known-few", few, []string{"skip"}, nil, kg.All, 12, true},
+		{[]string{"--relation", "~next,next", "--sources", fewFile}, "relation-inverse-next-next-few", few, []string{"next", "~next"}, nil, kg.All, 1, false},
+		{[]string{"--relation", "skip", "--candidates", fewFile, "--output", "mine"}, "mine", everyone, []string{"skip"}, few, kg.All, 2, false},
+		{[]string{"--relation", "~skip", "--graph", "train", "--known"}, "relation-inverse-skip-known-train", everyone, []string{"~skip"}, nil, "train", 4, true},
+	} {
+		flags := append([]string{"--workspace", w, "--top_k", fmt.Sprint(c.k)}, c.flags...)
+		out := pipelinetest.Succeed(t, Pipeline(), flags...)
+		var want []parquet.Answer
+		for i, source := range c.sources {
+			for j, relation := range c.relations {
+				want = append(want, oracles[c.graph].answers(int64(i*len(c.relations)+j), source, relation, c.candidates, c.k, c.known)...)
+			}
+		}
+		got := askedRows(t, w, c.name)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v (-rules +rows):\n%s", c.flags, diff)
+		}
+		text := pipelinetest.Read(t, w, "runs/main/answers", c.name, "answers.tsv")
+		if text != evaluation.AnswersHeading+string(evaluation.AnswerLines(got)) {
+			t.Errorf("%v: answers.tsv has other answers than the table:\n%s", c.flags, text)
+		}
+		if again := pipelinetest.Succeed(t, Pipeline(), flags...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
+			t.Errorf("%v: a second run says\n%s\nthe first said\n%s", c.flags, again, out)
+		}
+		if fitted := c.graph == kg.All; fitted != strings.Contains(out, "  probability ") || fitted == strings.Contains(out, "no probabilities: these are fitted in the graph of all facts") {
+			t.Errorf("%v: about probabilities it says\n%s", c.flags, out)
+		}
+	}
+	// The rows of one query are those of --queries.
+	queries := scoringtest.File(t, "queries.tsv", "e042\t~next\ne003\tnext\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "1")
+	many := askedRows(t, w, "relation-inverse-next-next-few")
+	for _, r := range askedRows(t, w, "queries") {
+		r.Query = map[int64]int64{0: 5, 1: 0}[r.Query]
+		if !slices.ContainsFunc(many, func(q parquet.Answer) bool { return cmp.Equal(r, q) }) {
+			t.Errorf("%+v is not among the answers to many queries", r)
+		}
+	}
+}
+
+// TestHowAsksAreSharedChangesNothing checks that shards and threads change no answer, nor the order of a list.
+func TestHowAsksAreSharedChangesNothing(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	graph, folder := filepath.Join(w, "graph"), t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	answers := func(work float64, threads int) (string, int) {
+		t.Helper()
+		to := filepath.Join(folder, fmt.Sprint(work, threads))
+		lists := filepath.Join(to, "lists.arrow")
+		if err := tables.WriteLists(t.Context(), lists, tables.Lists{Sources: []int32{3, 5, 8, 13, 21, 34}, Candidates: []int32{1, 4, 9, 16, 25, 36, 49}}); err != nil {
+			t.Fatal(err)
+		}
+		err := ptest.Run(Build(ask.Params{
+			Queries: workload.Params{Graph: graph, Split: kg.All, Ask: workload.Ask{Lists: lists, Relations: []int32{0, 1, 4}}, Work: work, Best: 2, WithKnown: true},
+			Model: score.Params{Graph: graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003",
+				Best: 2, WithKnown: true, Candidates: lists, Threads: threads},
+			Folder: to,
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pipelinetest.Read(t, to, "answers.tsv"), len(pipelinetest.Files(t, to)) - 3
+	}
+	want, parts := answers(0, 1)
+	if parts != 1 || strings.Count(want, "\n") < 1+6*3*2 {
+		t.Fatalf("%d parts:\n%s", parts, want)
+	}
+	for work, shards := range map[float64]int{(1 << 35) / 3: 6, 1 << 34: 12, 1 << 60: 18} { // a source a shard, two shards, or one a query
+		got, parts := answers(work, 3)
+		if parts != shards {
+			t.Errorf("work %g: %d parts, want %d", work, parts, shards)
+		}
+		pipelinetest.SameText(t, fmt.Sprintf("answers in %d shards", shards), got, want)
+	}
+}
+
+// TestAsksAreKeptApart checks that another ask does not overwrite the answers to the first, and that a list in another order is
+// the same ask.
+func TestAsksAreKeptApart(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	list := scoringtest.File(t, "list.txt", "e003\ne017\n")
+	ask := []string{"--workspace", w, "--relation", "next", "--sources", list}
+	pipelinetest.Succeed(t, Pipeline(), ask...)
+	want := pipelinetest.Files(t, filepath.Join(w, "runs/main/answers/relation-next-list"))
+	pipelinetest.Write(t, list, "e017\ne003\ne017\n")
+	if out := pipelinetest.Succeed(t, Pipeline(), ask...); strings.Contains(out, "wrote ") {
+		t.Errorf("the same list in another order is answered again:\n%s", out)
+	}
+	pipelinetest.Write(t, list, "e017\ne004\n")
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), ask...)
+	if code != 1 || !strings.Contains(stderr, "sources") || !strings.Contains(stderr, "--force") || !strings.Contains(stderr, "--output NAME") {
+		t.Errorf("another ask ends with %d and says %s", code, stderr)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/answers/relation-next-list")), want)
+	pipelinetest.Succeed(t, Pipeline(), append(ask, "--output", "other.1")...)
+	if got := len(askedRows(t, w, "other.1")); got < 20 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+// TestNoAnswers asks where the only candidate is the source.
+func TestNoAnswers(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	list := scoringtest.File(t, "list.txt", "e003\n")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", list, "--candidates", list, "--explain")
+	if !strings.Contains(out, "no query has an answer: every candidate is the query's source") {
+		t.Errorf("it says\n%s", out)
+	}
+	folder := "runs/main/answers/relation-next-list-list"
+	if text := pipelinetest.Read(t, w, folder, "answers.tsv"); text != evaluation.AnswersHeading {
+		t.Errorf("answers.tsv is\n%s", text)
+	}
+}
+
+// TestAskAboutTypes asks about the entities of a type for those of another, and why.
+func TestAskAboutTypes(t *testing.T) {
+	w := scoringtest.Trained(t, "typed")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2", "--explain", "--known")
+	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-back-> e005") { // the known answer, without its fact
+		t.Errorf("it says\n%s", out)
+	}
+	rows := askedRows(t, w, "relation-inverse-next-known-Fizz-Rest")
+	if len(rows) != 20*3 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, p := range rows {
+		var source, answer int
+		fmt.Sscanf(p.Source+" "+p.Entity, "e%d e%d", &source, &answer)
+		if source%3 != 0 || answer%3 == 0 || p.Known != (answer == (source+59)%60) {
+			t.Errorf("row %+v", p)
+		}
+	}
+	explained := scoringtest.Rows[parquet.Explanation](t, filepath.Join(w, "runs/main/answers", "relation-inverse-next-known-Fizz-Rest", "explanations"))
+	if len(explained) == 0 {
+		t.Error("no explanations")
+	}
+	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "type:Fiz"); !strings.Contains(stderr, `--sources: unknown type "Fiz"; closest: "Fizz"`) {
+		t.Errorf("it says %s", stderr)
+	}
+}
+
+// TestStandardInput asks the queries that are piped in.
+func TestStandardInput(t *testing.T) {
+	before := os.Stdin
+	defer func() { os.Stdin = before }()
+	pipe := func(text string) {
+		var err error
+		if os.Stdin, err = os.Open(scoringtest.File(t, "in", text)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.Stdin.Close() })
+	}
+	w := scoringtest.Trained(t, "plain")
+	pipe("e003\t~next\n\n")
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", "-", "--top_k", "1", "--known"); !strings.Contains(out, "e002") {
+		t.Errorf("it is answered by\n%s", out)
+	}
+	pipe("e003\tnext\nnobody\tnext\n")
+	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--queries", "-"); !strings.HasPrefix(stderr, "standard input:2: unknown entity \"nobody\"") {
+		t.Errorf("it says %s", stderr)
+	}
+	pipe("e003\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "-")
+	if rows := askedRows(t, w, "relation-next-input"); len(rows) == 0 || rows[0].Source != "e003" {
+		t.Errorf("the answers about standard input's names are %v", rows)
+	}
+}
+
+// TestTopKBeyondTheGraph asks for more answers than there are entities, in memory that suffices for all entities.
+func TestTopKBeyondTheGraph(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	queries := scoringtest.File(t, "queries.tsv", "e003\tnext\n")
+	for _, flags := range [][]string{{"--queries", queries}, {"--relation", "next"}} {
+		pipelinetest.Succeed(t, Pipeline(), append(flags, "--workspace", w, "--top_k", "2000000000", "--memory", "300")...)
+	}
+	if got := len(askedRows(t, w, "queries")); got != 58 {
+		t.Errorf("%d answers, want all but the source and the known one", got)
+	}
+}
+
+// TestAllUnknownNamesAtOnce checks that one run tells of every unknown name of a file with its line, and of very many the first ones and the number.
+func TestAllUnknownNamesAtOnce(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	for name, c := range map[string]struct {
+		text  string
+		flags []string
+		lines []string // how each line of the error begins
+	}{
+		"queries": {"e003\tnext\nnobody\tnexd\ne004\tnext\nsomebody\tnext\n", []string{"--queries"},
+			[]string{`F:2: unknown entity "nobody"; closest: `, `F:2: unknown relation "nexd"; closest: "next"`, `F:4: unknown entity "somebody"; closest: `, "F: 3 names are unknown"}},
+		"triples": {"e003\tnext\tnobody\nsomebody\tnext\te001\n", []string{"--queries"},
+			[]string{`F:1: unknown entity "nobody"`, `F:2: unknown entity "somebody"`, "F: 2 names are unknown"}},
+		"names": {"nobody\ne003\nsomebody\n", []string{"--relation", "next", "--sources"},
+			[]string{`F:1: unknown entity "nobody"`, `F:3: unknown entity "somebody"`, "F: 2 names are unknown"}},
+		"many": {"e003\tnext\n" + strings.Repeat("nobody\tnext\n", 1500), []string{"--queries"},
+			append(slices.Repeat([]string{"F:"}, 20), "F: 1,500 names are unknown, of which the first 20 are above")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list := scoringtest.File(t, "list.txt", c.text)
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), append(append([]string{"--workspace", w}, c.flags...), list)...)
+			got := strings.Split(strings.TrimSpace(stderr), "\n")
+			if code != 1 || len(got) != len(c.lines) {
+				t.Fatalf("exit code %d, it says\n%s", code, stderr)
+			}
+			for i, want := range c.lines {
+				if want = strings.Replace(want, "F:", list+":", 1); !strings.HasPrefix(got[i], want) {
+					t.Errorf("line %d is %q, want %q", i+1, got[i], want)
+				}
+			}
+		})
+	}
+}

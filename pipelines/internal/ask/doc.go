@@ -1,0 +1,2 @@
+// Package ask is the pipeline that answers a user's queries by name with a trained model, and scores a user's triples or the relations of pairs.
+package ask

@@ -1,0 +1,217 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/workload"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/answer/ask"
+	"tagnet/stages/answer/score"
+)
+
+// TestExplain explains the answers to a user's queries, and compares them with those of the library.
+func TestExplain(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	queries := scoringtest.File(t, "queries.tsv", "e050\tskip\ne003\t~next\n")
+	arguments := []string{"--workspace", w, "--queries", queries, "--top_k", "4", "--explain"}
+	out := pipelinetest.Succeed(t, Pipeline(), arguments...)
+	folder := filepath.Join(w, "runs/main/answers/queries")
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []parquet.Explanation
+	read := func(part []parquet.Explanation) error {
+		rows = append(rows, part...)
+		return nil
+	}
+	if err := parquet.EachPart(t.Context(), filepath.Join(folder, score.ExplanationsTable), read); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, score.ExplanationsFile)), "\n")
+	if len(lines) != 1+len(rows) || lines[0]+"\n" != evaluation.ExplanationsHeading {
+		t.Errorf("%s has %d lines for %d rows, the first is %q", score.ExplanationsFile, len(lines), len(rows), lines[0])
+	}
+	last := parquet.Explanation{}
+	var paths []model.Path
+	for i, r := range rows {
+		if r.Path == 1 {
+			query := model.Query{Source: r.Source, Relation: r.Relation, Inverse: r.Direction == metrics.Head}
+			if paths, err = m.Explain(t.Context(), query, r.Entity, 10); err != nil {
+				t.Fatal(err)
+			}
+		} else if r.Path != last.Path+1 || r.Entity != last.Entity {
+			t.Errorf("row %d has path %d to %s after path %d to %s", i, r.Path, r.Entity, last.Path, last.Entity)
+		}
+		last = r
+		want := paths[r.Path-1]
+		steps, err := json.Marshal(want.Steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Weight != want.Weight || r.Text != want.Text() || r.Steps != string(steps) {
+			t.Errorf("path %d to %s is %g %s %s, the library has %v", r.Path, r.Entity, r.Weight, r.Text, r.Steps, want)
+		}
+		relation := r.Relation
+		if r.Direction == metrics.Head {
+			relation = "~" + relation
+		}
+		line := strings.Join([]string{fmt.Sprint(r.Query), r.Source, relation, r.Entity, fmt.Sprint(r.Path), fmt.Sprintf("%.6g", r.Weight), r.Text}, "\t")
+		if lines[1+i] != line {
+			t.Errorf("line %d is %q, want %q", i+2, lines[1+i], line)
+		}
+		if shown := strings.Contains(out, want.String()+"\n"); shown != (r.Path <= 3) {
+			t.Errorf("path %d to %s is printed: %v", r.Path, r.Entity, shown)
+		}
+	}
+	if len(rows) < 10 {
+		t.Errorf("only %d paths", len(rows))
+	}
+	if strings.Count(out, "no probability") != 1 {
+		t.Errorf("what a weight is should be printed once:\n%s", out)
+	}
+	if again := pipelinetest.Succeed(t, Pipeline(), arguments...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
+		t.Errorf("a second run prints\n%s", again)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), append(arguments, "--paths", "1")...); strings.Count(out, "->") < 4 || strings.Contains(out, rows[1].Text) {
+		t.Errorf("with one path:\n%s", out)
+	}
+	pipelinetest.Succeed(t, Pipeline(), arguments[:len(arguments)-1]...)
+	if there, err := storage.Exists(t.Context(), filepath.Join(folder, score.ExplanationsFile)); err != nil || there {
+		t.Errorf("explanations stay beside answers without --explain (%v)", err)
+	}
+}
+
+// TestExplainWalks explains by all walks, which are other answers to why: they replace no simple paths that are kept.
+func TestExplainWalks(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	arguments := []string{"--workspace", w, "--queries", scoringtest.File(t, "queries.tsv", "e050\tskip\n"), "--top_k", "60", "--explain", "--output", "walked"}
+	folder := filepath.Join(w, "runs/main/answers/walked")
+	returning := func() (count int) {
+		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, score.ExplanationsFile)), "\n")[1:] {
+			visited := map[string]bool{}
+			for _, step := range strings.Split(strings.Split(line, "\t")[6], "-> ") {
+				name, _, _ := strings.Cut(step, " ")
+				if visited[name] {
+					count++
+					break
+				}
+				visited[name] = true
+			}
+		}
+		return count
+	}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
+	if n := returning(); n > 0 {
+		t.Errorf("%d paths visit an entity twice", n)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--walks")...); code == 0 || !strings.Contains(stderr, "simple") {
+		t.Errorf("walks in place of simple paths: exit code %d, %s", code, stderr)
+	}
+	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--walks", "--force")...)
+	if n := returning(); n == 0 {
+		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, score.ExplanationsFile))
+	}
+}
+
+// TestExplainRelation explains the answers to a relation's queries.
+func TestExplainRelation(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	sources := scoringtest.File(t, "sources.txt", "e010\ne020\ne030\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "skip,~next", "--sources", sources, "--top_k", "2", "--explain", "--output", "why")
+	folder := filepath.Join(w, "runs/main/answers/why")
+	type answer struct {
+		query  int64
+		entity string
+	}
+	explained := map[answer]bool{}
+	err := parquet.EachPart(t.Context(), filepath.Join(folder, score.ExplanationsTable), func(rows []parquet.Explanation) error {
+		for _, r := range rows {
+			explained[answer{r.Query, r.Entity}] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	err = parquet.EachPart(t.Context(), filepath.Join(folder, ask.AnswersTable), func(rows []parquet.Answer) error {
+		for _, p := range rows {
+			count++
+			if reached := p.Hops > 0; reached != explained[answer{p.Query, p.Entity}] {
+				t.Errorf("%s, %d hops away, as the answer of query %d is explained: %v", p.Entity, p.Hops, p.Query, !reached)
+			}
+		}
+		return nil
+	})
+	if err != nil || count < 12 {
+		t.Errorf("%d answers, %v", count, err)
+	}
+}
+
+// TestHowAnswersAreCutChangesNoExplanation explains in one shard and in a shard for each query, with other threads. A shard that is explained
+// twice, as one of a killed worker is, gives the same part.
+func TestHowAnswersAreCutChangesNoExplanation(t *testing.T) {
+	w, folder := scoringtest.Trained(t, "plain"), t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	graph := filepath.Join(w, "graph")
+	run := func(name string, work float64, threads int) map[string]string {
+		t.Helper()
+		to := filepath.Join(folder, name)
+		lists := filepath.Join(to, "lists.arrow")
+		if err := tables.WriteLists(t.Context(), lists, tables.Lists{Sources: []int32{3, 8, 21}}); err != nil {
+			t.Fatal(err)
+		}
+		err := ptest.Run(Build(ask.Params{
+			Queries: workload.Params{Graph: graph, Split: "test", Ask: workload.Ask{Lists: lists, Relations: []int32{0, 4}}, Work: work, Best: 3, Paths: 10},
+			Model: score.Params{
+				Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best",
+				Best: 3, Paths: 10, Threads: threads,
+			},
+			Folder: to,
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pipelinetest.Files(t, to)
+	}
+	want := run("whole", 0, 1)[score.ExplanationsFile]
+	cut := run("cut", 1<<60, 3)
+	pipelinetest.SameText(t, "explanations of one query a shard", cut[score.ExplanationsFile], want)
+	for _, table := range []string{score.ExplanationsTable, ask.AnswersTable} {
+		parts, err := parquet.TableFiles(t.Context(), filepath.Join(folder, "cut", table))
+		if err != nil || len(parts) != 6 {
+			t.Errorf("%d parts of %s, %v, want one for each query", len(parts), table, err)
+		}
+	}
+	pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, "cut", score.ExplanationsTable), 4, 6), "what a killed worker left")
+	pipelinetest.Same(t, run("cut", 1<<60, 2), cut)
+}
+
+// TestExplainOnDevice ranks on a device and explains on the CPU: the explanations are those of answers that the CPU ranks.
+func TestExplainOnDevice(t *testing.T) {
+	w := scoringtest.Trained(t, "inductive")
+	arguments := []string{"--workspace", w, "--relation", "skip", "--top_k", "2", "--explain"}
+	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--device", "cpu")...)
+	folder := filepath.Join(w, "runs/main/answers/relation-skip")
+	want := pipelinetest.Read(t, folder, score.ExplanationsFile)
+	pipelinetest.Interpret(t)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--device", "cuda", "--force")...)
+	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (") {
+		t.Fatalf("%d, %s, want what it computes on", code, stderr)
+	}
+	pipelinetest.SameText(t, "explanations of answers that a device ranks", pipelinetest.Read(t, folder, score.ExplanationsFile), want)
+}

@@ -1,0 +1,52 @@
+package ask
+
+import (
+	"flag"
+
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/scoring"
+)
+
+type flags struct {
+	scoring.Flags
+	scoring.AskFlags
+	queries, relation string
+	known             bool
+}
+
+// Pipeline returns the ask command.
+func Pipeline() command.Pipeline {
+	f := &flags{}
+	return command.Pipeline{
+		Name:    "ask",
+		Summary: "Answers queries with a trained model: those of a file, or those of relations about many entities. Scores the triples of a file, too.",
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&f.queries, "queries", "", "`file` of queries, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
+			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: instead of a file, the relations to ask about all --sources; a leading ~ is the inverse")
+			f.AskFlags.Register(set, "with --relation, the entities to ask about", "the only entities that may be answers")
+			set.BoolVar(&f.known, "known", false, "list known answers, too, each scored without its own fact: the 100 best of a query")
+			f.Flags.Register(set, "best answers of each query, 1 or more")
+		},
+		Run: f.run,
+	}
+}
+
+// check validates the flags.
+func (f *flags) check(e *command.Environment) error {
+	if err := e.NotEmpty("a file of queries", "queries"); err != nil {
+		return err
+	}
+	if err := e.NotEmpty("the names of relations, or all", "relation"); err != nil {
+		return err
+	}
+	if (f.queries == "") == (f.relation == "") {
+		return command.Usage("ask answers the queries of a file, --queries FILE, or those of relations, --relation NAME or all: give one of the two")
+	}
+	if f.queries != "" && e.Given("sources") {
+		return command.Usage("--sources is for --relation: the lines of --queries have sources")
+	}
+	if err := f.Flags.Check(e, 1); err != nil {
+		return err
+	}
+	return f.AskFlags.Check(e, f.queries)
+}

@@ -1,0 +1,32 @@
+package ask
+
+import (
+	"testing"
+
+	"tagnet/model/answer/workload"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/answer/ask"
+	"tagnet/stages/answer/score"
+)
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	for name, given := range map[string]workload.Given{"queries": workload.GivenQueries, "triples": workload.GivenTriples} {
+		p := ask.Params{Folder: "mem://answers", Queries: workload.Params{Graph: "mem://graph", Split: "test", Queries: "mem://queries.arrow", Given: given}}
+		p.Model = score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
+		pipelinetest.Golden(t, name, pipelinetest.Graph(t, Build(p)))
+	}
+}
+
+// TestDryRun checks that --dry_run and --plan print the job.
+func TestDryRun(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	queries, triples := scoringtest.File(t, "queries.tsv", "e000\tnext\n"), scoringtest.File(t, "triples.tsv", "e000\tnext\te001\n")
+	pipelinetest.DryRun(t, Pipeline(), w, "/ask.answersFn", "--queries", queries)
+	pipelinetest.DryRun(t, Pipeline(), w, "/ask.answersFn", "--relation", "next", "--explain") // one job
+	pipelinetest.DryRun(t, Pipeline(), w, "/ask.triplesFn", "--queries", triples)
+	pipelinetest.Plan(t, Pipeline(), w, "step       ask.triples: ", "--queries", triples)
+	pipelinetest.Plan(t, Pipeline(), w, "step       ask.answers: 10 answers to explain in 1 part", "--queries", queries, "--explain")
+}

@@ -1,0 +1,127 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"tagnet/formats/reach"
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/probability"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/stages/answer/ask"
+)
+
+// show prints the answers and the outputs, and whether this run made them.
+func (a *asking) show(ctx context.Context, made bool) error {
+	folder := a.E.Workspace.Path(a.folder)
+	shown, width := 0, 0
+	var answers []parquet.Answer
+	queries := map[int64]bool{}
+	enough := errors.New("the answers that are printed are read")
+	err := parquet.EachPart(ctx, storage.Join(folder, ask.AnswersTable), func(rows []parquet.Answer) error {
+		for _, r := range rows {
+			if r.Position == 1 {
+				shown++
+			}
+			if shown > a.shown {
+				return enough
+			}
+			answers, queries[r.Query] = append(answers, r), true
+			width = min(40, max(width, utf8.RuneCountInString(r.Entity)))
+		}
+		return nil
+	})
+	if err != nil && err != enough {
+		return err
+	}
+	paths, err := a.ReadPaths(ctx, folder, queries)
+	if err != nil {
+		return err
+	}
+	if shown > 0 {
+		a.E.Say("\nscore and rank of the query / of the one in the other direction:")
+	}
+	for _, r := range answers {
+		if r.Position == 1 {
+			a.E.Say("\n%s", query(r))
+		}
+		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(r.Entity)))
+		a.E.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
+		a.SayPaths(paths, r.Query, r.Entity)
+	}
+	if shown > a.shown {
+		a.E.Say("\n... and the answers to %s more queries in the files", progress.Count(a.distinct-int64(a.shown)))
+	}
+	if shown == 0 {
+		a.E.Say("\nno query has an answer: every candidate is the query's source, or a known answer, which --known lists")
+	} else {
+		a.SayWeights()
+	}
+	a.E.Say("")
+	if err := a.sayAnswered(ctx, storage.Join(folder, ask.AnsweredFile)); err != nil {
+		return err
+	}
+	a.SayUncertain(made)
+	a.E.Outputs(made, storage.Join(folder, ask.AnswersFile))
+	a.SayExplanations(made, folder)
+	a.E.Outputs(made, storage.Join(folder, ask.AnswersTable))
+	a.Next()
+	return nil
+}
+
+// sayAnswered says what it took to answer, and what is not listed.
+func (a *asking) sayAnswered(ctx context.Context, url string) error {
+	took, err := storage.ReadJSON[ask.Answered](ctx, url)
+	if err != nil {
+		return err
+	}
+	a.E.Say("asked backward: %s of at most %s more propagations", progress.Count(took.Backward), progress.Count(took.Most))
+	if took.Unlisted > 0 {
+		a.E.Say("known answers that are not listed: %s, of queries with more than %d", progress.Count(took.Unlisted), answer.MostKnown)
+	}
+	return nil
+}
+
+// notes returns what is printed beside an answer: its probability, and what the query and the one in the other direction say.
+func (a *asking) notes(r parquet.Answer) string {
+	text := a.probability(r.Probability)
+	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.Score, r.OtherScore, r.Rank, r.OtherRank) + hopsAndKnown(r.Hops, r.Known)
+}
+
+// probability returns what is printed of a probability, nothing where there are none.
+func (a *asking) probability(p *float64) string {
+	switch {
+	case a.Probabilities.Folder == "":
+		return ""
+	case p == nil:
+		return fmt.Sprintf("probability %-11s  ", "unknown")
+	}
+	return fmt.Sprintf("probability %-11s  ", probability.Text(*p))
+}
+
+// hopsAndKnown returns the last notes beside an answer.
+func hopsAndKnown(hops int32, known bool) (text string) {
+	switch hops {
+	case reach.Column:
+		text = "  unreached"
+	case 1:
+		text = "  1 hop"
+	default:
+		text = fmt.Sprintf("  %d hops", hops)
+	}
+	if known {
+		text += "  known"
+	}
+	return text
+}
+
+// query returns the query of an answer as a person writes it.
+func query(r parquet.Answer) string {
+	return fmt.Sprintf("%s  %s  ?", r.Source, evaluation.Queried(r.Direction, r.Relation))
+}

@@ -1,0 +1,190 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/workload"
+	"tagnet/model/budget"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/stages/answer/ask"
+)
+
+// givenTriples scores the triples of --queries, or the relations of its pairs.
+type givenTriples struct {
+	*asking
+	lines     int64 // distinct triples or pairs
+	each      int64 // triples of a line
+	relations int   // that are kept of a pair
+}
+
+// triplesShown are the triples, or the pairs, that are printed.
+const triplesShown = 20
+
+// givenNames are what the lines of a file are called, and the folders of their answers.
+var givenNames = map[workload.Given]string{workload.GivenQueries: "queries", workload.GivenTriples: "triples", workload.GivenPairs: "pairs"}
+
+// answer scores the lines, unless their scores are there.
+func (t *givenTriples) answer(ctx context.Context) error {
+	if err := t.count(); err != nil {
+		return err
+	}
+	err := t.Divide(ctx, t.queries, t.queries, func(s budget.Sizes) budget.Estimate {
+		rows := int64(1)
+		if t.file.given == workload.GivenPairs {
+			rows = int64(t.relations)
+		}
+		return budget.Triples(s, t.Model.Configuration, t.lines, t.each, rows, workload.MaxRows)
+	})
+	if err != nil {
+		return err
+	}
+	stage := t.Stage("ask", t.folder, t.queries, t.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(t.params(lock.Lock{}, ""))} })
+	stage.Outputs = []string{ask.TriplesFile, ask.TriplesTable + "/"}
+	made, err := t.Write(ctx, &stage, t.begin(&stage), t.recorded, func() error { return t.score(ctx, &stage) })
+	if err != nil {
+		return err
+	}
+	return t.show(ctx, made)
+}
+
+// count sets what there is to score, and says what the lines are.
+func (t *givenTriples) count() error {
+	what := givenNames[t.file.given]
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"candidates", t.Candidates != nil}, {"known", t.flags.known}, {"explain", t.Kept() > 0}} {
+		if flag.given {
+			return command.Usage("--%s is for queries, lines of source and relation; %s has %s", flag.name, t.flags.queries, what)
+		}
+	}
+	t.lines, t.each = t.distinct, int64(t.file.given.TriplesOf(len(t.Loaded.Relations)))
+	t.relations, t.Best = min(t.Best, len(t.Loaded.Relations)), 0
+	t.record.Triples = parquet.TriplesVersion
+	if t.file.given == workload.GivenTriples {
+		t.relations = 0
+		t.E.Say("triples: %s (in the graph, and scored without themselves: %s)", progress.Count(t.lines), progress.Count(t.file.inGraph))
+	}
+	t.queries = 2 * t.lines * t.each
+	return nil
+}
+
+// recorded returns what is recorded so far.
+func (t *givenTriples) recorded() any {
+	r := t.asking.recorded().(recorded)
+	r.TopK = t.relations
+	return r
+}
+
+// score runs the pipeline, and publishes the scores.
+func (t *givenTriples) score(ctx context.Context, stage *workspace.Stage) error {
+	if err := t.writeTables(stage.Lock().Guard(ctx)); err != nil {
+		return err
+	}
+	err := t.Job(ctx, "scoring", t.queries, "queries", func(announce string) *beam.Pipeline { return Build(t.params(stage.Lock(), announce)) })
+	if err != nil {
+		return err
+	}
+	return stage.Publish(ctx, map[string]int64{"queries": t.queries})
+}
+
+// params returns the parameters of the pipeline.
+func (t *givenTriples) params(held lock.Lock, announce string) ask.Params {
+	p := t.asking.params(held, announce)
+	p.Relations = t.relations
+	return p
+}
+
+// loads returns what the steps work on. A row takes 30 bytes on WN18RR_v1.
+func (t *givenTriples) loads() []command.Load {
+	const bytesPerRow = 30
+	return []command.Load{
+		{Step: "score.cut", Elements: t.queries, Unit: "queries"},
+		{
+			Step: "ask.triples", Elements: t.queries, Unit: "queries",
+			Parts: workload.Count(t.queries, t.queries, t.Queries(1).Work), Bytes: bytesPerRow * t.lines,
+		},
+	}
+}
+
+// show prints the least plausible triples, or the relations of the first pairs, and the outputs.
+func (t *givenTriples) show(ctx context.Context, made bool) error {
+	folder := t.E.Workspace.Path(t.folder)
+	rows, more, err := t.shown(ctx, storage.Join(folder, ask.TriplesTable))
+	if err != nil {
+		return err
+	}
+	if t.file.given == workload.GivenTriples {
+		t.E.Say("\nthe least plausible first, with the tail / the head as an answer:")
+	} else {
+		t.E.Say("\nthe best relations of each pair, with the tail / the head as an answer:")
+	}
+	width := 0
+	for _, r := range rows {
+		width = min(70, max(width, utf8.RuneCountInString(t.label(r))))
+	}
+	position := 0
+	for i, r := range rows {
+		position++
+		if t.file.given == workload.GivenPairs && (i == 0 || rows[i-1].Query != r.Query) {
+			t.E.Say("\n%s  ?  %s", r.Head, r.Tail)
+			position = 1
+		}
+		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(t.label(r))))
+		t.E.Say("%4d  %s%s  %s", position, t.label(r), padding, t.notes(r))
+	}
+	if more > 0 {
+		t.E.Say("\n... and %s more %s in the files", progress.Count(more), givenNames[t.file.given])
+	}
+	t.E.Say("")
+	t.SayUncertain(made)
+	t.E.Outputs(made, storage.Join(folder, ask.TriplesFile), storage.Join(folder, ask.TriplesTable))
+	t.Next()
+	return nil
+}
+
+// shown returns the rows that are printed, and the number of triples or pairs that are not.
+func (t *givenTriples) shown(ctx context.Context, table string) (rows []parquet.Triple, more int64, err error) {
+	err = parquet.EachPart(ctx, table, func(part []parquet.Triple) error {
+		for i, r := range part {
+			if t.file.given == workload.GivenTriples || i == 0 || part[i-1].Query != r.Query {
+				more++
+			}
+			if t.file.given == workload.GivenTriples || more <= triplesShown {
+				rows = append(rows, r)
+			}
+		}
+		if t.file.given == workload.GivenTriples {
+			slices.SortStableFunc(rows, evaluation.LeastPlausible)
+			rows = rows[:min(len(rows), triplesShown)]
+		}
+		return nil
+	})
+	return rows, max(0, more-triplesShown), err
+}
+
+// label returns what a row is called: its triple, or its relation below a pair.
+func (t *givenTriples) label(r parquet.Triple) string {
+	if t.file.given == workload.GivenPairs {
+		return r.Relation
+	}
+	return fmt.Sprintf("%s  %s  %s", r.Head, r.Relation, r.Tail)
+}
+
+// notes returns what is printed beside a triple.
+func (t *givenTriples) notes(r parquet.Triple) string {
+	text := t.probability(r.Probability)
+	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.TailScore, r.HeadScore, r.TailRank, r.HeadRank) + hopsAndKnown(r.Hops, r.Known)
+}

@@ -1,0 +1,201 @@
+package discover
+
+import (
+	"context"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/answer/workload"
+	"tagnet/model/budget"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/scoring"
+	"tagnet/stages/answer/discover"
+	"tagnet/stages/worker"
+)
+
+// recorded decides the content of a list, besides the graph.
+type recorded struct {
+	scoring.RecordedAsk
+	Relations string  `json:"relation"`
+	Most      int     `json:"most"`
+	Threshold float64 `json:"threshold,omitempty"`
+	// Table is the version of the table's columns.
+	Table string `json:"facts_version"`
+}
+
+// pass is a set of queries in one direction or both, whose best answers are candidates for the list.
+type pass struct {
+	name      string
+	relations []int32
+	lists     tables.Lists
+	queries   int64
+}
+
+// backwardName names what is queried of the candidates of all passes.
+const backwardName = "backward"
+
+// discovering is one run of the command.
+type discovering struct {
+	*scoring.Asking
+	flags     *flags
+	relations []int32
+	passes    []pass
+	// queries counts those of all passes, backward at most those that are queried backward.
+	queries, backward int64
+	record            recorded // but for what the model and the probabilities are
+	folder            string
+}
+
+// listsFile ends the names of the tables of lists of entities, in the folder of the spill files.
+const listsFile = "lists.arrow"
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if err := f.check(e); err != nil {
+		return err
+	}
+	opened, err := f.AskFlags.Open(ctx, e, &f.Flags)
+	if err != nil {
+		return err
+	}
+	d := &discovering{Asking: opened, flags: f}
+	if err := d.read(ctx); err != nil {
+		return err
+	}
+	err = d.Divide(ctx, d.queries+d.backward, d.queries+d.backward, func(s budget.Sizes) budget.Estimate {
+		listed := int64(0)
+		for _, p := range d.passes {
+			listed += int64(len(p.lists.Sources) + len(p.lists.Candidates))
+		}
+		return budget.Discover(s, d.Model.Configuration, d.Best, workload.MaxRows, listed, int64(d.flags.most))
+	})
+	if err != nil {
+		return err
+	}
+	stage := d.Stage("discover", d.folder, d.queries, d.loads(), d.jobs)
+	stage.Outputs = append([]string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"}, d.ExplanationOutputs()...)
+	made, err := d.Write(ctx, &stage, stage.Begin, d.recorded, func() error { return d.make(ctx, &stage) })
+	if err != nil {
+		return err
+	}
+	return d.show(ctx, made)
+}
+
+// read reads the relations, and decides on the queries.
+func (d *discovering) read(ctx context.Context) error {
+	ids, names, err := d.Relations(ctx, "relation", d.flags.relation)
+	if err != nil {
+		return err
+	}
+	if slices.Max(ids) >= int32(len(d.Loaded.Relations)) {
+		return command.Usage("--relation: a list has no direction: leave out the ~")
+	}
+	d.relations, d.Explained = ids, int64(d.flags.most)
+	d.record = recorded{Relations: names, Most: d.flags.most, Threshold: d.flags.threshold, Table: parquet.FactsVersion}
+	d.ask(d.Sources, d.Candidates, int64(d.View.Graph.Entities))
+	d.folder = d.E.Workspace.FactsFolder(d.Output(d.Name(d.flags.relation)))
+	return nil
+}
+
+// recorded returns what is recorded so far.
+func (d *discovering) recorded() any {
+	r := d.record
+	r.RecordedAsk = d.Recorded()
+	return r
+}
+
+// ask makes the passes that ask for the facts between two lists of entities, of which nil is all, in a graph of so many. Where there is one list, its
+// entities are queried; else both directions, so that neither side lacks its best facts where it has far more entities than the other.
+func (d *discovering) ask(heads, tails []int32, entities int64) {
+	inverse := make([]int32, len(d.relations))
+	for i, r := range d.relations {
+		inverse[i] = r + int32(len(d.Loaded.Relations))
+	}
+	count := func(list []int32) int64 {
+		if list == nil {
+			return entities
+		}
+		return int64(len(list))
+	}
+	if heads == nil && tails == nil {
+		d.passes = []pass{{name: "both", relations: slices.Concat(d.relations, inverse)}}
+	}
+	if heads != nil {
+		d.passes = append(d.passes, pass{name: "tails", relations: d.relations, lists: tables.Lists{Sources: heads, Candidates: tails}})
+	}
+	if tails != nil {
+		d.passes = append(d.passes, pass{name: "heads", relations: inverse, lists: tables.Lists{Sources: tails, Candidates: heads}})
+	}
+	for i := range d.passes {
+		p := &d.passes[i]
+		p.queries = count(p.lists.Sources) * int64(len(p.relations))
+		d.queries += p.queries
+		answers := count(p.lists.Candidates)
+		d.backward += min(answers*int64(len(p.relations)), p.queries*min(answers, int64(d.Best)))
+	}
+	d.E.Say("queries: %s, and backward at most %s (relations: %s)", progress.Count(d.queries), progress.Count(d.backward), progress.Count(int64(len(d.relations))))
+}
+
+// jobs returns the pipelines of a list, in their order.
+func (d *discovering) jobs() (jobs []*beam.Pipeline) {
+	for _, p := range d.passes {
+		jobs = append(jobs, BuildCandidates(d.candidatesParams(p, lock.Lock{}, "")))
+	}
+	return append(jobs, BuildBackward(d.backwardParams(lock.Lock{}, "")), BuildList(d.listParams(lock.Lock{})))
+}
+
+// make runs the pipelines and completes the folder.
+func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
+	guarded := stage.Lock().Guard(ctx)
+	for _, p := range d.passes {
+		if p.lists.Sources != nil || p.lists.Candidates != nil {
+			if err := tables.WriteLists(guarded, d.listsURL(p), p.lists); err != nil {
+				return err
+			}
+		}
+		err := d.Job(ctx, "scoring", p.queries, "queries", func(announce string) *beam.Pipeline {
+			return BuildCandidates(d.candidatesParams(p, stage.Lock(), announce))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	wanted, err := d.place(stage.Lock()).Wanted(ctx, d.passNames())
+	if err != nil {
+		return err
+	}
+	err = d.Job(ctx, "asking backward", wanted, "facts", func(announce string) *beam.Pipeline {
+		return BuildBackward(d.backwardParams(stage.Lock(), announce))
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.merge(ctx, stage.Lock()); err != nil {
+		return err
+	}
+	if err := storage.Clear(guarded, d.place(stage.Lock()).Folder, ""); err != nil {
+		return err
+	}
+	storage.RemoveEmpty(guarded, d.place(stage.Lock()).Folder)
+	return stage.Publish(ctx, map[string]int64{"queries": d.queries})
+}
+
+// merge makes the list of what was scored.
+func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
+	bar := d.E.Progress.Begin("merging", discover.Ranges, "ranges")
+	defer bar.End()
+	defer d.FollowExplanations(ctx, bar)()
+	worker.Start()
+	if err := d.E.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
+		return err
+	}
+	bar.Set(discover.Ranges)
+	return nil
+}

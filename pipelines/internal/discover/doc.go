@@ -1,0 +1,2 @@
+// Package discover is the pipeline that lists the new facts of a graph, those that a trained model finds the most probable first.
+package discover

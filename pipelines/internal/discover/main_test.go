@@ -1,0 +1,10 @@
+package discover
+
+import (
+	"os"
+	"testing"
+
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }

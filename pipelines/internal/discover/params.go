@@ -1,0 +1,103 @@
+package discover
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/storage/lock"
+	"tagnet/model/answer/discovery"
+	"tagnet/model/answer/ranking"
+	"tagnet/model/answer/workload"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/stages/answer/discover"
+)
+
+// BuildCandidates returns the Beam pipeline that scores queries and writes candidates.
+func BuildCandidates(p discover.CandidatesParams) *beam.Pipeline {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	discover.Candidates(scope, p)
+	return pipeline
+}
+
+// BuildBackward returns the Beam pipeline that asks candidates backward.
+func BuildBackward(p discover.BackwardParams) *beam.Pipeline {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	discover.Backward(scope, p)
+	return pipeline
+}
+
+// BuildList returns the Beam pipeline that writes the list.
+func BuildList(p discover.ListParams) *beam.Pipeline {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	discover.List(scope, p)
+	return pipeline
+}
+
+// loads returns what the steps work on.
+func (d *discovering) loads() []command.Load {
+	var loads []command.Load
+	work := d.Queries(1).Work
+	candidates := int64(0)
+	for _, p := range d.passes {
+		rows := p.queries * int64(d.Best)
+		candidates += rows
+		loads = append(loads, command.Load{
+			Step: "discover.candidates", Elements: p.queries, Unit: "queries", Parts: workload.Count(p.queries, rows, work), Bytes: discovery.CandidateBytes * rows,
+		})
+	}
+	loads = append(loads,
+		command.Load{Step: "discover.backward", Elements: d.backward, Unit: "queries backward, at most", Parts: discover.Ranges, Bytes: externalsort.WideBytes * candidates},
+		command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates, at most", Parts: discover.Ranges})
+	return append(loads, d.ExplanationLoads("discover.explain", discover.Explained(int64(d.flags.most), d.Kept()))...)
+}
+
+// place returns where the spill files are, until there is a list.
+func (d *discovering) place(held lock.Lock) discover.Place {
+	return discover.Place{Folder: storage.Join(d.E.Workspace.Path(d.folder), "candidates"), Lock: held}
+}
+
+// candidatesParams returns the parameters of a pass.
+func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) discover.CandidatesParams {
+	out := discover.CandidatesParams{
+		Queries: d.Queries(1), Model: d.Params(announce), Place: d.place(held), Name: p.name,
+	}
+	out.Queries.Ask.Relations = p.relations
+	out.Model.Known, out.Model.Ranks = ranking.LeftOut, true
+	if p.lists.Sources != nil {
+		out.Queries.Ask.Lists = d.listsURL(p)
+	}
+	if p.lists.Candidates != nil {
+		out.Model.Candidates = d.listsURL(p)
+	}
+	return out
+}
+
+// backwardParams returns the parameters of what is queried of the candidates of all passes.
+func (d *discovering) backwardParams(held lock.Lock, announce string) discover.BackwardParams {
+	model := d.Params(announce)
+	model.Best = 0 // the answers are wanted ones
+	return discover.BackwardParams{Model: model, Place: d.place(held), Of: d.passNames(), Name: backwardName}
+}
+
+func (d *discovering) passNames() (names []string) {
+	for _, p := range d.passes {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// listsURL returns the URL of the lists of a pass.
+func (d *discovering) listsURL(p pass) string {
+	return storage.Join(d.place(lock.Lock{}).Folder, p.name+"-"+listsFile)
+}
+
+// listParams returns the parameters of the pipeline that lists.
+func (d *discovering) listParams(held lock.Lock) discover.ListParams {
+	p := discover.ListParams{
+		Place: d.place(held), Of: append(d.passNames(), backwardName), Backward: backwardName, Folder: d.E.Workspace.Path(d.folder), Lock: held,
+		TopK: d.Best, Most: d.flags.most, Least: d.flags.threshold, Model: d.Params(""),
+	}
+	p.Model.Probabilities, p.Model.Paths, p.Model.Walks = d.Probabilities, d.Kept(), d.Walks()
+	return p
+}

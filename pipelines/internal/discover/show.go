@@ -1,0 +1,99 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tagnet/formats/names"
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/stages/answer/discover"
+)
+
+// show prints the first facts of the list, what it was made of, and the outputs, and whether this run made them.
+func (d *discovering) show(ctx context.Context, made bool) error {
+	folder := d.E.Workspace.Path(d.folder)
+	summary, err := storage.ReadJSON[metrics.Discovery](ctx, storage.Join(folder, metrics.DiscoveryFile))
+	if err != nil {
+		return err
+	}
+	if err := d.showFirst(ctx, folder, summary.Listed); err != nil {
+		return err
+	}
+	d.SayWeights()
+	d.E.Say("")
+	d.SayUncertain(made)
+	d.saySummary(summary)
+	d.E.Outputs(made, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
+	d.SayExplanations(made, folder)
+	d.E.Outputs(made, storage.Join(folder, discover.Table))
+	d.Next()
+	return nil
+}
+
+// showFirst prints the first facts of a list of so many, and with --explain why.
+func (d *discovering) showFirst(ctx context.Context, folder string, listed int64) error {
+	const shown = 20
+	var facts []parquet.Fact
+	positions := map[int64]bool{}
+	enough := errors.New("the facts that are printed are read")
+	err := parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
+		for _, r := range rows {
+			if r.Position > shown {
+				return enough
+			}
+			facts, positions[r.Position] = append(facts, r), true
+		}
+		return nil
+	})
+	if err != nil && err != enough {
+		return err
+	}
+	paths, err := d.ReadPaths(ctx, folder, positions)
+	if err != nil {
+		return err
+	}
+	for _, f := range facts {
+		d.E.Say("%5d  %s", f.Position, factLine(f))
+		d.SayPaths(paths, f.Position, f.Tail)
+	}
+	if rest := listed - shown; rest > 0 {
+		d.E.Say("  ... and %s more in the files", progress.Count(rest))
+	}
+	return nil
+}
+
+// factLine returns a fact as a line.
+func factLine(r parquet.Fact) string {
+	text := ""
+	if r.Probability != nil {
+		text = fmt.Sprintf("%.4f  ", *r.Probability)
+	}
+	text += fmt.Sprintf("%s  %s  %s", names.Escape(r.Head), names.Escape(r.Relation), names.Escape(r.Tail))
+	if r.Hops < 0 {
+		return text + "  (unreached)"
+	}
+	return text
+}
+
+// saySummary prints what the list was made of.
+func (d *discovering) saySummary(s metrics.Discovery) {
+	say := d.E.Say
+	say("candidates: %s, of %s queries; queries that were asked backward: %s", progress.Count(s.Candidates), progress.Count(s.Queries), progress.Count(s.BackwardQueries))
+	switch p := s.Probabilities; {
+	case p == nil:
+		without := ""
+		if d.flags.threshold > 0 {
+			without = ", and --threshold plays no part"
+		}
+		say("the list is in the order of the lower one of a fact's two scores%s", without)
+	case p.Unclaimed > 0:
+		say("candidates without a probability, since fewer than 2 facts of their relations are among what was fitted to: %s; they are last", progress.Count(p.Unclaimed))
+	}
+	if s.Listed == 0 && d.flags.threshold > 0 {
+		say("no new fact has a probability of --threshold %g or more", d.flags.threshold)
+	}
+}

@@ -1,0 +1,48 @@
+package score
+
+import (
+	"flag"
+
+	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/scoring"
+)
+
+type flags struct {
+	scoring.Flags
+	split string
+	protocolFlag
+	limit int64
+	bundlesFlag
+}
+
+// Pipeline returns the score command.
+func Pipeline() command.Pipeline {
+	f := &flags{}
+	return command.Pipeline{
+		Name:    "score",
+		Summary: "Evaluates a trained model: ranks the answers of a split's queries, and computes metrics.",
+		Flags: func(set *flag.FlagSet) {
+			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked")
+			f.protocolFlag.register(set)
+			set.Int64Var(&f.limit, "limit", 0, "most queries that are ranked, spread evenly over all: the metrics come with 95% intervals; 0 or more, 0 takes all")
+			f.bundlesFlag.register(set)
+			f.Register(set, "best answers kept for each query, 0 or more")
+		},
+		Run: f.run,
+	}
+}
+
+// check validates the flags.
+func (f *flags) check(e *command.Environment) error {
+	if f.evaluates() != "" && f.split != "test" {
+		return command.Usage("--protocol %s ranks answers to test queries: leave --split %s out, or --protocol", f.protocol, f.split)
+	}
+	if f.limit < 0 {
+		return command.FlagError("limit", f.limit, "0 or more")
+	}
+	if err := f.Check(e, 0); err != nil {
+		return err
+	}
+	return f.checkBundles()
+}

@@ -1,0 +1,192 @@
+package scoring
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/answer"
+	"tagnet/model/budget"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/probabilities"
+	"tagnet/stages/answer/score"
+)
+
+// AskFlags are the flags of ask and discover.
+type AskFlags struct {
+	sources, candidates string
+	graph, output       string
+	missing             float64
+	explainFlags
+}
+
+// trainGraph is the value of --graph that asks as the evaluation of the test split does.
+const trainGraph = "train"
+
+// Register registers the flags. sources and candidates explain the flags of these names.
+func (f *AskFlags) Register(set *flag.FlagSet, sources, candidates string) {
+	const values = "`type:T|FILE|all`: "
+	set.StringVar(&f.sources, "sources", "", values+sources+": those of a type, or the names in a file; default all")
+	set.StringVar(&f.candidates, "candidates", "", values+candidates+"; default all")
+	command.GraphFlag(set, &f.graph)
+	command.MissingFlag(set, &f.missing)
+	f.explainFlags.register(set)
+	set.StringVar(&f.output, "output", "", "`name` of the folder of the results in the run's folder; default one made of the flags")
+}
+
+// Check validates the flags. file is the value of another flag that may be StandardInput.
+func (f *AskFlags) Check(e *command.Environment, file string) error {
+	if err := e.NotEmpty("type:NAME, a file of names, or all", "sources", "candidates"); err != nil {
+		return err
+	}
+	if err := f.explainFlags.check(); err != nil {
+		return err
+	}
+	if f.candidates == StandardInput && (f.sources == StandardInput || file == StandardInput) {
+		return command.Usage("--candidates is -: standard input can be read only once")
+	}
+	if f.output != "" && checkpoint.CheckRun(f.output) != nil {
+		return command.FlagError("output", f.output, checkpoint.RunName)
+	}
+	return command.CheckMissing(f.missing)
+}
+
+// Asking is one run of ask or discover.
+type Asking struct {
+	*Run
+	*AskFlags
+	// Sources and Candidates are the entities of the flags, ascending; nil stands for all.
+	Sources, Candidates []int32
+	Fit                 *probabilities.Fit // nil without probabilities
+	// Probabilities is where workers read those of answers, nowhere as long as they are not fitted.
+	Probabilities score.Probabilities
+	// Explained is about how many answers or facts --explain explains.
+	Explained int64
+
+	record RecordedAsk
+}
+
+// Open opens the graph, the model and its probabilities, and reads the lists of entities. It writes nothing.
+func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flags) (*Asking, error) {
+	about := kg.All
+	if f.graph == trainGraph {
+		about = "test"
+	}
+	r, err := flags.Open(ctx, e, about, false)
+	if err != nil {
+		return nil, err
+	}
+	a := &Asking{Run: r, AskFlags: f}
+	if err := a.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	if about == kg.All {
+		a.Fit, err = probabilities.Open(ctx, e, a.Model, probabilities.Resources{Threads: a.Threads, Memory: a.Memory, Kernel: a.kernel, Device: a.Device})
+		if err != nil {
+			return nil, err
+		}
+		a.record.Missing = a.missing
+	}
+	if a.Candidates, a.record.Candidates, err = a.list(ctx, "candidates", a.candidates); err != nil {
+		return nil, err
+	}
+	if a.Sources, a.record.Sources, err = a.list(ctx, "sources", a.sources); err != nil {
+		return nil, err
+	}
+	return a, a.findProbabilities(ctx)
+}
+
+// RecordedAsk is what the configurations of answers and of lists have in common.
+type RecordedAsk struct {
+	Recorded
+	// Graph is --graph. Sources and Candidates are types or hashes of lists; nothing stands for all entities.
+	Graph      string `json:"graph"`
+	Sources    string `json:"sources,omitempty"`
+	Candidates string `json:"candidates,omitempty"`
+	// Probabilities is the checksum of their file, nothing as long as none are fitted, and Missing what they presume.
+	Probabilities string  `json:"probabilities,omitempty"`
+	Missing       float64 `json:"missing,omitempty"`
+	// Paths is the number of paths of an explanation, 0 without, and PathChoice says among what: simple, or walks.
+	Paths      int    `json:"paths,omitempty"`
+	PathChoice string `json:"path_choice,omitempty"`
+}
+
+// Recorded returns what is recorded so far: the probabilities once they are fitted.
+func (a *Asking) Recorded() RecordedAsk {
+	r := a.record
+	r.Recorded, r.Graph, r.Probabilities = a.Run.Recorded(), a.graph, a.Probabilities.SHA256
+	r.Paths, r.PathChoice = a.Kept(), a.choice()
+	return r
+}
+
+// findProbabilities finds out where the probabilities are, if they are fitted.
+func (a *Asking) findProbabilities(ctx context.Context) error {
+	fitted, err := a.Fit.Estimator(a.missing)
+	if fitted == nil || err != nil {
+		return err
+	}
+	all, err := a.Model.OverAllFacts(ctx)
+	if err != nil {
+		return err
+	}
+	folder := a.E.Workspace.Path(answer.ProbabilitiesFolder)
+	file, err := manifest.HashFile(ctx, storage.Join(folder, all.ProbabilitiesFile()))
+	a.Probabilities = score.Probabilities{Folder: folder, SHA256: file.SHA256, Missing: a.missing}
+	return err
+}
+
+// Divide is Run.Divide with the fit and with explanations.
+func (a *Asking) Divide(ctx context.Context, queries, work int64, estimate func(budget.Sizes) budget.Estimate) error {
+	explained := a.explainingWork()
+	err := a.Run.Divide(ctx, queries, work+explained, func(s budget.Sizes) budget.Estimate { return a.explaining(s, estimate(s)) })
+	a.Cost.Seconds, a.Cost.AtMost = a.Cost.Seconds+a.Fit.Seconds(), true
+	return err
+}
+
+// Stage is Run.Stage of what needs the probabilities.
+func (a *Asking) Stage(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Stage {
+	s := a.Run.Stage(name, folder, queries, append(a.Fit.Loads(), loads...), func() []*beam.Pipeline { return append(a.Fit.Jobs(), jobs()...) })
+	s.Ready = a.Fit.Ready(s.Ready)
+	return s
+}
+
+// Write is Run.Write for what needs the probabilities, which it fits before make, unless they are fitted. configuration is that of the stage, with
+// what is recorded of the probabilities.
+func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx context.Context, force bool) (bool, error), configuration func() any, make func() error) (made bool, err error) {
+	stage.Configuration = configuration()
+	made, err = a.Run.Write(ctx, stage, begin, func() error {
+		if !a.Fit.Made() {
+			if err := a.Fit.Make(ctx); err != nil {
+				return err
+			}
+			if err := a.findProbabilities(ctx); err != nil {
+				return err
+			}
+			stage.Configuration = configuration()
+		}
+		return make()
+	})
+	if mismatch := new(workspace.Mismatch); errors.As(err, &mismatch) && len(mismatch.Differences) > 0 {
+		err = fmt.Errorf("%w; or --output NAME to keep both", err)
+	}
+	return made, err
+}
+
+// SayUncertain says why answers have no probabilities, where that was not said before.
+func (a *Asking) SayUncertain(made bool) {
+	switch {
+	case a.Probabilities.Folder != "":
+	case a.graph == trainGraph:
+		a.E.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --graph %s leaves out", a.graph)
+	case !made:
+		a.E.Say("answers have scores, but no probabilities: the graph has too few facts to fit them to")
+	}
+}

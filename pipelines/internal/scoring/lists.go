@@ -1,0 +1,151 @@
+package scoring
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tagnet/formats/input/triples"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+)
+
+// All is the value of --relation, --sources and --candidates that stands for all.
+const All = "all"
+
+// Relations returns the ids of the relations of a flag, ascending, and how the manifest records them.
+func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
+	lookup := a.Loaded.Lookup(a.View)
+	base := int32(len(a.Loaded.Relations))
+	words := strings.Split(value, ",")
+	_, whole := slices.BinarySearch(a.Loaded.Relations, strings.TrimPrefix(value, "~"))
+	if whole {
+		words = []string{value} // a name with a comma, or with spaces around it
+	}
+	for _, word := range words {
+		if !whole {
+			word = strings.TrimSpace(word)
+		}
+		name, inverse := strings.CutPrefix(word, "~")
+		if name == All {
+			for id := range base {
+				if inverse {
+					id += base
+				}
+				ids = append(ids, id)
+			}
+			continue
+		}
+		id, err := lookup.Relation(ctx, name, inverse)
+		if err != nil {
+			return nil, "", flagged(flag, err)
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	named := make([]string, len(ids))
+	for i, id := range ids {
+		named[i] = evaluation.Queried(evaluation.Directed(a.Loaded.Relations, id))
+	}
+	return ids, strings.Join(named, ","), nil
+}
+
+// flagged makes the error of an unknown name in a flag one of that flag.
+func flagged(flag string, err error) error {
+	if unknown := new(kg.UnknownNameError); errors.As(err, &unknown) || errors.Is(err, kg.ErrNoTypes) {
+		return command.Usage("--%s: %v", flag, err)
+	}
+	return err
+}
+
+// typePrefix begins the value of a flag that names a type of entities.
+const typePrefix = "type:"
+
+// list returns the entities of a flag, ascending, or nil for all, and how the manifest records them.
+func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
+	if value == "" || value == All {
+		return nil, "", nil
+	}
+	if name, of := strings.CutPrefix(value, typePrefix); of {
+		ids, err = a.View.OfType(ctx, name)
+		return ids, value, flagged(flag, err)
+	}
+	lookup := kg.NewLookup(a.View.Entities, nil)
+	ids, err = ReadOnce(ctx, flag, value, func(file string, r io.Reader) (ids []int32, err error) {
+		names := NewNames(lookup, file)
+		err = triples.ReadNames(file, r, func(line int, name string) error {
+			id, err := names.Entity(ctx, line, name)
+			ids = append(ids, id)
+			return err
+		})
+		if err == nil {
+			err = names.Failed(a.E)
+		}
+		return ids, err
+	})
+	if errors.Is(err, fs.ErrNotExist) && lookup.HasEntity(value) {
+		return nil, "", command.Usage("--%s: %s is an entity, but no file: give a file with a name on each line, or - and the names on standard input", flag, value)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	lines := len(ids)
+	slices.Sort(ids)
+	ids = slices.Clip(slices.Compact(ids))
+	if n := lines - len(ids); n > 0 {
+		a.E.Say("%s: duplicate names: %s; each counts once", value, progress.Count(int64(n)))
+	}
+	hash := sha256.New()
+	if err := binary.Write(hash, binary.LittleEndian, ids); err != nil {
+		return nil, "", err
+	}
+	return ids, fmt.Sprintf("%d names, %x", len(ids), hash.Sum(nil)), nil
+}
+
+// Output returns --output or, without it, a name.
+func (a *Asking) Output(name string) string { return cmp.Or(a.output, name) }
+
+// notInNames are the characters that a derived name replaces.
+var notInNames = regexp.MustCompile(`[^\pL\pN._]+`)
+
+// Name returns a name that is made of words and of the flags, as far as a folder's name can hold them.
+func (a *Asking) Name(parts ...string) string {
+	for _, value := range []string{a.sources, a.candidates} {
+		switch {
+		case value == "" || value == All:
+			value = ""
+		case value == StandardInput:
+			value = "input"
+		case strings.HasPrefix(value, typePrefix):
+			value = strings.TrimPrefix(value, typePrefix)
+		default:
+			value = strings.TrimSuffix(path.Base(value), path.Ext(value))
+		}
+		parts = append(parts, value)
+	}
+	if a.graph != kg.All {
+		parts = append(parts, a.graph)
+	}
+	name := ""
+	for _, part := range parts {
+		const longest = 40
+		part = strings.ReplaceAll(part, "~", "inverse-")
+		letters := []rune(strings.Trim(notInNames.ReplaceAllString(part, "-"), "-."))
+		if letters = letters[:min(longest, len(letters))]; len(letters) > 0 {
+			name += "-" + string(letters)
+		}
+	}
+	return name[1:]
+}

@@ -1,0 +1,207 @@
+package scoring
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/model/answer"
+	"tagnet/model/answer/workload"
+	"tagnet/model/budget"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/device"
+	"tagnet/model/engine/relations"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/relationgraph"
+	"tagnet/stages/answer/score"
+	"tagnet/stages/preprocess"
+	"tagnet/stages/worker"
+)
+
+// Run is one run of a command: the graph, the model, and what the command takes.
+type Run struct {
+	*Flags
+	E *command.Environment
+	// About names the graph that is queried, as kg.KG.On takes it, and View is that graph.
+	About  string
+	Loaded *kg.KG
+	View   *kg.View
+	Inputs map[string]string
+	Model  *answer.Model
+	Edges  *relationgraph.Table // between relations, or nil
+	Plan   budget.Plan          // of --memory
+	Cost   command.Cost
+
+	given bool // the model is that of --model, whose checkpoint is written beside the results
+}
+
+// Open opens the graph, or its outline without edges, and the model. It writes nothing. Prepare follows.
+func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, outline bool) (*Run, error) {
+	r := &Run{Flags: f, E: e, About: about}
+	var err error
+	open := e.Workspace.OpenGraph
+	if outline {
+		open = e.Workspace.OpenOutline
+	}
+	if r.Loaded, r.Inputs, err = open(ctx); err != nil {
+		return nil, err
+	}
+	if r.Model, r.given, err = e.Open(ctx, f.model, f.checkpoint, r.Loaded); err != nil {
+		return nil, err
+	}
+	r.Loaded = r.Model.KG
+	if !r.given { // what workers read
+		reachable, err := e.Reachable("checkpoint", string(r.Model.Folder))
+		if err != nil {
+			return nil, err
+		}
+		r.Model.Folder = checkpoint.Folder(reachable)
+	}
+	if err := command.SetReach(&r.Model.Configuration, f.reach); err != nil {
+		return nil, err
+	}
+	r.View, err = r.Loaded.On(ctx, about)
+	return r, err
+}
+
+// Prepare opens what the model needs beside the graph, and checks the device.
+func (r *Run) Prepare(ctx context.Context) error {
+	r.Best = min(r.Best, r.View.Graph.Entities)
+	var err error
+	if r.Edges, err = relationgraph.Open(ctx, r.E, r.Model.Configuration, r.Loaded, r.Inputs, r.About, r.Memory); err != nil {
+		return err
+	}
+	if err := accelerator.Check(r.Device, r.Model.Configuration, command.Local()); err != nil {
+		return fmt.Errorf("--device %v: %w", r.Device, err)
+	}
+	return nil
+}
+
+// Divide plans --memory by what estimate returns for a job of so many queries, and the time of work, the number of queries that take as long.
+func (r *Run) Divide(ctx context.Context, queries, work int64, estimate func(budget.Sizes) budget.Estimate) error {
+	sizes, err := r.sizes(ctx)
+	if err != nil {
+		return err
+	}
+	sizes.Queries, sizes.OnDevice = queries, r.Device.Mode == device.CUDA
+	r.Cost.Seconds, r.Cost.AtMost = r.E.Workspace.ScoreSeconds(ctx, sizes, r.Model.Configuration, r.About, work)
+	r.Plan, err = r.E.Plan(estimate(sizes), r.Memory, r.Threads)
+	return err
+}
+
+// sizes returns those of the graph that is queried.
+func (r *Run) sizes(ctx context.Context) (budget.Sizes, error) {
+	sizes, err := preprocess.SizesOf(ctx, r.Loaded, r.About)
+	if err != nil {
+		return sizes, err
+	}
+	if r.Edges == nil && r.Model.Configuration.Source() == configuration.RelationsGraph { // that of all facts, which each worker makes
+		const counting = 8 * budget.MiB // of memory, before the work begins
+		sizes.RelationEdges = relations.CountEdges(r.View.Graph, counting)
+		return sizes, nil
+	}
+	sizes.RelationEdges, err = r.Edges.Edges(ctx)
+	return sizes, err
+}
+
+// Stage returns the stage that makes a folder below the workspace for so many queries, by jobs whose steps have loads.
+func (r *Run) Stage(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Stage {
+	if r.given { // workers will find it there
+		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
+	}
+	work := command.Work{Memory: r.Memory, Count: queries, Unit: "queries", Loads: append(r.Edges.Loads(), loads...), Cost: r.Cost}
+	work.Jobs = func() ([]*beam.Pipeline, error) {
+		before, err := r.Edges.Jobs()
+		return append(before, jobs()...), err
+	}
+	return workspace.Stage{
+		Workspace: r.E.Workspace, Name: name, Folder: folder, Inputs: r.Inputs, Vocabulary: r.Loaded.Vocabulary, Command: r.E.Again(),
+		Ready: r.Edges.Ready(r.E.Ready(work)),
+	}
+}
+
+// Write makes the folder of a stage, which begin began, unless it is complete, and reports whether it did. make runs the jobs and publishes.
+func (r *Run) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx context.Context, force bool) (bool, error), make func() error) (made bool, err error) {
+	done, err := begin(ctx, r.E.Force)
+	if done || err != nil {
+		return false, r.nameModels(ctx, err)
+	}
+	defer budget.Limit(r.Memory * budget.MiB)()
+	if err = r.writeWeights(ctx, stage.Lock()); err == nil {
+		err = r.Edges.Make(ctx)
+	}
+	if err == nil {
+		err = make()
+	}
+	if err != nil {
+		worker.Stop() // no part of a table appears after the folder is cleared
+		stage.Abandon(!command.Local())
+	}
+	return err == nil, err
+}
+
+// Job runs a Beam pipeline behind a bar of so many rows. announce is the ID of a registered function that shows a worker's text. Each of beside shows
+// more behind the bar, until its stop is called.
+func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline, beside ...func(context.Context, *progress.Bar) (stop func())) error {
+	bar := r.E.Progress.Begin(title, rows, unit)
+	defer bar.End()
+	defer bar.Follow(ctx, score.RowsCounter)()
+	for _, show := range beside {
+		defer show(ctx, bar)()
+	}
+	announce, release := worker.Register(func(text string) { r.E.Progress.Print("%s", text) })
+	defer release()
+	worker.Start()
+	if err := r.E.RunBeam(ctx, build(announce)); err != nil {
+		return err
+	}
+	bar.Set(rows)
+	return nil
+}
+
+// Params returns the parameters of the model.
+func (r *Run) Params(announce string) score.Params {
+	return score.Params{
+		Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(),
+		Best: r.Best, Threads: r.Threads, MostThreads: r.Plan.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.kernel), Device: r.Device,
+		Announce: announce, RelationGraph: r.Edges.URL(), Reach: r.Model.Configuration.Reach,
+	}
+}
+
+// Queries returns the parameters of queries of which each takes so many times the work of a query.
+func (r *Run) Queries(times float64) workload.Params {
+	return workload.Params{Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Best: r.Best, Work: times * workload.Work(r.Model.Configuration, r.View.Graph)}
+}
+
+// Recorded is what the configurations in the manifests of all results have in common.
+type Recorded struct {
+	Checkpoint string `json:"checkpoint"`
+	// Weights is the SHA-256 of the checkpoint's weights.
+	Weights string `json:"weights"`
+	TopK    int    `json:"top_k"`
+	// Reach is configuration.Configuration.Reach, as in training or of --reach.
+	Reach int `json:"reach,omitempty"`
+	// Given is the model of --model, or nil.
+	Given *checkpoint.Origin `json:"given,omitempty"`
+	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
+	From *checkpoint.Origin `json:"from,omitempty"`
+}
+
+// Recorded returns what is recorded of the model.
+func (r *Run) Recorded() Recorded {
+	record := Recorded{Checkpoint: r.Model.Record.Name(), Weights: r.Model.Record.Weights.SHA256, TopK: r.Best, Reach: r.Model.Configuration.Reach}
+	switch origin := r.Model.Record.Origin; {
+	case r.given:
+		record.Given = origin
+	case origin != nil && origin.Relations == "":
+		record.From = origin
+	}
+	return record
+}

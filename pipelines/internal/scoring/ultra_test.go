@@ -1,0 +1,196 @@
+package scoring_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model"
+	"tagnet/model/engine/inference"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/ultra"
+	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/pipelines/internal/ask"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/scoring"
+	"tagnet/pipelines/internal/scoring/scoringtest"
+	stageask "tagnet/stages/answer/ask"
+	stage "tagnet/stages/answer/score"
+	encode "tagnet/stages/preprocess"
+)
+
+// TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares all scores with those
+// of package ultra.
+func TestULTRA(t *testing.T) {
+	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, "e%03d\t%s\n", 7*i%30, []string{"_has_part", "~_hypernym", "_hypernym", "~_has_part"}[i%4])
+	}
+	flags := []string{"--workspace", w, "--model", weights, "--queries", scoringtest.File(t, "queries.tsv", lines.String()), "--top_k", "30"}
+	out := pipelinetest.Succeed(t, ask.Pipeline(), append(flags, "--threads", "1")...)
+	for _, want := range []string{"weights of " + weights + ": ULTRA, 6 layers between relations and 6 between entities, 64 dimensions\n", "asked backward: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	table := filepath.Join(w, "runs/main/answers/queries", stageask.AnswersTable)
+	one := scoringtest.Rows[parquet.Answer](t, table)
+	pipelinetest.Succeed(t, ask.Pipeline(), append(flags, "--threads", "3", "--force")...)
+	if diff := cmp.Diff(one, scoringtest.Rows[parquet.Answer](t, table)); diff != "" {
+		t.Errorf("with three threads:\n%s", diff)
+	}
+	if len(one) < 40*25 || len(one) >= 40*30 { // all entities but the source and known answers
+		t.Fatalf("%d answers", len(one))
+	}
+
+	loaded, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Named("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := loaded.AllFacts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := all.Graph
+	scorer, err := inference.New(g, nil, ultra.Configuration(), ultratest.Drawn(3), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, scores := scorer.Worker(), make([]float32, g.Entities)
+	entity := map[string]int32{}
+	for id, name := range loaded.Train.Entities {
+		entity[name] = int32(id)
+	}
+	relation := map[string]int32{}
+	for id, name := range loaded.Relations {
+		relation[name] = int32(id)
+	}
+	library, err := model.Open(t.Context(), w, model.WithCheckpoint(weights))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := int64(-1)
+	for i, p := range one {
+		if p.Position == 1 {
+			query++
+			answers, err := library.Ask(t.Context(), model.Query{Source: p.Source, Relation: p.Relation, Inverse: p.Direction == "head"}, 30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, a := range answers.List {
+				if want := one[i+j]; a.Score != want.Score || a.Entity != want.Entity || a.Hops != int(want.Hops) || want.Known {
+					t.Errorf("the library answers %v, score %v", a, want)
+				}
+			}
+		}
+		base := relation[p.Relation]
+		of := base
+		if p.Direction == "head" {
+			of = g.Inverse(base)
+		}
+		if p.Position == 1 {
+			if err := worker.Scores(t.Context(), entity[p.Source], []int32{of}, [][]float32{scores}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p.Score != scores[entity[p.Entity]] || p.Query != query {
+			t.Fatalf("row %d, %s %s ? %s: score %g, want %g", p.Query, p.Source, p.Relation, p.Entity, p.Score, scores[entity[p.Entity]])
+		}
+	}
+}
+
+// TestULTRAExplained explains answers, and compares the paths with those of the library over the checkpoint that is kept beside them.
+func TestULTRAExplained(t *testing.T) {
+	w := scoringtest.WordNet(t)
+	out := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", scoringtest.ULTRAFile(t, nil), "--queries", scoringtest.File(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--explain")
+	folder := filepath.Join(w, "runs/main/answers/queries")
+	m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(folder, scoring.WeightsFolder, "epoch-000.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if weights := m.PathWeights(); !strings.Contains(out, "\n"+weights+"\n") || !strings.Contains(weights, "not all of a score comes along paths") {
+		t.Errorf("the weights of paths are %q in\n%s", weights, out)
+	}
+	explained := map[string][]model.Path{}
+	for _, p := range scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable)) {
+		if explained[p.Entity] == nil {
+			if explained[p.Entity], err = m.Explain(t.Context(), model.Query{Source: "e003", Relation: "~_has_part"}, p.Entity, 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := explained[p.Entity][p.Path-1]; p.Weight != want.Weight || p.Text != want.Text() {
+			t.Errorf("path %d to %s is %g %s, want %v", p.Path, p.Entity, p.Weight, p.Text, want)
+		}
+	}
+	if len(explained) != 5 {
+		t.Errorf("%d answers are explained, want 5", len(explained))
+	}
+}
+
+func TestULTRARefused(t *testing.T) {
+	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
+	whole, err := os.ReadFile(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := filepath.Join(t.TempDir(), "ring.tsv")
+	other := scoringtest.ULTRAFile(t, func(tensors []parameters.Tensor[float32]) {
+		for i := range tensors {
+			tensors[i].Name = "layers." + tensors[i].Name
+		}
+	})
+	for name, c := range map[string]struct {
+		code  int
+		want  string
+		flags []string
+	}{
+		"cut short":           {1, "its zip archive is cut short or damaged", []string{"--model", scoringtest.File(t, "short.pth", string(whole[:len(whole)/2]))}},
+		"another shape":       {1, "tensor relation_model.layers.0.layer_norm.bias has shape [32 2], want [64]", []string{"--model", scoringtest.ULTRAFile(t, func(tensors []parameters.Tensor[float32]) { tensors[1].Shape = []int{32, 2} })}},
+		"missing":             {2, "--model: " + ring + ".pth does not exist", []string{"--model", ring + ".pth"}},
+		"a checkpoint":        {2, "--model: w/epoch-001.safetensors is a checkpoint of tagnet: use --checkpoint w/epoch-001.safetensors", []string{"--model", "w/epoch-001.safetensors"}},
+		"another model":       {1, "it is no ULTRA model: no tensor's name begins with relation_model. or entity_model.", []string{"--model", other}},
+		"a folder":            {2, "--model: " + w + ": it is not a regular file", []string{"--model", w}},
+		"a device file":       {2, "it is not a regular file", []string{"--model", "/dev/zero"}},
+		"a device":            {1, "no CUDA driver", []string{"--model", weights, "--device", "cuda"}},
+		"little memory":       {2, "--memory 1 is too small: ", []string{"--model", weights, "--memory", "1"}},
+		"as a checkpoint":     {1, "--checkpoint: " + weights + " is no checkpoint of tagnet; give ULTRA's weights with --model " + weights, []string{"--checkpoint", weights}},
+		"a name as one":       {1, "--checkpoint: zero is a model that tagnet comes with; give it with --model zero", []string{"--checkpoint", "zero"}},
+		"beside a checkpoint": {2, "--checkpoint and --model name two models", []string{"--model", weights, "--checkpoint", "best"}},
+	} {
+		code, _, stderr := pipelinetest.Run(t, score.Pipeline(), append([]string{"--workspace", w}, c.flags...)...)
+		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %s, want %d, %s", name, code, stderr, c.code, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w, "runs")); err == nil {
+		t.Error("a refused run left files")
+	}
+}
+
+// TestULTRAPublished scores UMLS, which is in no training set of the weights, with published weights.
+func TestULTRAPublished(t *testing.T) {
+	data := os.Getenv("TAGNET_DATA")
+	weights := filepath.Join(data, "ultra", "ultra_3g.pth")
+	if _, err := os.Stat(weights); data == "" || err != nil {
+		t.Skipf("no published weights: set TAGNET_DATA to a folder with ultra/ultra_3g.pth and umls")
+	}
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", filepath.Join(data, "umls"))
+	out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", weights)
+	if !strings.Contains(out, "trained on FB15k-237, WN18RR and CoDEx-M") || !strings.Contains(out, "0.6960  0.5983  0.7474  0.8956") {
+		t.Errorf("output:\n%s", out)
+	}
+}

@@ -1,0 +1,75 @@
+package scoring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tagnet/formats/storage/lock"
+	"tagnet/model/zoo"
+	"tagnet/pipelines/internal/cli/workspace"
+)
+
+// WeightsFolder is the folder, in that of the results, of the checkpoint that --model becomes: the workers read it there, and it is kept beside
+// the results that it gave.
+const WeightsFolder = "weights"
+
+// Given reports whether the model is that of --model, or zero where nothing is trained.
+func (r *Run) Given() bool { return r.given }
+
+// Next prints commands that can follow, and for the model of any graph one that makes a better one.
+func (r *Run) Next(commands ...workspace.Command) {
+	if r.given && r.Model.Record.Origin.Model == zoo.Zero {
+		further := r.E.Workspace.Command("train", "--from", zoo.Zero)
+		if reach := r.Model.Configuration.Reach; reach > 0 { // zero has none of its own
+			further = further.With("--reach", strconv.Itoa(reach))
+		}
+		commands = append(commands, further)
+	}
+	r.E.Next(commands...)
+}
+
+// writeWeights writes the checkpoint that is kept into the folder that the lock protects.
+func (r *Run) writeWeights(ctx context.Context, held lock.Lock) error {
+	if !r.given {
+		return nil
+	}
+	return r.Model.Save(held.Guard(ctx), r.Model.Folder)
+}
+
+// nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of
+// --model and not the other's, instead of all that differs with them.
+func (r *Run) nameModels(ctx context.Context, err error) error {
+	mismatch := new(workspace.Mismatch)
+	if !errors.As(err, &mismatch) || !slices.ContainsFunc(mismatch.Differences, ofOtherModel) {
+		return err
+	}
+	there, unread := r.E.Workspace.EvaluatedCheckpoint(ctx, mismatch.Folder)
+	if unread != nil {
+		return err
+	}
+	here := workspace.Evaluated{Checkpoint: r.Model.Record.Name()}
+	if r.given {
+		here.Given = r.Model.Record.Origin
+	}
+	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
+		field, _, _ := strings.Cut(difference, " ")
+		return strings.HasPrefix(field, "given") || strings.HasPrefix(field, "from") || slices.Contains([]string{"probabilities", "checkpoint", "weights"}, field)
+	})
+	models := fmt.Sprintf("the model is %s there, %s here", there.Model(), here.Model())
+	if there.Model() == here.Model() {
+		models = "the model is " + here.Model() + " in both, but the file has changed"
+	}
+	mismatch.Differences = append([]string{models}, others...)
+	return err
+}
+
+// ofOtherModel reports whether a difference is that of two models, one of --model at least, rather than of what
+// is known about one.
+func ofOtherModel(difference string) bool {
+	field, _, _ := strings.Cut(difference, " ")
+	return slices.Contains([]string{"given", "given.file", "given.model", "given.sha256"}, field)
+}

@@ -1,0 +1,120 @@
+package ask
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/check"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/evaluation"
+	"tagnet/stages/answer/score"
+	"tagnet/stages/preprocess"
+)
+
+func init() {
+	beam.RegisterDoFn(&answersFn{})
+	beam.RegisterDoFn(&answersTextFn{})
+	beam.RegisterType(reflect.TypeFor[Answered]())
+	beam.RegisterFunction(addAnswered)
+}
+
+// The names of the outputs of Answers: a table, which is a folder of parts, and files.
+const (
+	AnswersTable = "answers"
+	AnswersFile  = "answers.tsv"
+	AnsweredFile = "answered.json"
+)
+
+// Answered says what it took to answer queries, and what is left out. It is an element of pipelines, and the content of AnsweredFile.
+type Answered struct {
+	Shards int `json:"-"`
+	// Queries is their number, Backward that of the queries that asked their candidates in the other direction, Most what that can be at most.
+	Queries  int64 `json:"queries"`
+	Backward int64 `json:"backward"`
+	Most     int64 `json:"most"`
+	// Unlisted is the number of known answers that are not listed, over all queries.
+	Unlisted int64 `json:"unlisted"`
+}
+
+// Check returns an error for numbers that no run writes.
+func (a Answered) Check() error {
+	return check.First(check.Count("queries", a.Queries), check.Count("most", a.Most), check.Between("backward", a.Backward, 0, a.Most), check.Count("unlisted", a.Unlisted))
+}
+
+func addAnswered(a, b Answered) Answered {
+	return Answered{a.Shards + b.Shards, a.Queries + b.Queries, a.Backward + b.Backward, a.Most + b.Most, a.Unlisted + b.Unlisted}
+}
+
+// Answers answers a user's queries and writes the answers. Output: the URL of answers.tsv.
+func Answers(s beam.Scope, p Params) beam.PCollection {
+	s = s.Scope("ask.Answers")
+	answered := beam.ParDo(s, &answersFn{Params: p}, score.Shards(s, p.Queries))
+	return beam.ParDo(s, &answersTextFn{Params: p}, beam.Combine(s, addAnswered, answered))
+}
+
+type answersFn struct{ Params Params }
+
+// ProcessElement answers a shard and writes its parts.
+func (f *answersFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(Answered)) error {
+	return f.Params.answer(ctx, shard, func(ctx context.Context, asked *answered) error {
+		if err := f.write(f.Params.Lock.Guard(ctx), shard, asked); err != nil {
+			return err
+		}
+		emit(f.took(asked))
+		return nil
+	})
+}
+
+// took returns what it took to answer a shard.
+func (f *answersFn) took(asked *answered) Answered {
+	a := Answered{Shards: 1, Queries: int64(len(asked.queries)), Backward: int64(asked.backward)}
+	a.Most = a.Queries * int64(f.Params.asking().Candidates())
+	for _, of := range asked.answers {
+		a.Unlisted += int64(of.Unlisted)
+	}
+	return a
+}
+
+// write writes the part of a shard, in the order of the user's file.
+func (f *answersFn) write(ctx context.Context, shard score.Shard, asked *answered) error {
+	loaded, err := preprocess.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
+	if err != nil {
+		return err
+	}
+	view, err := loaded.On(ctx, f.Params.Queries.Split)
+	if err != nil {
+		return err
+	}
+	asked.sort()
+	names := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
+	rows := names.Answers(asked.queries, asked.answers)
+	if err := parquet.Write(ctx, parquet.PartFile(f.Params.url(AnswersTable), shard.Number, shard.Of), rows); err != nil || f.Params.Model.Paths == 0 {
+		return err
+	}
+	return score.Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.Explain(view.Graph, asked.queries, asked.answers))
+}
+
+type answersTextFn struct{ Params Params }
+
+// ProcessElement writes the files that are made of all parts, which are in the order of the user's file: the texts of explanations, if there are any,
+// and of answers.
+func (f *answersTextFn) ProcessElement(ctx context.Context, a Answered, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
+	if f.Params.Model.Paths > 0 {
+		if err := score.WriteExplanations(ctx, f.Params.Folder, a.Shards); err != nil {
+			return err
+		}
+	}
+	if err := storage.WriteJSON(ctx, f.Params.url(AnsweredFile), a); err != nil {
+		return err
+	}
+	url := f.Params.url(AnswersFile)
+	if err := parquet.WriteText(ctx, url, evaluation.AnswersHeading, f.Params.url(AnswersTable), a.Shards, evaluation.AnswerLines); err != nil {
+		return err
+	}
+	emit(url)
+	return nil
+}

@@ -1,0 +1,105 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"tagnet/model/answer"
+	"tagnet/model/budget"
+	"tagnet/model/graph"
+	"tagnet/stages/answer/score"
+	"tagnet/stages/worker"
+)
+
+// BackwardCounter names the counter of what is scored beside a user's queries: their candidates, and known answers.
+const BackwardCounter = "scored_backward"
+
+var (
+	scoredRows     = worker.NewCounter("ask", score.RowsCounter)
+	scoredBackward = worker.NewCounter("ask", BackwardCounter)
+)
+
+// answered are the queries of a shard with their answers.
+type answered struct {
+	queries []answer.Request
+	answers []answer.Answers // of each query
+	// backward is the number of queries that asked the candidates in the other direction.
+	backward int
+}
+
+// sort orders the queries by their numbers.
+func (a *answered) sort() {
+	order := make([]int, len(a.queries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(a.queries[i].Rows[0], a.queries[j].Rows[0]) })
+	queries, answers := make([]answer.Request, len(order)), make([]answer.Answers, len(order))
+	for to, from := range order {
+		queries[to], answers[to] = a.queries[from], a.answers[from]
+	}
+	a.queries, a.answers = queries, answers
+}
+
+// asking returns what is queried for, without candidates and probabilities.
+func (p Params) asking() *answer.Asking {
+	return &answer.Asking{Best: p.Model.Best, Known: p.Model.WithKnown}
+}
+
+// answer answers the queries of a shard and passes the answers to use, which must not keep them: the memory of the shard is counted until it
+// returns. The context is the one that Beam passed to a DoFn.
+func (p Params) answer(ctx context.Context, shard score.Shard, use func(context.Context, *answered) error) error {
+	ctx, leave, err := worker.Enter(ctx, budget.Shards)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	all := &answered{}
+	err = shard.Requests(ctx, p.Queries, func(requests []answer.Request) error {
+		all.queries = append(all.queries, requests...)
+		return all.ask(ctx, p, requests)
+	})
+	if err != nil {
+		return err
+	}
+	return use(ctx, all)
+}
+
+// ask adds the answers to queries.
+func (a *answered) ask(ctx context.Context, p Params, queries []answer.Request) error {
+	estimator, err := p.Model.Estimator(ctx)
+	if err != nil {
+		return err
+	}
+	return p.Model.Use(ctx, func(m *answer.Model) error {
+		list, err := p.Model.Selection(ctx, m)
+		if err != nil {
+			return err
+		}
+		asked := make([]graph.Query, len(queries))
+		for i, q := range queries {
+			asked[i] = q.Query
+		}
+		asking := p.asking()
+		asking.Among, asking.Estimator = list.Candidates, estimator
+		asking.Done, asking.Backward = counted(ctx, len(queries)), func(queries int) { a.backward += queries }
+		answers, err := m.Ask(ctx, asked, *asking)
+		a.answers = append(a.answers, answers...)
+		return err
+	})
+}
+
+// counted returns what counts queries as they are answered: the queries of a shard, of which so many are left, and then what is queried backward.
+func counted(ctx context.Context, left int) func(queries int) {
+	var counting sync.Mutex
+	return func(queries int) {
+		counting.Lock()
+		defer counting.Unlock()
+		forward := min(left, queries)
+		left -= forward
+		scoredRows.Inc(ctx, int64(forward))
+		scoredBackward.Inc(ctx, int64(queries-forward))
+	}
+}

@@ -1,0 +1,25 @@
+package ask
+
+import (
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/model/answer/workload"
+	"tagnet/stages/answer/score"
+)
+
+// Params are the parameters of Answers and Triples.
+type Params struct {
+	// Queries selects the queries: those of Queries.Queries, which Queries.Given says what they are, or of Queries.Ask.
+	Queries workload.Params
+	// Model answers them. The answers to queries are explained if it has Paths.
+	Model score.Params
+	// Relations is the number of relations that are kept of each pair, if Queries.Given has pairs.
+	Relations int
+	// Folder is the URL of the output folder. Required.
+	Folder string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
+}
+
+// url returns the URL of an output.
+func (p Params) url(name string) string { return storage.Join(p.Folder, name) }

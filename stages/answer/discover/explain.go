@@ -1,0 +1,122 @@
+package discover
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/model/answer/discovery"
+	"tagnet/model/answer/evaluation"
+	"tagnet/model/answer/workload"
+	"tagnet/model/budget"
+	modelgraph "tagnet/model/graph"
+	"tagnet/stages/answer/score"
+	"tagnet/stages/preprocess"
+	"tagnet/stages/worker"
+)
+
+func init() {
+	beam.RegisterDoFn(&cutListFn{})
+	beam.RegisterDoFn(&explainFn{})
+	beam.RegisterDoFn(&textFn{})
+	beam.RegisterFunction(sum)
+}
+
+// explain writes the list that is made of selected facts, and explains the facts of a range where it writes its part of the table of
+// explanations.
+func explain(s beam.Scope, p ListParams, selected beam.PCollection) beam.PCollection {
+	ranges := beam.Reshuffle(s, beam.ParDo(s, &cutListFn{Params: p}, selected))
+	return beam.ParDo(s, &textFn{Params: p}, beam.Combine(s, sum, beam.ParDo(s, &explainFn{Params: p}, ranges)))
+}
+
+// factRange begins an element: it is followed by the modelgraph.Query of each fact.
+type factRange struct {
+	// Number of Of is the part of explanations, From the number of facts before the range.
+	Number, Of int32
+	From       int64
+}
+
+type cutListFn struct{ Params ListParams }
+
+// ProcessElement writes the list, and emits its ranges.
+func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Selected) bool, emit func([]byte)) error {
+	loaded, err := preprocess.Load(ctx, f.Params.Model.Graph, f.Params.Model.Without...)
+	if err != nil {
+		return err
+	}
+	base := int32(len(loaded.Relations))
+	number := int64(0)
+	var queries []modelgraph.Query // of what is not emitted
+	return f.Params.write(ctx, selected, func(from, listed int64, entries []discovery.Entry) error {
+		for i := range entries {
+			tail, _ := entries[i].Fact.Queries(base)
+			queries = append(queries, tail)
+		}
+		of := Explained(listed, f.Params.Model.Paths)
+		for ; number < of && (number+1)*listed/of <= from+int64(len(entries)); number++ {
+			before, n := number*listed/of, (number+1)*listed/of-number*listed/of
+			var element bytes.Buffer
+			err := binary.Write(&element, binary.LittleEndian, factRange{int32(number), int32(of), before})
+			if err == nil {
+				err = binary.Write(&element, binary.LittleEndian, queries[:n])
+			}
+			if err != nil {
+				return err
+			}
+			emit(element.Bytes())
+			queries = queries[n:]
+		}
+		return nil
+	})
+}
+
+// Explained returns in how many parts so many facts are explained, by so many paths each.
+func Explained(facts int64, paths int) int64 {
+	return workload.Count(facts, facts*int64(workload.AnswerRows(paths)), 0)
+}
+
+type explainFn struct{ Params ListParams }
+
+// ProcessElement explains a range, writes its part and emits 1.
+func (f *explainFn) ProcessElement(ctx context.Context, element []byte, emit func(int64)) error {
+	ctx, leave, err := worker.Enter(f.Params.Lock.Guard(ctx), budget.Shards)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	var r factRange
+	read := bytes.NewReader(element)
+	if err := binary.Read(read, binary.LittleEndian, &r); err != nil {
+		return err
+	}
+	queries := make([]modelgraph.Query, read.Len()/binary.Size(modelgraph.Query{}))
+	if err := binary.Read(read, binary.LittleEndian, queries); err != nil {
+		return err
+	}
+	answers := make([]evaluation.Explained, len(queries))
+	for i, q := range queries {
+		answers[i] = evaluation.Explained{Number: r.From + int64(i) + 1, Query: q}
+	}
+	if err := score.Explain(ctx, f.Params.Model, f.Params.Folder, int(r.Number), int(r.Of), answers); err != nil {
+		return err
+	}
+	emit(1)
+	return nil
+}
+
+func sum(a, b int64) int64 { return a + b }
+
+type textFn struct{ Params ListParams }
+
+// ProcessElement writes explanations.tsv when all parts are written.
+func (f *textFn) ProcessElement(ctx context.Context, parts int64, emit func(string)) error {
+	if err := score.WriteExplanations(f.Params.Lock.Guard(ctx), f.Params.Folder, int(parts)); err != nil {
+		return err
+	}
+	emit(storage.Join(f.Params.Folder, metrics.DiscoveryFile))
+	return nil
+}

@@ -1,0 +1,144 @@
+package probability
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+	"tagnet/model/answer/workload"
+	"tagnet/model/budget"
+	"tagnet/model/graph/kg"
+	"tagnet/stages/answer/score"
+	"tagnet/stages/worker"
+)
+
+// QueriesCounter names the counter of the queries that were answered, of answer.Sampling.Work at most.
+const QueriesCounter = "observed_queries"
+
+var observedQueries = worker.NewCounter("probability", QueriesCounter)
+
+func init() {
+	beam.RegisterDoFn(&cutFn{})
+	beam.RegisterDoFn(&observeFn{})
+	beam.RegisterDoFn(&fitFn{})
+	beam.RegisterType(reflect.TypeFor[shard]())
+}
+
+// Params are the parameters of Fit.
+type Params struct {
+	// Model is the model, over kg.All, without candidates.
+	Model score.Params
+	// Folder is the URL of the folder of the file, File the file's name, which is that of answer.Model.ProbabilitiesFile. Required.
+	Folder, File string
+	// Shards is the number of shards; 0 is as many as the work suggests.
+	Shards int
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
+}
+
+// Fit fits the probabilities of a model and writes their file. Output: its URL, or "" if there are too few facts. It fails with a
+// *manifest.Replaced error if the weights or the graph are others than those of the file's name.
+func Fit(s beam.Scope, p Params) beam.PCollection {
+	s = s.Scope("probability.Fit")
+	p.Model.Split = kg.All
+	shards := beam.Reshuffle(s, beam.ParDo(s, &cutFn{Params: p}, beam.Impulse(s)))
+	return beam.ParDo(s, &fitFn{Params: p}, beam.GroupByKey(s, beam.ParDo(s, &observeFn{Params: p}, shards)))
+}
+
+// use calls do with the model of this process and its sampling, which the process draws once.
+func (p Params) use(ctx context.Context, do func(*answer.Model, *answer.Sampling) error) error {
+	return p.Model.Use(ctx, func(m *answer.Model) error {
+		if m.ProbabilitiesFile() != p.File {
+			return &manifest.Replaced{Folder: p.Model.Graph}
+		}
+		s, err := Sampling(ctx, m)
+		if err != nil {
+			return err
+		}
+		return do(m, s)
+	})
+}
+
+// Sampling draws the sampling of a model over all facts, once per process.
+func Sampling(ctx context.Context, m *answer.Model) (*answer.Sampling, error) {
+	return worker.Load(worker.Key{Kind: "sampling"}, m.ProbabilitiesFile(), func() (*answer.Sampling, error) { return m.Sampling(ctx) })
+}
+
+// shard is one of so many, of which each has a range of the sampling's facts and one of its queries.
+type shard struct{ Number, Of int }
+
+type cutFn struct{ Params Params }
+
+// ProcessElement cuts the sampling.
+func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(shard)) error {
+	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
+		count := f.Params.Shards
+		if count == 0 {
+			count = int(workload.Count(s.Work(), s.Work(), workload.Work(m.Configuration, m.Graph)))
+		}
+		for number := range count {
+			emit(shard{number, count})
+		}
+		return nil
+	})
+}
+
+type observeFn struct{ Params Params }
+
+// ProcessElement observes a shard and emits the observations under one key.
+func (f *observeFn) ProcessElement(ctx context.Context, part shard, emit func(int, []byte)) error {
+	within, leave, err := worker.Enter(ctx, budget.Shards)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	done := observedQueries.Adder(ctx)
+	return f.Params.use(within, func(m *answer.Model, s *answer.Sampling) error {
+		var o observations
+		var err error
+		if o.labeled, o.unlabeled, err = m.ObserveSample(within, s, part.Number, part.Of, done); err != nil {
+			return err
+		}
+		element, err := o.encode()
+		if err != nil {
+			return err
+		}
+		emit(0, element)
+		return nil
+	})
+}
+
+type fitFn struct{ Params Params }
+
+// ProcessElement fits to the observations of all shards.
+func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) error {
+	var all observations
+	var element []byte
+	for elements(&element) {
+		if err := all.add(element); err != nil {
+			return err
+		}
+	}
+	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
+		err := m.FitTo(s, all.labeled, all.unlabeled)
+		if errors.Is(err, probability.ErrTooFew) {
+			emit("")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := m.WriteProbabilities(f.Params.Lock.Guard(ctx), f.Params.Folder); err != nil {
+			return err
+		}
+		emit(storage.Join(f.Params.Folder, f.Params.File))
+		return nil
+	})
+}
