@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,24 +22,25 @@ import (
 	"tagnet/pipelines/internal/serve"
 )
 
-// block matches the table of flags in the page of a command.
+// block matches a table of flags.
 var block = regexp.MustCompile(`(?s)(<!-- flags: (\w+) -->\n)(.*?)(<!-- end -->)`)
 
 // bounds matches the range of a number.
 var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less) than \d`)
 
-// TestReferenceListsEveryFlag compares the table of flags in the page of each command, and that of the shared flags in
-// pipelines/README.md, with the flags, each of which has a heading in -h and, if it is a number, a range. With
+// TestReferenceListsEveryFlag compares the table of flags in the page of each command, and those of the flags of all and of several commands
+// in pipelines/README.md, with the flags, each of which has a heading in -h and, if it is a number, a range. With
 // -update_golden it rewrites the tables.
 func TestReferenceListsEveryFlag(t *testing.T) {
-	shared := command.Pipeline{Name: "shared"}
-	pages := []page{{"README.md", shared.Name, table(shared.OwnFlags(), nil)}}
 	list := []command.Pipeline{ask.Pipeline(), bundle.Pipeline(), discover.Pipeline(), playground.Pipeline(), quickstart.Pipeline(), serve.Pipeline()}
 	for _, s := range quickstart.Steps("sample") {
 		list = append(list, s.Pipeline)
 	}
+	all := command.Pipeline{Name: "shared"}.OwnFlags()
+	several, commands := sharedFlags(list, all)
+	pages := []page{{"README.md", "shared", table(all, nil)}, {"README.md", "several", table(several, commands)}}
 	for _, p := range list {
-		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(p.OwnFlags(), shared.OwnFlags())})
+		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(without(p.OwnFlags(), all, several), nil)})
 		if none := p.Ungrouped(); len(none) > 0 {
 			t.Errorf("%s -h has no heading for --%s; groups in package command takes them", p.Name, strings.Join(none, ", --"))
 		}
@@ -53,17 +55,59 @@ func TestReferenceListsEveryFlag(t *testing.T) {
 	}
 }
 
-// page is a file below pipelines/ with a table of the flags of a command.
-type page struct{ path, command, rows string }
+// sharedFlags returns the flags that at least three commands have with the same meaning, but for those of all, and the names of these
+// commands by flag.
+func sharedFlags(list []command.Pipeline, all *flag.FlagSet) (*flag.FlagSet, map[string][]string) {
+	type meaning struct{ name, usage string }
+	names := map[meaning][]string{}
+	for _, p := range list {
+		without(p.OwnFlags(), all).VisitAll(func(f *flag.Flag) {
+			m := meaning{f.Name, f.Usage}
+			names[m] = append(names[m], p.Name)
+		})
+	}
+	several, commands := flag.NewFlagSet("several", flag.ContinueOnError), map[string][]string{}
+	for _, p := range list {
+		p.OwnFlags().VisitAll(func(f *flag.Flag) {
+			if of := names[meaning{f.Name, f.Usage}]; len(of) >= 3 && several.Lookup(f.Name) == nil {
+				several.Var(f.Value, f.Name, f.Usage)
+				commands[f.Name] = slices.Sorted(slices.Values(of))
+			}
+		})
+	}
+	return several, commands
+}
 
-// compare checks that the page has the table, once, and no other.
+// without returns the flags of a set that have the same meaning in none of the others.
+func without(flags *flag.FlagSet, others ...*flag.FlagSet) *flag.FlagSet {
+	own := flag.NewFlagSet(flags.Name(), flag.ContinueOnError)
+	flags.VisitAll(func(f *flag.Flag) {
+		for _, set := range others {
+			if other := set.Lookup(f.Name); other != nil && other.Usage == f.Usage {
+				return
+			}
+		}
+		own.Var(f.Value, f.Name, f.Usage)
+	})
+	return own
+}
+
+// page is a file below pipelines/ with a table of flags.
+type page struct{ path, table, rows string }
+
+// compare checks that the page has the table once, and that a command's page has no other.
 func (p page) compare(t *testing.T) {
 	t.Helper()
 	path := filepath.Join("..", "..", p.path)
 	got := pipelinetest.Read(t, path)
-	found := block.FindAllStringSubmatch(got, -1)
-	if len(found) != 1 || found[0][2] != p.command {
-		t.Errorf("pipelines/%s: want one table of flags, between <!-- flags: %s --> and <!-- end -->", p.path, p.command)
+	var found [][]string
+	for _, b := range block.FindAllStringSubmatch(got, -1) {
+		if b[2] == p.table || p.path != "README.md" {
+			found = append(found, b)
+		}
+	}
+	if len(found) != 1 || found[0][2] != p.table {
+		t.Errorf("pipelines/%s: want one table of flags, between <!-- flags: %s --> and <!-- end -->", p.path, p.table)
 		return
 	}
 	want := strings.Replace(got, found[0][0], found[0][1]+p.rows+found[0][4], 1)
@@ -74,19 +118,17 @@ func (p page) compare(t *testing.T) {
 	}
 }
 
-// table returns the flags of a set that are not the same in another as rows of a Markdown table.
-func table(flags, without *flag.FlagSet) string {
+// table returns flags as rows of a Markdown table, with the commands that have them if these are given.
+func table(flags *flag.FlagSet, commands map[string][]string) string {
 	var text strings.Builder
 	text.WriteString("| flag | default | meaning |\n| --- | --- | --- |\n")
 	cell := strings.NewReplacer("|", `\|`, "*", `\*`, "\n", " ").Replace
 	flags.VisitAll(func(f *flag.Flag) {
-		if without != nil {
-			if other := without.Lookup(f.Name); other != nil && other.Usage == f.Usage {
-				return
-			}
-		}
 		kind, usage := flag.UnquoteUsage(f)
-		usage = strings.TrimPrefix(usage, kind+": ")
+		usage = cell(strings.TrimPrefix(usage, kind+": "))
+		if of := commands[f.Name]; len(of) > 0 {
+			usage += " (" + strings.Join(of, ", ") + ")"
+		}
 		value := ""
 		if f.DefValue != "" {
 			value = "`" + f.DefValue + "`"
@@ -95,7 +137,7 @@ func table(flags, without *flag.FlagSet) string {
 		if kind != "" {
 			name += " " + cell(kind)
 		}
-		fmt.Fprintf(&text, "| %s | %s | %s |\n", name, value, cell(usage))
+		fmt.Fprintf(&text, "| %s | %s | %s |\n", name, value, usage)
 	})
 	return text.String()
 }
