@@ -61,7 +61,7 @@ func TestWriteGoldenCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := makeCase(t, g, c)
-		if err := golden.Write(filepath.Join("..", "golden", "testdata", name+".json.gz"), made, facts); err != nil {
+		if err := golden.Write(filepath.Join("golden", "testdata", name+".json.gz"), made, facts); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,7 +47,7 @@ func further(root string) string {
 func Cases(t testing.TB) []*Case {
 	t.Helper()
 	root := ModuleRoot(t)
-	cases := readFolder(t, filepath.Join(root, "model", "internal", "golden", "testdata"))
+	cases := readFolder(t, filepath.Join(root, "model", "internal", "spec", "golden", "testdata"))
 	folder := further(root)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		t.Logf("only the golden cases of the repository: %s is absent (GOLDEN_DIR names another folder)", folder)

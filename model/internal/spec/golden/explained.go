@@ -49,7 +49,7 @@ type ExplainedPath struct {
 func Explanations(t testing.TB) []Explanation {
 	t.Helper()
 	root := ModuleRoot(t)
-	explained := readExplanations(t, filepath.Join(root, "model", "internal", "golden", "testdata", "explained"))
+	explained := readExplanations(t, filepath.Join(root, "model", "internal", "spec", "golden", "testdata", "explained"))
 	folder := filepath.Dir(further(root))
 	if _, err := os.Stat(filepath.Join(folder, "golden-explain")); errors.Is(err, fs.ErrNotExist) {
 		t.Logf("only the explained cases of the repository: %s has no folder golden-explain", folder)
