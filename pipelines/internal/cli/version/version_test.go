@@ -96,7 +96,7 @@ var row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (\\S+) \\|")
 // TestTheTableHasEveryVersion compares the table in formats/README.md with the constants of the packages that write the files.
 func TestTheTableHasEveryVersion(t *testing.T) {
 	t.Parallel()
-	_, text, found := strings.Cut(pipelinetest.Read(t, "..", "..", "..", "formats", "README.md"), "## Versions\n")
+	_, text, found := strings.Cut(pipelinetest.Read(t, "..", "..", "..", "..", "formats", "README.md"), "## Versions\n")
 	if !found {
 		t.Fatal("formats/README.md has no heading Versions")
 	}
