@@ -3,18 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"runtime/pprof"
-	"strings"
+	"math/rand/v2"
+	"path/filepath"
 	"time"
 
 	"tagnet/infra/internal/program"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/propagation"
-	"tagnet/model/gpu"
-	"tagnet/model/gpu/cuda"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn/optimizer"
@@ -23,7 +19,8 @@ import (
 	stage "tagnet/stages/preprocess"
 )
 
-func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
+// seed is that of the weights and the queries.
+const seed = 1
 
 // bench has everything that is prepared before the clock starts.
 type bench struct {
@@ -34,108 +31,36 @@ type bench struct {
 	kernel        kernel.Kernel
 	parameters    *parameters.Set[float32]
 	weights       *propagation.Weights
-	selected      accelerator.Selection // of --device
-}
-
-// configure returns the configuration that the flags ask for: the preset's, or a window with PNA and
-// DistMult.
-func (o options) configure() (configuration.Configuration, error) {
-	c := configuration.Default()
-	if o.preset != "" {
-		var err error
-		if c, err = configuration.Preset(o.preset); err != nil {
-			return c, program.Usage("--preset: %w", err)
-		}
-	}
-	for _, x := range []struct {
-		name  string
-		apply func()
-	}{
-		{"layers", func() { c.Layers = o.layers }},
-		{"delta", func() { c.Delta = o.delta }},
-		{"dim", func() { c.Dim = o.dim }},
-		{"dependent", func() { c.Dependent = o.dependent }},
-	} {
-		if o.preset == "" || o.given[x.name] {
-			x.apply()
-		}
-	}
-	if o.policy != "" {
-		c.Policy = o.policy
-	}
-	if o.given["share_states"] {
-		c.ShareStates = o.shareStates
-	}
-	if o.negatives > 0 {
-		c.Negatives = o.negatives
-	}
-	if err := c.Validate(); err != nil {
-		return c, program.Usage("%w", err)
-	}
-	return c, nil
 }
 
 // prepare loads the graph and draws the weights.
-func prepare(ctx context.Context, o options) (*bench, error) {
-	b := &bench{options: o}
-	c := &b.configuration
-	var err error
-	if *c, err = o.configure(); err != nil {
-		return nil, err
-	}
-	if b.kernel, err = kernel.Named(o.kernel); err != nil {
-		if o.kernel != "" {
-			err = fmt.Errorf("--kernel: %w", err)
+func prepare(ctx context.Context, o options) (b *bench, err error) {
+	b = &bench{options: o, configuration: configuration.Default()}
+	if o.preset != "" {
+		if b.configuration, err = configuration.OpenPreset(ctx, o.preset); err != nil {
+			return nil, program.Usage("--preset: %w", err)
 		}
+	}
+	for _, set := range o.given {
+		if err := set(&b.configuration); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.configuration.Validate(); err != nil {
 		return nil, program.Usage("%w", err)
 	}
-	if b.selected, err = accelerator.Select(accelerator.Process, o.device, *c); err != nil {
-		return nil, fmt.Errorf("--device %v: %w", o.device, err)
+	if b.kernel, err = kernel.Named(""); err != nil {
+		return nil, program.Usage("%w", err)
 	}
-	if b.loaded, err = stage.Load(ctx, strings.TrimSuffix(o.workspace, "/")+"/graph"); err != nil {
+	if b.loaded, err = stage.Load(ctx, filepath.Join(o.workspace, kg.Folder)); err != nil {
 		return nil, fmt.Errorf("%w; make it with go run ./pipelines/preprocess --workspace %s", err, o.workspace)
 	}
-	b.graph = b.loaded.Train.Graph
-	if b.graph.Entities == 0 || b.graph.Edges() == 0 {
+	if b.graph = b.loaded.Train.Graph; b.graph.Entities == 0 || b.graph.Edges() == 0 {
 		return nil, fmt.Errorf("the graph of %s has no facts; use another --workspace", o.workspace)
 	}
-	b.parameters = parameters.Initialize(parameters.Layout(*c, b.graph.RelationCount()), o.seed)
-	b.weights = propagation.NewWeights(b.graph, nil, *c, false)
+	b.parameters = parameters.Initialize(parameters.Layout(b.configuration, b.graph.RelationCount()), seed)
+	b.weights = propagation.NewWeights(b.graph, nil, b.configuration, false)
 	return b, b.weights.Load(b.kernel, b.parameters)
-}
-
-// profiled measures, and writes a CPU profile if one is requested. It removes the profile of a
-// measurement that failed.
-func (b *bench) profiled(ctx context.Context) (r result, err error) {
-	if b.profile == "" {
-		return b.measure(ctx)
-	}
-	f, err := os.Create(b.profile)
-	if err != nil {
-		return r, fmt.Errorf("--cpuprofile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return r, fmt.Errorf("--cpuprofile: %w", err)
-	}
-	r, err = b.measure(ctx)
-	pprof.StopCPUProfile()
-	if closing := f.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("--cpuprofile: %w", closing)
-	}
-	if err != nil {
-		_ = os.Remove(b.profile)
-	}
-	return r, err
-}
-
-func (b *bench) measure(ctx context.Context) (result, error) {
-	if a := b.selected.Accelerator(); a != nil {
-		return b.measureOn(ctx, a)
-	}
-	if b.train {
-		return b.measureTraining(ctx)
-	}
-	return b.measureForward(ctx)
 }
 
 // worker has one thread's buffers and measurements.
@@ -148,28 +73,92 @@ type worker struct {
 	messages, updates int64
 }
 
-// workers returns one worker per thread, but no more than tasks.
-func (b *bench) workers(tasks int) []*worker {
-	first := propagation.New(b.graph, b.configuration, b.kernel)
-	workers := make([]*worker, min(b.threads, tasks))
-	for i := range workers {
-		w := &worker{bench: b, propagator: first.Clone()}
-		w.propagator.Measure(&w.phases)
-		workers[i] = w
-	}
-	return workers
-}
-
 // count adds the counts of the last propagation.
 func (w *worker) count() {
 	w.messages += w.propagator.Sent()
 	w.updates += w.propagator.Updated()
 }
 
+func (b *bench) measure(ctx context.Context) (result, error) {
+	if b.train {
+		return b.measureTraining(ctx)
+	}
+	return b.measureForward(ctx)
+}
+
+// measureForward times propagations with their searches, of sources that are drawn uniformly from all entities.
+func (b *bench) measureForward(ctx context.Context) (result, error) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	var sources []int32
+	var relations [][]int32 // of each source
+	var all []int32
+	for left := b.queries; left > 0; left -= b.perSource {
+		sources, relations = append(sources, int32(random.IntN(b.graph.Entities))), append(relations, nil)
+		for range min(b.perSource, left) {
+			relation := int32(random.IntN(b.graph.RelationCount()))
+			relations[len(sources)-1], all = append(relations[len(sources)-1], relation), append(all, relation)
+		}
+	}
+	b.weights.Relations.Prepare(all)
+	first := propagation.New(b.graph, b.configuration, b.kernel)
+	workers := make([]*worker, min(b.threads, len(sources)))
+	for i := range workers {
+		workers[i] = &worker{bench: b, propagator: first.Clone()}
+	}
+	return b.run(ctx, workers, len(sources), func(w *worker, i int) error {
+		query := graph.Query{Source: sources[i], Answer: graph.None}
+		for rest := relations[i]; len(rest) > 0; { // as many at a time as is fastest
+			batch := rest[:min(w.propagator.MaxLanes(), len(rest))]
+			rest = rest[len(batch):]
+			if err := w.propagator.ForwardBatch(ctx, w.weights, propagation.Request{Query: query}, batch); err != nil {
+				return err
+			}
+			w.count()
+		}
+		return nil
+	})
+}
+
+// measureTraining times search, forward pass, loss and backward pass of training queries, which are drawn uniformly.
+func (b *bench) measureTraining(ctx context.Context) (result, error) {
+	all, err := b.loaded.Queries(ctx, "train")
+	if err != nil {
+		return result{}, err
+	}
+	known, err := b.loaded.TrainAnswers(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	if len(all) == 0 {
+		return result{}, fmt.Errorf("the training split of %s has no queries; use another --workspace", b.workspace)
+	}
+	random := rand.New(rand.NewPCG(seed, 2))
+	examples, relations := make([]optimizer.Example, b.queries), make([]int32, b.queries)
+	for i := range examples {
+		q := all[random.IntN(len(all))]
+		examples[i], relations[i] = optimizer.Example{Query: q, Known: known.Of(q.Source, q.Relation), Key: uint64(i)}, q.Relation
+	}
+	solver := optimizer.NewSolver(b.configuration, b.graph.RelationCount(), b.kernel)
+	trainer, err := optimizer.New(b.graph, nil, b.configuration, b.parameters, solver, min(b.threads, len(examples)), b.kernel)
+	if err != nil {
+		return result{}, err
+	}
+	var workers []*worker
+	for _, single := range trainer.Singles(relations) {
+		workers = append(workers, &worker{bench: b, propagator: single.Propagator(), single: single})
+	}
+	return b.run(ctx, workers, len(examples), func(w *worker, i int) error {
+		err := w.single.Run(examples[i], seed)
+		w.count()
+		return err
+	})
+}
+
 // run times count tasks on the workers. Each worker first does one task that is not timed, in
 // which its buffers grow.
 func (b *bench) run(ctx context.Context, workers []*worker, count int, task func(w *worker, i int) error) (result, error) {
 	for i, w := range workers {
+		w.propagator.Measure(&w.phases)
 		if err := task(w, i%count); err != nil {
 			return result{}, err
 		}
@@ -180,13 +169,9 @@ func (b *bench) run(ctx context.Context, workers []*worker, count int, task func
 	if err != nil {
 		return result{}, err
 	}
-	return b.result(workers, time.Since(begin)), nil
-}
-
-func (b *bench) result(workers []*worker, total time.Duration) result {
-	r := result{Queries: b.queries, Kernel: b.kernel.Name(), Threads: len(workers)}
 	n := float64(b.queries)
 	perQuery := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) / n }
+	r := result{Queries: b.queries, Kernel: b.kernel.Name(), Threads: len(workers), TotalMS: perQuery(time.Since(begin))}
 	for _, w := range workers {
 		r.Messages += float64(w.messages) / n
 		r.Updates += float64(w.updates) / n
@@ -194,6 +179,5 @@ func (b *bench) result(workers []*worker, total time.Duration) result {
 		r.MessagesMS += perQuery(w.phases.Messages)
 		r.DenseMS += perQuery(w.phases.Dense)
 	}
-	r.TotalMS = perQuery(total)
-	return r
+	return r, nil
 }

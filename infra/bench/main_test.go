@@ -7,8 +7,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"io/fs"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +15,6 @@ import (
 	"testing"
 
 	"tagnet/infra/internal/program"
-	"tagnet/model/engine/accelerator"
-	"tagnet/model/engine/accelerator/acceleratortest"
-	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 )
 
@@ -69,13 +64,15 @@ func measured(t *testing.T, arguments ...string) result {
 
 // TestWorkDoesNotDependOnKernelOrThreads checks that the counts are the same for all kernels and threads.
 func TestWorkDoesNotDependOnKernelOrThreads(t *testing.T) {
-	want := measured(t, "--queries", "12", "--per_source", "3", "--kernel", "portable")
+	t.Setenv("TAGNET_KERNEL", "portable")
+	want := measured(t, "--queries", "12", "--per_source", "3")
 	if want.Queries != 12 || want.Messages <= 0 || want.Updates <= 0 || want.TotalMS <= 0 || want.Kernel != "portable" || want.Threads != 1 {
 		t.Fatalf("measured %+v", want)
 	}
 	for _, k := range kernel.Available() {
 		for _, threads := range []string{"1", "2"} {
-			got := measured(t, "--queries", "12", "--per_source", "3", "--kernel", k.Name(), "--threads", threads)
+			t.Setenv("TAGNET_KERNEL", k.Name())
+			got := measured(t, "--queries", "12", "--per_source", "3", "--threads", threads)
 			if got.Messages != want.Messages || got.Updates != want.Updates || got.Kernel != k.Name() {
 				t.Errorf("%s on %s threads: %+v, want the work of %+v", k.Name(), threads, got, want)
 			}
@@ -88,45 +85,11 @@ func TestWorkDoesNotDependOnKernelOrThreads(t *testing.T) {
 	}
 }
 
-// TestDevice checks that a device does the work of the CPU.
-func TestDevice(t *testing.T) {
-	workspace, err := sample()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, arguments := range [][]string{{"--queries", "20", "--per_source", "3"}, {"--queries", "20", "--train"}} {
-		want := measured(t, append(arguments, "--kernel", "portable")...)
-		o, err := parse(append(arguments, "--kernel", "portable", "--workspace", workspace), io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := prepare(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		devices := &acceleratortest.Devices{Kernel: b.kernel}
-		if b.selected, err = accelerator.Select(devices, device.Choice{Mode: device.CUDA}, b.configuration); err != nil {
-			t.Fatal(err)
-		}
-		got, err := b.measure(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = got.rounded()
-		if math.Abs(got.Messages-want.Messages) > 1e-6*want.Messages || got.Queries != 20 || got.Kernel != "imaginary" || !(got.TotalMS > 0) {
-			t.Errorf("%v: %+v, want the work of %+v", arguments, got, want)
-		}
-		if last := devices.Operations[len(devices.Operations)-1]; !strings.HasPrefix(last, "close ") {
-			t.Errorf("%v: the last operation is %s, want that memory is freed", arguments, last)
-		}
-	}
-}
-
 // TestDigits prints times and counts that no machine divides evenly.
 func TestDigits(t *testing.T) {
-	r := result{Queries: 7, Messages: 1083388.6952381, Updates: 1.0 / 3, SearchMS: 1.0 / 7, MessagesMS: 0.000012345678, DenseMS: 12345.678, TotalMS: 2.0 / 3, Kernel: "avx2"}
+	r := result{Queries: 7, Messages: 1083388.6952381, Updates: 1.0 / 3, SearchMS: 1.0 / 7, MessagesMS: 0.000012345678, DenseMS: 12345.678, TotalMS: 2.0 / 3, Kernel: "avx2", Threads: 3}
 	text, err := json.Marshal(r.rounded())
-	const want = `{"queries":7,"messages":1083388.7,"updates":0.3,"search_ms":0.1429,"messages_ms":0.00001235,"dense_ms":12350,"total_ms":0.6667,"kernel":"avx2"}`
+	const want = `{"queries":7,"messages":1083388.7,"updates":0.3,"search_ms":0.1429,"messages_ms":0.00001235,"dense_ms":12350,"total_ms":0.6667,"kernel":"avx2","threads":3}`
 	if err != nil || string(text) != want {
 		t.Errorf("%v, %s, want %s", err, text, want)
 	}
@@ -182,16 +145,14 @@ func TestErrors(t *testing.T) {
 		usage     bool
 		says      string
 	}{
-		{[]string{"--kernel", "sse9"}, true, "sse9"},
-		{[]string{"--device", "gpu"}, true, "want auto, cpu"},
-		{[]string{"--device", "cuda:999"}, false, "--device cuda:999"},
 		{[]string{"--layers", "0"}, true, "layers"},
 		{[]string{"--preset", "wn18r"}, true, "wn18rr"},
 		{[]string{"--policy", "partial"}, true, "policy"},
 		{[]string{"--delta", "-1"}, true, "delta"},
 		{[]string{"--queries", "0"}, true, "--queries"},
 		{[]string{"--per_source", "0"}, true, "--per_source"},
-		{[]string{"--negatives", "-5"}, true, "--negatives"},
+		{[]string{"--negatives", "-5"}, true, "negatives"},
+		{[]string{"--negatives", "many"}, true, "negatives"},
 		{[]string{"--threads", "0"}, true, "--threads"},
 		{[]string{"--threads", "many"}, true, "threads"},
 		{[]string{"something"}, true, "something"},
@@ -220,12 +181,8 @@ func TestInterrupted(t *testing.T) {
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	path := filepath.Join(t.TempDir(), "cpu.prof")
 	var out bytes.Buffer
-	if err := run(ctx, []string{"--workspace", workspace, "--cpuprofile", path}, &out, io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: %v", err)
-	}
-	if _, err := os.Stat(path); out.Len() > 0 || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("an interrupted run left %q and a profile: %v", out.String(), err)
+	if err := run(ctx, []string{"--workspace", workspace}, &out, io.Discard); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+		t.Errorf("interrupted: %v, printed %q", err, out.String())
 	}
 }

@@ -178,7 +178,7 @@ const interpreter = gpu + "/interpreter"
 
 // driverUsers are the programs that load libraries at run time: the CUDA driver, or NVIDIA's compiler.
 var driverUsers = []string{
-	"pipelines/train", "pipelines/score", "pipelines/ask", "pipelines/discover", "pipelines/serve", "pipelines/quickstart", "pipelines/playground", "pipelines/tagnet", "infra/bench", "infra/gpu", "infra/ptx",
+	"pipelines/train", "pipelines/score", "pipelines/ask", "pipelines/discover", "pipelines/serve", "pipelines/quickstart", "pipelines/playground", "pipelines/tagnet", "infra/gpu", "infra/ptx",
 }
 
 // TestDriversAreLinkedWhereNeeded holds that purego, which makes a program dynamic, is not part of the others.

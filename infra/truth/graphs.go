@@ -1,4 +1,4 @@
-package main
+package truth
 
 import (
 	"bytes"
@@ -13,49 +13,42 @@ import (
 	"strings"
 
 	"tagnet/formats/input/datasets"
+	"tagnet/formats/storage"
+	"tagnet/infra/internal/engine"
 	"tagnet/model/graph/synthetic"
 )
 
-// source is a graph all of whose facts are known.
-type source struct {
-	name  string
-	facts func(ctx context.Context, data, scratch string) ([]datasets.Fact, error)
-}
-
-// sources are the graphs that lists are measured on. data is the folder of datasets.
-var sources = []source{
-	{"family", files("graphs/family")},
-	{"WN18RR_v1", files("inductive/WN18RR_v1")},
-	{"fb237_v1", files("inductive/fb237_v1")},
-	{"tutorial", sample("sample", true)},
-	{"rules", func(context.Context, string, string) ([]datasets.Fact, error) { return ruled() }},
-	{"shop", sample("sample-shop", true)},
-	{"hierarchy", sample("sample-hierarchy", true)},
-	{"crowd", func(context.Context, string, string) ([]datasets.Fact, error) { return crowd(), nil }},
+// sources are the graphs all of whose facts are known, by name: those of folders of the data, and made-up ones.
+var sources = map[string]func(ctx context.Context, scratch string) ([]datasets.Fact, error){
+	"family":    files("graphs/family"),
+	"WN18RR_v1": files("inductive/WN18RR_v1"),
+	"fb237_v1":  files("inductive/fb237_v1"),
+	"tutorial":  sample("sample", append(splits, datasets.MissingFile)...),
+	"shop":      sample("sample-shop", append(splits, datasets.MissingFile)...),
+	"hierarchy": sample("sample-hierarchy", append(splits, datasets.MissingFile)...),
+	"rules":     func(context.Context, string) ([]datasets.Fact, error) { return ruled() },
+	"crowd":     func(context.Context, string) ([]datasets.Fact, error) { return crowd(), nil },
 }
 
 // splits are the files of a dataset.
 var splits = []string{"train.txt", "valid.txt", "test.txt"}
 
-// files returns the facts of all splits of a dataset.
-func files(folder string) func(context.Context, string, string) ([]datasets.Fact, error) {
-	return func(_ context.Context, data, _ string) ([]datasets.Fact, error) {
-		return read(filepath.Join(data, folder), splits...)
+// files returns the facts of all splits of a folder of the data.
+func files(folder string) func(context.Context, string) ([]datasets.Fact, error) {
+	return func(context.Context, string) ([]datasets.Fact, error) {
+		return read(engine.Data(folder), splits...)
 	}
 }
 
-// sample returns the facts of a made-up graph, those that its own splits lack included.
-func sample(name string, all bool) func(context.Context, string, string) ([]datasets.Fact, error) {
-	return func(ctx context.Context, _, scratch string) ([]datasets.Fact, error) {
+// sample returns the facts of files of a made-up graph.
+func sample(name string, files ...string) func(context.Context, string) ([]datasets.Fact, error) {
+	return func(ctx context.Context, scratch string) ([]datasets.Fact, error) {
 		made, _ := datasets.SampleNamed(name)
 		folder := filepath.Join(scratch, name)
 		if err := made.Write(ctx, folder, 0); err != nil {
 			return nil, err
 		}
-		if all {
-			return read(folder, append(splits, datasets.MissingFile)...)
-		}
-		return read(folder, "train.txt", "valid.txt")
+		return read(folder, files...)
 	}
 }
 
@@ -155,10 +148,10 @@ func key(f datasets.Fact) float64 {
 }
 
 // write writes a file of facts.
-func write(path string, facts []datasets.Fact) error {
+func write(ctx context.Context, path string, facts []datasets.Fact) error {
 	var text bytes.Buffer
 	for _, f := range facts {
 		fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)
 	}
-	return os.WriteFile(path, text.Bytes(), 0o644)
+	return storage.WriteFile(ctx, path, text.Bytes())
 }

@@ -1,19 +1,218 @@
-package main
+package truth
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/infra/internal/engine"
 	"tagnet/model/graph/kg"
 )
+
+// List is a list of settings, each of which is measured with a graph that is split, and without.
+type List struct {
+	// Train are flags of train: those of a small model.
+	Train    string    `json:"train"`
+	Settings []Setting `json:"settings"`
+}
+
+// Setting is a graph of which facts are removed, and what is made of the rest.
+type Setting struct {
+	// Graph is the name of a source, Percent the share of its facts that is removed. Own removes what the tutorial keeps out of its file.
+	Graph   string `json:"graph"`
+	Percent int    `json:"percent"`
+	Own     bool   `json:"own"`
+	// Keep is a relation none of whose facts is removed.
+	Keep string `json:"keep"`
+	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no removed facts count.
+	Relations int `json:"relations"`
+
+	Split bool `json:"-"` // divides the rest with preprocess --split 90,5,5
+}
+
+// ReadList reads a list.
+func ReadList(ctx context.Context, path string) (l List, err error) {
+	text, err := storage.ReadFile(ctx, path)
+	if err != nil {
+		return l, err
+	}
+	if err := strict.Decode(path, text, &l); err != nil {
+		return l, err
+	}
+	for i, s := range l.Settings {
+		if sources[s.Graph] == nil || s.Own == (s.Percent > 0) {
+			known := strings.Join(slices.Sorted(maps.Keys(sources)), ", ")
+			return l, strict.Mistake(path, text, fmt.Sprintf("graph %q: want one of %s, and either percent or own", s.Graph, known), "settings", strconv.Itoa(i))
+		}
+	}
+	return l, nil
+}
+
+// settings returns the settings, each without and with a split.
+func (l List) settings() (all []Setting) {
+	for _, s := range l.Settings {
+		divided := s
+		divided.Split = true
+		all = append(all, s, divided)
+	}
+	return all
+}
+
+// Name returns the name of a setting's result.
+func (s Setting) Name() string {
+	name := fmt.Sprintf("%s-%d", s.Graph, s.Percent)
+	if s.Own {
+		name = s.Graph + "-own"
+	}
+	if s.Keep != "" {
+		name += "-" + s.Keep
+	}
+	if s.Split {
+		name += "-split"
+	}
+	return name
+}
+
+// Measured is the name of the metrics in a result.
+const Measured = "measured"
+
+// removal has the facts of a setting that stay and those that are removed, as far as they are of the listed relations.
+type removal struct {
+	kept, removed []datasets.Fact
+	relations     string  // of the list, "all" or separated by commas
+	missing       float64 // the share that was removed
+}
+
+// Runs returns the runs of the settings: each removes facts, and has a model trained on the rest that lists what it lacks.
+func (l List) Runs(threads int) (runs []engine.Run) {
+	for _, s := range l.settings() {
+		var r removal
+		workspace := s.Name() + "/workspace"
+		with := []string{"--workspace", workspace, "--threads", strconv.Itoa(threads), "--device", "cpu", "--memory", "4096"}
+		tagnet := func(words ...string) engine.Words {
+			return func(context.Context, string) ([]string, error) { return append([]string{"tagnet"}, words...), nil }
+		}
+		preprocess := []string{"preprocess", "--workspace", workspace, "--dataset", s.Name() + "/facts.tsv"}
+		if s.Split {
+			preprocess = append(preprocess, "--split", "90,5,5")
+		}
+		list := func(topK string) engine.Words {
+			return func(ctx context.Context, work string) ([]string, error) {
+				return tagnet(slices.Concat([]string{"discover", "--relation", r.relations, "--most", mostListed, "--top_k", topK,
+					"--missing", fmt.Sprintf("%.4f", r.missing), "--output", "list-" + topK}, with)...)(ctx, work)
+			}
+		}
+		commands := []engine.Command{
+			{Make: func(ctx context.Context, work string) (any, error) {
+				return nil, s.remove(ctx, filepath.Join(work, s.Name()), &r)
+			}},
+			{Words: tagnet(preprocess...)},
+			{Words: tagnet(slices.Concat([]string{"train"}, strings.Fields(l.Train), with)...), Training: workspace + "/runs/main"},
+			{Words: list("10")},
+			{Name: Measured, Make: func(ctx context.Context, work string) (any, error) {
+				return s.compare(ctx, filepath.Join(work, workspace), r)
+			}},
+		}
+		if s.Graph == "crowd" {
+			commands = slices.Insert(commands, 4, engine.Command{Words: list("100")})
+		}
+		runs = append(runs, engine.Run{Name: s.Name(), Commands: commands, Inputs: map[string]string{
+			"graph": s.Graph, "percent": fmt.Sprint(s.Percent), "own": fmt.Sprint(s.Own), "keep": s.Keep,
+			"relations": fmt.Sprint(s.Relations), "split": fmt.Sprint(s.Split), "train": l.Train,
+		}})
+	}
+	return runs
+}
+
+// mostListed is more facts than have a probability worth a look; those beyond would all be in the first bin.
+const mostListed = "1000000"
+
+// remove removes facts, and writes those that stay.
+func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
+	all, err := sources[s.Graph](ctx, filepath.Join(folder, "sample"))
+	if err != nil {
+		return err
+	}
+	if s.Own {
+		r.kept, err = sample("sample", "train.txt", "valid.txt")(ctx, filepath.Join(folder, "sample"))
+		r.removed = without(all, r.kept)
+	} else {
+		r.kept, r.removed = remove(all, float64(s.Percent)/100, s.Keep)
+	}
+	if err != nil {
+		return err
+	}
+	r.missing = float64(len(r.removed)) / float64(len(r.kept))
+	if r.relations = "all"; s.Relations > 0 {
+		most := mostFacts(r.kept, s.Relations)
+		r.relations = strings.Join(most, ",")
+		r.removed = slices.DeleteFunc(r.removed, func(f datasets.Fact) bool { return !slices.Contains(most, f.Relation) })
+	}
+	return write(ctx, filepath.Join(folder, "facts.tsv"), r.kept)
+}
+
+// without returns the facts that are not among others.
+func without(facts, others []datasets.Fact) (rest []datasets.Fact) {
+	known := map[datasets.Fact]bool{}
+	for _, f := range others {
+		known[f] = true
+	}
+	for _, f := range facts {
+		if !known[f] {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// mostFacts returns the relations of the most facts.
+func mostFacts(facts []datasets.Fact, n int) []string {
+	count := map[string]int{}
+	for _, f := range facts {
+		count[f.Relation]++
+	}
+	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	return names[:min(n, len(names))]
+}
+
+// compare reads the lists of a workspace, and compares them with what was removed.
+func (s Setting) compare(ctx context.Context, workspace string, r removal) (*result, error) {
+	file := func(topK string) string {
+		return filepath.Join(workspace, "runs/main/facts/list-"+topK, "facts.tsv")
+	}
+	list, err := readList(file("10"))
+	if err != nil {
+		return nil, err
+	}
+	m := measure(list, r.removed)
+	m.Facts, m.Missing = len(r.kept), r.missing
+	if s.Graph == "crowd" {
+		wide, err := readList(file("100"))
+		if err != nil {
+			return nil, err
+		}
+		m.Wide = &measure(wide, r.removed).Precisions[2].List
+	}
+	if s.Keep == "is_a" {
+		heads, err := hidden(ctx, workspace, s.Keep)
+		if err != nil {
+			return nil, err
+		}
+		m.Parents = ofParents(list, r.kept, heads)
+	}
+	return &m, nil
+}
 
 // listed is a fact of a list.
 type listed struct {
@@ -22,20 +221,6 @@ type listed struct {
 	lower       float64 // of both scores
 	true        bool
 }
-
-// list lists what the graph lacks of relations, all candidates with probabilities that presume the share that was removed, in the order of the list.
-func (s setting) list(ctx context.Context, o options, folder, relations string, missing float64, topK int) ([]listed, error) {
-	name := fmt.Sprintf("list-%d", topK)
-	err := o.command(ctx, folder, append([]string{"discover", "--relation", relations, "--most", strconv.Itoa(mostListed), "--top_k", strconv.Itoa(topK),
-		"--missing", fmt.Sprintf("%.4f", missing), "--output", name, "--device", "cpu", "--memory", "4096"}, o.threads()...)...)
-	if err != nil {
-		return nil, err
-	}
-	return readList(filepath.Join(folder, "workspace", "runs", "main", "facts", name, "facts.tsv"))
-}
-
-// mostListed is more facts than have a probability worth a look; those beyond would all be in the first bin.
-const mostListed = 1_000_000
 
 // readList reads the text of a list.
 func readList(path string) (list []listed, err error) {
@@ -73,8 +258,8 @@ func readList(path string) (list []listed, err error) {
 }
 
 // hidden returns the heads of a relation's facts that --split keeps from training.
-func hidden(ctx context.Context, folder, relation string) (map[string]bool, error) {
-	url := storage.Join(filepath.Join(folder, "workspace"), kg.Folder)
+func hidden(ctx context.Context, workspace, relation string) (map[string]bool, error) {
+	url := storage.Join(workspace, kg.Folder)
 	made, err := manifest.Read(ctx, url)
 	if err != nil {
 		return nil, err

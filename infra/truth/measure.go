@@ -1,4 +1,4 @@
-package main
+package truth
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"tagnet/formats/input/datasets"
 )
 
-// result has the metrics of a setting. It is the content of its file.
+// result has the metrics of a setting, which its file holds.
 type result struct {
-	setting
+	Setting `json:"-"`
 	// Facts is the number of facts that stayed, Removed those that were removed, Found those of the latter that are in the list, of Listed facts.
 	Facts   int `json:"facts"`
 	Removed int `json:"removed"`
@@ -135,22 +135,20 @@ func ofParents(list []listed, facts []datasets.Fact, hidden map[string]bool) *pa
 // error2 returns two standard errors of a share of n.
 func error2(share float64, n int) float64 { return 2 * math.Sqrt(share*(1-share)/float64(n)) }
 
-// off returns the mean distance of the bins' probabilities from the truth, over their facts: over all, and over those of .1 and more.
-func (r result) off() (all, likely float64) {
-	var sums, facts [2]float64
+// Off returns the mean distance of the bins' probabilities from the truth, over their facts; those below the first bin are left out.
+func (r result) Off(first int) float64 {
+	sum, facts := 0.0, 0.0
 	for i, b := range r.Bins {
-		for of := range 2 {
-			if of == 0 || i > 0 {
-				sums[of] += float64(b.Facts) * math.Abs(b.Mean-b.True)
-				facts[of] += float64(b.Facts)
-			}
+		if i >= first {
+			sum += float64(b.Facts) * math.Abs(b.Mean-b.True)
+			facts += float64(b.Facts)
 		}
 	}
-	return sums[0] / max(1, facts[0]), sums[1] / max(1, facts[1])
+	return sum / max(1, facts)
 }
 
-// misses returns what is not as good as it should be.
-func (r result) misses() (list []string) {
+// Misses returns what is not as good as it should be.
+func (r result) Misses() (list []string) {
 	say := func(format string, values ...any) { list = append(list, fmt.Sprintf(format, values...)) }
 	for i, p := range r.Precisions {
 		if i >= 2 && p.List < p.Lower-.02-math.Hypot(error2(p.List, p.At), error2(p.Lower, p.At)) {
@@ -165,7 +163,7 @@ func (r result) misses() (list []string) {
 			say("p from %.1f: %d facts, p %.3f, true %.3f", float64(i)/10, b.Facts, b.Mean, b.True)
 		}
 	}
-	if all, _ := r.off(); all > .03 {
+	if all := r.Off(0); all > .03 {
 		say("p is off by %.3f", all)
 	}
 	if r.Bins == nil {

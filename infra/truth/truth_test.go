@@ -1,8 +1,6 @@
-package main
+package truth
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/input/datasets"
-	"tagnet/infra/internal/program"
 )
 
 func fact(head, relation, tail string) datasets.Fact {
@@ -48,34 +45,61 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-func TestSettings(t *testing.T) {
+// TestRemoval removes facts from each graph that is made.
+func TestRemoval(t *testing.T) {
 	t.Parallel()
-	names, splits := map[string]bool{}, 0
-	for _, s := range settings() {
-		names[s.name()] = true
-		if s.Split {
-			splits++
-		}
-	}
-	if len(names) != len(settings()) || len(names) != 2*splits {
-		t.Errorf("%d settings have %d names, %d are split", len(settings()), len(names), splits)
-	}
 	for _, name := range []string{"tutorial", "rules", "shop", "hierarchy", "crowd"} {
-		s := setting{Graph: name, Percent: 10}
-		kept, removed, err := s.facts(context.Background(), "", t.TempDir())
-		if share := float64(len(removed)) / float64(len(kept)+len(removed)); err != nil || !(math.Abs(share-.1) <= .02) {
-			t.Errorf("%s: %g of the facts are removed, error %v", name, share, err)
+		var r removal
+		if err := (Setting{Graph: name, Percent: 10}).remove(t.Context(), t.TempDir(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if share := float64(len(r.removed)) / float64(len(r.kept)+len(r.removed)); !(math.Abs(share-.1) <= .02) || r.relations != "all" {
+			t.Errorf("%s: %g of the facts of %s are removed", name, share, r.relations)
 		}
 	}
-	kept, removed, err := setting{Graph: "tutorial", Own: true}.facts(context.Background(), "", t.TempDir())
-	if err != nil || len(kept) != 3926 || len(removed) != 509 {
-		t.Errorf("the tutorial's file has %d facts of %d, error %v", len(kept), len(kept)+len(removed), err)
+	var r removal
+	folder := t.TempDir()
+	if err := (Setting{Graph: "tutorial", Own: true, Relations: 2}).remove(t.Context(), folder, &r); err != nil {
+		t.Fatal(err)
 	}
-	if got := (setting{Relations: 1}).lists([]datasets.Fact{fact("a", "q", "b"), fact("a", "r", "b"), fact("b", "r", "a")}); got != "r" {
-		t.Errorf("relations %q are listed, want r", got)
+	if missing := 509. / 3926; len(r.kept) != 3926 || r.missing != missing || len(r.removed) >= 509 || strings.Count(r.relations, ",") != 1 {
+		t.Errorf("the tutorial's file has %d facts, %d of %s are removed, a share of %g", len(r.kept), len(r.removed), r.relations, r.missing)
 	}
-	if _, _, err := (setting{Graph: "none"}).facts(context.Background(), "", t.TempDir()); err == nil {
-		t.Error("a graph of no name is no error")
+	if text, err := os.ReadFile(filepath.Join(folder, "facts.tsv")); err != nil || strings.Count(string(text), "\n") != 3926 {
+		t.Errorf("the file has %d lines, error %v", strings.Count(string(text), "\n"), err)
+	}
+	if got := mostFacts([]datasets.Fact{fact("a", "q", "b"), fact("a", "r", "b"), fact("b", "r", "a")}, 1); len(got) != 1 || got[0] != "r" {
+		t.Errorf("relations %q have the most facts, want r", got)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	l := List{Train: "--dim 4", Settings: []Setting{{Graph: "crowd", Percent: 10}, {Graph: "hierarchy", Percent: 2, Keep: "is_a"}, {Graph: "tutorial", Own: true}}}
+	var names, lines []string
+	for _, r := range l.Runs(2) {
+		names = append(names, r.Name)
+		for _, c := range r.Commands {
+			if r.Name != "crowd-10-split" || c.Words == nil {
+				continue
+			}
+			words, err := c.Words(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	if got := strings.Join(names, " "); got != "crowd-10 crowd-10-split hierarchy-2-is_a hierarchy-2-is_a-split tutorial-own tutorial-own-split" {
+		t.Errorf("the runs are %s", got)
+	}
+	const with = " --workspace crowd-10-split/workspace --threads 2 --device cpu --memory 4096"
+	want := []string{
+		"tagnet preprocess --workspace crowd-10-split/workspace --dataset crowd-10-split/facts.tsv --split 90,5,5", "tagnet train --dim 4" + with,
+		"tagnet discover --relation  --most 1000000 --top_k 10 --missing 0.0000 --output list-10" + with, "tagnet discover --relation  --most 1000000 --top_k 100 --missing 0.0000 --output list-100" + with,
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("the commands differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -95,12 +119,11 @@ func TestMeasure(t *testing.T) {
 	r := measure(list, []datasets.Fact{fact("a", "r", "b"), fact("x", "r", "y"), fact("b", "r", "c")})
 	want := result{Removed: 3, Listed: 4, Found: 2, Precisions: []precision{{50, .04, .04}, {100, .02, .02}, {500, .004, .004}, {3, 2. / 3, 1. / 3}}, Bins: make([]bin, 10)}
 	want.Bins[2], want.Bins[9] = bin{1, .25, 1}, bin{2, .935, .5}
-	if diff := cmp.Diff(want, r, cmp.AllowUnexported(setting{}, result{})); diff != "" {
+	if diff := cmp.Diff(want, r, cmp.AllowUnexported(result{})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	all, likely := r.off()
-	if !(math.Abs(all-(.75+2*.435)/3) <= 1e-9) || all != likely {
-		t.Errorf("probabilities are off by %g and %g", all, likely)
+	if all := r.Off(0); !(math.Abs(all-(.75+2*.435)/3) <= 1e-9) || all != r.Off(1) {
+		t.Errorf("probabilities are off by %g and %g", all, r.Off(1))
 	}
 	p := ofParents([]listed{{Fact: fact("a", "is_a", "b"), probability: .6}, {Fact: fact("b", "r", "b")}},
 		[]datasets.Fact{fact("a", "is_a", "x"), fact("b", "is_a", "x"), fact("a", "r", "x")}, map[string]bool{"b": true})
@@ -123,7 +146,7 @@ func TestMisses(t *testing.T) {
 		r.Bins[8] = bin{100, .85, .76}
 		return r
 	}
-	if misses := good().misses(); len(misses) > 0 {
+	if misses := good().Misses(); len(misses) > 0 {
 		t.Errorf("misses %q, want none", misses)
 	}
 	tenth := .95
@@ -140,42 +163,8 @@ func TestMisses(t *testing.T) {
 	} {
 		r := good()
 		change(&r)
-		if misses := r.misses(); len(misses) != 1 || !strings.Contains(misses[0], want) {
+		if misses := r.Misses(); len(misses) != 1 || !strings.Contains(misses[0], want) {
 			t.Errorf("misses %q, want %q", misses, want)
 		}
-	}
-}
-
-// TestRun measures nothing: it makes the table of results that are there.
-func TestRun(t *testing.T) {
-	t.Parallel()
-	o := options{results: t.TempDir()}
-	r := result{setting: setting{Graph: "shop", Percent: 10}, Removed: 7, Precisions: []precision{{50, 1, .5}, {100, 1, .5}, {500, 1, 1}, {7, 1, 1}}}
-	if err := o.write(r); err != nil {
-		t.Fatal(err)
-	}
-	other := r
-	other.Split = true
-	if err := o.write(other); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := o.read(r.setting); err != nil || cmp.Diff(&r, got, cmp.AllowUnexported(setting{}, result{})) != "" {
-		t.Errorf("%+v, error %v", got, err)
-	}
-	var out strings.Builder
-	if err := run(context.Background(), []string{"--tagnet", "none", "--only", "none", "--results", o.results}, &out, &out); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(o.results, "TRUTH.md"))
-	for _, want := range []string{"| shop | 10%: 7 |  | 1.000 (.500) |", "| shop | 10%: 7 | yes |", "2 settings, 2 of which miss", "P@50 is higher than that of the lower score by 0.500"} {
-		if err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("error %v, want %q in\n%s", err, want, text)
-		}
-	}
-	if want := "shop-10-split misses: no probabilities"; !strings.Contains(out.String(), want) {
-		t.Errorf("printed %q, want %q", out.String(), want)
-	}
-	if err := run(context.Background(), nil, &out, &out); !errors.As(err, new(program.UsageError)) {
-		t.Errorf("error %v, want a UsageError", err)
 	}
 }

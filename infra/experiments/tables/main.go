@@ -1,10 +1,11 @@
-// Command tables writes RESULTS.md and its figures from the result files of experiments and of reach, the paper's numbers, counts of messages and hand-written notes,
-// ZEROSHOT.md from those of models of any graph, and BENCHMARKS.md in ../bench from those of commands.
+// Command tables writes the pages of results from the result files: RESULTS.md with its figures and ZEROSHOT.md here, BENCHMARKS.md in ../bench and TRUTH.md in
+// ../truth. What a page says is in its template, as are the columns of its tables.
 package main
 
 import (
 	"bytes"
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/template"
 
 	"tagnet/formats/storage"
 	"tagnet/infra/internal/program"
@@ -25,7 +27,7 @@ func main() {
 }
 
 const does = `Writes RESULTS.md and figures/ from results/, counts/, reach/results/ and notes.md of the same folder, the experiments files there, and the paper's numbers,
-ZEROSHOT.md from zeroshot.json and zeroshot/results/, and ../bench/BENCHMARKS.md from commands.json and results/ there.`
+ZEROSHOT.md from zeroshot.json and zeroshot/results/, BENCHMARKS.md of ../bench and TRUTH.md of ../truth from the lists and results/ there.`
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	set := flag.NewFlagSet("experiments/tables", flag.ContinueOnError)
@@ -34,78 +36,73 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err := program.Parse(set, does, arguments, diagnostics); err != nil {
 		return err
 	}
-	e, err := read(ctx, *folder)
+	files, err := pages(ctx, *folder)
 	if err != nil {
 		return err
 	}
-	files := e.files()
-	stale, err := stale(*folder, files)
-	if err != nil {
-		return err
-	}
-	if *check {
-		if len(stale) > 0 {
-			return fmt.Errorf("not current with the results: %s; make results writes them", strings.Join(stale, ", "))
-		}
-		return nil
-	}
-	for _, name := range stale {
-		path, did := filepath.Join(*folder, name), "wrote"
-		if content, ok := files[name]; ok {
-			err = storage.WriteFile(ctx, path, content)
-		} else {
-			did, err = "removed", os.Remove(path)
-		}
-		if err != nil {
+	var stale []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(*folder, name)
+		found, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		fmt.Fprintln(out, did, path)
+		if bytes.Equal(found, files[name]) {
+			continue
+		}
+		if stale = append(stale, name); !*check {
+			if err := storage.WriteFile(ctx, path, files[name]); err != nil {
+				return err
+			}
+			fmt.Fprintln(out, "wrote", path)
+		}
+	}
+	if *check && len(stale) > 0 {
+		return fmt.Errorf("not current with the results: %s; make results writes them", strings.Join(stale, ", "))
 	}
 	return nil
 }
 
-// The generated files.
-const (
-	resultsPage   = "RESULTS.md"
-	figuresFolder = "figures"
-)
-
-// stale returns the names of the files that differ from what is generated, and of figures that are no longer generated.
-func stale(folder string, files map[string][]byte) ([]string, error) {
-	var names []string
-	for name, content := range files {
-		found, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if err != nil || !bytes.Equal(found, content) {
-			names = append(names, name)
-		}
-	}
-	figures, err := filepath.Glob(filepath.Join(folder, figuresFolder, "*"))
+// pages returns the generated files by their names below the folder of the experiments.
+func pages(ctx context.Context, folder string) (map[string][]byte, error) {
+	e, err := readEvidence(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range figures {
-		if name := filepath.ToSlash(filepath.Join(figuresFolder, filepath.Base(path))); files[name] == nil {
-			names = append(names, name)
+	z, err := readZeroshot(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	b, err := readBenchmarks(ctx, filepath.Join(folder, "../bench"))
+	if err != nil {
+		return nil, err
+	}
+	t, err := readTruth(ctx, filepath.Join(folder, "../truth"))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for name, data := range map[string]any{"RESULTS.md": e, "ZEROSHOT.md": z, "../bench/BENCHMARKS.md": b, "../truth/TRUTH.md": t} {
+		if files[name], err = page(filepath.Base(name), data); err != nil {
+			return nil, err
 		}
 	}
-	slices.Sort(names)
-	return names, nil
+	maps.Copy(files, e.figures)
+	return files, nil
 }
 
-// files returns the generated files by their names below the folder.
-func (e *evidence) files() map[string][]byte {
-	files := map[string][]byte{}
-	text := e.page()
-	maps.Copy(files, e.figures)
-	files[resultsPage] = []byte(text)
-	if e.transfer != nil {
-		files[zeroshotPage] = []byte(e.transfer.page())
+//go:embed *.tmpl
+var templates embed.FS
+
+// page fills the template of a page.
+func page(name string, data any) ([]byte, error) {
+	t, err := template.New(name+".tmpl").Funcs(formats).ParseFS(templates, "*.tmpl")
+	if err != nil {
+		return nil, err
 	}
-	if e.benchmarks != nil {
-		files[benchmarksPage] = []byte(e.benchmarks.page())
+	var text bytes.Buffer
+	if err := t.Execute(&text, data); err != nil {
+		return nil, err
 	}
-	return files
+	return append(bytes.TrimRight(text.Bytes(), "\n"), '\n'), nil
 }

@@ -2,279 +2,193 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"flag"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tagnet/formats/workspace/metrics"
-	"tagnet/formats/workspace/results"
-	"tagnet/infra/experiments/internal/plan"
-	"tagnet/model/weights/configuration"
+	"tagnet/infra/experiments/internal/lists"
+	"tagnet/infra/internal/engine"
 )
-
-var update = flag.Bool("update_golden", false, "rewrite the golden page")
 
 // committed is the folder of the committed experiments.
 const committed = ".."
 
-// TestCurrent checks that RESULTS.md and the figures are those of the committed results.
+// TestCurrent checks that the pages and the figures are those of the committed results.
 func TestCurrent(t *testing.T) {
 	t.Parallel()
-	e, err := read(t.Context(), committed)
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"--folder", committed, "--check"}, &out, &out); err != nil {
+		t.Error(err)
+	}
+	files, err := pages(t.Context(), committed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := stale(committed, e.files())
+	drawn, err := os.ReadDir(filepath.Join(committed, figuresFolder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(names) > 0 {
-		t.Errorf("not current with the results: %s; make results writes them", strings.Join(names, ", "))
+	for _, f := range drawn {
+		name := figuresFolder + "/" + f.Name()
+		if files[name] == nil || !bytes.Contains(files["RESULTS.md"], []byte(`"`+name+`"`)) {
+			t.Errorf("no page shows %s: remove it", name)
+		}
 	}
 }
 
-// folder returns a folder with a file of experiments and results of some of them. Metrics are drawn from the names of the runs.
+// folder returns a copy of the committed folder of the experiments, beside copies of the others.
 func folder(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	for _, name := range []string{"experiments", "bench", "truth"} {
+		if err := os.CopyFS(filepath.Join(root, name), os.DirFS(filepath.Join("../..", name))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(paperFile, `{"experiments": [
-		{"name": "fixed", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr"}, {"dataset": "WN18RR_v1", "preset": "wn-v1"}], "seeds": [1, 2, 3]},
-		{"name": "full", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "flags": {"policy": "full", "degree_messages": false}, "seeds": [1, 2]},
-		{"name": "fixed", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "vary": {"delta": [0, 5]}, "seeds": [1]},
-		{"name": "fixed", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr"}], "flags": {"learning_rate_decay": 0.6}, "vary": {"epochs": [5]}, "seeds": [1]},
-		{"name": "full", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr"}], "flags": {"policy": "full", "degree_messages": false, "epochs": 5, "learning_rate_decay": 0.6, "share_states": true}, "seeds": [1]},
-		{"name": "astar", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1-astar"}], "seeds": [1]},
-		{"name": "window-astar", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1-window-astar"}], "seeds": [1]},
-		{"name": "specific", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1-specific"}, {"dataset": "WN18RR_v2", "preset": "wn-v2-specific"}], "seeds": [1]},
-		{"name": "specific-degree", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1-specific", "flags": {"degree_messages": false}},
-			{"dataset": "WN18RR_v2", "preset": "wn-v2-specific", "flags": {"degree_messages": true}}], "seeds": [1]}]}`)
-	write("wide.json", `{"experiments": [{"name": "wide", "datasets": [{"dataset": "WN18RR", "preset": "wn18rr", "flags": {"dim": 64}}], "seeds": [1]}]}`)
-	write("search.json", `{"space": {}}`)
-	write(notesFile, "# Notes\n\nFor the reader.\n\n## WN18RR_v1/window-astar\n\nThree learning rates were tried.\n\n## WN18RR/wide\n\nTwice the dimension.\n\n## Larger batches\n\nThey lose.\n")
-	for _, file := range []string{paperFile, "wide.json"} {
-		runs, err := plan.Read(t.Context(), filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range runs {
-			if r.ID() != "WN18RR/fixed-seed-3" && r.Experiment != "astar" {
-				if err := results.Write(t.Context(), filepath.Join(root, "results"), made(t, r, r.Configuration)); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	if err := os.CopyFS(filepath.Join(root, countsFolder, "WN18RR"), os.DirFS(filepath.Join(committed, countsFolder, "WN18RR"))); err != nil {
-		t.Fatal(err)
-	}
-	return root
+	return filepath.Join(root, "experiments")
 }
 
-// made returns the result of a run.
-func made(t *testing.T, run plan.Run, c configuration.Configuration) results.Result {
+// replace replaces a text in a file of a folder.
+func replace(t *testing.T, folder, name, old, replacement string) {
 	t.Helper()
-	text, err := json.Marshal(c)
+	path := filepath.Join(folder, filepath.FromSlash(name))
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := fnv.New32()
-	hash.Write([]byte(run.ID()))
-	noise := float64(hash.Sum32()%1000) / 1e5 // up to .01
-	base := map[string]float64{"WN18RR": 0.558, "WN18RR_v1": 0.740, "WN18RR_v2": 0.700}[run.Dataset]
-	r := results.Result{
-		Dataset: run.Dataset, Experiment: run.Experiment, Varied: run.Varied, Seed: run.Seed, Configuration: text, Validation: metrics.Validation{Every: 1},
-		Graph: strings.Repeat("a1", 32), Commit: strings.Repeat("c", 40), Commands: []string{"tagnet train"}, Machine: results.Machine{Processor: "EPYC", Cores: 2, OS: "linux", Arch: "amd64"},
-		Kernels: []string{"avx512"}, Weights: strings.Repeat("0f", 32), Training: results.Training{Epochs: 3, BestEpoch: 3, Seconds: 80, CPUSeconds: 70},
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s lacks %q", name, old)
 	}
-	if run.Experiment == "wide" {
-		r.Kernels = []string{"cuda", "avx512"}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	var m metrics.Metrics
-	for epoch := 1; epoch <= 3; epoch++ {
-		m = metrics.Metrics{MRR: base - 0.1/float64(epoch*epoch) + noise, Hits1: base - 0.06, Hits3: base + 0.02, Hits10: base + 0.07 + noise, MeanRank: 40}
-		valid := m
-		r.Training.Curve = append(r.Training.Curve, results.Epoch{Epoch: epoch, Kernel: "avx512", Valid: &valid})
-	}
-	sent := map[string]int64{"full": 1000, "astar": 40, "window-astar": 30}[run.Experiment]
-	if sent == 0 {
-		sent = int64(10 * (c.Delta + 1))
-	}
-	e := results.Evaluation{Split: "test", Queries: 376, Distinct: 352, Ranks: metrics.Ranks{Pessimistic: m, Mean: m, Optimistic: m}, Messages: sent, NBFNetMessages: 1000}
-	r.Evaluation = map[string]results.Evaluation{"grail": e}
-	far := m
-	far.Hits10 = 0
-	e.ByDistance = map[string]results.Distance{
-		"1": {Queries: 200, Pessimistic: m}, "3": {Queries: 100, Pessimistic: m}, "unreached": {Queries: 76, Pessimistic: far},
-	}
-	r.Evaluation[results.TestProtocol] = e
-	return r
 }
 
-// TestPage compares the page of made results with a golden one. Two of its results are missing.
-func TestPage(t *testing.T) {
+// TestMissing makes the pages without some results: their cells have dashes, and the texts count what is left.
+func TestMissing(t *testing.T) {
 	t.Parallel()
-	e, err := read(t.Context(), folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := e.files()
-	golden := filepath.Join("testdata", "RESULTS.golden")
-	if *update {
-		if err := os.WriteFile(golden, files[resultsPage], 0o600); err != nil {
+	root := folder(t)
+	for _, name := range []string{
+		"results/WN18RR/fixed-seed-1.json", "results/fb237_v1/astar-seed-1.json", "results/fb237_v1/astar-seed-2.json", "results/fb237_v1/astar-seed-3.json",
+		"zeroshot/results/umls/50g.json", "zeroshot/results/kinship/zero-tuned.json", "reach/results/WN18RR_v1/5.json",
+		"../bench/results/score-zero-umls.json", "../truth/results/crowd-10.json",
+	} {
+		if err := os.Remove(filepath.Join(root, filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
+	var out bytes.Buffer
+	arguments := []string{"--folder", root}
+	if err := run(t.Context(), arguments, &out, &out); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(files[resultsPage]), "\n")); diff != "" {
-		t.Errorf("-want +got, go test ./infra/experiments/tables -update_golden rewrites it:\n%s", diff)
-	}
-	for name := range files {
-		if name != resultsPage && !bytes.Contains(files[resultsPage], []byte(`"`+name+`"`)) {
-			t.Errorf("the page does not show %s", name)
-		}
-	}
-}
-
-// TestPageWithoutDistances leaves datasets out of the comparison by distance whose results are from before these were recorded.
-func TestPageWithoutDistances(t *testing.T) {
-	t.Parallel()
-	const title = "Hits@10 by the edges from source to answer"
-	for _, experiment := range []string{"fixed", "full"} {
-		e, err := read(t.Context(), folder(t))
+	for name, wanted := range map[string][]string{
+		"RESULTS.md": {
+			"**50 are measured here**", "20 are missing", "<br>2 of 3 seeds", "| A*Net | –<br>(.535) |",
+			"| fb237_v1, A*Net | 0 of 3 | Hits@10 | – | .535 | – | – | – |  |  |  |  | `go run ./infra/experiments --only 'fb237_v1/astar-seed-*'` |",
+		},
+		"ZEROSHOT.md":            {"| umls | .696 | .896 | .668 | .860 | – | – | .711 | .871 |", "**mean of 24**", "**mean of 10**", "| kinship | .430 | .797 | 26.2 | – | – | – | – | – | – | – | – | – |"},
+		"../bench/BENCHMARKS.md": {"| score UMLS with `zero` | 1,322 queries | not measured |  |  |  |  | `tagnet score", "10 results on"},
+		"../truth/TRUTH.md":      {"41 settings"},
+	} {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(e.page(), title) {
-			t.Fatalf("the page lacks %q", title)
-		}
-		for _, c := range e.cells {
-			for _, r := range c.Results {
-				if early := r.Evaluation[results.TestProtocol]; c.Experiment == experiment {
-					early.ByDistance = nil
-					r.Evaluation[results.TestProtocol] = early
-				}
+		for _, want := range wanted {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s lacks %q", name, want)
 			}
 		}
-		if strings.Contains(e.page(), title) {
-			t.Errorf("%s without distances: the page has %q", experiment, title)
+		if !strings.Contains(out.String(), filepath.Join(root, filepath.FromSlash(name))) {
+			t.Errorf("that %s is written is not printed", name)
 		}
+	}
+	if err := run(t.Context(), append(arguments, "--check"), &out, &out); err != nil {
+		t.Errorf("after they were written: %v", err)
+	}
+	replace(t, root, "RESULTS.md", "# Results", "# Result")
+	if err := run(t.Context(), append(arguments, "--check"), &out, &out); err == nil || !strings.Contains(err.Error(), "not current with the results: RESULTS.md") {
+		t.Errorf("after a change: error %v", err)
 	}
 }
 
-// TestCommand writes the files of a folder, finds them current, and then stale after a change of each.
-func TestCommand(t *testing.T) {
+// TestMistakes checks what the inputs of the pages must not say.
+func TestMistakes(t *testing.T) {
 	t.Parallel()
-	root := folder(t)
-	call := func(arguments ...string) (string, error) {
-		var out bytes.Buffer
-		err := run(context.Background(), append([]string{"--folder", root}, arguments...), &out, &out)
-		return out.String(), err
-	}
-	if out, err := call(); err != nil || !strings.Contains(out, "RESULTS.md") {
-		t.Fatalf("%s, error %v", out, err)
-	}
-	if out, err := call("--check"); err != nil {
-		t.Fatalf("%s, error %v", out, err)
-	}
-	if out, err := call(); err != nil || out != "" {
-		t.Errorf("written again: %s, error %v", out, err)
-	}
-	for _, name := range []string{"RESULTS.md", "figures/validation-WN18RR.svg", "figures/old.svg"} {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.WriteFile(path, []byte("changed"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := call("--check"); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s was changed: error %v", name, err)
-		}
-		if _, err := call(); err != nil {
-			t.Fatal(err)
-		}
-		if text, err := os.ReadFile(path); err == nil && string(text) == "changed" {
-			t.Errorf("%s was not mended", name)
-		}
-	}
-	if _, err := call("--check"); err != nil {
-		t.Error(err)
-	}
-	root = t.TempDir()
-	if _, err := call(); err == nil || !strings.Contains(err.Error(), "--folder") {
-		t.Errorf("a folder without experiments: error %v", err)
-	}
-}
-
-// TestStale checks that a result of another configuration than the planned one is marked.
-func TestStale(t *testing.T) {
-	t.Parallel()
-	root := folder(t)
-	runs, err := plan.Read(t.Context(), filepath.Join(root, paperFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := runs[0].Configuration
-	other.Dropout += 0.1
-	if err := results.Write(t.Context(), filepath.Join(root, "results"), made(t, runs[0], other)); err != nil {
-		t.Fatal(err)
-	}
-	e, err := read(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if page := e.page(); strings.Count(page, "stale: another configuration") != 3 {
-		t.Error("a stale result is not marked in the three columns of its row")
-	}
-}
-
-func TestNotesNameCells(t *testing.T) {
-	t.Parallel()
-	root := folder(t)
-	for text, want := range map[string]string{
-		"# Notes\n\n## WN18RR_v1/fixd\n":                             `notes.md:3: no results and no experiments file have "WN18RR_v1/fixd"; the closest is WN18RR_v1/fixed`,
-		"## WN18RR_v1/fixed\n\nOne.\n\n## WN18RR_v1/fixed\n\nTwo.\n": "notes.md:5: WN18RR_v1/fixed has a note already",
+	for _, c := range []struct{ file, old, new, want string }{
+		{"results/WN18RR_v1/fixed-seed-1.json", `"dropout": "0.5"`, `"dropout": "0.7"`, `WN18RR_v1/fixed-seed-1 is a model of paper.json, and of paper.json with dropout "0.7" instead of "0.5"`},
+		{"results/WN18RR_v1/fixed-seed-1.json", `"run"`, `"ran"`, `unknown key "ran"`},
+		{"wn18rr.json", `"deep"`, `"fixed"`, "WN18RR/fixed"},
+		{"notes.md", "## WN18RR_v4/window-astar", "## WN18RR_v4/window-astr", `no list has "WN18RR_v4/window-astr"; the closest is WN18RR_v4/window-astar`},
+		{"notes.md", "## WN18RR/full", "## WN18RR/deep", "WN18RR/deep has two notes"},
+		{"../truth/results/shop-10.json", `"precisions": [`, `"precisions": 1, "x": [`, "shop-10"},
 	} {
-		if err := os.WriteFile(filepath.Join(root, notesFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		root := folder(t)
+		replace(t, root, c.file, c.old, c.new)
+		if _, err := pages(t.Context(), root); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s with %s: error %v, want %q", c.file, c.new, err, c.want)
 		}
-		if _, err := read(t.Context(), root); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
+	}
+	if _, err := pages(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "--folder") {
+		t.Errorf("an empty folder: error %v", err)
 	}
 }
 
-func TestVerdict(t *testing.T) {
-	t.Parallel()
-	e, err := read(t.Context(), folder(t))
-	if err != nil {
-		t.Fatal(err)
+// trained returns a model with results of these test metrics.
+func trained(hits ...float64) *model {
+	m := &model{Training: lists.Training{Dataset: "d", Experiment: "fixed"}, Seeds: len(hits), List: paperFile}
+	m.Configuration.Layers = 2
+	for i, h := range hits {
+		e := &engine.Evaluation{Distinct: 10, Messages: int64(30 * (i + 1))}
+		e.Queries = 376
+		e.Pessimistic = metrics.Metrics{MRR: h / 2, Hits1: h / 4, Hits3: h / 2, Hits10: h}
+		m.Results = append(m.Results, &engine.Result{Graph: &engine.Graph{Edges: 30}, Kernels: []string{"avx2"}, Commands: map[string]engine.Measured{
+			test: {Evaluation: e}, "train": {CPUSeconds: float64(i), Training: &engine.Training{Epochs: 1, BestEpoch: 1, Curve: []engine.Epoch{{Valid: &metrics.Metrics{MRR: h}}}}},
+		}})
 	}
-	c := e.cell("WN18RR_v1", "fixed")
-	ours := c.Metric(results.TestProtocol, shownMetrics[2].Metric).Mean // about .815 of 376 queries: a standard error of .020
-	for paper, want := range map[float64]verdict{ours - 0.01: reached, ours: reached, ours + 0.0004: reached, ours + 0.015: within, ours + 0.03: lower} {
-		if n := newNumber(c, "", shownMetrics[2].Metric, paper); n.verdict() != want || !(n.standardError() > 0.018 && n.standardError() < 0.022) {
-			t.Errorf("%.4f against %.4f: verdict %d, want %d; standard error %.4f", ours, paper, n.verdict(), want, n.standardError())
+	return m
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	m := trained(.8, .84)
+	if s := m.Metric("Hits@10"); !(s.Mean-.82 <= 1e-9 && .82-s.Mean <= 1e-9) || plus(s) != ".820 ± .028" || three(s.Error()) != ".020" {
+		t.Errorf("the spread is %+v, %s", s, plus(s))
+	}
+	if got := m.Sent(); !(got-.075 <= 1e-9 && .075-got <= 1e-9) { // 30 and 60 of 10 x 2 x 30
+		t.Errorf("%v of NBFNet's messages are sent, want .075", got)
+	}
+	if s := m.CPU(); s.N != 1 || s.Mean != 1 {
+		t.Errorf("the processor time, which one result lacks, is %+v", s)
+	}
+	// 376 queries leave a standard error of .020, the seeds another one.
+	for paper, want := range map[float64]string{.81: "✓", .82: "✓", .8204: "✓", .845: "≈", .86: "▼"} {
+		if n := newNumber(m, "", "Hits@10", paper); n.Sign() != want || three(n.OfQueries) != ".020" {
+			t.Errorf("against %v the sign is %q, want %q; the standard error of the queries is %v", paper, n.Sign(), want, n.OfQueries)
 		}
 	}
-	if n := newNumber(e.cell("WN18RR_v1", "astar"), "", shownMetrics[0].Metric, 0.5); n.verdict() != missing {
-		t.Errorf("without a result the verdict is %d", n.verdict())
+	if n := newNumber(trained(), "", "MRR", .5); n.Sign() != "" || plus(n.Ours) != "–" {
+		t.Errorf("without a result the sign is %q of %s", n.Sign(), plus(n.Ours))
+	}
+	// The squares of the inverse ranks are at most .2 + .2/4 + .4/16 + .2/121 on the mean.
+	if n := newNumber(trained(.8), "", "MRR", .5); three(n.StandardError()) != ".018" {
+		t.Errorf("the standard error of the MRR is %v", n.StandardError())
+	}
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{
+		".563": three(.5631), "1.000": three(1), "+.002": signed(.002), "−.002": signed(-.002), "+.000": signed(-.0001), "5.2%": percent(.0523), "50%": wholePercent(.5),
+		"71 s": duration(spread{N: 1, Mean: 71}), "16 min": duration(spread{N: 1, Mean: 960}), "3.2 h": duration(spread{N: 1, Mean: 11600}), "–": duration(spread{}),
+		"1,234,567": grouped(1234567), "123": grouped(123), "0.25": ratio(1, 4), "2.5 µs": each(.005, 2000), "2.5 ms": each(5, 2000),
+		"0.005%": trimmed([]float64{.00005}, 1), "73%": trimmed([]float64{0, .73}, 2),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/formats/workspace/results"
 	"tagnet/formats/workspace/safetensors"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer/probability"
@@ -18,7 +17,7 @@ type Format struct {
 	Version string `json:"version"`
 }
 
-// formats lists the kinds of files of a workspace and of experiments that have a version.
+// formats lists the kinds of files of a workspace that have a version.
 func formats() []Format {
 	list := []Format{
 		{"manifest", strconv.Itoa(manifest.FormatVersion)},
@@ -27,7 +26,6 @@ func formats() []Format {
 		{"safetensors", safetensors.FormatVersion},
 		{"checkpoint", strconv.Itoa(checkpoint.FormatVersion)},
 		{"probabilities", strconv.Itoa(probability.FormatVersion)},
-		{"results", strconv.Itoa(results.FormatVersion)},
 	}
 	for _, t := range parquet.Tables() {
 		list = append(list, Format{"parquet " + t.Name, t.Version})
