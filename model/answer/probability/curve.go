@@ -103,18 +103,21 @@ func (c Curve) meanLabeled() float64 {
 	return sum / float64(labeled)
 }
 
-// probabilities returns that of each block: proportional to its odds, at most 1, and such that those of the unlabeled sum to a number. If
-// that is more than there are, each is 1.
+// surest is the highest probability of a fact: a block of some hundred candidates cannot tell .99 from 1.
+const surest = .99
+
+// probabilities returns that of each block: proportional to its odds, at most surest, and such that those of the unlabeled sum to a
+// number. If that is more than they can, each is surest.
 func (c Curve) probabilities(sum float64) []float64 {
 	p, below := make([]float64, len(c.Blocks)), make([]float64, len(c.Blocks)+1)
 	for i, b := range c.Blocks {
 		below[i+1] = below[i] + float64(b.Unlabeled)*c.odds(b)
 	}
-	// Blocks whose probability would be more than 1 have 1, and the rest is for the others.
+	// Blocks whose probability would be more than surest have surest, and the rest is for the others.
 	whole := len(c.Blocks)
-	for ; whole > 0 && sum*c.odds(c.Blocks[whole-1]) > below[whole]; whole-- {
-		p[whole-1] = 1
-		sum -= float64(c.Blocks[whole-1].Unlabeled)
+	for ; whole > 0 && sum*c.odds(c.Blocks[whole-1]) > surest*below[whole]; whole-- {
+		p[whole-1] = surest
+		sum -= surest * float64(c.Blocks[whole-1].Unlabeled)
 	}
 	for i := range whole {
 		p[i] = sum * c.odds(c.Blocks[i]) / below[whole]

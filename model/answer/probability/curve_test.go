@@ -108,25 +108,25 @@ func TestExample(t *testing.T) {
 	t.Parallel()
 	c := Curve{Weight: 1, Blocks: []Block{{From: 0, Labeled: 20, Unlabeled: 990}, {From: 1, Labeled: 80, Unlabeled: 10}}}
 	p := c.probabilities(.5 * 50)
-	if !(p[1] == 1 && math.Abs(p[0]-15./990) <= 1e-12) {
-		t.Errorf("probabilities %v, want .0152 and 1", p)
+	if !(p[1] == surest && math.Abs(p[0]-(25-10*surest)/990) <= 1e-12) {
+		t.Errorf("probabilities %v, want .0153 and .99", p)
 	}
 }
 
-// TestProbabilities checks sums, and that probabilities ascend and are at most 1.
+// TestProbabilities checks sums, and that probabilities ascend and are at most the surest.
 func TestProbabilities(t *testing.T) {
 	t.Parallel()
 	c := Curve{Weight: 1, Blocks: []Block{{Labeled: 0, Unlabeled: 500}, {Labeled: 20, Unlabeled: 200}, {Labeled: 30, Unlabeled: 10}, {Labeled: 50, Unlabeled: 0}}}
 	for _, sum := range []float64{.001, 1, 20, 100, 709.5, 710, 1e6} {
 		got, before := 0.0, 0.0
 		for i, p := range c.probabilities(sum) {
-			if !(p >= before && p <= 1) {
+			if !(p >= before && p <= surest) {
 				t.Errorf("sum %g: probability %g after %g", sum, p, before)
 			}
 			before = p
 			got += p * float64(c.Blocks[i].Unlabeled)
 		}
-		if want := min(sum, 710); !(math.Abs(got-want) <= 1e-9*want) {
+		if want := min(sum, surest*710); !(math.Abs(got-want) <= 1e-9*want) {
 			t.Errorf("sum %g, want %g", got, want)
 		}
 	}

@@ -19,12 +19,12 @@
 // g is a logistic regression and a monotone curve over its log odds. Five folds of facts, by their keys, have a regression each, which is
 // fitted to the other four: a fact is always judged by one that has not seen it. The curve gives each range of log odds the number of its
 // labeled and unlabeled observations, pooled until their odds ascend (Ayer, Brunk, Ewing, Reid and Silverman, 1955). The odds are then
-// scaled, and cut at 1, so that the probabilities of all candidates sum to m. A higher score never lowers the log odds, nor p.
+// scaled, and cut at .99, so that the probabilities of all candidates sum to m. A higher score never lowers the log odds, nor p.
 //
 // For example, 100 facts are labeled. Of the candidates of half of the queries (b = 1/2), the curve has two ranges: one with 80 labeled
 // facts and 10 unlabeled candidates, one with 20 and 990. Presume that 50 facts are missing (m). The odds are 8 and .0202, so that p is
-// .5 x .5 x 8 = 2, cut at 1, and .005. There are 2,000 candidates: 20 x 1 + 1,980 x .005 = 30. Scaled until the sum is 50, p is 1
-// and .015.
+// .5 x .5 x 8 = 2, cut at .99, and .005. There are 2,000 candidates: 20 x .99 + 1,980 x .005 = 30. Scaled until the sum is 50, p is
+// .99 and .015.
 //
 // How many facts are missing no data can tell: it is presumed. The data have an upper bound (Estimator.Bound), reached if the candidates
 // that are most like labeled facts are all true, and m is never more than that.

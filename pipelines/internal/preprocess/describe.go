@@ -189,7 +189,8 @@ func sides(s counts.Division, relations int64) []string {
 		line += fmt.Sprintf(", nearly equal ones: %d", s.NearSame)
 	}
 	return append(lines, line+"; facts of such relations about the same two entities are on the same side",
-		"in training a model would look such facts up, and in validation and test it finds none: train --remove one_hop hides them")
+		"in training a model looks such facts up, and in validation and test it finds none: for test metrics train --remove one_hop, which hides them;",
+		"  a list of new facts is better without it, since the inverse of a missing fact is often stated")
 }
 
 // leftOut describes the lines of files that are not in the tables.

@@ -297,7 +297,7 @@ func (f *Fit) Estimator(missing float64) (*probability.Estimator, error) {
 	e, err := f.model.Estimator(missing)
 	if err == nil && !f.limitSaid {
 		f.limitSaid = true
-		f.e.Say("%s", e.Limit())
+		f.e.Say("%s (--missing)", e.Limit())
 	}
 	return e, err
 }

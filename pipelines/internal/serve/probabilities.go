@@ -46,7 +46,7 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 	s.fitting.ended = make(chan struct{})
 	if limit, fitted := s.model.Limit(); fitted {
 		close(s.fitting.ended)
-		said(haveProbabilities + limit)
+		said(haveProbabilities + limit + " (--missing)")
 		return
 	}
 	go func() {
@@ -58,7 +58,7 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 		switch limit, _ := s.model.Limit(); {
 		case ctx.Err() != nil:
 		case err == nil:
-			said(haveProbabilities + limit)
+			said(haveProbabilities + limit + " (--missing)")
 		default:
 			why := whyNone(err)
 			s.fitting.none.Store(&why)

@@ -233,7 +233,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, err
 	}
 	if c := summary.Conversion; c != nil && c.Split != nil && c.Split.NearInverse > 0 && f.configuration.Remove == configuration.RemoveTriple {
-		e.Say("near-inverse relations: %d of %d: --remove one_hop keeps the model from looking their facts up in training, as it cannot in validation and test", c.Split.NearInverse, summary.Relations)
+		e.Say("near-inverse relations: %d of %d: --remove one_hop hides their facts in training, as validation and test do; lists of new facts are better without it", c.Split.NearInverse, summary.Relations)
 	}
 	if loaded.Of("valid") != loaded.Train {
 		e.Say("validation is on the inference graph, as preprocess --validate_on inference decided")

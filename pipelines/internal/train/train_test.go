@@ -64,7 +64,7 @@ func TestNearInverseRelations(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", file, "--split", "80,10,10")
 	for remove, says := range map[string]bool{"triple": true, "one_hop": false} {
 		out := pipelinetest.Succeed(t, Pipeline(), append(small(w), "--remove", remove, "--force")...)
-		if strings.Contains(out, "near-inverse relations: 2 of 3: --remove one_hop keeps") != says {
+		if strings.Contains(out, "near-inverse relations: 2 of 3: --remove one_hop hides") != says {
 			t.Errorf("--remove %s: %s", remove, out)
 		}
 	}
