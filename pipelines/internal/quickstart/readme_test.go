@@ -32,15 +32,25 @@ var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less)
 // in pipelines/README.md, with the flags, each of which has a heading in -h and, if it is a number, a range. With
 // -update_golden it rewrites the tables.
 func TestReferenceListsEveryFlag(t *testing.T) {
-	list := []command.Pipeline{ask.Pipeline(), bundle.Pipeline(), discover.Pipeline(), playground.Pipeline(), quickstart.Pipeline(), serve.Pipeline()}
+	asked := ask.Pipeline()
+	list := []command.Pipeline{asked, bundle.Pipeline(), discover.Pipeline(), playground.Pipeline(), quickstart.Pipeline(), serve.Pipeline()}
 	for _, s := range quickstart.Steps("sample") {
 		list = append(list, s.Pipeline)
 	}
 	all := command.Pipeline{Name: "shared"}.OwnFlags()
-	several, commands := sharedFlags(list, all)
-	pages := []page{{"README.md", "shared", table(all, nil)}, {"README.md", "several", table(several, commands)}}
+	several := severalHave(list, all)
+	pages := []page{{"README.md", "shared", table(all)}, {"README.md", "several", table(several)}}
+	train := list[slices.IndexFunc(list, func(p command.Pipeline) bool { return p.Name == "train" })]
+	explained := map[string]command.Pipeline{"bundle": train, "discover": asked} // elsewhere, but for flags of their own
 	for _, p := range list {
-		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(without(p.OwnFlags(), all, several), nil)})
+		own, shared := split(p.OwnFlags(), all)
+		own, shared = split(own, several)
+		rows, other := asOf(shared, "[those of several commands](../README.md#flags)"), explained[p.Name]
+		if other.Name != "" {
+			own, shared = split(own, other.OwnFlags())
+			rows += asOf(shared, "[those of "+other.Name+"](../"+other.Name+"/README.md)")
+		}
+		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(own) + rows})
 		if none := p.Ungrouped(); len(none) > 0 {
 			t.Errorf("%s -h has no heading for --%s; groups in package command takes them", p.Name, strings.Join(none, ", --"))
 		}
@@ -55,41 +65,42 @@ func TestReferenceListsEveryFlag(t *testing.T) {
 	}
 }
 
-// sharedFlags returns the flags that at least three commands have with the same meaning, but for those of all, and the names of these
-// commands by flag.
-func sharedFlags(list []command.Pipeline, all *flag.FlagSet) (*flag.FlagSet, map[string][]string) {
-	type meaning struct{ name, usage string }
-	names := map[meaning][]string{}
+// severalHave returns the flags that at least three commands have with the same meaning, but for those of all.
+func severalHave(list []command.Pipeline, all *flag.FlagSet) *flag.FlagSet {
+	several, count := flag.NewFlagSet("several", flag.ContinueOnError), map[string]int{}
 	for _, p := range list {
-		without(p.OwnFlags(), all).VisitAll(func(f *flag.Flag) {
-			m := meaning{f.Name, f.Usage}
-			names[m] = append(names[m], p.Name)
-		})
-	}
-	several, commands := flag.NewFlagSet("several", flag.ContinueOnError), map[string][]string{}
-	for _, p := range list {
-		p.OwnFlags().VisitAll(func(f *flag.Flag) {
-			if of := names[meaning{f.Name, f.Usage}]; len(of) >= 3 && several.Lookup(f.Name) == nil {
+		own, _ := split(p.OwnFlags(), all)
+		own.VisitAll(func(f *flag.Flag) {
+			meaning := f.Name + ": " + f.Usage
+			if count[meaning]++; count[meaning] == 3 {
 				several.Var(f.Value, f.Name, f.Usage)
-				commands[f.Name] = slices.Sorted(slices.Values(of))
 			}
 		})
 	}
-	return several, commands
+	return several
 }
 
-// without returns the flags of a set that have the same meaning in none of the others.
-func without(flags *flag.FlagSet, others ...*flag.FlagSet) *flag.FlagSet {
-	own := flag.NewFlagSet(flags.Name(), flag.ContinueOnError)
+// split returns the flags of a set that do not have the same meaning in another, and those that have.
+func split(flags, other *flag.FlagSet) (own, shared *flag.FlagSet) {
+	own, shared = flag.NewFlagSet("own", flag.ContinueOnError), flag.NewFlagSet("shared", flag.ContinueOnError)
 	flags.VisitAll(func(f *flag.Flag) {
-		for _, set := range others {
-			if other := set.Lookup(f.Name); other != nil && other.Usage == f.Usage {
-				return
-			}
+		to := own
+		if same := other.Lookup(f.Name); same != nil && same.Usage == f.Usage {
+			to = shared
 		}
-		own.Var(f.Value, f.Name, f.Usage)
+		to.Var(f.Value, f.Name, f.Usage)
 	})
-	return own
+	return own, shared
+}
+
+// asOf returns a row with the names of flags that another page explains, or none.
+func asOf(flags *flag.FlagSet, where string) string {
+	var names []string
+	flags.VisitAll(func(f *flag.Flag) { names = append(names, "`--"+f.Name+"`") })
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("| %s | | %s |\n", strings.Join(names, ", "), where)
 }
 
 // page is a file below pipelines/ with a table of flags.
@@ -118,17 +129,14 @@ func (p page) compare(t *testing.T) {
 	}
 }
 
-// table returns flags as rows of a Markdown table, with the commands that have them if these are given.
-func table(flags *flag.FlagSet, commands map[string][]string) string {
+// table returns flags as rows of a Markdown table.
+func table(flags *flag.FlagSet) string {
 	var text strings.Builder
 	text.WriteString("| flag | default | meaning |\n| --- | --- | --- |\n")
 	cell := strings.NewReplacer("|", `\|`, "*", `\*`, "\n", " ").Replace
 	flags.VisitAll(func(f *flag.Flag) {
 		kind, usage := flag.UnquoteUsage(f)
-		usage = cell(strings.TrimPrefix(usage, kind+": "))
-		if of := commands[f.Name]; len(of) > 0 {
-			usage += " (" + strings.Join(of, ", ") + ")"
-		}
+		usage = strings.TrimPrefix(usage, kind+": ")
 		value := ""
 		if f.DefValue != "" {
 			value = "`" + f.DefValue + "`"
@@ -137,7 +145,7 @@ func table(flags *flag.FlagSet, commands map[string][]string) string {
 		if kind != "" {
 			name += " " + cell(kind)
 		}
-		fmt.Fprintf(&text, "| %s | %s | %s |\n", name, value, usage)
+		fmt.Fprintf(&text, "| %s | %s | %s |\n", name, value, cell(usage))
 	})
 	return text.String()
 }
