@@ -449,7 +449,7 @@ func (l *learner) explain(err error) error {
 	}
 	switch {
 	case errors.Is(err, optimizer.ErrNoNegatives):
-		help = "use --strict_negatives=false to draw known answers too, or leave the fact out"
+		help = `set "strict_negatives": false in a file of --preset to draw known answers too, or leave the fact out`
 	case l.device.Accelerator() == nil || Diverged(err):
 	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
 		return fmt.Errorf("%w; %s", err, kept) // it has a remedy

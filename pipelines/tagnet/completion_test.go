@@ -54,7 +54,7 @@ var completed = []struct {
 	want  []string
 }{
 	{[]string{"tr"}, []string{"train"}},
-	{[]string{"help", "di"}, []string{"distances"}},
+	{[]string{"help", "di"}, []string{"discover", "distances"}},
 	{[]string{"ask", "--exp"}, []string{"--explain"}},
 	{[]string{"discover", "--explain", "--cand"}, []string{"--candidates"}},
 	{[]string{"distances", "--split", ""}, []string{"test", "train", "valid"}},

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"flag"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
+
+	"tagnet/pipelines/internal/cli/command"
 )
 
 // asTagnet in the environment makes the test binary be tagnet.
@@ -69,15 +73,18 @@ func TestCommandLines(t *testing.T) {
 		code      int
 		says      []string
 	}{
-		"nothing":      {nil, 2, []string{"usage: go run ./pipelines/tagnet COMMAND [flags]", "\n  preprocess   turns"}},
-		"-h":           {[]string{"-h"}, 0, []string{"\n  score        ranks"}},
-		"help":         {[]string{"help"}, 0, []string{"\n  score        ranks"}},
-		"of a command": {[]string{"help", "train"}, 0, []string{"usage: go run ./pipelines/tagnet train [flags]", "--learning_rate float"}},
-		"--version":    {[]string{"--version"}, 0, []string{"tagnet ", "\n  kernel ", "\n  formats   manifest 1"}},
-		"misspelled":   {[]string{"preproces"}, 2, []string{`"preproces" is not a command of tagnet: did you mean preprocess? tagnet -h lists them` + "\n"}},
-		"unlike any":   {[]string{"\x1b[31m"}, 2, []string{`"\x1b[31m" is not a command of tagnet: tagnet -h lists them` + "\n"}},
-		"a flag first": {[]string{"--workspace", "w", "train"}, 2, []string{"--workspace stands before the command: want tagnet COMMAND [flags]"}},
-		"a remedy":     {[]string{"score", "--workspace", "w"}, 1, []string{"run go run ./pipelines/tagnet preprocess --workspace w first"}},
+		"nothing":        {nil, 2, []string{"usage: go run ./pipelines/tagnet COMMAND [flags]", "\n  preprocess   turns"}},
+		"-h":             {[]string{"-h"}, 0, []string{"\n  score        ranks"}},
+		"help":           {[]string{"help"}, 0, []string{"\n  score        ranks"}},
+		"of a command":   {[]string{"help", "train"}, 0, []string{"usage: go run ./pipelines/tagnet train [flags]", "--learning_rate float", "train -h all explains "}},
+		"--version":      {[]string{"--version"}, 0, []string{"tagnet ", "\n  kernel ", "\n  formats   manifest 1"}},
+		"misspelled":     {[]string{"preproces"}, 2, []string{`"preproces" is not a command of tagnet: did you mean preprocess? tagnet -h lists them` + "\n"}},
+		"unlike any":     {[]string{"\x1b[31m"}, 2, []string{`"\x1b[31m" is not a command of tagnet: tagnet -h lists them` + "\n"}},
+		"a flag first":   {[]string{"--workspace", "w", "train"}, 2, []string{"--workspace stands before the command: want tagnet COMMAND [flags]"}},
+		"another's flag": {[]string{"score", "--queries", "q.tsv"}, 2, []string{"--queries is not a flag of score: ask has it\n"}},
+		"of several":     {[]string{"score", "--relation", "r"}, 2, []string{"--relation is not a flag of score: ask, discover have it\n"}},
+		"in presets":     {[]string{"train", "--bias=false"}, 2, []string{`set "bias" in a file of train --preset`}},
+		"a remedy":       {[]string{"score", "--workspace", "w"}, 1, []string{"run go run ./pipelines/tagnet preprocess --workspace w first"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,6 +99,34 @@ func TestCommandLines(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHelp counts the flags: -h shows about a dozen of each command, -h all the others, too, and all commands have at most 95 names of flags.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, c := range tagnet.Commands {
+		own := c.Pipeline.OwnFlags()
+		count := 0
+		own.VisitAll(func(f *flag.Flag) { names[f.Name], count = true, count+1 })
+		for _, name := range strings.Fields(c.Pipeline.First) {
+			if own.Lookup(name) == nil {
+				t.Errorf("%s has no flag --%s", c.Pipeline.Name, name)
+			}
+		}
+		var first, all bytes.Buffer
+		command.Run(t.Context(), c.Pipeline, []string{"-h"}, &first, &first)
+		command.Run(t.Context(), c.Pipeline, []string{"-h", "all"}, &all, &all)
+		if n := strings.Count(first.String(), "\n  --"); n > 15 {
+			t.Errorf("%s -h shows %d flags, want 15 at most", c.Pipeline.Name, n)
+		}
+		if n := strings.Count(all.String(), "\n  --"); n != count {
+			t.Errorf("%s -h all shows %d flags, want %d", c.Pipeline.Name, n, count)
+		}
+	}
+	if len(names) > 95 {
+		t.Errorf("the commands have %d names of flags, want 95 at most", len(names))
 	}
 }
 

@@ -129,8 +129,8 @@ type Configuration struct {
 	WeightAverage float64 `json:"weight_average,omitzero"`
 }
 
-// Normalized returns the one configuration of equal models: Dependent makes the choice that Relations may name, too, and RelationLayers is as
-// many as Layers where it is left out.
+// Normalized returns the one configuration of equal models: Dependent makes the choice that Relations may name, too, RelationLayers is as
+// many as Layers where it is left out, and so is an Attention of its own, or where relations come from a graph a shared one.
 func (c Configuration) Normalized() Configuration {
 	if c.Relations == RelationsTable || c.Relations == RelationsLinear {
 		c.Relations, c.Dependent = "", c.Relations == RelationsLinear
@@ -140,6 +140,12 @@ func (c Configuration) Normalized() Configuration {
 		c.RelationLayers = 0
 	case c.Relations == RelationsGraph && c.RelationLayers == 0:
 		c.RelationLayers = c.Layers
+	}
+	if c.Specific() && c.Attention == "" {
+		c.Attention = AttentionOwn
+		if c.Relations == RelationsGraph {
+			c.Attention = AttentionShared
+		}
 	}
 	return c
 }

@@ -33,17 +33,17 @@ func TestParsePreset(t *testing.T) {
 func TestMistakesOfPresetFiles(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{\n  \"lairs\": 3}":                          `f.json:2:3: unknown key "lairs"; the closest are layers, `,
-		"{\"dim\": 8,\n \"dim\": 16}":                 `f.json:2:2: "dim" stands twice`,
-		"{\"dropout\": 0,\n \"preset\": \"wn18r\"}":   `f.json:2:2: unknown preset "wn18r": the closest are wn18rr, `,
-		`{"preset": "other.json"}`:                    `f.json:1:2: unknown preset "other.json"`,
-		"{\"delta\": 1,\n \"layers\": 0}":             "f.json:2:2: layers is 0: want 1 to 14",
-		"{\n\"delta_mode\": \"specific\"}":            `f.json:1:1: attention is "": want one of own, shared`,
-		"{\"layers\": 15,\n\n\n \"batch_size\": -1}":  "f.json:1:2: layers is 15: want 1 to 14\nf.json:4:2: batch_size is -1: want 1 or more",
-		`{"learning_rate": "fast"}`:                   "f.json:1:19: learning_rate: ",
-		"[]":                                          "f.json:1:1: ",
-		"":                                            "f.json:1:1: ",
-		"{\"preset\": \"wn18rr\",\n\"negatives\": 0}": "f.json:2:1: negatives is 0",
+		"{\n  \"lairs\": 3}":                                       `f.json:2:3: unknown key "lairs"; the closest are layers, `,
+		"{\"dim\": 8,\n \"dim\": 16}":                              `f.json:2:2: "dim" stands twice`,
+		"{\"dropout\": 0,\n \"preset\": \"wn18r\"}":                `f.json:2:2: unknown preset "wn18r": the closest are wn18rr, `,
+		`{"preset": "other.json"}`:                                 `f.json:1:2: unknown preset "other.json"`,
+		"{\"delta\": 1,\n \"layers\": 0}":                          "f.json:2:2: layers is 0: want 1 to 14",
+		"{\n\"delta_mode\": \"specific\", \"attention\": \"all\"}": `f.json:2:27: attention is "all": want one of own, shared`,
+		"{\"layers\": 15,\n\n\n \"batch_size\": -1}":               "f.json:1:2: layers is 15: want 1 to 14\nf.json:4:2: batch_size is -1: want 1 or more",
+		`{"learning_rate": "fast"}`:                                "f.json:1:19: learning_rate: ",
+		"[]":                                                       "f.json:1:1: ",
+		"":                                                         "f.json:1:1: ",
+		"{\"preset\": \"wn18rr\",\n\"negatives\": 0}":              "f.json:2:1: negatives is 0",
 	} {
 		if _, err := ParsePreset("f.json", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -16,7 +16,7 @@ const (
 
 // Field is a hyperparameter.
 type Field struct {
-	// Name is the key in JSON, and the name of the flag.
+	// Name is the key in JSON, and the name of the flag if it IsFlag.
 	Name string
 	// Group is Model or Training.
 	Group string
@@ -31,23 +31,23 @@ type Field struct {
 // hyperparameters has a line for each hyperparameter, in the order of a command's help. What combines several is in Violations.
 var hyperparameters = []Field{
 	// name, group, default, values, whether a resumed training may change it, help, field
-	{"relations", Model, "", oneOf(RelationsLinear, RelationsTable, RelationsGraph).where(Configuration.relationsGiven), no, "where relation embeddings come from: linear and table are --dependent and --dependent=false, graph is a propagation between the relations, so that the model answers on any graph", func(c *Configuration) any { return &c.Relations }},
+	{"relations", Model, "", oneOf(RelationsLinear, RelationsTable, RelationsGraph).where(Configuration.relationsGiven), no, "where relation embeddings come from: the query (linear), a table, or a propagation between the relations (graph), so that the model answers on any graph; as the preset says, linear without one", func(c *Configuration) any { return &c.Relations }},
 	{"relation_layers", Model, 0, between(0, MaxLayers), no, "propagation layers between relations, for --relations graph; 0 takes as many as --layers", func(c *Configuration) any { return &c.RelationLayers }},
 	{"layers", Model, 6, between(1, MaxLayers), no, "propagation layers, and the most hops to an answer", func(c *Configuration) any { return &c.Layers }},
 	{"dim", Model, 32, between(1, 4096), no, "dimensions of every state", func(c *Configuration) any { return &c.Dim }},
 	{"policy", Model, PolicyWindow, oneOf(PolicyWindow, PolicyFull, PolicyAStar, PolicyWindowWithAStar), no, "who sends to whom (TAGNet, NBFNet, A*Net, both)", func(c *Configuration) any { return &c.Policy }},
 	{"delta", Model, 2, atLeast(0), no, "layers that an entity still listens after it is first reached", func(c *Configuration) any { return &c.Delta }},
 	{"delta_mode", Model, DeltaFixed, oneOf(DeltaFixed, DeltaSpecific), no, "the last state, or an attention over the window's states", func(c *Configuration) any { return &c.DeltaMode }},
-	{"attention", Model, "", oneOf(AttentionOwn, AttentionShared).where(Configuration.Specific), no, "the attention's MLP, for --delta_mode specific", func(c *Configuration) any { return &c.Attention }},
-	{"temperature", Model, 1., above(0).where(Configuration.Specific), no, "of the attention's softmax", func(c *Configuration) any { return &c.AttentionTemperature }},
-	{"node_ratio", Model, .1, values{text: "more than 0, at most 1", number: func(x float64) bool { return x > 0 && x <= 1 }}.where(Configuration.Prioritized), no, "A*Net: share of the entities that may send in a layer", func(c *Configuration) any { return &c.NodeRatio }},
-	{"degree_ratio", Model, 1., above(0).where(Configuration.Prioritized), no, "A*Net: scales how many edges they send along", func(c *Configuration) any { return &c.DegreeRatio }},
-	{"evaluation_node_ratio", Model, 0., between(0, 1), no, "A*Net: node_ratio when nothing is trained; 0 keeps it", func(c *Configuration) any { return &c.EvaluationNodeRatio }},
-	{"evaluation_degree_ratio", Model, 0., atLeast(0), no, "A*Net: degree_ratio when nothing is trained; 0 keeps it", func(c *Configuration) any { return &c.EvaluationDegreeRatio }},
+	{"attention", Model, "", oneOf(AttentionOwn, AttentionShared).where(Configuration.Specific).inPresets(), no, "the attention's MLP, for delta_mode specific: of its own, or that of the score; own unless relations come from a graph", func(c *Configuration) any { return &c.Attention }},
+	{"temperature", Model, 1., above(0).where(Configuration.Specific).inPresets(), no, "of the attention's softmax", func(c *Configuration) any { return &c.AttentionTemperature }},
+	{"node_ratio", Model, .1, values{text: "more than 0, at most 1", number: func(x float64) bool { return x > 0 && x <= 1 }}.where(Configuration.Prioritized).inPresets(), no, "A*Net: share of the entities that may send in a layer", func(c *Configuration) any { return &c.NodeRatio }},
+	{"degree_ratio", Model, 1., above(0).where(Configuration.Prioritized).inPresets(), no, "A*Net: scales how many edges they send along", func(c *Configuration) any { return &c.DegreeRatio }},
+	{"evaluation_node_ratio", Model, 0., between(0, 1).inPresets(), no, "A*Net: node_ratio when nothing is trained; 0 keeps it", func(c *Configuration) any { return &c.EvaluationNodeRatio }},
+	{"evaluation_degree_ratio", Model, 0., atLeast(0).inPresets(), no, "A*Net: degree_ratio when nothing is trained; 0 keeps it", func(c *Configuration) any { return &c.EvaluationDegreeRatio }},
 	{"aggregate", Model, AggregatePNA, oneOf(AggregatePNA, AggregateSum, AggregateMean, AggregateMax), no, "how messages are reduced", func(c *Configuration) any { return &c.Aggregate }},
 	{"message", Model, MessageDistMult, oneOf(MessageDistMult, MessageTransE, MessageRotatE), no, "how a state and a relation make a message", func(c *Configuration) any { return &c.Message }},
-	{"dependent", Model, true, values{}.where(Configuration.dependentGiven), no, "relation embeddings depend on the query", func(c *Configuration) any { return &c.Dependent }},
-	{"bias", Model, true, values{}, no, "bias in the node update, and a normalization that is affine", func(c *Configuration) any { return &c.Bias }},
+	{"dependent", Model, true, values{}.where(Configuration.dependentGiven).inPresets(), no, "relation embeddings depend on the query", func(c *Configuration) any { return &c.Dependent }},
+	{"bias", Model, true, values{}.inPresets(), no, "bias in the node update, and a normalization that is affine", func(c *Configuration) any { return &c.Bias }},
 	{"degree_messages", Model, false, values{}, no, "a learned message stands in for each that the window leaves out", func(c *Configuration) any { return &c.DegreeMessages }},
 	{"reach", Model, 0, between(0, 1<<30), no, "most entities that a query propagates through, those of the largest personalized PageRank from its source; memory and time follow it instead of the graph, and other entities count as not reached; for --policy window and full; 0 is all", func(c *Configuration) any { return &c.Reach }},
 	{"epochs", Training, 20, atLeast(1), yes, "passes over the training facts", func(c *Configuration) any { return &c.Epochs }},
@@ -62,9 +62,9 @@ var hyperparameters = []Field{
 	{"dropout", Training, 0., fraction, no, "share of each node update that is dropped while training", func(c *Configuration) any { return &c.Dropout }},
 	{"remove", Training, RemoveTriple, oneOf(RemoveTriple, RemoveOneHop, RemoveNone), no, "what leaves the graph of a training query", func(c *Configuration) any { return &c.Remove }},
 	{"negatives", Training, 128, between(1, 1<<20), no, "negatives per training query", func(c *Configuration) any { return &c.Negatives }},
-	{"strict_negatives", Training, true, values{}, no, "never draw a known answer as a negative", func(c *Configuration) any { return &c.StrictNegatives }},
+	{"strict_negatives", Training, true, values{}.inPresets(), no, "never draw a known answer as a negative", func(c *Configuration) any { return &c.StrictNegatives }},
 	{"reach_negatives", Training, 0., between(0, 1), no, "share of the negatives that are drawn among the entities of a query's --reach; of a graph's many more, hardly any is reached, and those teach little. Queries whose answer is out of reach are then left out", func(c *Configuration) any { return &c.ReachNegatives }},
-	{"adversarial_temperature", Training, .5, atLeast(0), no, "weights hard negatives more; 0 weights all alike", func(c *Configuration) any { return &c.AdversarialTemperature }},
+	{"adversarial_temperature", Training, .5, atLeast(0).inPresets(), no, "weights hard negatives more; 0 weights all alike", func(c *Configuration) any { return &c.AdversarialTemperature }},
 }
 
 var fraction = values{text: "0 or more, less than 1", number: func(x float64) bool { return x >= 0 && x < 1 }}
@@ -75,6 +75,7 @@ type values struct {
 	number  func(x float64) bool // accepts a number
 	choices []string
 	only    func(Configuration) bool // other configurations do not use the hyperparameter; nil if all do
+	preset  bool                     // only a preset sets the hyperparameter: it is no flag
 }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
@@ -95,6 +96,11 @@ func oneOf(choices ...string) values { return values{choices: choices} }
 
 func (v values) where(only func(Configuration) bool) values {
 	v.only = only
+	return v
+}
+
+func (v values) inPresets() values {
+	v.preset = true
 	return v
 }
 
@@ -140,11 +146,11 @@ func FieldNamed(name string) (f Field, known bool) {
 	return hyperparameters[i], true
 }
 
-// Names returns the names of the hyperparameters of a group, separated by spaces.
-func Names(group string) string {
+// Flags returns the names of the hyperparameters of a group that are flags, separated by spaces.
+func Flags(group string) string {
 	var names []string
 	for _, f := range hyperparameters {
-		if f.Group == group {
+		if f.Group == group && f.IsFlag() {
 			names = append(names, f.Name)
 		}
 	}
@@ -169,6 +175,9 @@ func (f Field) Choices() []string {
 
 // Used reports whether a configuration uses the hyperparameter.
 func (f Field) Used(c Configuration) bool { return f.values.only == nil || f.values.only(c) }
+
+// IsFlag reports whether a flag sets the hyperparameter; others are set by presets alone.
+func (f Field) IsFlag() bool { return !f.values.preset }
 
 // Usage explains the flag, as package flag wants it: the kind of value in backquotes, then its purpose and the range of a number.
 func (f Field) Usage() string {

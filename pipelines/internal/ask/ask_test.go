@@ -8,20 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer/evaluation"
-	"tagnet/model/answer/workload"
-	edges "tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/answer/ask"
-	"tagnet/stages/answer/score"
 )
 
 // askedRows returns the answers of an ask.
@@ -66,56 +60,6 @@ func TestUserQueries(t *testing.T) {
 		scoringtest.File(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1", "--known"); !strings.Contains(out, "o022") {
 		t.Errorf("the inference graph answers\n%s", out)
 	}
-}
-
-// The answers are in the order of the user's file however many shards there are: one query a shard, all in one, or a single
-// query.
-func TestUserQueriesInShards(t *testing.T) {
-	w := scoringtest.Trained(t, "plain")
-	graph, folder := filepath.Join(w, "graph"), t.TempDir()
-	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	m, err := manifest.Read(t.Context(), graph)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := kg.Load(t.Context(), graph, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var queries []edges.Query
-	for source := range int32(40) {
-		queries = append(queries, edges.Query{Source: source * 7 % 40, Relation: source % 4, Answer: edges.None})
-	}
-	answers := func(queries []edges.Query, work float64, shards int) string {
-		t.Helper()
-		to := filepath.Join(folder, fmt.Sprint(len(queries), "-", shards))
-		table := filepath.Join(to, "queries.arrow")
-		if err := kg.WriteQueries(t.Context(), table, queries); err != nil {
-			t.Fatal(err)
-		}
-		err := ptest.Run(Build(ask.Params{
-			Queries: workload.Params{Graph: graph, Split: "test", Queries: table, Work: work, Best: 2},
-			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Best: 2, Threads: 2},
-			Folder:  to,
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if files := pipelinetest.Files(t, to); len(files) != shards+3 {
-			t.Errorf("%d files, want %d parts, queries and answers", len(files), shards)
-		}
-		return pipelinetest.Read(t, to, "answers.tsv")
-	}
-	want := answers(queries, 0, 1)
-	lines := strings.Split(want, "\n")[1:]
-	for i, q := range queries {
-		if want := fmt.Sprintf("%d\t%s\t", i, loaded.Inference.Entities[q.Source]); !strings.HasPrefix(lines[2*i], want) {
-			t.Errorf("the answers to query %d begin with %q, want %q", i, lines[2*i], want)
-		}
-	}
-	pipelinetest.SameText(t, "answers of one query a shard", answers(queries, 1<<60, len(queries)), want)
-	one := strings.Join(append([]string{strings.TrimSuffix(evaluation.AnswersHeading, "\n")}, lines[:2]...), "\n") + "\n"
-	pipelinetest.SameText(t, "answers of one query", answers(queries[:1], 1<<60, 1), one)
 }
 
 // TestAskForMany compares the answers to many queries with the rules, by sources, relations, candidates, graph, and what becomes of known answers.
@@ -175,42 +119,6 @@ func TestAskForMany(t *testing.T) {
 		if !slices.ContainsFunc(many, func(q parquet.Answer) bool { return cmp.Equal(r, q) }) {
 			t.Errorf("%+v is not among the answers to many queries", r)
 		}
-	}
-}
-
-// TestHowAsksAreSharedChangesNothing checks that shards and threads change no answer, nor the order of a list.
-func TestHowAsksAreSharedChangesNothing(t *testing.T) {
-	w := scoringtest.Trained(t, "plain")
-	graph, folder := filepath.Join(w, "graph"), t.TempDir()
-	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	answers := func(work float64, threads int) (string, int) {
-		t.Helper()
-		to := filepath.Join(folder, fmt.Sprint(work, threads))
-		lists := filepath.Join(to, "lists.arrow")
-		if err := tables.WriteLists(t.Context(), lists, tables.Lists{Sources: []int32{3, 5, 8, 13, 21, 34}, Candidates: []int32{1, 4, 9, 16, 25, 36, 49}}); err != nil {
-			t.Fatal(err)
-		}
-		err := ptest.Run(Build(ask.Params{
-			Queries: workload.Params{Graph: graph, Split: kg.All, Ask: workload.Ask{Lists: lists, Relations: []int32{0, 1, 4}}, Work: work, Best: 2, WithKnown: true},
-			Model: score.Params{Graph: graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003",
-				Best: 2, WithKnown: true, Candidates: lists, Threads: threads},
-			Folder: to,
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pipelinetest.Read(t, to, "answers.tsv"), len(pipelinetest.Files(t, to)) - 3
-	}
-	want, parts := answers(0, 1)
-	if parts != 1 || strings.Count(want, "\n") < 1+6*3*2 {
-		t.Fatalf("%d parts:\n%s", parts, want)
-	}
-	for work, shards := range map[float64]int{(1 << 35) / 3: 6, 1 << 34: 12, 1 << 60: 18} { // a source a shard, two shards, or one a query
-		got, parts := answers(work, 3)
-		if parts != shards {
-			t.Errorf("work %g: %d parts, want %d", work, parts, shards)
-		}
-		pipelinetest.SameText(t, fmt.Sprintf("answers in %d shards", shards), got, want)
 	}
 }
 

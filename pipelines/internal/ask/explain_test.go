@@ -7,15 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
-
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/formats/workspace/tables"
 	"tagnet/model"
 	"tagnet/model/answer/evaluation"
-	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/answer/ask"
@@ -160,45 +156,6 @@ func TestExplainRelation(t *testing.T) {
 	if err != nil || count < 12 {
 		t.Errorf("%d answers, %v", count, err)
 	}
-}
-
-// TestHowAnswersAreCutChangesNoExplanation explains in one shard and in a shard for each query, with other threads. A shard that is explained
-// twice, as one of a killed worker is, gives the same part.
-func TestHowAnswersAreCutChangesNoExplanation(t *testing.T) {
-	w, folder := scoringtest.Trained(t, "plain"), t.TempDir()
-	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	graph := filepath.Join(w, "graph")
-	run := func(name string, work float64, threads int) map[string]string {
-		t.Helper()
-		to := filepath.Join(folder, name)
-		lists := filepath.Join(to, "lists.arrow")
-		if err := tables.WriteLists(t.Context(), lists, tables.Lists{Sources: []int32{3, 8, 21}}); err != nil {
-			t.Fatal(err)
-		}
-		err := ptest.Run(Build(ask.Params{
-			Queries: workload.Params{Graph: graph, Split: "test", Ask: workload.Ask{Lists: lists, Relations: []int32{0, 4}}, Work: work, Best: 3, Paths: 10},
-			Model: score.Params{
-				Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best",
-				Best: 3, Paths: 10, Threads: threads,
-			},
-			Folder: to,
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pipelinetest.Files(t, to)
-	}
-	want := run("whole", 0, 1)[score.ExplanationsFile]
-	cut := run("cut", 1<<60, 3)
-	pipelinetest.SameText(t, "explanations of one query a shard", cut[score.ExplanationsFile], want)
-	for _, table := range []string{score.ExplanationsTable, ask.AnswersTable} {
-		parts, err := parquet.TableFiles(t.Context(), filepath.Join(folder, "cut", table))
-		if err != nil || len(parts) != 6 {
-			t.Errorf("%d parts of %s, %v, want one for each query", len(parts), table, err)
-		}
-	}
-	pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, "cut", score.ExplanationsTable), 4, 6), "what a killed worker left")
-	pipelinetest.Same(t, run("cut", 1<<60, 2), cut)
 }
 
 // TestExplainOnDevice ranks on a device and explains on the CPU: the explanations are those of answers that the CPU ranks.

@@ -20,6 +20,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "ask",
 		Summary: "Answers queries with a trained model: those of a file, or those of relations about many entities. Scores the triples of a file, too.",
+		First:   "workspace run queries relation sources candidates known model output top_k explain device memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.queries, "queries", "", "`file` of queries, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
 			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: instead of a file, the relations to ask about all --sources; a leading ~ is the inverse")
@@ -39,14 +40,17 @@ func (f *flags) check(e *command.Environment) error {
 	if err := e.NotEmpty("the names of relations, or all", "relation"); err != nil {
 		return err
 	}
-	if (f.queries == "") == (f.relation == "") {
-		return command.Usage("ask answers the queries of a file, --queries FILE, or those of relations, --relation NAME or all: give one of the two")
-	}
-	if f.queries != "" && e.Given("sources") {
-		return command.Usage("--sources is for --relation: the lines of --queries have sources")
-	}
 	if err := f.Flags.Check(e, 1); err != nil {
 		return err
 	}
-	return f.AskFlags.Check(e, f.queries)
+	if err := f.AskFlags.Check(e, f.queries); err != nil {
+		return err
+	}
+	switch {
+	case (f.queries == "") == (f.relation == ""):
+		return command.Usage("ask answers the queries of a file, --queries FILE, or those of relations, --relation NAME or all: give one of the two")
+	case f.queries != "" && e.Given("sources"):
+		return command.Usage("--sources is for --relation: the lines of --queries have sources")
+	}
+	return nil
 }

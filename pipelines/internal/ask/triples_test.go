@@ -9,19 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/model/answer/evaluation"
-	"tagnet/model/answer/workload"
-	edges "tagnet/model/graph"
-	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/answer/ask"
-	"tagnet/stages/answer/score"
 )
 
 // tripleRows returns the table of a folder of scored triples or pairs.
@@ -175,61 +170,6 @@ func TestPairs(t *testing.T) {
 	for _, line := range []string{"duplicate pairs: 1", "\ne003  ?  e002\n   1  back", "  known\n"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("no %q in\n%s", line, out)
-		}
-	}
-}
-
-// TestHowTriplesAreSharedChangesNothing checks that shards, threads and the order of the lines change no score.
-func TestHowTriplesAreSharedChangesNothing(t *testing.T) {
-	w := scoringtest.Trained(t, "plain")
-	graph, folder := filepath.Join(w, "graph"), t.TempDir()
-	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	for _, given := range []workload.Given{workload.GivenTriples, workload.GivenPairs} {
-		var lines []edges.Query
-		for i := range int32(12) {
-			relation := i % 3
-			if given == workload.GivenPairs {
-				relation = 0
-			}
-			lines = append(lines, edges.Query{Source: 5 * (i % 4), Relation: relation, Answer: (7*i + 1) % 60})
-		}
-		run := func(work float64, threads int, lines []edges.Query) (string, int) {
-			t.Helper()
-			to := filepath.Join(folder, fmt.Sprint(given, work, threads, lines[0].Answer))
-			table := filepath.Join(to, "queries.arrow")
-			if err := kg.WriteQueries(t.Context(), table, lines); err != nil {
-				t.Fatal(err)
-			}
-			err := ptest.Run(Build(ask.Params{
-				Queries:   workload.Params{Graph: graph, Split: kg.All, Queries: table, Given: given, Work: work},
-				Model:     score.Params{Graph: graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Threads: threads},
-				Relations: 2, Folder: to,
-			}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return pipelinetest.Read(t, to, "triples.tsv"), len(pipelinetest.Files(t, to)) - 2
-		}
-		want, parts := run(0, 1, lines)
-		if rows := map[workload.Given]int{workload.GivenTriples: 12, workload.GivenPairs: 24}[given]; parts != 1 || strings.Count(want, "\n") != 1+rows {
-			t.Fatalf("%d parts:\n%s", parts, want)
-		}
-		got, parts := run(1<<60, 3, lines)
-		if parts != 12 {
-			t.Errorf("%d parts, want one a line", parts)
-		}
-		pipelinetest.SameText(t, "triples in 12 shards", got, want)
-		slices.Reverse(lines)
-		got, _ = run(0, 2, lines)
-		unnumbered := func(text string) (lines []string) {
-			for line := range strings.Lines(text) {
-				_, rest, _ := strings.Cut(line, "\t")
-				lines = append(lines, rest)
-			}
-			return lines
-		}
-		if diff := cmp.Diff(unnumbered(want), unnumbered(got)); diff != "" {
-			t.Errorf("in another order:\n%s", diff)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (f *flags) ready(e *command.Environment, found *work) func(context.Context)
 			return []*beam.Pipeline{Build(found.left[:min(found.perWave, len(found.left))], found.params)}, nil
 		},
 		Memory: f.memory, Count: count(found.files), Unit: "parts",
-		Loads: []command.Load{{Step: "parts.Find", Elements: count(found.files), Unit: "parts", Parts: int64(len(found.files))}},
+		Loads: []command.Load{{Step: "bundle.Find", Elements: count(found.files), Unit: "parts", Parts: int64(len(found.files))}},
 	}
 	return func(ctx context.Context) error {
 		if e.Planned() {

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
@@ -27,6 +26,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "bundle",
 		Summary: "Finds the part of the graph that each query of a split propagates through, for train and score --bundles. Loads no graph.",
+		First:   "workspace split layers reach limit force memory plan",
 		Flags: func(set *flag.FlagSet) {
 			f.configuration = configuration.Default()
 			command.Choice(set, &f.split, "split", parts.Train, kg.Splits, "the split whose queries get parts")
@@ -62,8 +62,8 @@ func (h *hyperparameter) Set(text string) error {
 }
 
 func (f *flags) check(e *command.Environment) error {
-	if err := f.configuration.Validate(); err != nil {
-		return command.Usage("--%s", strings.ReplaceAll(err.Error(), "\n", "\n--"))
+	if err := command.CheckConfiguration(f.configuration); err != nil {
+		return err
 	}
 	if f.configuration.Reach == 0 {
 		return command.Usage("--reach is 0, and then a query propagates through the whole graph: give --reach, as to train")

@@ -26,8 +26,10 @@ func trained(t *testing.T, policy string) string {
 	return pipelinetest.Template(t, policy, func(workspace string) {
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace,
 			"--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(4, "o", 40)))
+		preset := filepath.Join(t.TempDir(), "ratio.json")
+		pipelinetest.Write(t, preset, `{"node_ratio": 0.4}`)
 		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--policy", policy, "--layers", "3", "--delta", "1",
-			"--dim", "4", "--epochs", "1", "--negatives", "4", "--node_ratio", "0.4", "--kernel", "portable")
+			"--dim", "4", "--epochs", "1", "--negatives", "4", "--preset", preset, "--kernel", "portable")
 	})
 }
 

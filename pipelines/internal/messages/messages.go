@@ -36,6 +36,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "messages",
 		Summary: "Counts the messages that propagation sends for a split's queries, and how many truncation saves. Needs no model.",
+		First:   "workspace run split checkpoint layers deltas reach force memory plan",
 		Flags: func(set *flag.FlagSet) {
 			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are counted")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")

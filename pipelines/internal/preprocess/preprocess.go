@@ -68,6 +68,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "preprocess",
 		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
+		First:   "workspace dataset format columns header inference types type_relation split on_bad_line force plan",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it the first of the made-up graphs "+strings.Join(datasets.SampleNames(), ", "))
 			set.StringVar(&f.inference, "inference", "", "`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")

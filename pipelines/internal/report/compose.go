@@ -99,7 +99,7 @@ func (e *evidence) composeConfiguration() section {
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
 	for _, s := range settingsOf(e.checkpoint.Configuration) {
 		if s.value != "" {
-			t.add("--"+s.name, s.value)
+			t.add(s.name, s.value)
 		}
 	}
 	s.Tables = []table{t}

@@ -11,11 +11,7 @@ import (
 
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
-	"tagnet/model/engine/inference"
-	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
-	"tagnet/model/weights/ultra/ultratest"
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -24,11 +20,10 @@ import (
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	stageask "tagnet/stages/answer/ask"
 	stage "tagnet/stages/answer/score"
-	encode "tagnet/stages/preprocess"
 )
 
-// TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares all scores with those
-// of package ultra.
+// TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares the answers with those
+// of the library.
 func TestULTRA(t *testing.T) {
 	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
 	var lines strings.Builder
@@ -52,62 +47,22 @@ func TestULTRA(t *testing.T) {
 		t.Fatalf("%d answers", len(one))
 	}
 
-	loaded, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernel.Named("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := loaded.AllFacts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := all.Graph
-	scorer, err := inference.New(g, nil, ultra.Configuration(), ultratest.Drawn(3), k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	worker, scores := scorer.Worker(), make([]float32, g.Entities)
-	entity := map[string]int32{}
-	for id, name := range loaded.Train.Entities {
-		entity[name] = int32(id)
-	}
-	relation := map[string]int32{}
-	for id, name := range loaded.Relations {
-		relation[name] = int32(id)
-	}
 	library, err := model.Open(t.Context(), w, model.WithCheckpoint(weights))
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := int64(-1)
 	for i, p := range one {
-		if p.Position == 1 {
-			query++
-			answers, err := library.Ask(t.Context(), model.Query{Source: p.Source, Relation: p.Relation, Inverse: p.Direction == "head"}, 30)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for j, a := range answers.List {
-				if want := one[i+j]; a.Score != want.Score || a.Entity != want.Entity || a.Hops != int(want.Hops) || want.Known {
-					t.Errorf("the library answers %v, score %v", a, want)
-				}
-			}
+		if p.Position > 1 {
+			continue
 		}
-		base := relation[p.Relation]
-		of := base
-		if p.Direction == "head" {
-			of = g.Inverse(base)
+		answers, err := library.Ask(t.Context(), model.Query{Source: p.Source, Relation: p.Relation, Inverse: p.Direction == "head"}, 30)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if p.Position == 1 {
-			if err := worker.Scores(t.Context(), entity[p.Source], []int32{of}, [][]float32{scores}); err != nil {
-				t.Fatal(err)
+		for j, a := range answers.List {
+			if want := one[i+j]; a.Score != want.Score || a.Entity != want.Entity || a.Hops != int(want.Hops) || want.Known {
+				t.Errorf("the library answers %v, score %v", a, want)
 			}
-		}
-		if p.Score != scores[entity[p.Entity]] || p.Query != query {
-			t.Fatalf("row %d, %s %s ? %s: score %g, want %g", p.Query, p.Source, p.Relation, p.Entity, p.Score, scores[entity[p.Entity]])
 		}
 	}
 }

@@ -57,6 +57,7 @@ func On(listener net.Listener, ready func(url string)) command.Pipeline {
 	return command.Pipeline{
 		Name: "serve", WithoutJobs: true, Serves: true,
 		Summary: "Answers queries over HTTP with a trained model: JSON for programs, and a page to ask them.",
+		First:   "workspace run listen checkpoint model graph missing reach device memory threads",
 		Flags: func(set *flag.FlagSet) {
 			ListenFlag(set, &f.listen)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")

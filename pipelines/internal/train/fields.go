@@ -3,7 +3,6 @@ package train
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
@@ -17,11 +16,13 @@ type field struct {
 	given bool
 }
 
-// fields makes a flag for every field of a configuration.
+// fields makes a flag for every field of a configuration that is one.
 func fields() []*field {
 	var list []*field
 	for _, f := range configuration.Fields() {
-		list = append(list, &field{Field: f, text: fmt.Sprint(f.Default)})
+		if f.IsFlag() {
+			list = append(list, &field{Field: f, text: fmt.Sprint(f.Default)})
+		}
 	}
 	return list
 }
@@ -40,26 +41,17 @@ func (f *field) IsBoolFlag() bool { return f.Kind() == reflect.Bool }
 
 // configure returns a configuration with the fields that were given.
 func configure(c configuration.Configuration, fields []*field) (configuration.Configuration, error) {
-	given := map[string]bool{}
 	for _, f := range fields {
 		if !f.given {
 			continue
 		}
-		given[f.Name] = true
 		if err := f.Field.Set(&c, f.text); err != nil {
 			return c, command.Usage("--%s: %v", f.Name, err)
 		}
-	}
-	if given["relations"] && given["dependent"] {
-		return c, command.Usage("--relations decides what --dependent does: leave --dependent out")
 	}
 	if c.ReachNegatives > 0 && c.Reach == 0 {
 		return c, command.Usage("--reach_negatives draws among the entities of a reach: add --reach, or give --reach_negatives 0")
 	}
 	c = c.Normalized()
-	if err := c.Validate(); err != nil {
-		// Each line names a field, and so a flag.
-		return c, command.Usage("--%s", strings.ReplaceAll(err.Error(), "\n", "\n--"))
-	}
-	return c, nil
+	return c, command.CheckConfiguration(c)
 }

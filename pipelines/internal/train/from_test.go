@@ -146,7 +146,6 @@ func TestFromIsRefused(t *testing.T) {
 		arguments []string
 	}{
 		"layers":             {2, []string{"--from " + given, "layers is 3 there, 5 here", "leave them out"}, from(w, given, "--layers", "5")},
-		"bias":               {2, []string{"bias is true there, false here"}, from(w, given, "--bias=false")},
 		"policy":             {2, []string{`policy is "full" there, "astar" here`}, from(w, given, "--policy", "astar")},
 		"degree messages":    {2, []string{"degree_messages is false there, true here"}, from(w, given, "--policy", "window", "--degree_messages")},
 		"missing":            {2, []string{"--from: ", "nowhere.pth"}, append(from(w, given), "--from", "nowhere.pth")},

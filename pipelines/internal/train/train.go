@@ -66,7 +66,8 @@ func Pipeline() command.Pipeline {
 	f := &flags{fields: fields()}
 	return command.Pipeline{
 		Name:    "train",
-		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
+		Summary: "Trains a model on the training facts: a preset sets all hyperparameters, and flags change single ones.",
+		First:   "workspace run from preset layers dim reach epochs batch_size learning_rate negatives resume force device memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
 			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's; decides the architecture; zero and others of any graph have 1 epoch and learning_rate 0.0005; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005")

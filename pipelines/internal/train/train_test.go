@@ -162,7 +162,7 @@ func TestRemedyKeepsTheFlags(t *testing.T) {
 		}
 		return append(strings.Fields(line), ends)
 	}
-	wide := small(w, "--dim", "16", "--dependent=false", "--seed", "3", "--memory", "700")
+	wide := small(w, "--dim", "16", "--relations", "table", "--seed", "3", "--memory", "700")
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), wide...)
 	if code != 1 {
 		t.Fatalf("exit code %d: %s", code, stderr)
@@ -361,6 +361,8 @@ func TestMistakes(t *testing.T) {
 	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
 	file := filepath.Join(t.TempDir(), "file")
 	pipelinetest.Write(t, file, "no folder")
+	attention := filepath.Join(t.TempDir(), "attention.json")
+	pipelinetest.Write(t, attention, `{"delta_mode": "specific", "attention": "own"}`)
 	for name, c := range map[string]struct {
 		flags []string
 		code  int
@@ -374,7 +376,8 @@ func TestMistakes(t *testing.T) {
 		"negatives, no reach":   {[]string{"--reach_negatives", ".5"}, 2, []string{"add --reach, or give --reach_negatives 0"}},
 		"no number":             {[]string{"--dropout", "much"}, 2, []string{"--dropout", "a number"}},
 		"not finite":            {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
-		"attention":             {[]string{"--delta_mode", "specific"}, 2, []string{"--attention is"}},
+		"a key of presets":      {[]string{"--temperature", "2"}, 2, []string{`--temperature is not a flag of train: set "temperature" in a file of train --preset`}},
+		"attention":             {[]string{"--preset", attention, "--relations", "graph"}, 2, []string{"attention is own: want shared, with relations from a graph"}},
 		"kernel":                {[]string{"--kernel", "cuda9"}, 2, []string{"--kernel", "cuda9"}},
 		"device":                {[]string{"--device", "gpu"}, 2, []string{"--device is \"gpu\": want auto, cpu"}},
 		"no such device":        {[]string{"--device", "cuda:999", "--force"}, 1, []string{"--device cuda:999: ", "no CUDA d"}},
@@ -443,19 +446,21 @@ func TestNothingIsLeftAsANegative(t *testing.T) {
 	}
 	w := prepared(t, folder)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w)...)
-	if code != 1 || !strings.Contains(stderr, "--strict_negatives=false") || strings.Contains(stderr, "learning_rate") {
+	if code != 1 || !strings.Contains(stderr, `set "strict_negatives": false in a file of --preset`) || strings.Contains(stderr, "learning_rate") {
 		t.Errorf("%d, %q", code, stderr)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--strict_negatives=false")...); code != 0 {
+	preset := filepath.Join(t.TempDir(), "known.json")
+	pipelinetest.Write(t, preset, `{"strict_negatives": false}`)
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--preset", preset)...); code != 0 {
 		t.Errorf("as it says: %d, %q", code, stderr)
 	}
 }
 
-func TestEveryFieldIsAFlag(t *testing.T) {
+func TestFieldsAreFlags(t *testing.T) {
 	set := Pipeline().OwnFlags()
 	for _, f := range configuration.Fields() {
-		if set.Lookup(f.Name) == nil {
-			t.Errorf("there is no flag --%s", f.Name)
+		if is := set.Lookup(f.Name) != nil; is != f.IsFlag() {
+			t.Errorf("there is a flag --%s: %v", f.Name, is)
 		}
 	}
 }
@@ -473,7 +478,7 @@ func TestConfigure(t *testing.T) {
 		}
 	}
 	set("dim", "48")
-	set("bias", "false")
+	set("delta", "1")
 	set("aggregate", "sum")
 	set("dropout", "0.25")
 	want, err := configuration.Preset("wn-v1")
@@ -484,7 +489,7 @@ func TestConfigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Dim, want.Bias, want.Aggregate, want.Dropout = 48, false, "sum", 0.25
+	want.Dim, want.Delta, want.Aggregate, want.Dropout = 48, 1, "sum", 0.25
 	if got != want {
 		a, _ := json.Marshal(got)
 		b, _ := json.Marshal(want)

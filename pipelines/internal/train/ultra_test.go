@@ -99,12 +99,11 @@ func TestTrainRelationsFromAGraph(t *testing.T) {
 	elsewhere(t, filepath.Join(folder, "best"))
 	answersInTheLibrary(t, w)
 	pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w)
-	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "--relation_<wbr>layers") {
+	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "relation_<wbr>layers") {
 		t.Error("the report lacks a hyperparameter of the training")
 	}
 	for name, f := range map[string]struct{ says, flag string }{
 		"another source": {`relations is "graph" there, absent here`, "--relations=table"},
-		"both":           {"--relations decides what --dependent does", "--dependent=false"},
 		"no source":      {`--relations is "names.txt": want one of linear, table, graph`, "--relations=names.txt"},
 		"policy":         {"--policy is astar: want window or full, with relations from a graph", "--policy=astar"},
 	} {

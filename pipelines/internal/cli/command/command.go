@@ -51,6 +51,8 @@ type Pipeline struct {
 	Summary string
 	// Flags registers the pipeline's own flags; nil if it has none.
 	Flags func(flags *flag.FlagSet)
+	// First are the names of the flags that -h shows, separated by spaces: about a dozen, where -h all shows more. Without it -h shows all.
+	First string
 	// Run does the work. Its error becomes one line on stderr.
 	Run func(ctx context.Context, e *Environment) error
 	// WithoutJobs is set where Run runs no Beam pipeline, so that --runner has no effect.

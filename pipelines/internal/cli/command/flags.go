@@ -11,6 +11,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
@@ -92,7 +93,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	e.Flags = all
 	if err := all.Parse(arguments); err != nil {
 		if err == flag.ErrHelp {
-			p.help(e.Out, own)
+			p.help(e.Out, own, all.Arg(0) == "all")
 			return err
 		}
 		return p.explain(err, own, all)
@@ -102,7 +103,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 		return flag.ErrHelp
 	}
 	if all.NArg() > 0 {
-		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
+		return Usage("%s: unexpected argument %q: flags begin with --; -h all lists them", p.Name, all.Arg(0))
 	}
 	e.temporary = p.Temporary && !e.Given("workspace")
 	if at.root == "" && !e.temporary {
@@ -171,16 +172,42 @@ func suggest(name string, sets ...*flag.FlagSet) string {
 	return ""
 }
 
+// commands are those of this program, if it has several.
+var commands []Command
+
+// elsewhere says which commands of this program have a flag, or what sets a hyperparameter that is no flag; it returns "" for other names.
+func elsewhere(name string) string {
+	if f, known := configuration.FieldNamed(name); known && !f.IsFlag() {
+		return fmt.Sprintf("set \"%s\" in a file of train --preset", name)
+	}
+	var have []string
+	for _, c := range commands {
+		if c.Pipeline.OwnFlags().Lookup(name) != nil {
+			have = append(have, c.Pipeline.Name)
+		}
+	}
+	switch len(have) {
+	case 0:
+		return ""
+	case 1:
+		return have[0] + " has it"
+	}
+	return strings.Join(have, ", ") + " have it"
+}
+
 // explain rewrites the flag package's error: it names the flag with two dashes and, for an unknown
 // flag, suggests a similar one.
 func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
-		return Usage("--%s is not a flag of %s:%s -h lists them", name, p.Name, suggest(name, own, all))
+		if others := elsewhere(name); others != "" {
+			return Usage("--%s is not a flag of %s: %s", name, p.Name, others)
+		}
+		return Usage("--%s is not a flag of %s:%s -h all lists them", name, p.Name, suggest(name, own, all))
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
-		return Usage("--%s needs a value; -h explains the flags", name)
+		return Usage("--%s needs a value; -h all explains the flags", name)
 	}
 	if found := invalidValue.FindStringSubmatch(text); found != nil {
 		value, name := found[1], found[2]
@@ -188,7 +215,7 @@ func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 			return FlagError(name, value, want)
 		}
 	}
-	return Usage("%s; -h explains the flags", dashes.Replace(text))
+	return Usage("%s; -h all explains the flags", dashes.Replace(text))
 }
 
 // invalidValue matches the flag package's error for an invalid value: value, flag, reason.

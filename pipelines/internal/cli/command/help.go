@@ -18,9 +18,9 @@ var groups = []struct {
 	flags string
 }{
 	{"data", `workspace run dataset format columns header entity_names relation_names inference inference_only validate_on types type_relation split protocol limit queries
-		relation facts sources candidates graph known unreached`},
-	{configuration.Model, "checkpoint model from preset " + configuration.Names(configuration.Model) + " deltas"},
-	{configuration.Training, configuration.Names(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
+		relation sources candidates graph known`},
+	{configuration.Model, "checkpoint model from preset " + configuration.Flags(configuration.Model) + " deltas"},
+	{configuration.Training, configuration.Flags(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
 	{"output", `listen output top_k most threshold missing explain paths walks on_bad_line max_hops force open`},
 	{"resources", `device kernel memory threads bundles queue timeout`},
 	{"running", `seed plan verbose help_beam`},
@@ -63,15 +63,30 @@ func (p Pipeline) Ungrouped() []string {
 	return names
 }
 
-// help prints the pipeline's own flags in groups.
-func (p Pipeline) help(w io.Writer, own *flag.FlagSet) {
-	fmt.Fprintf(w, "%s\n\nusage: %s [flags]\n", wrapped(p.Summary, 0, 0), workspace.Command{Pipeline: p.Name})
+// help prints the pipeline's own flags in groups: the first ones, or all.
+func (p Pipeline) help(w io.Writer, own *flag.FlagSet, all bool) {
+	command := workspace.Command{Pipeline: p.Name}
+	fmt.Fprintf(w, "%s\n\nusage: %s [flags]\n", wrapped(p.Summary, 0, 0), command)
+	first, left := strings.Fields(p.First), 0
 	titles, flags := grouped(own)
 	for i, title := range titles {
-		fmt.Fprintf(w, "\n%s:\n", title)
+		var shown []*flag.Flag
 		for _, f := range flags[i] {
+			if all || p.First == "" || slices.Contains(first, f.Name) {
+				shown = append(shown, f)
+			} else {
+				left++
+			}
+		}
+		if len(shown) > 0 {
+			fmt.Fprintf(w, "\n%s:\n", title)
+		}
+		for _, f := range shown {
 			fmt.Fprint(w, line(f))
 		}
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "\n%s -h all explains %d more flags.\n", command, left)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestForceOverwritesNothingWithoutAJobServer(t *testing.T) {
 
 // TestNoJobToShow checks that a command without jobs refuses to show them, rather than to write its outputs.
 func TestNoJobToShow(t *testing.T) {
-	for argument, want := range map[string]string{"--dry_run": "--dry_run: report runs no job\n", "--plan": "--plan is not a flag of report: -h lists them\n"} {
+	for argument, want := range map[string]string{"--dry_run": "--dry_run: report runs no job\n", "--plan": "--plan is not a flag of report: -h all lists them\n"} {
 		var stderr bytes.Buffer
 		p := Pipeline{Name: "report", WithoutJobs: true, Run: func(context.Context, *Environment) error {
 			t.Errorf("%s: the command runs", argument)

@@ -52,6 +52,7 @@ type Command struct {
 // runner started as a worker it is the worker of every pipeline.
 func (t Together) Main() {
 	workspace.OneProgram()
+	commands = t.Commands
 	arguments := os.Args[1:]
 	if isWorker(arguments) {
 		_ = flag.CommandLine.Parse(arguments) // exits if it fails
@@ -103,7 +104,7 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 			t.list(out)
 			return nil, nil, ExitOK
 		}
-		name, rest = rest[0], []string{"-h"}
+		name, rest = rest[0], append([]string{"-h"}, rest[1:]...)
 	}
 	known := make([]string, 0, len(t.Commands))
 	for i, c := range t.Commands {
@@ -137,5 +138,5 @@ func (t Together) list(w io.Writer) {
 	for _, o := range t.others() {
 		fmt.Fprintf(w, "  %-12s %s\n", o.Name, o.Does)
 	}
-	fmt.Fprintf(w, "\n%s COMMAND -h explains a command.\n", started())
+	fmt.Fprintf(w, "\n%s COMMAND -h explains a command, COMMAND -h all every flag of it.\n", started())
 }

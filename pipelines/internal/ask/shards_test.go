@@ -1,0 +1,97 @@
+package ask
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+
+	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/tables"
+	"tagnet/model/answer/workload"
+	"tagnet/model/graph"
+	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/answer/ask"
+	"tagnet/stages/answer/score"
+)
+
+// TestShardsChangeNothing answers the queries of a file, those of relations, with explanations, triples and pairs in one shard and in a shard for
+// each query, with other threads: the texts are equal. A shard that is answered twice, as one of a killed worker is, gives the same parts.
+func TestShardsChangeNothing(t *testing.T) {
+	w, folder := scoringtest.Trained(t, "plain"), t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	var queries, triples, pairs []graph.Query
+	for i := range int32(24) {
+		queries = append(queries, graph.Query{Source: i * 7 % 40, Relation: i % 4, Answer: graph.None})
+		triples = append(triples, graph.Query{Source: 5 * (i % 4), Relation: i % 3, Answer: (7*i + 1) % 60})
+		pairs = append(pairs, graph.Query{Source: 5 * (i % 4), Answer: (7*i + 1) % 60})
+	}
+	some := tables.Lists{Sources: []int32{3, 5, 8, 13, 21, 34}, Candidates: []int32{1, 4, 9, 16, 25, 36, 49}}
+	for name, c := range map[string]struct {
+		table  []graph.Query
+		given  workload.Given
+		paths  int
+		shards int
+		lines  int // of the text, at least
+	}{
+		"queries":   {table: queries, shards: 24, lines: 121},
+		"explained": {table: queries[:6], paths: 10, shards: 6, lines: 13},
+		"relations": {shards: 18, lines: 1 + 6*3*5},
+		"triples":   {table: triples, given: workload.GivenTriples, shards: 24, lines: 25},
+		"pairs":     {table: pairs, given: workload.GivenPairs, shards: 24, lines: 49},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := func(kind string, work float64, threads int) map[string]string {
+				t.Helper()
+				to := filepath.Join(folder, name, kind)
+				p := ask.Params{Relations: 2, Folder: to}
+				p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: kg.All, Given: c.given, Work: work, Best: 5, Paths: c.paths}
+				p.Model = score.Params{
+					Graph: p.Queries.Graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Threads: threads, Paths: c.paths,
+				}
+				if c.given == workload.GivenQueries { // known answers are within reach, and so explained
+					p.Model.Best, p.Model.WithKnown, p.Queries.WithKnown = 5, true, true
+				}
+				if p.Queries.Queries = filepath.Join(to, queriesFile); c.table == nil {
+					p.Queries.Queries, p.Queries.Ask = "", workload.Ask{Lists: filepath.Join(to, listsFile), Relations: []int32{0, 1, 4}}
+					p.Model.Candidates = p.Queries.Ask.Lists
+					if err := tables.WriteLists(t.Context(), p.Queries.Ask.Lists, some); err != nil {
+						t.Fatal(err)
+					}
+				} else if err := kg.WriteQueries(t.Context(), p.Queries.Queries, c.table); err != nil {
+					t.Fatal(err)
+				}
+				if err := ptest.Run(Build(p)); err != nil {
+					t.Fatal(err)
+				}
+				return pipelinetest.Files(t, to)
+			}
+			want, cut := run("whole", 0, 1), run("cut", 1<<60, 3)
+			parts := 0
+			for file, text := range cut {
+				switch {
+				case strings.HasSuffix(file, ".tsv"):
+					pipelinetest.SameText(t, file, text, want[file])
+					if n := strings.Count(text, "\n"); n < c.lines {
+						t.Errorf("%s has %d lines, want %d at least", file, n, c.lines)
+					}
+				case strings.HasSuffix(file, fmt.Sprintf("-of-%05d.parquet", c.shards)):
+					parts++
+				}
+			}
+			if tables := 1 + min(1, c.paths); parts != tables*c.shards {
+				t.Errorf("%d parts in %d files, want %d of %d tables", parts, len(cut), c.shards, tables)
+			}
+			table := map[workload.Given]string{workload.GivenQueries: ask.AnswersTable}[c.given]
+			if table == "" {
+				table = ask.TriplesTable
+			}
+			pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, name, "cut", table), 1, c.shards), "what a killed worker left")
+			pipelinetest.Same(t, run("cut", 1<<60, 2), cut)
+		})
+	}
+}
