@@ -41,7 +41,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 			return nil, err
 		}
 		for _, q := range queries {
-			if int(q.Relation) < g.BaseRelations && !m.KG.Inference.Graph.Has(q.Source, q.Relation, q.Answer) {
+			if int(q.Relation) < g.BaseRelations && q.Source != q.Answer && !m.KG.Inference.Graph.Has(q.Source, q.Relation, q.Answer) {
 				held = append(held, q.Fact(q.Answer, int32(g.BaseRelations)))
 			}
 		}
@@ -49,6 +49,9 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	s.Facts = s.Draw(held, probability.Facts(g))
 	for i := range s.Facts {
 		s.Facts[i].HeldOut = s.Facts[i].HeldOut || given
+	}
+	if !s.enough(g.BaseRelations) {
+		return &Sampling{Sample: s.Sample}, nil // FitTo says so, and nothing is observed in vain
 	}
 	around := m.surroundings()
 	for relation := range int32(g.RelationCount()) {
@@ -60,6 +63,21 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 		}
 	}
 	return s, nil
+}
+
+// enough reports whether the drawn facts can be enough to fit to.
+func (s *Sampling) enough(relations int) bool {
+	counts, claimed := make([]int, relations), 0
+	for _, f := range s.Facts {
+		switch counts[f.Relation]++; counts[f.Relation] {
+		case 1:
+		case 2:
+			claimed += 2
+		default:
+			claimed++
+		}
+	}
+	return claimed >= probability.MinLabeled
 }
 
 // size is what the cost of a fit follows from.

@@ -53,8 +53,12 @@ func newCurve(list []judged) (c Curve) {
 func counted(list []judged) (blocks []Block) {
 	slices.SortFunc(list, func(a, b judged) int { return cmp.Compare(a.logOdds, b.logOdds) })
 	for i := 0; i < len(list); {
-		b := Block{From: list[i].logOdds}
-		for ; i < len(list) && list[i].logOdds == b.From; i++ {
+		at := list[i].logOdds
+		b := Block{From: at}
+		if i > 0 {
+			b.From = between(list[i-1].logOdds, at)
+		}
+		for ; i < len(list) && list[i].logOdds == at; i++ {
 			if list[i].labeled {
 				b.Labeled += list[i].weight
 			} else {
@@ -66,6 +70,15 @@ func counted(list []judged) (blocks []Block) {
 		})
 	}
 	return blocks
+}
+
+// between returns the middle of two log odds, where a block begins: other kernels, whose scores differ in their last bits, find observations in
+// the same block.
+func between(below, at float64) float64 {
+	if middle := below + (at-below)/2; middle > below {
+		return middle
+	}
+	return at
 }
 
 // pool appends a block, and pools the last ones while they do not ascend.

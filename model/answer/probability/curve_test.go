@@ -87,7 +87,7 @@ func TestFewAtTheTop(t *testing.T) {
 	for i := range 100 {
 		list = append(list, judged{8, i > 0, 1}, judged{1, false, 1})
 	}
-	want := Curve{Weight: 1, Blocks: []Block{{From: 1, Unlabeled: 100}, {From: 8, Labeled: 100, Unlabeled: 1}}}
+	want := Curve{Weight: 1, Blocks: []Block{{From: 1, Unlabeled: 100}, {From: 4.5, Labeled: 100, Unlabeled: 1}}}
 	if diff := cmp.Diff(want, newCurve(list)); diff != "" {
 		t.Error(diff)
 	}

@@ -49,17 +49,25 @@ func CheckMissing(share float64) error {
 
 // Limit returns a sentence that says what the data allow.
 func (e *Estimator) Limit() string {
-	const most = "if the surest are all true, at most %.1f%% of the graph are missing"
+	const most = "if the surest are all true, at most %s%% of the graph are missing"
 	if e.Bound < e.Presumed {
-		return fmt.Sprintf(most+"; probabilities presume that, not %.1f%%", 100*e.Bound, 100*e.Presumed)
+		return fmt.Sprintf(most+"; probabilities presume that, not %s%%", percent(e.Bound), percent(e.Presumed))
 	}
-	return fmt.Sprintf(most+"; probabilities presume %.1f%%", 100*e.Bound, 100*e.Presumed)
+	return fmt.Sprintf(most+"; probabilities presume %s%%", percent(e.Bound), percent(e.Presumed))
+}
+
+// percent returns a share as a number of percent, a small one with one digit that is not zero.
+func percent(share float64) string {
+	if share < .0005 {
+		return fmt.Sprintf("%.1g", 100*share)
+	}
+	return fmt.Sprintf("%.1f", 100*share)
 }
 
 // Estimate is what is said of a fact. Its order is that of a list: Compare.
 type Estimate struct {
 	// Probability is that the fact is true, given that the graph does not state it. It is 0 unless Claimed: too few facts of the relation are
-	// known.
+	// known, or it is one of an entity with itself.
 	Probability float64
 	Claimed     bool
 	// LogOdds are those of the regression, which tell facts of equal probability apart.
@@ -83,6 +91,7 @@ func (e Estimate) claim() int {
 func (e *Estimator) Estimate(o *Observation) Estimate {
 	m := e.model
 	group, claimed := m.group(o.Relation)
+	claimed = claimed && !o.ofItself() // see Facts
 	x := e.around.features(o, m.Sample.K)
 	estimate := Estimate{Claimed: claimed, LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}
 	if !claimed {

@@ -41,7 +41,12 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 	if err := around.checkAll(labeled, unlabeled); err != nil {
 		return nil, err
 	}
-	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Facts: around.graph.Edges() / 2, Observed: len(labeled)}
+	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return l.ofItself() })
+	unlabeled = slices.DeleteFunc(unlabeled, func(o Observation) bool { return o.ofItself() })
+	if len(labeled) == 0 {
+		return nil, fmt.Errorf("%w: fewer than %d are of relations that have %d", ErrTooFew, MinLabeled, minClaim)
+	}
+	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Facts: count(around.graph), Observed: len(labeled)}
 	m.Shift = newShift(labeled)
 	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return !l.Within(sample.K) })
 	m.Labeled = make([]int, around.graph.BaseRelations)

@@ -362,6 +362,10 @@ func TestRelationsOfFewFacts(t *testing.T) {
 	if of[4].Compare(of[0]) <= 0 {
 		t.Error("a fact without a claim is before another one")
 	}
+	o.Relation, o.Tail = 0, o.Head
+	if loop := e.Estimate(&o); loop.Claimed {
+		t.Errorf("a fact of an entity with itself: %+v, want no claim", loop)
+	}
 	if g := m.Folds[0].Groups; g[2] != 0 || g[5] == 0 {
 		t.Errorf("intercepts of groups are %v, want none of its own for relation 2 and one in common", g)
 	}

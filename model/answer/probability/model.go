@@ -18,7 +18,7 @@ type Model struct {
 	// Source is what the observations were made with. The caller of Fit sets it, and compares it with what it has when it reads the file.
 	Source Source `json:"source"`
 	Sample Sample `json:"sample"`
-	// Facts is the number of facts of the graph, and Observed that of the facts that were drawn to be labeled.
+	// Facts is the number of the graph's facts of two entities, and Observed that of the facts that were drawn to be labeled.
 	Facts    int64 `json:"facts"`
 	Observed int   `json:"observed"`
 	// Labeled has the number of labeled facts of each relation, those of Observed that are among the best of one of their queries. With fewer

@@ -28,6 +28,9 @@ type Observation struct {
 // Within reports whether one of both queries ranks the fact among its k best. Others are beyond what is looked at.
 func (o *Observation) Within(k int) bool { return min(o.Tails.Rank, o.Heads.Rank) <= int64(k) }
 
+// ofItself reports whether the fact is one of an entity with itself. See Facts.
+func (o *Observation) ofItself() bool { return o.Head == o.Tail }
+
 // check returns an error for an observation that no model makes.
 func (o *Observation) check() error {
 	return check.First(

@@ -1,6 +1,7 @@
 package probability
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -68,7 +69,7 @@ func NewSurroundings(g *graph.Graph) *Surroundings {
 func (s *Surroundings) pair() {
 	n := len(s.holders)
 	s.rows = make([]together, n)
-	entities := s.byRelation()
+	entities, apart := s.byRelation(), s.apart()
 	counts := make([]int32, n)
 	for q := range int32(n) {
 		t := &s.rows[q]
@@ -80,21 +81,40 @@ func (s *Surroundings) pair() {
 			}
 		}
 		slices.Sort(t.relations)
-		for r := range int32(n) {
-			if r == q {
-				continue
-			}
-			t.absent += s.evidence(s.holders[q], s.holders[r], counts[r]).absent
-			if s.holders[q] > 0 {
-				t.absentLess += s.evidence(s.holders[q]-1, s.holders[r], counts[r]).absent
-			}
+		holders := s.holders[q]
+		// Most relations leave no entity with this one, and what they add follows from how many they leave.
+		t.absent = apart(holders) - s.evidence(holders, holders, 0).absent
+		if holders > 0 {
+			t.absentLess = apart(holders-1) - s.evidence(holders-1, holders, 0).absent
 		}
 		for _, r := range t.relations {
-			v := s.evidence(s.holders[q], s.holders[r], counts[r])
+			v := s.evidence(holders, s.holders[r], counts[r])
+			t.absent += v.absent - s.evidence(holders, s.holders[r], 0).absent
+			t.absentLess += s.evidence(holders-1, s.holders[r], counts[r]).absent - s.evidence(holders-1, s.holders[r], 0).absent
 			t.both, t.shift = append(t.both, counts[r]), append(t.shift, v.present-v.absent)
 			counts[r] = 0
 		}
 		counts[q] = 0
+	}
+}
+
+// apart returns what all relations together add to the log odds of one that leaves so many entities, where none of them leaves one with it.
+// It counts relations that leave equally many entities, so that all pairs of many thousand relations take no time.
+func (s *Surroundings) apart() func(holders int32) float64 {
+	times, sums := map[int32]int{}, map[int32]float64{}
+	for _, holders := range s.holders {
+		times[holders]++
+	}
+	distinct := slices.Sorted(maps.Keys(times))
+	return func(holders int32) float64 {
+		sum, known := sums[holders]
+		if !known {
+			for _, other := range distinct {
+				sum += float64(times[other]) * s.evidence(holders, other, 0).absent
+			}
+			sums[holders] = sum
+		}
+		return sum
 	}
 }
 

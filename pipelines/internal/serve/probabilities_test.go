@@ -296,8 +296,8 @@ func TestReloadEndsTheFit(t *testing.T) {
 	fits := []*server{l.current}
 	l.fit = func(s, earlier *server) {
 		mu.Lock()
-		defer mu.Unlock()
 		fits = append(fits, s)
+		mu.Unlock() // fit says at once what is known
 		s.fit(t.Context(), earlier, func(line string) {
 			mu.Lock()
 			defer mu.Unlock()
