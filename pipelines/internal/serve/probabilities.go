@@ -44,15 +44,17 @@ func (s *server) probabilities() string {
 func (s *server) fit(ctx context.Context, earlier *server, said func(line string)) {
 	ctx, s.fitting.cancel = context.WithCancel(ctx)
 	s.fitting.ended = make(chan struct{})
-	if limit, fitted := s.model.Limit(); fitted {
-		close(s.fitting.ended)
+	limit, fitted := s.model.Limit()
+	if fitted {
 		said(haveProbabilities + limit + " (--missing)")
-		return
 	}
 	go func() {
 		defer close(s.fitting.ended)
 		if earlier != nil {
 			earlier.stopFit()
+		}
+		if fitted {
+			return
 		}
 		err := s.fitOnce(ctx)
 		switch limit, _ := s.model.Limit(); {
