@@ -7,7 +7,7 @@ usage() {
 	cat >&2 <<'END'
 usage: infra/dataflow/launch.sh COMMAND --project PROJECT --region REGION --bucket gs://BUCKET/FOLDER [flags]
 
-  COMMAND              preprocess, distances, bundle, train, score or messages
+  COMMAND              preprocess, distances, bundle, train, score, ask, discover or messages
   --bucket URL         workspace, and below it staging/ for the workers' program
   --machine TYPE       machine type of the workers (n2-standard-4)
   --workers N          workers at most; the job starts with as many (1)
@@ -30,9 +30,9 @@ fail() {
 
 command=${1:-}
 case $command in
-preprocess | distances | bundle | train | score | messages) shift ;;
+preprocess | distances | bundle | train | score | ask | discover | messages) shift ;;
 -h | --help | '') usage ;;
-*) fail "$command is not a command that runs on Dataflow: want preprocess, distances, bundle, train, score or messages" ;;
+*) fail "$command is not a command that runs on Dataflow: want preprocess, distances, bundle, train, score, ask, discover or messages" ;;
 esac
 
 bucket='' machine=n2-standard-4 workers=1 disk=50 accelerator='' image=''

@@ -12,6 +12,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
+	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -56,8 +57,8 @@ func TestDataflowLauncher(t *testing.T) {
 		}
 	}
 	transform := map[string]string{"preprocess": "/vocabulary.namesFn", "distances": "/distances.searchFn", "bundle": "/bundle.answerFn",
-		"train": "/train.learnFn", "score": "/evaluate.shardFn", "messages": "/messages.countFn"}
-	for _, s := range steps(t) {
+		"train": "/train.learnFn", "score": "/evaluate.shardFn", "ask": "/ask.answersFn", "messages": "/messages.countFn"}
+	for _, s := range append(steps(t), step{ask.Pipeline, []string{"--relation", "next", "--graph", "train"}}) {
 		name := s.pipeline().Name
 		if transform[name] == "" {
 			continue

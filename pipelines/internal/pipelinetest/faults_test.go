@@ -16,6 +16,7 @@ import (
 	"tagnet/formats/storage/gcs/gcstest"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/distances"
@@ -30,7 +31,7 @@ import (
 // TestMain makes this program every pipeline, by the name under which a test starts it.
 func TestMain(m *testing.M) {
 	started := preprocess.Pipeline()
-	for _, of := range []func() command.Pipeline{distances.Pipeline, train.Pipeline, score.Pipeline, messages.Pipeline, bundle.Pipeline} {
+	for _, of := range []func() command.Pipeline{distances.Pipeline, train.Pipeline, score.Pipeline, ask.Pipeline, messages.Pipeline, bundle.Pipeline} {
 		if p := of(); filepath.Base(os.Args[0]) == p.Name {
 			started = p
 		}
