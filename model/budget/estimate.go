@@ -2,41 +2,28 @@ package budget
 
 import (
 	"fmt"
-	"strings"
+	"runtime"
+	"runtime/debug"
 )
 
 // MiB is the unit in which a budget is given.
 const MiB int64 = 1 << 20
 
-// Base is what a process takes before there is a graph: the part of its program that is in use,
-// Go's runtime, and Beam with its local runner.
-const Base = 160 * MiB
+// Base is what a process takes before there is a graph: the part of its program that is in use, Go's runtime, Beam with its local
+// runner, and the elements that this has under way.
+const Base = 120 * MiB
 
 // Default is the budget of a worker process where none is given, in MiB.
 const Default = 1024
 
-// reserved is what Beam's local runner has under way: elements, each built, encoded and decoded.
-const reserved = 24 * MiB
-
 // mostBuffers bounds what all threads sort in together: more makes fewer spill files, but nothing faster.
 const mostBuffers = 1536 * MiB
 
-// Row is a part of an estimate.
-type Row struct {
-	Name  string
-	Bytes int64
-}
-
-// Estimate bounds the memory of a worker process:
-//
-//	Base + 9/8 (sum of Rows + threads x Thread + elements)
-//
-// bytes, where an eighth is what the garbage collector has not collected yet.
+// Estimate is the bytes that are held once, whatever the number of threads, and those of a thread.
 type Estimate struct {
 	// Task completes "--memory is too small: ... takes at least".
-	Task   string
-	Rows   []Row
-	Thread int64
+	Task         string
+	Held, Thread int64
 }
 
 // Plan is how a worker uses its budget.
@@ -44,7 +31,7 @@ type Plan struct {
 	// Threads is the number of threads. MaxThreads is how many fit, for a worker with more cores than the machine that
 	// plans.
 	Threads, MaxThreads int
-	// Free is the bytes that neither rows nor threads take; Beam's elements and buffers share them.
+	// Free is the bytes that are left, for buffers.
 	Free int64
 }
 
@@ -52,74 +39,66 @@ type Plan struct {
 type TooSmall struct {
 	Task    string
 	Threads int
-	// Budget and Least are bytes: what was given, and the least that is enough.
-	Budget, Least int64
-	// Rows are all that is counted, garbage and base included.
-	Rows []Row
+	// Least is the least budget that is enough, and Thread what a thread takes of it, in bytes.
+	Least, Thread int64
 }
 
-// Error names the least budget in MiB and its rows. They are rounded so that they add up to it: each
-// is the difference of two rounded sums, and the last is the rest.
+// Error names the least budget, and what fewer threads would save.
 func (e *TooSmall) Error() string {
-	rows := make([]string, len(e.Rows))
-	sum, shown := int64(0), int64(0)
-	for i, r := range e.Rows {
-		sum += r.Bytes
-		to := (sum + MiB/2) / MiB
-		if i == len(e.Rows)-1 {
-			to = e.Least / MiB
-		}
-		rows[i] = fmt.Sprintf("%s %d", r.Name, to-shown)
-		shown = to
+	if e.Threads == 1 {
+		return fmt.Sprintf("%s with 1 thread takes at least %d MiB", e.Task, e.Least/MiB)
 	}
-	return fmt.Sprintf("%s with %s takes at least %d MiB (%s)", e.Task, count(e.Threads), e.Least/MiB, strings.Join(rows, ", "))
-}
-
-func count(threads int) string {
-	if threads == 1 {
-		return "1 thread"
-	}
-	return fmt.Sprintf("%d threads", threads)
+	return fmt.Sprintf("%s with %d threads takes at least %d MiB, each thread %d of them", e.Task, e.Threads, e.Least/MiB, e.Thread/MiB)
 }
 
 // Plan divides a budget in bytes. Where threads is 0 it takes as many as fit, at most cores. The
 // error is a *TooSmall.
 func (e Estimate) Plan(budget int64, threads, cores int) (Plan, error) {
-	rest := (budget - Base) / 9 * 8
-	for _, r := range e.Rows {
-		rest -= r.Bytes
-	}
-	thread := max(1, e.Thread)
+	rest, thread := (budget-Base)/9*8-e.Held, max(1, e.Thread)
+	most := int(max(0, rest/thread))
 	if threads <= 0 {
-		threads = int(max(1, min(int64(max(1, cores)), (rest-reserved)/thread)))
+		threads = max(1, min(cores, most))
 	}
-	free := rest - int64(threads)*thread
-	if free < reserved {
-		return Plan{}, e.tooSmall(budget, threads)
+	if threads > most {
+		return Plan{}, &TooSmall{Task: e.Task, Threads: threads, Least: e.Least(threads), Thread: thread / 8 * 9}
 	}
-	return Plan{Threads: threads, MaxThreads: threads + int((free-reserved)/thread), Free: free}, nil
+	return Plan{Threads: threads, MaxThreads: most, Free: rest - int64(threads)*thread}, nil
+}
+
+// Divide is Plan for a step of what has another plan: a budget that is too small is as good as the least.
+func (e Estimate) Divide(budget int64, threads int) Plan {
+	plan, _ := e.Plan(max(budget, e.Least(max(1, threads))), threads, runtime.GOMAXPROCS(0)) // enough
+	return plan
+}
+
+// Or returns the estimate of a process that does one of two things after the other.
+func (e Estimate) Or(other Estimate) Estimate {
+	e.Held, e.Thread = max(e.Held, other.Held), max(e.Thread, other.Thread)
+	return e
 }
 
 // Least returns the least budget in bytes for so many threads, a multiple of MiB.
-func (e Estimate) Least(threads int) int64 { return e.tooSmall(0, threads).Least }
+func (e Estimate) Least(threads int) int64 {
+	live := e.Held + int64(threads)*max(1, e.Thread)
+	return (Base + (live+7)/8*9 + MiB) / MiB * MiB
+}
 
-func (e Estimate) tooSmall(budget int64, threads int) *TooSmall {
-	rows := append([]Row{{"Go and Beam", Base}}, e.Rows...)
-	rows = append(rows, Row{count(threads), int64(threads) * max(1, e.Thread)}, Row{"elements", reserved})
-	live := int64(0)
-	for _, r := range rows[1:] {
-		live += r.Bytes
+// LeastBuffer is what a thread sorts in at least, which the estimate of its bytes has.
+const LeastBuffer = 8 * MiB
+
+// Buffer returns how many bytes each thread may sort in: with LeastBuffer an equal part of what is free.
+func (p Plan) Buffer() int64 { return LeastBuffer + min(p.Free, mostBuffers)/int64(p.Threads) }
+
+// outside is what of a process Go's limit does not count: the program's file as it is mapped, of which the system drops pages where it has to.
+const outside = 88 * MiB
+
+// Limit makes the garbage collector keep the process within a budget of bytes, as far as the memory in
+// use allows; a budget of 0 is none. A lower limit that is already set (GOMEMLIMIT) stays. restore sets
+// the limit before; without it the limit holds until the process ends.
+func Limit(budget int64) (restore func()) {
+	before := debug.SetMemoryLimit(-1)
+	if budget > 0 {
+		debug.SetMemoryLimit(min(before, max(budget, Base)-outside))
 	}
-	rows = append(rows, Row{"garbage", (live + 7) / 8})
-	least := (Base + live + (live+7)/8 + MiB) / MiB * MiB
-	return &TooSmall{Task: e.Task, Threads: threads, Budget: budget, Least: least, Rows: rows}
+	return func() { debug.SetMemoryLimit(before) }
 }
-
-// BufferBytes returns how many bytes each thread may take to sort in: an equal part of what is
-// free, up to mostBuffers.
-func (p Plan) BufferBytes() int64 {
-	return min(p.Free, mostBuffers) / int64(p.Threads)
-}
-
-// Spare returns the bytes that are free beside Beam's elements.
-func (p Plan) Spare() int64 { return p.Free - reserved }

@@ -55,8 +55,7 @@ type WrittenTable struct {
 
 // Search searches from every source and writes the tables and the distribution. Input: Shard.
 // Output: the URL of distribution.json, the last file written. budget.Search estimates the memory
-// of a worker: the graph and the neighbors in it, and for each thread a search and packed rows that
-// wait to be written, V/2 bytes each.
+// of a worker.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
 	s = s.Scope("distances.Search")
 	return writeDistribution(s, beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards)), p)
@@ -66,6 +65,9 @@ func init() {
 	beam.RegisterDoFn(&searchFn{})
 	beam.RegisterType(reflect.TypeOf((*WrittenTable)(nil)).Elem())
 }
+
+// maxNeighbors is the most edges of a graph of which a search keeps a copy without repeated neighbors (256 MiB).
+const maxNeighbors = 64 << 20
 
 type searchFn struct {
 	Params SearchParams
@@ -83,7 +85,7 @@ func (f *searchFn) Setup(ctx context.Context) error {
 		return err
 	}
 	f.view = loaded.Of(f.Params.Split)
-	if f.view.Graph.Edges() <= budget.MaxNeighbors {
+	if f.view.Graph.Edges() <= maxNeighbors {
 		f.neighbors, err = worker.Load(worker.Key{Kind: "neighbors", URL: f.Params.Graph}, f.view, func() (*multisource.Neighbors, error) {
 			return multisource.NewNeighbors(f.view.Graph), nil
 		})

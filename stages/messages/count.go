@@ -60,7 +60,7 @@ type CountParams struct {
 // Count counts the messages of a split's queries. Input: distances.Shard, all shards of the sources, each of SourcesPerShard.
 // Output: the URL of summary.json, the last file written. The worker that counts a shard writes its part of each table;
 // only sums cross a barrier. A worker holds the graph, a search for each thread, the rows of two shards and, with a removal, a
-// messages.Corrector. See budget.Count.
+// messages.Corrector. See budget.Search.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)

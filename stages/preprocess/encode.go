@@ -3,7 +3,6 @@ package preprocess
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -11,7 +10,6 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
-	"tagnet/model/budget"
 	"tagnet/model/graph/ids"
 	"tagnet/model/graph/kg"
 	"tagnet/stages/preprocess/vocabulary"
@@ -30,21 +28,12 @@ type encodeFn struct{ Params WriteParams }
 // names are the ids of all names.
 type names struct{ training, inference, relations *ids.Map }
 
-// load loads the vocabularies, and divides the memory that they leave.
-func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (names, budget.Plan, error) {
-	var n names
-	total := int64(0)
-	for _, w := range written {
-		total += w.Names
-	}
-	plan, err := budget.Preprocess(total).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
-	if err != nil {
-		return n, plan, err
-	}
+// load loads the vocabularies.
+func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (n names, err error) {
 	for _, w := range written {
 		ids, err := vocabulary.Load(ctx, w)
 		if err != nil {
-			return n, plan, err
+			return n, err
 		}
 		switch w.File {
 		case kg.EntitiesFile:
@@ -55,22 +44,30 @@ func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (name
 			n.relations = ids
 		}
 	}
-	return n, plan, nil
+	return n, nil
 }
 
 // ProcessElement encodes a chunk.
 func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, TableInput)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	n, plan, err := f.load(ctx, task.Vocabulary)
+	total := int64(0)
+	for _, w := range task.Vocabulary {
+		total += w.Names
+	}
+	threads, buffer, err := vocabulary.Plan(f.Params.Memory, total, f.Params.BufferBytes)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, plan.Threads)
+	n, err := f.load(ctx, task.Vocabulary)
+	if err != nil {
+		return err
+	}
+	ctx, leave, err := worker.Enter(ctx, threads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	e := newEncoder(f.Params, task.Chunk, n, externalsort.RowsIn(vocabulary.BufferBytes(plan, f.Params.BufferBytes)), emit)
+	e := newEncoder(f.Params, task.Chunk, n, externalsort.RowsIn(buffer), emit)
 	defer e.close()
 	defer e.rejects.Abort()
 	err = task.Chunk.Read(ctx, func(line int, t triples.Triple) error { return e.add(ctx, line, t) }, ignore)

@@ -13,8 +13,7 @@ import (
 )
 
 // Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the graph. Of Sources it
-// returns a bound. The split may be kg.All: then Edges is a bound, too, and the loaded graphs are those of the splits and that of all facts.
-// The caller has called kg.Check. The process reads the names once.
+// returns a bound. The caller has called kg.Check. The process reads the names once.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
 	if err != nil {
@@ -23,7 +22,8 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	return readSizes(ctx, folder, m, split, bytes)
 }
 
-// SizesOf is Sizes of a graph that is loaded.
+// SizesOf is Sizes of a graph that is loaded. The split may be kg.All: then Edges is a bound, too, and the graphs in memory are those of the
+// splits and that of all facts.
 func SizesOf(ctx context.Context, k *kg.KG, split string) (budget.Sizes, error) {
 	bytes := int64(0)
 	lists := [][]string{k.Train.Entities, k.Relations}
@@ -56,32 +56,28 @@ func readSizes(ctx context.Context, folder string, m manifest.Manifest, split st
 	}
 	s := budget.Sizes{
 		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
-		LoadedEntities: summary.Entities, LoadedEdges: m.Rows["edges"],
 		Queries: summary.Queries[split], Distinct: summary.Distinct[split],
-		EdgeFiles: int64(len(kg.EdgeFiles(m, about))),
 	}
+	entities, edges := s.Entities, s.Edges // of the graphs in memory
+	answers := 2*summary.Background + summary.Queries["train"] + summary.Queries["valid"] + summary.Queries["test"]
 	if inference := summary.InferenceGraph; inference != nil {
-		s.LoadedEntities += inference.Entities
-		s.LoadedEdges += m.Rows["inference_edges"]
+		more := m.Rows["inference_edges"]
+		entities, edges = entities+inference.Entities, edges+more
 		if kg.OnInference(m, about) {
-			s.Entities, s.Edges = inference.Entities, m.Rows["inference_edges"]
-			s.Answers, s.AnswerLists = s.Edges, s.Edges
+			s.Entities, s.Edges = inference.Entities, more
+			answers += more
 		}
 	}
-	for _, split := range kg.Splits {
-		s.Answers += summary.Queries[split]
-		s.AnswerLists += summary.Distinct[split]
-	}
-	s.Answers += 2 * summary.Background
-	s.AnswerLists += 2 * summary.Background
 	if split == kg.All {
 		s.Edges += summary.Queries["test"] + 2*summary.Background
 		if kg.OnInference(m, "valid") == kg.OnInference(m, about) {
 			s.Edges += summary.Queries["valid"]
 		}
-		s.LoadedEntities, s.LoadedEdges = s.LoadedEntities+s.Entities, s.LoadedEdges+s.Edges
+		entities, edges = entities+s.Entities, edges+s.Edges
 	}
 	s.Sources = min(s.Entities, s.Distinct)
-	s.NameBytes = nameBytes
+	const perEntity, perEdge, perAnswer = 24, 8, 20 // offsets and a name; sender and relation; an answer, alone in a list or with others
+	files := int64(max(1, len(kg.EdgeFiles(m, about))))
+	s.Graph = nameBytes + perEntity*(entities+s.Relations) + perEdge*edges + 12*edges/files + perAnswer*answers // a file of edges while it is read
 	return s, nil
 }

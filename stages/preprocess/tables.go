@@ -2,7 +2,6 @@ package preprocess
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -10,7 +9,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/workspace/tables"
-	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
@@ -27,11 +25,11 @@ type writeFn struct{ Params WriteParams }
 // ProcessElement writes one table.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, emit func(TableCounts)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	threads, _, err := vocabulary.Plan(f.Params.Memory, 0, 0)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, plan.Threads)
+	ctx, leave, err := worker.Enter(ctx, threads)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,9 @@ func decode(encoded []byte) (*relations.Meetings, error) {
 	return m, m.UnmarshalBinary(encoded)
 }
 
+// meetingShards is how many shards of edges a process reads at a time into rows of bits of their own.
+const meetingShards = 4
+
 // meetFn collects the meetings of a shard.
 type meetFn struct{ Params Params }
 
@@ -58,7 +61,7 @@ func (f *meetFn) Setup() { budget.Limit(f.Params.Memory) }
 
 // ProcessElement emits the meetings of the relations that leave the entities of a shard.
 func (f *meetFn) ProcessElement(ctx context.Context, shard Shard, emit func(*relations.Meetings)) error {
-	ctx, leave, err := worker.Enter(ctx, budget.MeetingShards)
+	ctx, leave, err := worker.Enter(ctx, meetingShards)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func TestIDsArePositions(t *testing.T) {
 		}
 	}
 	held := int64(len(ids.slots)) * 16
-	if bound := budget.Preprocess(int64(len(names))).Rows[0].Bytes; held > bound+64 {
+	if bound := budget.Preprocess(int64(len(names))).Held; held > bound+64 {
 		t.Errorf("%d bytes are held, the estimate is %d", held, bound)
 	}
 }

@@ -132,9 +132,11 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	a.Explained = a.distinct*int64(a.Best) + a.knownAnswers
-	err := a.Divide(ctx, a.queries, a.queries+a.backward(), func(s budget.Sizes) budget.Estimate {
-		return budget.Ask(s, a.Model.Configuration, a.candidates(), workload.MaxRows, int64(len(a.Sources)+len(a.Candidates)), a.flags.relation != "")
-	})
+	held, work := a.queries, a.queries+a.backward()
+	if a.flags.relation != "" { // they are made where they are answered
+		held = a.MostQueries(held)
+	}
+	err := a.Divide(ctx, held, work, budget.Use{Task: "answering on this graph", Rows: scoring.MostRows(2 * work)})
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func TestMistakes(t *testing.T) {
 		"output elsewhere":   {[]string{"--relation", "next", "--output", "../up"}, 2, []string{"--output is ../up"}},
 		"unknown in a list":  {[]string{"--relation", "next", "--sources", scoringtest.File(t, "list.txt", "e003\ne0003\n")}, 1, []string{"list.txt:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
 		"paths":              {[]string{"--relation", "next", "--paths", "1001"}, 2, []string{"--paths is 1001: want 1 to 1000"}},
-		"memory to explain":  {[]string{"--relation", "next", "--explain", "--threads", "1", "--memory", "189"}, 2, []string{"--memory 189 is too small: scoring this graph and explaining with 1 thread takes at least"}},
+		"memory to explain":  {[]string{"--relation", "next", "--explain", "--threads", "1", "--memory", "18"}, 2, []string{"--memory 18 is too small: answering on this graph and explaining with 1 thread takes at least"}},
 		"sources of a file":  {[]string{"--queries", "q.tsv", "--sources", "all"}, 2, []string{"--sources is for --relation"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,13 +40,11 @@ func (t *givenTriples) answer(ctx context.Context) error {
 	if err := t.count(); err != nil {
 		return err
 	}
-	err := t.Divide(ctx, t.queries, t.queries, func(s budget.Sizes) budget.Estimate {
-		rows := int64(1)
-		if t.file.given == workload.GivenPairs {
-			rows = int64(t.relations)
-		}
-		return budget.Triples(s, t.Model.Configuration, t.lines, t.each, rows, workload.MaxRows)
-	})
+	rows := 2 * t.lines // as read, and sorted
+	if t.file.given == workload.GivenPairs {
+		rows *= int64(t.relations)
+	}
+	err := t.Divide(ctx, t.MostQueries(t.queries), t.queries, budget.Use{Task: "scoring triples on this graph", Rows: rows})
 	if err != nil {
 		return err
 	}

@@ -150,38 +150,18 @@ func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.M
 
 // plan chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has what its searches send.
 func (f *flags) plan(e *command.Environment, found *work, sizes budget.Sizes) error {
-	perFile, bytes := int64(found.files[0].Parts), budget.SearchBytes(sizes, f.configuration)
-	queries := int64(0)
-	for _, file := range found.files {
-		queries += int64(len(file.Numbers))
-	}
-	estimate := func(files int, bytes int64) budget.Estimate {
-		return budget.Parts(sizes, f.configuration, queries, int64(files)*perFile*bytes, perFile)
-	}
-	found.perWave = max(1, int(wave/perFile))
-	fewest := 0
-	if command.Local() {
-		fewest = 1
-	}
-	plan, err := e.Plan(estimate(fewest, bytes), f.memory, 0)
+	perFile := int64(found.files[0].Parts)
+	estimate, guess := budget.Parts(sizes, f.configuration, perFile, int64(len(found.params.Edges)))
+	plan, err := e.Plan(estimate, f.memory, 0)
 	if err != nil {
 		return err
 	}
 	found.params.Threads = plan.MaxThreads
-	if !command.Local() {
+	if found.perWave = max(1, int(wave/perFile)); !command.Local() {
 		return nil
 	}
-	found.fits = func(bytes int64) int {
-		files := 1
-		for files < len(found.files) {
-			if _, err := estimate(2*files, bytes).Plan(f.memory*budget.MiB, plan.Threads, plan.Threads); err != nil {
-				break
-			}
-			files *= 2
-		}
-		return files
-	}
-	found.perWave = found.fits(bytes)
+	found.fits = func(bytes int64) int { return plan.Waves(perFile, guess, bytes) }
+	found.perWave = found.fits(guess)
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/tables"
-	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
@@ -69,13 +68,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := d.read(ctx); err != nil {
 		return err
 	}
-	err = d.Divide(ctx, d.queries+d.backward, d.queries+d.backward, func(s budget.Sizes) budget.Estimate {
-		listed := int64(0)
-		for _, p := range d.passes {
-			listed += int64(len(p.lists.Sources) + len(p.lists.Candidates))
-		}
-		return budget.Discover(s, d.Model.Configuration, d.Best, workload.MaxRows, listed, int64(d.flags.most))
-	})
+	work := d.queries + d.backward
+	rows := scoring.MostRows(work) + int64(d.flags.most) // a fact of the list takes as much as a row
+	err = d.Divide(ctx, d.MostQueries(work), work, budget.Use{Task: "listing new facts of this graph", Rows: rows})
 	if err != nil {
 		return err
 	}

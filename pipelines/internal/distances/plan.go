@@ -28,7 +28,9 @@ func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.M
 		return p, err
 	}
 	sizes.Sources = int64(sources)
-	estimate := func(words int) budget.Estimate { return budget.Search(sizes, words) }
+	estimate := func(words int) budget.Estimate {
+		return budget.Search(sizes, "searching in a worker that holds the graph", words, 0, 0)
+	}
 	p.Words = budget.Widest(estimate, f.memory*budget.MiB, runtime.GOMAXPROCS(0))
 	plan, err := e.Plan(estimate(p.Words), f.memory, 0)
 	p.Threads = plan.MaxThreads

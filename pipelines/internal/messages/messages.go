@@ -174,13 +174,15 @@ func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *messag
 		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: e.Variant(f.kernel), Memory: f.memory * budget.MiB,
 	}
 	sizes.Sources = int64(sources)
-	c := budget.Counting{
-		Rows: int64(p.RowsPerSource()), ShardSources: int64(p.SourcesPerShard(int(sizes.Entities), sizes.Edges)), Removes: f.remove != configuration.RemoveNone, Reach: f.reach,
+	rows := budget.Shards * int64(p.RowsPerSource()) * min(sizes.Sources, int64(p.SourcesPerShard(int(sizes.Entities), sizes.Edges)))
+	estimate := func(words int) budget.Estimate {
+		e := budget.Search(sizes, "counting messages on this graph", words, f.reach, rows)
+		if model != nil {
+			choosing := budget.Of(sizes, model.Configuration, budget.Use{})
+			e.Held, e.Thread = max(e.Held, choosing.Held), e.Thread+choosing.Thread
+		}
+		return e
 	}
-	if model != nil {
-		c.Model = &model.Configuration
-	}
-	estimate := func(words int) budget.Estimate { return budget.Count(sizes, c, words) }
 	p.Words = budget.Widest(estimate, p.Memory, runtime.GOMAXPROCS(0))
 	plan, err := e.Plan(estimate(p.Words), f.memory, 0)
 	if err != nil {

@@ -86,16 +86,22 @@ func TestPackedTextGivesTheSameTables(t *testing.T) {
 	}
 }
 
+// refused returns the least memory that the refusal of less names.
+func refused(t *testing.T, folder, workspace, memory string) (least string) {
+	t.Helper()
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--memory", memory)
+	found := regexp.MustCompile(`(?m)^--memory ` + memory + ` is too small: .* takes at least (\d+) MiB`).FindStringSubmatch(stderr)
+	if code != command.ExitUsage || found == nil {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	return found[1]
+}
+
 // TestMemory asks for too little, and then for what the error names; the tables are those of any
 // other budget.
 func TestMemory(t *testing.T) {
 	folder, first, second := pipelinetest.Dataset(t, small()), t.TempDir(), t.TempDir()
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "100")
-	found := regexp.MustCompile(`^--memory 100 is too small: .* takes at least (\d+) MiB .*ids of names 0, 1 thread 48, elements 24`).FindStringSubmatch(stderr)
-	if code != command.ExitUsage || found == nil {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", found[1])
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", refused(t, folder, first, "1"))
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", second)
 	pipelinetest.Same(t, pipelinetest.Files(t, first), pipelinetest.Files(t, second))
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory") {
@@ -107,15 +113,11 @@ func TestMemory(t *testing.T) {
 // known when they are counted.
 func TestNamesBeyondTheBudget(t *testing.T) {
 	folder, workspace := pipelinetest.Dataset(t, hub(60_000)), t.TempDir()
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--memory", "242")
-	found := regexp.MustCompile(`(?m)^--memory 242 is too small: .* takes at least (\d+) MiB .*ids of names [1-9],.*`).FindStringSubmatch(stderr)
-	if code != command.ExitUsage || found == nil {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
+	least := refused(t, folder, workspace, refused(t, folder, workspace, "1"))
 	if left := pipelinetest.Files(t, workspace); len(left) != 0 {
 		t.Errorf("%d files are left", len(left))
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--memory", found[1]); code != 0 {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--memory", least); code != 0 {
 		t.Errorf("with the least that would do: exit %d: %s", code, stderr)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
-	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	stage "tagnet/stages/answer/probability"
 	"tagnet/stages/answer/score"
@@ -40,11 +40,12 @@ type Resources struct {
 //
 // A command builds its plan with Jobs, Loads and Seconds, and calls Make before its own job.
 type Fit struct {
-	e      *command.Environment
-	model  *answer.Model // over all facts
-	on     Resources
-	params stage.Params
-	plan   budget.Plan
+	e        *command.Environment
+	model    *answer.Model // over all facts
+	on       Resources
+	params   stage.Params
+	estimate budget.Estimate
+	plan     budget.Plan
 	// made is set if the model has its probabilities, written if their file was read, tooFew if the graph has too few facts for some.
 	made, written, tooFew bool
 	queries               int64
@@ -53,7 +54,7 @@ type Fit struct {
 }
 
 // Open finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. Of a graph that is not held it says that there
-// are none, and returns nil. A memory that is too small is a usage error.
+// are none, and returns nil. A command that fits them has as much memory as Estimate says.
 func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resources) (*Fit, error) {
 	if m.Graph.IsOutline() {
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
@@ -74,26 +75,30 @@ func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resou
 		return nil, err
 	}
 	f.queries = sampling.Work()
-	if f.plan, err = Plan(ctx, e, all.KG, all.Record, on.Memory, on.Threads); err != nil {
-		return nil, err
-	}
 	sizes, err := preprocess.SizesOf(ctx, all.KG, kg.All)
 	if err != nil {
 		return nil, err
 	}
+	f.estimate = Estimate(sizes, all.Configuration)
+	f.plan = f.estimate.Divide(on.Memory*budget.MiB, on.Threads)
 	f.seconds, _ = e.Workspace.ScoreSeconds(ctx, sizes, all.Configuration, "test", f.queries)
 	f.params = f.stageParams()
 	return f, nil
 }
 
-// Plan divides --memory for the fit of the probabilities of a checkpoint's model.
-func Plan(ctx context.Context, e *command.Environment, loaded *kg.KG, r checkpoint.Record, memory int64, threads int) (budget.Plan, error) {
-	sizes, err := preprocess.SizesOf(ctx, loaded, kg.All)
-	if err != nil {
-		return budget.Plan{}, err
+// Estimate estimates the memory of a fit. The sizes are those of kg.All.
+func Estimate(s budget.Sizes, c configuration.Configuration) budget.Estimate {
+	size := probability.Size{Entities: int(s.Entities), Relations: int(s.Relations / 2), Facts: s.Edges / 2, K: probability.DefaultK}
+	s.Queries = 0 // they are made where they are answered
+	return budget.Of(s, c, budget.Use{Task: "fitting probabilities on this graph", Rows: size.Observations()})
+}
+
+// Estimate returns the estimate of the memory that the fit takes, nothing if it is made.
+func (f *Fit) Estimate() budget.Estimate {
+	if f.Made() {
+		return budget.Estimate{}
 	}
-	size := probability.Size{Entities: int(sizes.Entities), Relations: len(loaded.Relations), Facts: sizes.Edges / 2, K: probability.DefaultK}
-	return e.Plan(budget.Fit(sizes, r.Configuration, size.K, workload.MaxRows, size.Observations()), memory, threads)
+	return f.estimate
 }
 
 // folder returns the URL of the folder of the files.

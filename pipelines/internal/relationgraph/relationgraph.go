@@ -40,7 +40,8 @@ type recorded struct {
 }
 
 // Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current, or nil
-// if a model of configuration c needs none, or of kg.All: workers make that of all facts. It writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory. A memory that is too small is a usage error.
+// if a model of configuration c needs none, or of kg.All: workers make that of all facts. It writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory, enough
+// for the model.
 //
 // A command builds its plan with Jobs and Loads, and calls Make before its own job.
 func Open(ctx context.Context, e *command.Environment, c configuration.Configuration, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*Table, error) {
@@ -80,18 +81,10 @@ func (t *Table) divide(ctx context.Context, split string) error {
 	if err != nil {
 		return err
 	}
-	meetings, pairs := budget.Meet(sizes), budget.MeetInPairs(sizes)
-	least := meetings.Least(1)
-	if 2*t.params.BaseRelations <= relations.MostRelations && (least <= t.params.Memory || least <= pairs.Least(1)) {
-		_, err := t.e.Plan(meetings, t.memory, 1)
-		return err
-	}
-	t.byPairs = true
-	plan, err := t.e.Plan(pairs, t.memory, 0)
-	if err != nil {
-		return err
-	}
-	t.params.Threads, t.params.BufferBytes = plan.Threads, plan.BufferBytes()
+	const rowsOfBits = 64 // those of elements that Beam's local runner copies
+	plan := budget.Estimate{Held: sizes.Graph, Thread: 2 * budget.LeastBuffer}.Divide(t.params.Memory, 0)
+	t.byPairs = 2*t.params.BaseRelations > relations.MostRelations || plan.Free < rowsOfBits*sizes.Relations*sizes.Relations/8
+	t.params.Threads, t.params.BufferBytes = plan.Threads, plan.Buffer()
 	return nil
 }
 

@@ -56,13 +56,6 @@ func (a *evaluating) openBundles(ctx context.Context) error {
 	return folder.Close()
 }
 
-// canBundle reports whether --bundles may be added.
-func (a *evaluating) canBundle() bool {
-	added := *a.flags
-	added.bundles = true
-	return !a.flags.bundles && added.checkBundles() == nil && a.refuseBundles() == nil
-}
-
 // refuseBundles returns an error if the model needs the graph.
 func (a *evaluating) refuseBundles() error {
 	switch c, n := a.Model.Configuration, a.View.Graph.Entities; {

@@ -137,12 +137,6 @@ func TestBundlesAreRefused(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
 		}
 	}
-	for reach, says := range map[string]bool{"9": true, "0": false} {
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--memory", "10", "--reach", reach)
-		if code != 2 || !strings.HasPrefix(stderr, "--memory 10 is too small") || strings.Contains(stderr, "add --bundles") != says {
-			t.Errorf("--reach %s with little memory: exit code %d, %s", reach, code, stderr)
-		}
-	}
 	untrained := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", untrained, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 40)))
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", untrained, "--bundles"); code != 2 || !strings.Contains(stderr, "--bundles with a model of --relations graph") {

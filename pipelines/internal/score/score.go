@@ -87,13 +87,8 @@ func (a *evaluating) warnOfSeen(ctx context.Context) error {
 
 // divide plans the memory and the time.
 func (a *evaluating) divide(ctx context.Context) error {
-	err := a.Divide(ctx, a.queries, a.queries, func(s budget.Sizes) budget.Estimate {
-		return budget.Score(s, a.Model.Configuration, a.Best, workload.MaxRows).Comparing(s)
-	})
-	if err != nil && a.canBundle() {
-		err = command.OrBundles(err)
-	}
-	return err
+	rows := scoring.MostRows(a.queries * int64(1+a.Best))
+	return a.Divide(ctx, a.queries, a.queries, budget.Use{Task: "scoring this graph", Rows: rows}, budget.Estimate{})
 }
 
 // evaluate ranks the answers, unless they are ranked, and prints the metrics.

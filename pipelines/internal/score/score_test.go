@@ -332,7 +332,7 @@ func TestLeastMemoryIsEnough(t *testing.T) {
 	evaluation := filepath.Join(w, "runs/main/evaluation", "test")
 	before := pipelinetest.Files(t, evaluation)["metrics.json"]
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--memory", "10")...)
-	found := regexp.MustCompile(`^--memory 10 is too small: scoring this graph with 3 threads takes at least (\d+) MiB \(Go and Beam 160, graph \d+, .*\); give --memory (\d+) or fewer --threads\n$`).FindStringSubmatch(stderr)
+	found := regexp.MustCompile(`^--memory 10 is too small: scoring this graph with 3 threads takes at least (\d+) MiB, each thread \d+ of them; give --memory (\d+) or fewer --threads, or a --reach .*\n$`).FindStringSubmatch(stderr)
 	if code != 2 || found == nil || found[1] != found[2] {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
+	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
@@ -144,9 +145,13 @@ func (a *Asking) findProbabilities(ctx context.Context) error {
 }
 
 // Divide is Run.Divide with the fit and with explanations.
-func (a *Asking) Divide(ctx context.Context, queries, work int64, estimate func(budget.Sizes) budget.Estimate) error {
-	explained := a.explainingWork()
-	err := a.Run.Divide(ctx, queries, work+explained, func(s budget.Sizes) budget.Estimate { return a.explaining(s, estimate(s)) })
+func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) error {
+	if a.explain {
+		const rowsOfPath = 10 // with its text and steps
+		u.Task, u.Paths = u.Task+" and explaining", a.Kept()
+		u.Rows += rowsOfPath * min(a.Explained*int64(a.Kept()), budget.Shards*workload.MaxPaths)
+	}
+	err := a.Run.Divide(ctx, queries, work+a.explainingWork(), u, a.Fit.Estimate())
 	a.Cost.Seconds, a.Cost.AtMost = a.Cost.Seconds+a.Fit.Seconds(), true
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"tagnet/model"
 	"tagnet/model/answer/explanation"
 	"tagnet/model/answer/workload"
-	"tagnet/model/budget"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/stages/answer/score"
@@ -79,14 +78,6 @@ func (a *Asking) explainingWork() int64 {
 		return 0
 	}
 	return workload.ExplanationWork * a.Explained
-}
-
-// explaining adds the explanations to an estimate of scoring.
-func (a *Asking) explaining(sizes budget.Sizes, scoring budget.Estimate) budget.Estimate {
-	if !a.explain {
-		return scoring
-	}
-	return scoring.Explaining(sizes, a.Model.Configuration, a.Kept(), a.Explained, int64(workload.MaxPaths/a.Kept()+a.Best))
 }
 
 // ExplanationLoads returns what the steps of --explain work on, in so many parts. A path of a few steps takes about 60 bytes on WN18RR_v1.

@@ -84,15 +84,27 @@ func (r *Run) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Divide plans --memory by what estimate returns for a job of so many queries, and the time of work, the number of queries that take as long.
-func (r *Run) Divide(ctx context.Context, queries, work int64, estimate func(budget.Sizes) budget.Estimate) error {
+// MostRows returns how many of the rows of a job's tables are in memory.
+func MostRows(rows int64) int64 { return min(rows, budget.Shards*workload.MaxRows) }
+
+// MostQueries returns how many of the queries that are made where they are answered are in memory.
+func (r *Run) MostQueries(queries int64) int64 {
+	rows := int64(1 + r.Best)
+	return MostRows(queries*rows) / rows
+}
+
+// Divide plans --memory for a use of the model by a job that holds so many queries, and another estimate, and the time of work, the number
+// of queries that take as long.
+func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, other budget.Estimate) error {
 	sizes, err := r.sizes(ctx)
 	if err != nil {
 		return err
 	}
-	sizes.Queries, sizes.OnDevice = queries, r.Device.Mode == device.CUDA
+	if sizes.Queries = queries; r.Device.Mode == device.CUDA {
+		u.Devices = 1
+	}
 	r.Cost.Seconds, r.Cost.AtMost = r.E.Workspace.ScoreSeconds(ctx, sizes, r.Model.Configuration, r.About, work)
-	r.Plan, err = r.E.Plan(estimate(sizes), r.Memory, r.Threads)
+	r.Plan, err = r.E.Plan(budget.Of(sizes, r.Model.Configuration, u).Or(other), r.Memory, r.Threads)
 	return err
 }
 

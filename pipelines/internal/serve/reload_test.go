@@ -321,7 +321,7 @@ func TestReloadsTheWorkspace(t *testing.T) {
 // TestReloadNeedsMemory gives a server just enough memory for one graph.
 func TestReloadNeedsMemory(t *testing.T) {
 	w := trained(t)
-	small := pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage}, "--workspace", w, "--memory", "170", "--threads", "2")
+	small := pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage}, "--workspace", w, "--memory", "1", "--threads", "2")
 	least := regexp.MustCompile(`at least (\d+) MiB`).FindStringSubmatch(small)
 	if least == nil {
 		t.Fatal(small)

@@ -145,7 +145,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	e.Say("%s; %d threads%s", l.current.described(), opened.threads, l.current.computing())
-	if least := opened.estimate.Beside(opened.estimate, opened.threads).Least(opened.threads); least > f.memory*budget.MiB {
+	if least := opened.with(opened.estimate).Least(opened.threads); least > f.memory*budget.MiB {
 		e.Say("a reload, which holds two graphs at a time, needs --memory %d or fewer --threads", least/budget.MiB)
 	}
 	if !opened.local {
@@ -211,15 +211,17 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		const counting = 8 * budget.MiB // of memory, before the model is made
 		sizes.RelationEdges = relations.CountEdges(opened.Graph, counting)
 	}
-	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
-	observations := int64(0)
+	use := budget.Use{Task: "serving this graph", Paths: 1}
 	if f.graph == kg.All {
-		observations = opened.Observations()
+		use.Rows = opened.Observations()
 	}
-	estimate := budget.Serve(sizes, opened.Configuration, requests, observations)
+	const perName, perQuery = 64, 64 << 10 // the index of names, which has copies; a query that waits, with its body and answers
+	sizes.Graph += perName*sizes.Entities + sizes.Graph/4
+	estimate := budget.Of(sizes, opened.Configuration, use)
+	estimate.Held += perQuery * int64(f.queue)
 	needed, threads := estimate, f.threads
 	if beside != nil {
-		needed, threads = estimate.Beside(beside.estimate, beside.threads), beside.threads
+		needed, threads = beside.with(estimate), beside.threads
 	}
 	plan, err := e.Plan(needed, f.memory, threads)
 	if err != nil {

@@ -42,6 +42,13 @@ type settings struct {
 	reload func(from *server) (*server, error)
 }
 
+// with returns the estimate of serving a graph while requests about the one of s are finished.
+func (s *settings) with(next budget.Estimate) budget.Estimate {
+	next.Task += " beside the earlier one"
+	next.Held += s.estimate.Held + int64(s.threads)*s.estimate.Thread
+	return next
+}
+
 // server answers the requests about one graph. Its zero value is not usable.
 type server struct {
 	settings

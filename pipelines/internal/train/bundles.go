@@ -24,13 +24,6 @@ func (f *flags) checkBundles() error {
 	return nil
 }
 
-// canBundle reports whether --bundles may be added.
-func (f *flags) canBundle() bool {
-	added := *f
-	added.bundles = true
-	return !f.bundles && added.checkBundles() == nil
-}
-
 // bundlesURL returns the folder of folders of parts of the graph, or "" without --bundles.
 func (t *trainer) bundlesURL() string {
 	if !t.bundles {

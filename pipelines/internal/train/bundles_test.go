@@ -99,12 +99,6 @@ func TestBundlesAreRefused(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", c.flags, code, stderr)
 		}
 	}
-	for bundles, says := range map[string]bool{"true": false, "false": true} {
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--reach", "12", "--memory", "10", "--bundles="+bundles)...)
-		if code != 2 || !strings.HasPrefix(stderr, "--memory 10 is too small") || strings.Contains(stderr, "add --bundles") != says {
-			t.Errorf("--bundles=%s with little memory: exit code %d, %s", bundles, code, stderr)
-		}
-	}
 	if files := pipelinetest.Files(t, filepath.Join(w, "runs")); len(files) > 0 {
 		t.Errorf("files of %d trainings", len(files))
 	}

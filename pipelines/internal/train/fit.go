@@ -7,10 +7,6 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer/probability"
-	"tagnet/model/budget"
-	"tagnet/model/graph/kg"
-	"tagnet/model/weights/checkpoint"
-	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/probabilities"
 	"tagnet/stages/worker"
 )
@@ -84,23 +80,4 @@ func (t *trainer) replaced(ctx context.Context) bool {
 // readyToFit is the Ready of a run that has only the fit to make.
 func (t *trainer) readyToFit(ctx context.Context) error {
 	return t.fit.Ready(t.e.Ready(t.fit.Work()))(ctx)
-}
-
-// planFit divides the memory for the fit of probabilities after the training.
-func (f *flags) planFit(ctx context.Context, e *command.Environment, loaded *kg.KG) error {
-	if f.bundles {
-		return nil
-	}
-	r := checkpoint.Record{Configuration: f.configuration, Epoch: f.configuration.Epochs}
-	_, err := probabilities.Plan(ctx, e, loaded, r, f.memory, f.threads)
-	return err
-}
-
-// more returns the one of two errors of a --memory that is too small that names more of it, else the first.
-func more(err, other error) error {
-	var small, smaller *budget.TooSmall
-	if errors.As(other, &small) && errors.As(err, &smaller) && small.Least > smaller.Least {
-		return other
-	}
-	return err
 }

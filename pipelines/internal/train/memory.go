@@ -3,14 +3,19 @@ package train
 import (
 	"tagnet/model/budget"
 	"tagnet/model/engine/device"
+	"tagnet/pipelines/internal/probabilities"
 )
 
-// estimate estimates the memory. sizes describes the validation split.
-func (f *flags) estimate(sizes budget.Sizes) budget.Estimate {
-	sizes.OnDevice = f.device.Mode == device.CUDA
-	e := budget.Train(sizes, f.configuration)
-	if f.rounds.Workers > 1 {
-		e = e.Together(sizes, int64(f.together)).Averaging(sizes, f.configuration)
+// estimate estimates the memory of the training and of the fit of probabilities after it. sizes describes the validation split, all that of
+// all facts.
+func (f *flags) estimate(sizes, all budget.Sizes) budget.Estimate {
+	u := budget.Use{Task: "training on this graph", Training: true, Averages: f.rounds.Workers > 1}
+	if f.device.Mode == device.CUDA {
+		u.Devices = f.together
+	}
+	e := budget.Of(sizes, f.configuration, u)
+	if !f.bundles {
+		e = e.Or(probabilities.Estimate(all, f.configuration))
 	}
 	return e
 }

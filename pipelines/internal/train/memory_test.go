@@ -10,7 +10,7 @@ import (
 )
 
 // tooSmall matches the refusal of --memory 10 and captures the least that is enough.
-var tooSmall = regexp.MustCompile(`^--memory 10 is too small: (?:training|fitting probabilities) on this graph with 3 threads takes at least (\d+) MiB \(Go and Beam 160, graph \d+, .*\); give --memory (\d+) or fewer --threads\n$`)
+var tooSmall = regexp.MustCompile(`^--memory 10 is too small: training on this graph with 3 threads takes at least (\d+) MiB, each thread \d+ of them; give --memory (\d+) or fewer --threads, or a --reach .*\n$`)
 
 // TestLeastMemoryIsEnough trains with a budget that is too small, which leaves what is there, and
 // then with the least that the refusal names.

@@ -247,19 +247,11 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if sizes.RelationEdges, err = edges.Edges(ctx); err != nil {
 		return nil, err
 	}
-	if f.memoryPlan, err = e.Plan(f.estimate(sizes), f.memory, f.threads); err != nil {
-		err = more(err, f.planFit(ctx, e, loaded))
-		if f.canBundle() {
-			return nil, command.OrBundles(err)
-		}
-		if c := f.configuration; c.Reach == 0 && !c.Prioritized() {
-			within := *f
-			within.configuration.Reach = command.SuggestedReach
-			err = command.OrReach(err, within.estimate(sizes).Least(1))
-		}
+	all, err := preprocess.SizesOf(ctx, loaded, kg.All)
+	if err != nil {
 		return nil, err
 	}
-	if err := f.planFit(ctx, e, loaded); err != nil {
+	if f.memoryPlan, err = e.Plan(f.estimate(sizes, all), f.memory, f.threads); err != nil {
 		return nil, err
 	}
 	t := &trainer{

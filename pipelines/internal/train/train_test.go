@@ -388,7 +388,7 @@ func TestMistakes(t *testing.T) {
 		"validate":              {[]string{"--validate_every", "0"}, 2, []string{"--validate_every is 0"}},
 		"limit":                 {[]string{"--valid_limit", "-1"}, 2, []string{"--valid_limit is -1"}},
 		"memory":                {[]string{"--memory", "0"}, 2, []string{"--memory is 0"}},
-		"little memory":         {[]string{"--memory", "64"}, 2, []string{"--memory 64 is too small", "takes at least", "graph"}},
+		"little memory":         {[]string{"--memory", "64"}, 2, []string{"--memory 64 is too small", "takes at least"}},
 		"unknown flag":          {[]string{"--epoch", "3"}, 2, []string{"--epoch", "--epochs"}},
 		"other hyperparameters": {[]string{"--dim", "16"}, 1, []string{"dim is 8 there, 16 here", "--workspace", "--force"}},
 		"other seed":            {[]string{"--seed", "4"}, 1, []string{"seed is 0 there, 4 here"}},

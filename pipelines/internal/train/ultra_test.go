@@ -219,7 +219,7 @@ func TestTrainULTRAIsRefused(t *testing.T) {
 		"delta":     {2, []string{"the flags do not fit its weights (delta is 0 there, 2 here)"}, []string{"--delta", "2"}},
 		"device":    {1, []string{"no CUDA driver"}, []string{"--device", "cuda"}},
 		"cut short": {1, []string{"--from: ", "its zip archive is cut short or damaged"}, []string{"--from", cut}},
-		"memory":    {2, []string{"--memory", " on this graph with 1 thread takes at least"}, []string{"--memory", "200"}},
+		"memory":    {2, []string{"--memory", "training on this graph with 1 thread takes at least"}, []string{"--memory", "20"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: f.code, Says: f.says}, append(fromULTRA(w, weights, "--force"), f.more...)...)

@@ -48,13 +48,17 @@ type BuildParams struct {
 	BufferBytes int64
 }
 
-// BufferBytes returns how many bytes a thread may take to sort: what a plan leaves, or less if
-// a limit that is not 0 is lower.
-func BufferBytes(plan budget.Plan, limit int64) int64 {
-	if limit > 0 {
-		return min(limit, plan.BufferBytes())
+// Plan divides a budget in bytes for so many names: it returns the number of threads, and how many bytes each may sort in, at most
+// the limit unless that is 0.
+func Plan(memory, names, limit int64) (threads int, buffer int64, err error) {
+	plan, err := budget.Preprocess(names).Plan(memory, 0, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return 0, 0, err
 	}
-	return plan.BufferBytes()
+	if buffer = plan.Buffer(); limit > 0 {
+		buffer = min(buffer, limit)
+	}
+	return plan.Threads, buffer, nil
 }
 
 // Written describes a complete vocabulary file. It is an element of pipelines.
@@ -92,16 +96,16 @@ type namesFn struct{ Params BuildParams }
 // ProcessElement reads one chunk.
 func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	threads, buffer, err := Plan(f.Params.Memory, 0, f.Params.BufferBytes)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, plan.Threads)
+	ctx, leave, err := worker.Enter(ctx, threads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	c := collector{params: f.Params, chunk: chunk, setBytes: BufferBytes(plan, f.Params.BufferBytes) / 2, entities: ids.NewSet(), relations: ids.NewSet(), emit: emit}
+	c := collector{params: f.Params, chunk: chunk, setBytes: buffer / 2, entities: ids.NewSet(), relations: ids.NewSet(), emit: emit}
 	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
 	defer rejects.Abort()
 	counted := int64(0)
@@ -190,11 +194,11 @@ type writeFn struct{ Params BuildParams }
 // ProcessElement writes one file.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, emit func(Written)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	threads, _, err := Plan(f.Params.Memory, 0, 0)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, plan.Threads)
+	ctx, leave, err := worker.Enter(ctx, threads)
 	if err != nil {
 		return err
 	}

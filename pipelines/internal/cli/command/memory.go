@@ -31,7 +31,14 @@ func (e *Environment) Plan(estimate budget.Estimate, memory int64, threads int) 
 	plan, err := estimate.Plan(memory*budget.MiB, threads, cores)
 	var small *budget.TooSmall
 	if errors.As(err, &small) {
-		return plan, e.TooSmall(memory, small)
+		remedy := fmt.Sprintf("give --memory %d", small.Least/budget.MiB)
+		if small.Threads > 1 && e.has("threads") {
+			remedy += " or fewer --threads"
+		}
+		if e.has("reach") {
+			remedy += ", or a --reach that covers less of the graph"
+		}
+		return plan, Usage("--memory %d is too small: %v; %s", memory, small, remedy)
 	}
 	if err == nil && threads == 0 && plan.Threads < cores && plan.Threads != e.threads {
 		e.threads = plan.Threads
@@ -40,46 +47,5 @@ func (e *Environment) Plan(estimate budget.Estimate, memory int64, threads int) 
 	return plan, err
 }
 
-// TooSmall returns the UsageError of a --memory that is less than an estimate, which wraps small.
-func (e *Environment) TooSmall(memory int64, small *budget.TooSmall) error {
-	remedy := fmt.Sprintf("give --memory %d", small.Least/budget.MiB)
-	if e.Flags != nil && small.Threads > 1 && e.Flags.Lookup("threads") != nil {
-		remedy += " or fewer --threads"
-	}
-	return &UsageError{Text: fmt.Sprintf("--memory %d is too small: %v; %s", memory, small, remedy), Reason: small}
-}
-
-// OrBundles adds to the error of a --memory that is too small, if err is one, that --bundles needs less.
-func OrBundles(err error) error {
-	return or(err, func(*budget.TooSmall) string {
-		return "find the parts of the graph with bundle and add --bundles, which holds no graph"
-	})
-}
-
-// SuggestedReach is the --reach that a graph is advised to which the memory is too small for.
-const SuggestedReach = 2000
-
-// OrReach adds to the error of a --memory that is too small, if err is one, that SuggestedReach, with which one thread takes so many bytes,
-// needs less, if that is at most half.
-func OrReach(err error, least int64) error {
-	return or(err, func(small *budget.TooSmall) string {
-		if 2*least > small.Least {
-			return ""
-		}
-		return fmt.Sprintf("add --reach %d, with which a query propagates through a part of the graph, and --memory %d", SuggestedReach, least/budget.MiB)
-	})
-}
-
-// or adds a remedy, unless it is "".
-func or(err error, remedy func(small *budget.TooSmall) string) error {
-	var usage *UsageError
-	var small *budget.TooSmall
-	if !errors.As(err, &usage) || !errors.As(usage.Reason, &small) {
-		return err
-	}
-	text := remedy(small)
-	if text == "" {
-		return err
-	}
-	return &UsageError{Text: usage.Text + ", or " + text, Reason: usage.Reason}
-}
+// has reports whether the command has a flag.
+func (e *Environment) has(flag string) bool { return e.Flags != nil && e.Flags.Lookup(flag) != nil }

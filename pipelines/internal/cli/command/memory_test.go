@@ -3,8 +3,8 @@ package command
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,7 +16,7 @@ import (
 // that a number of threads that is given is planned or refused.
 func TestPlanTellsOfFewerThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	estimate := budget.Estimate{Task: "scoring", Rows: []budget.Row{{Name: "graph", Bytes: 100 * budget.MiB}}, Thread: 200 * budget.MiB}
+	estimate := budget.Estimate{Task: "scoring", Held: 100 * budget.MiB, Thread: 200 * budget.MiB}
 	var out bytes.Buffer
 	e := &Environment{Out: &out}
 	for range 2 {
@@ -34,27 +34,16 @@ func TestPlanTellsOfFewerThreads(t *testing.T) {
 	}
 	_, err := e.Plan(estimate, 800, 3)
 	var usage *UsageError
-	least := 160 + 9*(100+3*200+24)/8 + 1
-	if !errors.As(err, &usage) || !strings.HasPrefix(usage.Text, fmt.Sprintf("--memory 800 is too small: scoring with 3 threads takes at least %d MiB (Go and Beam 160, graph 100, ", least)) {
-		t.Errorf("%v, want at least %d", err, least)
+	least := fmt.Sprint(estimate.Least(3) / budget.MiB)
+	if want := "--memory 800 is too small: scoring with 3 threads takes at least " + least + " MiB, each thread 225 of them; give --memory " + least; !errors.As(err, &usage) || usage.Text != want {
+		t.Errorf("%v, want %s", err, want)
 	}
-}
-
-// TestRemediesOfLittleMemory holds what is added to the error of a --memory that is too small, and to no other.
-func TestRemediesOfLittleMemory(t *testing.T) {
-	estimate := budget.Estimate{Task: "training", Rows: []budget.Row{{Name: "graph", Bytes: 4000 * budget.MiB}}}
-	_, small := (&Environment{Out: io.Discard}).Plan(estimate, 800, 1)
-	for end, got := range map[string]error{
-		"add --bundles, which holds no graph": OrBundles(small),
-		"or add --reach 2000, with which a query propagates through a part of the graph, and --memory 1500": OrReach(small, 1500*budget.MiB),
-		small.Error(): OrReach(small, 3000*budget.MiB), // hardly less
-	} {
-		if !strings.HasPrefix(got.Error(), small.Error()) || !strings.HasSuffix(got.Error(), end) || !errors.As(got, new(*UsageError)) {
-			t.Errorf("%v does not end with %s", got, end)
-		}
-	}
-	if got := OrBundles(OrReach(io.EOF, 0)); got != io.EOF {
-		t.Errorf("another error becomes %v", got)
+	e.Flags = flag.NewFlagSet("", flag.ContinueOnError)
+	e.Flags.Int("threads", 0, "")
+	e.Flags.Int("reach", 0, "")
+	_, err = e.Plan(estimate, 800, 3)
+	if want := "give --memory " + least + " or fewer --threads, or a --reach that covers less of the graph"; !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want that it ends in %s", err, want)
 	}
 }
 
