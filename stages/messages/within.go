@@ -79,6 +79,7 @@ func (f *countFn) countWithin(ctx context.Context, sources []int32) ([]sourceCou
 		threads = min(threads, f.Params.Threads)
 	}
 	threads = min(threads, len(sources))
+	counted := sourcesCounted.Adder(ctx)
 	all, workers := make([]sourceCounts, len(sources)), make([]*within, threads)
 	err := parallel.Try(ctx, threads, len(sources), func(ctx context.Context, worker, task int) error {
 		if workers[worker] == nil {
@@ -94,7 +95,7 @@ func (f *countFn) countWithin(ctx context.Context, sources []int32) ([]sourceCou
 			w.add(modelgraph.Query{Source: source, Answer: modelgraph.None}, 1, parts)
 		}
 		all[task] = sourceCounts{Source: source, Queries: int64(len(queries)), Parts: parts}
-		sourcesCounted.Inc(ctx, 1)
+		counted(1)
 		return ctx.Err()
 	})
 	return all, err
