@@ -1,12 +1,10 @@
 package truth
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +14,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/strict"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/infra/internal/engine"
 	"tagnet/model/graph/kg"
 )
@@ -146,7 +145,7 @@ func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	}
 	if s.Own {
 		r.kept, err = sample("sample", "train.txt", "valid.txt")(ctx, filepath.Join(folder, "sample"))
-		r.removed = without(all, r.kept)
+		r.removed = slices.DeleteFunc(all, func(f datasets.Fact) bool { return slices.Contains(r.kept, f) })
 	} else {
 		r.kept, r.removed = remove(all, float64(s.Percent)/100, s.Keep)
 	}
@@ -162,20 +161,6 @@ func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	return write(ctx, filepath.Join(folder, "facts.tsv"), r.kept)
 }
 
-// without returns the facts that are not among others.
-func without(facts, others []datasets.Fact) (rest []datasets.Fact) {
-	known := map[datasets.Fact]bool{}
-	for _, f := range others {
-		known[f] = true
-	}
-	for _, f := range facts {
-		if !known[f] {
-			rest = append(rest, f)
-		}
-	}
-	return rest
-}
-
 // mostFacts returns the relations of the most facts.
 func mostFacts(facts []datasets.Fact, n int) []string {
 	count := map[string]int{}
@@ -188,21 +173,24 @@ func mostFacts(facts []datasets.Fact, n int) []string {
 
 // compare reads the lists of a workspace, and compares them with what was removed.
 func (s Setting) compare(ctx context.Context, workspace string, r removal) (*result, error) {
-	file := func(topK string) string {
-		return filepath.Join(workspace, "runs/main/facts/list-"+topK, "facts.tsv")
+	read := func(topK string) (list []parquet.Fact, err error) {
+		err = parquet.EachPart(ctx, filepath.Join(workspace, "runs/main/facts/list-"+topK, "facts"), func(rows []parquet.Fact) error {
+			list = append(list, rows...)
+			return nil
+		})
+		return list, err
 	}
-	list, err := readList(file("10"))
+	list, err := read("10")
 	if err != nil {
 		return nil, err
 	}
 	m := measure(list, r.removed)
 	m.Facts, m.Missing = len(r.kept), r.missing
 	if s.Graph == "crowd" {
-		wide, err := readList(file("100"))
-		if err != nil {
+		if list, err = read("100"); err != nil {
 			return nil, err
 		}
-		m.Wide = &measure(wide, r.removed).Precisions[2].List
+		m.Wide = &measure(list, r.removed).Precisions[2].List
 	}
 	if s.Keep == "is_a" {
 		heads, err := hidden(ctx, workspace, s.Keep)
@@ -212,49 +200,6 @@ func (s Setting) compare(ctx context.Context, workspace string, r removal) (*res
 		m.Parents = ofParents(list, r.kept, heads)
 	}
 	return &m, nil
-}
-
-// listed is a fact of a list.
-type listed struct {
-	datasets.Fact
-	probability float64 // -1 if there is none
-	lower       float64 // of both scores
-	true        bool
-}
-
-// readList reads the text of a list.
-func readList(path string) (list []listed, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Scan()
-	column := map[string]int{}
-	for i, name := range strings.Split(lines.Text(), "\t") {
-		column[name] = i
-	}
-	for lines.Scan() {
-		fields := strings.Split(lines.Text(), "\t")
-		field := func(name string) string { return fields[column[name]] }
-		number := func(name string) float64 {
-			x, e := strconv.ParseFloat(field(name), 64)
-			if e != nil && err == nil {
-				err = fmt.Errorf("reading %s: %s of line %d: %w", path, name, len(list)+2, e)
-			}
-			return x
-		}
-		l := listed{Fact: datasets.Fact{Head: field("head"), Relation: field("relation"), Tail: field("tail")}, probability: -1}
-		if field("probability") != "" {
-			l.probability = number("probability")
-		}
-		if l.lower = min(number("tail_score"), number("head_score")); err != nil {
-			return nil, err
-		}
-		list = append(list, l)
-	}
-	return list, lines.Err()
 }
 
 // hidden returns the heads of a relation's facts that --split keeps from training.

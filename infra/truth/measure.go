@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tagnet/formats/input/datasets"
+	"tagnet/formats/workspace/parquet"
 )
 
 // result has the metrics of a setting, which its file holds.
@@ -51,85 +52,62 @@ type parents struct {
 	All   float64 `json:"all"`
 }
 
-// measure compares a list with what was removed, which it marks.
-func measure(list []listed, removed []datasets.Fact) (r result) {
-	isTrue := map[datasets.Fact]bool{}
+// measure compares a list with what was removed.
+func measure(list []parquet.Fact, removed []datasets.Fact) result {
+	known := map[datasets.Fact]bool{}
 	for _, f := range removed {
-		isTrue[f] = true
+		known[f] = true
 	}
-	r.Removed, r.Listed = len(removed), len(list)
-	for i := range list {
-		if list[i].true = isTrue[list[i].Fact]; list[i].true {
-			r.Found++
-		}
+	isTrue := func(f parquet.Fact) bool {
+		return known[datasets.Fact{Head: f.Head, Relation: f.Relation, Tail: f.Tail}]
 	}
+	share := func(list []parquet.Fact, first int) float64 { // of true facts among the first
+		return float64(count(list[:min(first, len(list))], isTrue)) / float64(max(1, first))
+	}
+	lower := func(f parquet.Fact) float32 { return min(f.TailScore, f.HeadScore) }
 	byLower := slices.Clone(list)
-	slices.SortStableFunc(byLower, func(a, b listed) int { return cmp.Compare(b.lower, a.lower) })
+	slices.SortStableFunc(byLower, func(a, b parquet.Fact) int { return cmp.Compare(lower(b), lower(a)) })
+	r := result{Removed: len(removed), Listed: len(list), Found: count(list, isTrue)}
 	for _, at := range []int{50, 100, 500, len(removed)} {
 		r.Precisions = append(r.Precisions, precision{at, share(list, at), share(byLower, at)})
 	}
-	r.Bins = bins(list)
+	for i := range 10 {
+		var of []parquet.Fact
+		b := bin{}
+		for _, f := range list {
+			if p := f.Probability; p != nil && min(9, int(10**p)) == i {
+				of, b.Mean = append(of, f), b.Mean+*p
+			}
+		}
+		if b.Facts = len(of); b.Facts > 0 {
+			b.Mean, b.True = b.Mean/float64(b.Facts), share(of, b.Facts)
+		}
+		r.Bins = append(r.Bins, b)
+	}
+	if count(list, func(f parquet.Fact) bool { return f.Probability != nil }) == 0 {
+		r.Bins = nil
+	}
 	return r
 }
 
-// share returns the share of true ones among the first facts of a list.
-func share(list []listed, first int) float64 {
-	n := 0
-	for _, l := range list[:min(first, len(list))] {
-		if l.true {
+// count returns how many facts a condition holds for.
+func count(list []parquet.Fact, holds func(parquet.Fact) bool) (n int) {
+	for _, f := range list {
+		if holds(f) {
 			n++
 		}
 	}
-	return float64(n) / float64(max(1, first))
-}
-
-// bins returns ten bins of the facts with probabilities.
-func bins(list []listed) []bin {
-	all := make([]bin, 10)
-	any := false
-	for _, l := range list {
-		if l.probability < 0 {
-			continue
-		}
-		any = true
-		b := &all[min(9, int(10*l.probability))]
-		b.Facts++
-		b.Mean += l.probability
-		if l.true {
-			b.True++
-		}
-	}
-	if !any {
-		return nil
-	}
-	for i := range all {
-		if b := &all[i]; b.Facts > 0 {
-			b.Mean /= float64(b.Facts)
-			b.True /= float64(b.Facts)
-		}
-	}
-	return all
+	return n
 }
 
 // ofParents returns what a list says of terms. hidden are those whose parent the split hid.
-func ofParents(list []listed, facts []datasets.Fact, hidden map[string]bool) *parents {
-	p := &parents{}
-	for i, l := range list {
-		if l.Relation == "is_a" && l.probability > .5 {
-			p.Likely++
-		}
-		if i < 200 && hidden[l.Head] {
-			p.First += 1. / 200
-		}
+func ofParents(list []parquet.Fact, facts []datasets.Fact, hidden map[string]bool) *parents {
+	terms := slices.DeleteFunc(slices.Clone(facts), func(f datasets.Fact) bool { return f.Relation != "is_a" })
+	return &parents{
+		Likely: count(list, func(f parquet.Fact) bool { return f.Relation == "is_a" && f.Probability != nil && *f.Probability > .5 }),
+		First:  float64(count(list[:min(200, len(list))], func(f parquet.Fact) bool { return hidden[f.Head] })) / 200,
+		All:    float64(len(hidden)) / float64(len(terms)),
 	}
-	terms := 0
-	for _, f := range facts {
-		if f.Relation == "is_a" {
-			terms++
-		}
-	}
-	p.All = float64(len(hidden)) / float64(terms)
-	return p
 }
 
 // error2 returns two standard errors of a share of n.

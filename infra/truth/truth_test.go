@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/formats/input/datasets"
+	"tagnet/formats/workspace/parquet"
 )
 
 func fact(head, relation, tail string) datasets.Fact {
@@ -103,38 +105,36 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// listed returns a fact of a list.
+func listed(head, relation, tail string, tailScore, headScore float32, probability ...float64) parquet.Fact {
+	f := parquet.Fact{Head: head, Relation: relation, Tail: tail, TailScore: tailScore, HeadScore: headScore}
+	if len(probability) > 0 {
+		f.Probability = &probability[0]
+	}
+	return f
+}
+
 // TestMeasure compares a list with figures that were counted by hand.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "facts.tsv")
-	text := "position\thead\trelation\ttail\tprobability\ttail_score\ttail_rank\thead_score\thead_rank\thops\n" +
-		"1\ta\tr\tb\t0.95\t3\t1\t1\t1\t1\n" + "2\ta\tr\tc\t0.92\t9\t1\t2\t1\t1\n" + "3\tb\tr\tc\t0.25\t-1\t2\t8\t1\t2\n" + "4\tc\tr\tb\t\t5\t2\t4\t1\t2\n"
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	list, err := readList(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := measure(list, []datasets.Fact{fact("a", "r", "b"), fact("x", "r", "y"), fact("b", "r", "c")})
+	list := []parquet.Fact{listed("a", "r", "b", 3, 1, .95), listed("a", "r", "c", 9, 2, .92), listed("b", "r", "c", -1, 8, .25), listed("c", "r", "b", 5, 4)}
+	removed := []datasets.Fact{fact("a", "r", "b"), fact("x", "r", "y"), fact("b", "r", "c")}
+	r := measure(list, removed)
 	want := result{Removed: 3, Listed: 4, Found: 2, Precisions: []precision{{50, .04, .04}, {100, .02, .02}, {500, .004, .004}, {3, 2. / 3, 1. / 3}}, Bins: make([]bin, 10)}
 	want.Bins[2], want.Bins[9] = bin{1, .25, 1}, bin{2, .935, .5}
-	if diff := cmp.Diff(want, r, cmp.AllowUnexported(result{})); diff != "" {
+	if diff := cmp.Diff(want, r, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if all := r.Off(0); !(math.Abs(all-(.75+2*.435)/3) <= 1e-9) || all != r.Off(1) {
 		t.Errorf("probabilities are off by %g and %g", all, r.Off(1))
 	}
-	p := ofParents([]listed{{Fact: fact("a", "is_a", "b"), probability: .6}, {Fact: fact("b", "r", "b")}},
+	if r := measure(list[3:], removed); r.Bins != nil {
+		t.Errorf("without probabilities there are bins: %v", r.Bins)
+	}
+	p := ofParents([]parquet.Fact{listed("a", "is_a", "b", 0, 0, .6), listed("b", "r", "b", 0, 0)},
 		[]datasets.Fact{fact("a", "is_a", "x"), fact("b", "is_a", "x"), fact("a", "r", "x")}, map[string]bool{"b": true})
 	if diff := cmp.Diff(&parents{Likely: 1, First: .005, All: .5}, p); diff != "" {
 		t.Error(diff)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(text, "0.25", "p", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readList(path); err == nil || !strings.Contains(err.Error(), "probability of line 4") {
-		t.Errorf("error %v", err)
 	}
 }
 

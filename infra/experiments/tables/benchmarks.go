@@ -9,7 +9,6 @@ import (
 
 	"tagnet/infra/experiments/internal/lists"
 	"tagnet/infra/internal/engine"
-	"tagnet/infra/truth"
 )
 
 // benchmarksPage is what BENCHMARKS.md is made from.
@@ -23,32 +22,28 @@ type benchmarksPage struct {
 // readBenchmarks reads the list of a folder and its results.
 func readBenchmarks(ctx context.Context, folder string) (*benchmarksPage, error) {
 	l, err := lists.ReadBenchmarks(ctx, filepath.Join(folder, "commands.json"))
-	b := &benchmarksPage{Benchmarks: l, results: map[string]*engine.Result{}}
-	for i, run := range l.Runs() {
-		if err != nil {
-			break
-		}
-		var r *engine.Result
-		if r, err = engine.Read(ctx, filepath.Join(folder, "results"), run.Name); r == nil || len(r.Differences(run.Inputs)) > 0 {
-			continue
-		}
-		b.results[run.Name], b.Cores = r, float64(r.Machine.Cores)
+	if err != nil {
+		return nil, err
+	}
+	b := &benchmarksPage{Benchmarks: l}
+	b.results, err = readResults(ctx, filepath.Join(folder, "results"), l.Runs())
+	for _, r := range b.results {
 		load := r.Commands[lists.MeasureCommand].Load
-		if b.Most = max(b.Most, load); i == 0 || load < b.Least {
+		if b.Most = max(b.Most, load); b.Cores == 0 || load < b.Least {
 			b.Least = load
 		}
+		b.Cores = float64(r.Machine.Cores)
 	}
 	return b, err
 }
 
 // Measured returns what was measured of an entry, nil if nothing was.
 func (b *benchmarksPage) Measured(entry string) *engine.Measured {
-	r := b.results[entry]
-	if r == nil {
-		return nil
+	if r := b.results[entry]; r != nil {
+		m := r.Commands[lists.MeasureCommand]
+		return &m
 	}
-	m := r.Commands[lists.MeasureCommand]
-	return &m
+	return nil
 }
 
 // Processor returns the processor that an entry was measured on.
@@ -59,13 +54,4 @@ func (b *benchmarksPage) Programs() []count {
 	return by(slices.Collect(maps.Values(b.results)), func(r *engine.Result) string {
 		return machine(r) + strings.TrimPrefix(processor(r), r.Machine.Processor)
 	})
-}
-
-// readTruth reads the list of a folder and its results.
-func readTruth(ctx context.Context, folder string) (truth.Results, error) {
-	l, err := truth.ReadList(ctx, filepath.Join(folder, "truth.json"))
-	if err != nil {
-		return nil, err
-	}
-	return l.Results(ctx, filepath.Join(folder, "results"))
 }

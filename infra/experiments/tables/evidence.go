@@ -22,25 +22,22 @@ import (
 //go:embed published.json
 var publishedText []byte
 
-// published has the numbers of the paper, and of others.
+// published has the numbers of the paper, and of other methods of other papers.
 type published struct {
-	Paper string `json:"paper"`
-	// Methods are the rows of the paper's main tables that we train.
-	Methods []method `json:"methods"`
+	Paper   string   `json:"paper"`
+	Methods []method `json:"methods"` // the rows of the paper's main tables
+	Others  []method `json:"others"`
 	// DegreeMessages has the figures of specific delta without and with degree messages.
 	DegreeMessages struct {
 		Without figures `json:"without"`
 		With    figures `json:"with"`
 	} `json:"degree_messages"`
-	// AStarMessagesSaved has, by dataset, the shares of A*Net's messages that the windows save with 6, 7 and 8 layers.
+	// AStarMessagesSaved has the shares of A*Net's messages that the windows save with 6, 7 and 8 layers, PrunedEmpty the share of the pruned messages that are
+	// empty, Distances the shares of test queries whose answer is 1, 2, ... edges away, the last one also beyond, and MeanDegree facts per entity.
 	AStarMessagesSaved map[string][]float64 `json:"astar_messages_saved"`
-	// PrunedEmpty is the share of the pruned messages that are empty, and MeanDegree facts per entity.
-	PrunedEmpty map[string]float64 `json:"pruned_empty"`
-	MeanDegree  map[string]float64 `json:"mean_degree"`
-	// Distances are the shares of test queries whose answer is 1, 2, ... edges away, the last one also beyond.
-	Distances map[string][]float64 `json:"distances"`
-	// Others are of other papers.
-	Others []method `json:"others"`
+	PrunedEmpty        map[string]float64   `json:"pruned_empty"`
+	Distances          map[string][]float64 `json:"distances"`
+	MeanDegree         map[string]float64   `json:"mean_degree"`
 }
 
 // method is a method with its numbers by dataset and metric. Experiment is the name of ours that repeats it, Protocol that of the evaluation.
@@ -59,15 +56,11 @@ var (
 	transductive = []string{"FB15k-237", "WN18RR"}
 	inductive    = []string{"fb237_v1", "fb237_v2", "fb237_v3", "fb237_v4", "WN18RR_v1", "WN18RR_v2", "WN18RR_v3", "WN18RR_v4"}
 	everywhere   = slices.Concat(transductive, inductive)
+	counted      = []string{"FB15k-237", "WN18RR", "fb237_v1", "WN18RR_v1"} // those with a folder of counts
 )
 
-const (
-	// paperFile is the grid of the paper's tables.
-	paperFile = "paper.json"
-	notesFile = "notes.md"
-	// countsFolder has a folder of counts for each dataset.
-	countsFolder = "counts"
-)
+// paperFile is the grid of the paper's tables.
+const paperFile = "paper.json"
 
 // evidence is what RESULTS.md is made from.
 type evidence struct {
@@ -78,37 +71,35 @@ type evidence struct {
 	// titles, in the order of the file.
 	Notes  map[string]string
 	Trials []string
-	Counts map[string]counted // by dataset
+	Counts map[string]datasetCounts // by dataset
 	// figures are filled as the page is: the drawn files by name.
 	figures map[string][]byte
 }
 
 // readEvidence reads everything below the folder.
 func readEvidence(ctx context.Context, folder string) (*evidence, error) {
-	e := &evidence{models: map[string]*model{}, Counts: map[string]counted{}, figures: map[string][]byte{}, Notes: map[string]string{}}
+	e := &evidence{models: map[string]*model{}, Counts: map[string]datasetCounts{}, figures: map[string][]byte{}, Notes: map[string]string{}}
 	if err := strict.Decode("published.json", publishedText, &e.Published); err != nil {
 		return nil, err
 	}
 	if err := e.readGrids(ctx, folder); err != nil {
 		return nil, err
 	}
-	datasets, err := os.ReadDir(filepath.Join(folder, countsFolder))
-	if err != nil {
-		return nil, err
-	}
-	for _, dataset := range datasets {
-		if e.Counts[dataset.Name()], err = readCounts(ctx, filepath.Join(folder, countsFolder, dataset.Name())); err != nil {
+	for _, dataset := range counted {
+		var err error
+		if e.Counts[dataset], err = readCounts(ctx, filepath.Join(folder, "counts", dataset)); err != nil {
 			return nil, err
 		}
 	}
+	var err error
 	if e.Reach, err = readReach(ctx, folder, e); err != nil {
 		return nil, err
 	}
-	return e, e.readNotes(filepath.Join(folder, notesFile))
+	return e, e.readNotes(filepath.Join(folder, "notes.md"))
 }
 
 // readCounts reads the counts of a dataset.
-func readCounts(ctx context.Context, folder string) (c counted, err error) {
+func readCounts(ctx context.Context, folder string) (c datasetCounts, err error) {
 	if c.Graph, err = storage.ReadJSON[counts.Dataset](ctx, filepath.Join(folder, "graph.json")); err != nil {
 		return c, err
 	}
@@ -122,6 +113,25 @@ func readCounts(ctx context.Context, folder string) (c counted, err error) {
 	return c, err
 }
 
+// readResults reads the results of runs, by their names.
+func readResults(ctx context.Context, folder string, runs []engine.Run) (map[string]*engine.Result, error) {
+	found := map[string]*engine.Result{}
+	for _, run := range runs {
+		r, err := engine.Read(ctx, folder, run.Name)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			continue
+		}
+		if differences := r.Differences(run.Inputs); len(differences) > 0 {
+			return nil, fmt.Errorf("the result of %s is stale: %s", run.Name, strings.Join(differences, ", "))
+		}
+		found[run.Name] = r
+	}
+	return found, nil
+}
+
 // readGrids reads the grids of the folder, and the results of their trainings.
 func (e *evidence) readGrids(ctx context.Context, folder string) error {
 	for _, list := range []string{paperFile, "paper-rest.json", "wn18rr.json"} {
@@ -129,25 +139,22 @@ func (e *evidence) readGrids(ctx context.Context, folder string) error {
 		if err != nil {
 			return fmt.Errorf("--folder: %w", err)
 		}
-		for i, r := range g.Runs(0) {
-			t := g.Trainings[i]
+		results, err := readResults(ctx, filepath.Join(folder, "results"), g.Runs(0))
+		if err != nil {
+			return err
+		}
+		for _, t := range g.Trainings {
 			m := e.models[t.Cell()]
 			if m == nil {
 				m = &model{Training: t, List: list}
 				e.models[t.Cell()] = m
 			}
-			m.Seeds++
-			result, err := engine.Read(ctx, filepath.Join(folder, "results"), t.Name())
-			if err != nil {
-				return err
+			if m.Seeds++; m.List != list {
+				return fmt.Errorf("%s is in %s and in %s: name one of the two experiments otherwise", t.Cell(), m.List, list)
 			}
-			if result == nil {
-				continue
+			if r := results[t.Name()]; r != nil {
+				m.Results = append(m.Results, r)
 			}
-			if differences := result.Differences(r.Inputs); m.List != list || len(differences) > 0 {
-				return fmt.Errorf("%s is a model of %s, and of %s with %s", t.Name(), list, m.List, strings.Join(differences, ", "))
-			}
-			m.Results = append(m.Results, result)
 		}
 	}
 	return nil
@@ -191,9 +198,4 @@ func (e *evidence) all() (list []*model) {
 		list = append(list, e.models[cell])
 	}
 	return list
-}
-
-// CountedDatasets returns the datasets with counts, in the order of the tables.
-func (e *evidence) CountedDatasets() []string {
-	return slices.DeleteFunc(slices.Clone(everywhere), func(dataset string) bool { return e.Counts[dataset].Messages == nil })
 }

@@ -93,8 +93,8 @@ func (e *evidence) Curves(dataset string) string {
 	return e.figure("validation-"+dataset, "Validation MRR of "+dataset+" by epoch", c)
 }
 
-// counted holds the counts that commands make of a dataset without a model.
-type counted struct {
+// datasetCounts holds the counts that commands make of a dataset without a model.
+type datasetCounts struct {
 	Graph     counts.Dataset            // by preprocess
 	Distances counts.Distribution       // of the test queries
 	Messages  map[string]counts.Summary // by split
@@ -104,13 +104,13 @@ type counted struct {
 const layers = 6
 
 // Configuration returns the counts of a split with the paper's layers and a delta.
-func (c counted) Configuration(split string, delta int) counts.Configuration {
+func (c datasetCounts) Configuration(split string, delta int) counts.Configuration {
 	i := slices.IndexFunc(c.Messages[split].Configurations, func(one counts.Configuration) bool { return one.Layers == layers && one.Delta == delta })
 	return c.Messages[split].Configurations[i]
 }
 
 // Saved returns the shares of messages that are not sent in training, by delta: without the empty ones, or as the paper counts.
-func (c counted) Saved(paper bool) (shares []float64) {
+func (c datasetCounts) Saved(paper bool) (shares []float64) {
 	for delta := range layers {
 		of := c.Configuration("train", delta)
 		share, _ := of.Saved()
@@ -125,7 +125,7 @@ func (c counted) Saved(paper bool) (shares []float64) {
 // SavedFigure draws them.
 func (e *evidence) SavedFigure() string {
 	c := chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: wholePercent, Zero: true, Most: 1}}
-	for i, dataset := range e.CountedDatasets() {
+	for i, dataset := range counted {
 		line := chart.Series{Key: chart.Key{Name: dataset, Color: i}}
 		for delta, share := range e.Counts[dataset].Saved(true) {
 			line.Points = append(line.Points, chart.Point{X: float64(delta), Y: share})
@@ -136,7 +136,7 @@ func (e *evidence) SavedFigure() string {
 }
 
 // Pruned returns the share of the pruned messages of a dataset that are empty, with the delta of the paper.
-func (c counted) Pruned(split string, delta int) float64 {
+func (c datasetCounts) Pruned(split string, delta int) float64 {
 	return c.Configuration(split, delta).PrunedEmptyShare()
 }
 
@@ -152,7 +152,7 @@ func (e *evidence) PrunedFigure() string {
 }
 
 // Shares returns the shares of the test queries by the distance of their answers: 0, where the source is an answer, to 5, and 6 and more.
-func (c counted) Shares() (shares []float64) {
+func (c datasetCounts) Shares() (shares []float64) {
 	for distance := range layers + 1 {
 		queries := c.Distances.ByDistance[fmt.Sprint(distance)]
 		if distance == layers {

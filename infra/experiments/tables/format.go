@@ -17,7 +17,7 @@ import (
 // formats are the functions of the templates: the ways of writing numbers, and the datasets.
 var formats = template.FuncMap{
 	"three": three, "signed": signed, "plus": plus, "compared": compared, "percent": percent, "duration": duration, "grouped": grouped, "interval": interval,
-	"each": each, "short": short, "ratio": ratio, "join": strings.Join,
+	"each": each, "ratio": ratio, "join": strings.Join,
 	"minus":    func(a, b int) int { return a - b },
 	"plusTwo":  func(n int) int { return n + 2 },
 	"quotient": func(a, b float64) float64 { return a / b },
@@ -31,7 +31,7 @@ var formats = template.FuncMap{
 	"over":    func(a, b int64) float64 { return float64(a) / float64(b) },
 	"div":     func(a float64, n int) float64 { return a / float64(n) },
 
-	"transductive": list(transductive...), "inductive": list(inductive...), "everywhere": list(everywhere...), "deltas": list("fb237_v1", "WN18RR_v1"),
+	"transductive": list(transductive...), "inductive": list(inductive...), "everywhere": list(everywhere...), "counted": list(counted...), "deltas": list("fb237_v1", "WN18RR_v1"),
 	"apart": func() []bool { return []bool{false, true} }, "metrics": list("MRR", "Hits@10"), "protocols": list(metrics.Protocols[1:]...),
 }
 
@@ -134,22 +134,17 @@ func grouped(n int64) string {
 	return text
 }
 
-// short writes a share with three digits.
-func short(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
-
 // count is how many results a text describes.
 type count struct {
 	Text string
 	N    int
 }
 
-// by counts results by what describes them, sorted by it. nil stands for what is not measured.
+// by counts results by what describes them, sorted by it.
 func by(results []*engine.Result, what func(*engine.Result) string) (counted []count) {
 	found := map[string]int{}
 	for _, r := range results {
-		if r != nil {
-			found[what(r)]++
-		}
+		found[what(r)]++
 	}
 	for _, text := range slices.Sorted(maps.Keys(found)) {
 		counted = append(counted, count{text, found[text]})

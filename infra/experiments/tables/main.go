@@ -20,6 +20,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/infra/internal/program"
+	"tagnet/infra/truth"
 )
 
 func main() {
@@ -77,7 +78,11 @@ func pages(ctx context.Context, folder string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := readTruth(ctx, filepath.Join(folder, "../truth"))
+	list, err := truth.ReadList(ctx, filepath.Join(folder, "../truth/truth.json"))
+	if err != nil {
+		return nil, err
+	}
+	t, err := list.Results(ctx, filepath.Join(folder, "../truth/results"))
 	if err != nil {
 		return nil, err
 	}

@@ -25,12 +25,11 @@ type reachPage struct {
 // readReach reads the list of a folder and its results.
 func readReach(ctx context.Context, folder string, e *evidence) (*reachPage, error) {
 	l, err := lists.ReadReach(ctx, filepath.Join(folder, "reach.json"))
-	p := &reachPage{Reach: l, results: map[string]*engine.Result{}, evidence: e}
-	for _, r := range l.Runs() {
-		if err == nil {
-			p.results[r.Name], err = engine.Read(ctx, filepath.Join(folder, lists.ReachResults), r.Name)
-		}
+	if err != nil {
+		return nil, err
 	}
+	p := &reachPage{Reach: l, evidence: e}
+	p.results, err = readResults(ctx, filepath.Join(folder, lists.ReachResults), l.Runs())
 	return p, err
 }
 

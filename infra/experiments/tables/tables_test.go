@@ -50,20 +50,24 @@ func folder(t *testing.T) string {
 	return filepath.Join(root, "experiments")
 }
 
-// replace replaces a text in a file of a folder.
-func replace(t *testing.T, folder, name, old, replacement string) {
+// replace replaces a text in a file of a folder, until restore is called.
+func replace(t *testing.T, folder, name, old, replacement string) (restore func()) {
 	t.Helper()
 	path := filepath.Join(folder, filepath.FromSlash(name))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("%s lacks %q", name, old)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(strings.Replace(string(text), old, replacement, 1))
+	return func() { write(string(text)) }
 }
 
 // TestMissing makes the pages without some results: their cells have dashes, and the texts count what is left.
@@ -118,19 +122,20 @@ func TestMissing(t *testing.T) {
 // TestMistakes checks what the inputs of the pages must not say.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
+	root := folder(t)
 	for _, c := range []struct{ file, old, new, want string }{
-		{"results/WN18RR_v1/fixed-seed-1.json", `"dropout": "0.5"`, `"dropout": "0.7"`, `WN18RR_v1/fixed-seed-1 is a model of paper.json, and of paper.json with dropout "0.7" instead of "0.5"`},
+		{"results/WN18RR_v1/fixed-seed-1.json", `"dropout": "0.5"`, `"dropout": "0.7"`, `the result of WN18RR_v1/fixed-seed-1 is stale: dropout "0.7" instead of "0.5"`},
 		{"results/WN18RR_v1/fixed-seed-1.json", `"run"`, `"ran"`, `unknown key "ran"`},
-		{"wn18rr.json", `"deep"`, `"fixed"`, "WN18RR/fixed"},
+		{"wn18rr.json", "\"deep\",\n      \"datasets\": [{\"dataset\": \"WN18RR\"", "\"full\",\n      \"datasets\": [{\"dataset\": \"FB15k-237\"", "FB15k-237/full is in paper-rest.json and in wn18rr.json"},
 		{"notes.md", "## WN18RR_v4/window-astar", "## WN18RR_v4/window-astr", `no list has "WN18RR_v4/window-astr"; the closest is WN18RR_v4/window-astar`},
 		{"notes.md", "## WN18RR/full", "## WN18RR/deep", "WN18RR/deep has two notes"},
 		{"../truth/results/shop-10.json", `"precisions": [`, `"precisions": 1, "x": [`, "shop-10"},
 	} {
-		root := folder(t)
-		replace(t, root, c.file, c.old, c.new)
+		restore := replace(t, root, c.file, c.old, c.new)
 		if _, err := pages(t.Context(), root); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %s: error %v, want %q", c.file, c.new, err, c.want)
 		}
+		restore()
 	}
 	if _, err := pages(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "--folder") {
 		t.Errorf("an empty folder: error %v", err)

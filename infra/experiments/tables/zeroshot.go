@@ -25,13 +25,12 @@ func readZeroshot(ctx context.Context, folder string) (*zeroshotPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := &zeroshotPage{Zeroshot: l, results: map[string]*engine.Result{}}
 	runs, err := l.Runs()
-	for _, r := range runs {
-		if err == nil {
-			z.results[r.Name], err = engine.Read(ctx, filepath.Join(folder, lists.ZeroshotResults), r.Name)
-		}
+	if err != nil {
+		return nil, err
 	}
+	z := &zeroshotPage{Zeroshot: l}
+	z.results, err = readResults(ctx, filepath.Join(folder, lists.ZeroshotResults), runs)
 	return z, err
 }
 

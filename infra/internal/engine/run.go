@@ -280,6 +280,8 @@ func (r Result) summary(run Run) string {
 			parts = append(parts, fmt.Sprintf("%s MRR %.4f, Hits@10 %.4f of %d queries in %.1f s of processor time", c.Name, e.Pessimistic.MRR, e.Pessimistic.Hits10, e.Queries, m.CPUSeconds))
 		case m.Made != nil:
 			parts = append(parts, fmt.Sprintf("%s %.200s", c.Name, m.Made))
+		case m.Seconds == 0:
+			parts = append(parts, c.Name+" was resumed, so that its time is not known")
 		default:
 			parts = append(parts, fmt.Sprintf("%s took %.1f s, %.1f s of processor time, %.0f MiB", c.Name, m.Seconds, m.CPUSeconds, m.PeakMiB))
 		}
