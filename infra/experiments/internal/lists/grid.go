@@ -192,12 +192,14 @@ func configure(ctx context.Context, preset string, flags map[string]string) (c c
 	}
 	known := []string{"validate_every", "valid_limit"}
 	for _, f := range configuration.Fields() {
-		known = append(known, f.Name)
+		if f.IsFlag() {
+			known = append(known, f.Name)
+		}
 	}
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
 		value, want := flags[flag], "a whole number"
 		switch field, ok := configuration.FieldNamed(flag); {
-		case ok:
+		case ok && field.IsFlag():
 			want, err = field.Wants(), field.Set(&c, value)
 		case flag == "validate_every":
 			v.Every, err = strconv.Atoi(value)

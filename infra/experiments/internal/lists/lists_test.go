@@ -78,7 +78,7 @@ func TestCommitted(t *testing.T) {
 
 const grid = `{"experiments": [
 	{"name": "fixed", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}, {"dataset": "umls", "flags": {"epochs": 8, "valid_limit": 50}}],
-		"flags": {"dropout": 0.2, "dependent": true}, "vary": {"delta": [0, 1]}, "seeds": [1, 2], "protocols": ["test", "grail"]},
+		"flags": {"dropout": 0.2, "degree_messages": true}, "vary": {"delta": [0, 1]}, "seeds": [1, 2], "protocols": ["test", "grail"]},
 	{"name": "full", "datasets": [{"dataset": "umls"}], "flags": {"policy": "full"}, "seeds": [7], "memory": 2048}]}`
 
 func TestGrid(t *testing.T) {
@@ -105,7 +105,7 @@ func TestGrid(t *testing.T) {
 	const with = " --threads 3 --memory 1024"
 	commands := []string{
 		"tagnet preprocess --workspace WN18RR_v1 --dataset WN18RR_v1 --inference WN18RR_v1_ind",
-		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset wn-v1 --delta=1 --dependent=true --dropout=0.2 --seed 2" + with,
+		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset wn-v1 --delta=1 --degree_messages=true --dropout=0.2 --seed 2" + with,
 		"test: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol test" + with,
 		"grail: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol grail" + with,
 	}
@@ -116,7 +116,7 @@ func TestGrid(t *testing.T) {
 		t.Errorf("outputs %+v", c)
 	}
 	inputs := runs[2].Inputs
-	for name, want := range map[string]string{"delta": "0", "epochs": "8", "dropout": "0.2", "dependent": "true", "policy": "window", "seed": "1", "valid_limit": "50", "dataset": "umls", "inference": ""} {
+	for name, want := range map[string]string{"delta": "0", "epochs": "8", "dropout": "0.2", "degree_messages": "true", "policy": "window", "seed": "1", "valid_limit": "50", "dataset": "umls", "inference": ""} {
 		if inputs[name] != want {
 			t.Errorf("the input %s is %q, want %q", name, inputs[name], want)
 		}
@@ -132,6 +132,7 @@ func TestGridMistakes(t *testing.T) {
 		{`"fixed"`, `"full"`, ""}, // of other datasets and seeds
 		{`"seeds": [7]`, `"seeds": []`, ":4:2: experiment full: datasets and seeds are needed"},
 		{`"dropout"`, `"droput"`, "train has no flag --droput that an experiment can set; the closest are dropout"},
+		{`"dropout": 0.2`, `"bias": false`, "train has no flag --bias"}, // a preset sets it
 		{`0.2`, `"wide"`, `--dropout "wide" is not`},
 		{`0.2`, `1.5`, "dropout is 1.5"},
 		{`"wn-v1"`, `"wn-v9"`, "wn-v9"},
