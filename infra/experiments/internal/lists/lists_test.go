@@ -105,7 +105,7 @@ func TestGrid(t *testing.T) {
 	const with = " --threads 3 --memory 1024"
 	commands := []string{
 		"tagnet preprocess --workspace WN18RR_v1 --dataset WN18RR_v1 --inference WN18RR_v1_ind",
-		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset wn-v1 --delta=1 --degree_messages=true --dropout=0.2 --seed 2" + with,
+		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset wn-v1 --degree_messages=true --delta=1 --dropout=0.2 --seed 2" + with,
 		"test: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol test" + with,
 		"grail: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol grail" + with,
 	}
