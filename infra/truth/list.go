@@ -12,7 +12,6 @@ import (
 
 	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
-	"tagnet/formats/strict"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/infra/internal/engine"
@@ -38,24 +37,6 @@ type Setting struct {
 	Relations int `json:"relations"`
 
 	Split bool `json:"-"` // divides the rest with preprocess --split 90,5,5
-}
-
-// ReadList reads a list.
-func ReadList(ctx context.Context, path string) (l List, err error) {
-	text, err := storage.ReadFile(ctx, path)
-	if err != nil {
-		return l, err
-	}
-	if err := strict.Decode(path, text, &l); err != nil {
-		return l, err
-	}
-	for i, s := range l.Settings {
-		if sources[s.Graph] == nil || s.Own == (s.Percent > 0) {
-			known := strings.Join(slices.Sorted(maps.Keys(sources)), ", ")
-			return l, strict.Mistake(path, text, fmt.Sprintf("graph %q: want one of %s, and either percent or own", s.Graph, known), "settings", strconv.Itoa(i))
-		}
-	}
-	return l, nil
 }
 
 // settings returns the settings, each without and with a split.
@@ -139,7 +120,11 @@ const mostListed = "1000000"
 
 // remove removes facts, and writes those that stay.
 func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
-	all, err := sources[s.Graph](ctx, filepath.Join(folder, "sample"))
+	read := sources[s.Graph]
+	if read == nil {
+		return fmt.Errorf("no graph is named %q: want one of %s", s.Graph, strings.Join(slices.Sorted(maps.Keys(sources)), ", "))
+	}
+	all, err := read(ctx, filepath.Join(folder, "sample"))
 	if err != nil {
 		return err
 	}

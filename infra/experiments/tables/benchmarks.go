@@ -21,7 +21,7 @@ type benchmarksPage struct {
 
 // readBenchmarks reads the list of a folder and its results.
 func readBenchmarks(ctx context.Context, folder string) (*benchmarksPage, error) {
-	l, err := lists.ReadBenchmarks(ctx, filepath.Join(folder, "commands.json"))
+	l, err := lists.Read[lists.Benchmarks](ctx, filepath.Join(folder, "commands.json"))
 	if err != nil {
 		return nil, err
 	}

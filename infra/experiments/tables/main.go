@@ -19,6 +19,7 @@ import (
 	"text/template"
 
 	"tagnet/formats/storage"
+	"tagnet/infra/experiments/internal/lists"
 	"tagnet/infra/internal/program"
 	"tagnet/infra/truth"
 )
@@ -78,7 +79,7 @@ func pages(ctx context.Context, folder string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := truth.ReadList(ctx, filepath.Join(folder, "../truth/truth.json"))
+	list, err := lists.Read[truth.List](ctx, filepath.Join(folder, "../truth/truth.json"))
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type reachPage struct {
 
 // readReach reads the list of a folder and its results.
 func readReach(ctx context.Context, folder string, e *evidence) (*reachPage, error) {
-	l, err := lists.ReadReach(ctx, filepath.Join(folder, "reach.json"))
+	l, err := lists.Read[lists.Reach](ctx, filepath.Join(folder, "reach.json"))
 	if err != nil {
 		return nil, err
 	}

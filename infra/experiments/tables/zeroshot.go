@@ -21,7 +21,7 @@ type zeroshotPage struct {
 
 // readZeroshot reads the list of a folder, and its results.
 func readZeroshot(ctx context.Context, folder string) (*zeroshotPage, error) {
-	l, err := lists.ReadZeroshot(ctx, filepath.Join(folder, "zeroshot.json"))
+	l, err := lists.Read[lists.Zeroshot](ctx, filepath.Join(folder, "zeroshot.json"))
 	if err != nil {
 		return nil, err
 	}

@@ -295,24 +295,23 @@ func Select(runs []Run, patterns string) (selected []Run, err error) {
 	if patterns == "" {
 		return runs, nil
 	}
-	unused := strings.Split(patterns, ",")
-	all, wanted := []string{}, slices.Clone(unused)
-	for _, r := range runs {
-		all = append(all, r.Name)
-		chosen := false
-		for _, pattern := range wanted {
-			for _, text := range []string{r.Name, path.Dir(r.Name), path.Base(r.Name)} {
-				if ok, _ := path.Match(pattern, text); ok { // what is no pattern matches nothing
-					unused, chosen = slices.DeleteFunc(unused, func(p string) bool { return p == pattern }), true
-				}
+	matches := func(pattern string, r Run) bool {
+		return slices.ContainsFunc([]string{r.Name, path.Dir(r.Name), path.Base(r.Name)}, func(text string) bool {
+			ok, _ := path.Match(pattern, text) // what is no pattern matches nothing
+			return ok
+		})
+	}
+	wanted := strings.Split(patterns, ",")
+	for _, pattern := range wanted {
+		if !slices.ContainsFunc(runs, func(r Run) bool { return matches(pattern, r) }) {
+			var all []string
+			for _, r := range runs {
+				all = append(all, r.Name)
 			}
-		}
-		if chosen {
-			selected = append(selected, r)
+			return nil, fmt.Errorf("no run matches %q; the closest are %s", pattern, strings.Join(names.Closest(pattern, all, 3), ", "))
 		}
 	}
-	if len(unused) > 0 {
-		return nil, fmt.Errorf("no run matches %q; the closest are %s", unused[0], strings.Join(names.Closest(unused[0], all, 3), ", "))
-	}
-	return selected, nil
+	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool {
+		return !slices.ContainsFunc(wanted, func(pattern string) bool { return matches(pattern, r) })
+	}), nil
 }

@@ -1,13 +1,9 @@
 package lists
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
-	"tagnet/formats/strict"
 	"tagnet/infra/internal/engine"
 )
 
@@ -35,27 +31,7 @@ type Entry struct {
 	Prints bool `json:"prints"`
 }
 
-// ReadBenchmarks reads a list of commands.
-func ReadBenchmarks(ctx context.Context, path string) (Benchmarks, error) {
-	l, text, err := decode[Benchmarks](ctx, path)
-	if err != nil {
-		return l, err
-	}
-	ran, known := map[string]bool{}, map[string]bool{}
-	for i, e := range l.Entries {
-		// A command that an entry before prepares with or measures would find its own output.
-		if !folderName.MatchString(e.Name) || known[e.Name] || ran[e.Measure] || e.Count < 1 || e.Unit == "" {
-			return l, strict.Mistake(path, text, fmt.Sprintf("entry %q: a name and a command of its own are needed, and a count of units", e.Name), "entries", strconv.Itoa(i))
-		}
-		known[e.Name] = true
-		for _, line := range append(slices.Clone(e.Prepare), e.Measure) {
-			ran[line] = true
-		}
-	}
-	return l, nil
-}
-
-// Runs returns the runs of the entries.
+// Runs returns the runs of the entries. A command that another entry prepares with is measured before: afterwards it would find its output.
 func (l Benchmarks) Runs() (runs []engine.Run) {
 	for _, e := range l.Entries {
 		r := engine.Run{Name: e.Name, Inputs: map[string]string{"measure": e.Measure, "prepare": strings.Join(e.Prepare, "; "), "count": fmt.Sprint(e.Count)}}

@@ -16,7 +16,6 @@ import (
 
 	"tagnet/formats/input/datasets"
 	"tagnet/formats/names"
-	"tagnet/formats/strict"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/engine"
 	"tagnet/model/weights/checkpoint"
@@ -91,32 +90,28 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 // ReadGrid reads a grid and derives its trainings: those with the first seed of their experiment, then those with the second, and so on, so that
 // every model has a number early.
 func ReadGrid(ctx context.Context, path string) (Grid, error) {
-	g, content, err := decode[Grid](ctx, path)
-	if err != nil {
-		return g, err
-	}
-	known := map[string]Training{} // by the names of runs and models, in lower case: some file systems have one case
+	g, err := Read[Grid](ctx, path)
+	cells := map[string]Training{}
 	var rounds [][]Training
-	for i, e := range g.Experiments {
-		trainings, err := e.trainings(ctx)
+	for _, e := range g.Experiments {
+		trainings, wrong := e.trainings(ctx)
 		for _, t := range trainings {
-			name, cell := strings.ToLower(t.Name()), strings.ToLower(t.Cell())
-			if other, found := known[cell]; known[name].Dataset != "" || found && other.Configuration != t.Configuration {
-				err = fmt.Errorf("another run has the name %s, or that name with other hyperparameters", t.Name())
+			if other, found := cells[t.Cell()]; found && other.Configuration != t.Configuration {
+				wrong = fmt.Errorf("another experiment has %s with other hyperparameters", t.Cell())
 			}
-			known[name], known[cell] = t, t
+			cells[t.Cell()] = t
 			round := slices.Index(e.Seeds, t.Seed)
 			for len(rounds) <= round {
 				rounds = append(rounds, nil)
 			}
 			rounds[round] = append(rounds[round], t)
 		}
-		if err != nil {
-			return g, strict.Mistake(path, content, fmt.Sprintf("experiment %s: %v", e.Name, err), "experiments", strconv.Itoa(i))
+		if wrong != nil {
+			return g, fmt.Errorf("%s: experiment %s: %w", path, e.Name, wrong)
 		}
 	}
 	g.Trainings = slices.Concat(rounds...)
-	return g, nil
+	return g, err
 }
 
 // trainings returns the trainings of an experiment.

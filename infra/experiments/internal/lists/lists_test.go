@@ -130,16 +130,17 @@ func TestGridMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
 		{`"fixed"`, `"full"`, ""}, // of other datasets and seeds
-		{`"seeds": [7]`, `"seeds": []`, ":4:2: experiment full: datasets and seeds are needed"},
+		{`"seeds": [7]`, `"seeds": []`, "list.json: experiment full: datasets and seeds are needed"},
 		{`"dropout"`, `"droput"`, "train has no flag --droput that an experiment can set; the closest are dropout"},
 		{`"dropout": 0.2`, `"bias": false`, "train has no flag --bias"}, // a preset sets it
 		{`0.2`, `"wide"`, `--dropout "wide" is not`},
 		{`0.2`, `1.5`, "dropout is 1.5"},
 		{`"wn-v1"`, `"wn-v9"`, "wn-v9"},
-		{`"seeds": [7]`, `"seeds": [7, 7]`, "experiment full: another run has the name umls/full-seed-7"},
+		{`"seeds": [7]`, `"seeds": [7, 7]`, `the run "umls/full-seed-7": a name of its own`},
+		{`"name": "full"`, `"name": "fixed-delta-1"`, "experiment fixed-delta-1: another experiment has umls/fixed-delta-1 with other hyperparameters"},
 		{`"memory"`, `"memry"`, "memry"},
 	} {
-		_, err := ReadGrid(t.Context(), write(t, strings.Replace(grid, c.old, c.new, 1)))
+		_, err := Open(t.Context(), write(t, strings.Replace(grid, c.old, c.new, 1)), 1)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want %q", c.new, err, c.want)
 		}
@@ -152,7 +153,7 @@ const targets = `{"protocol": ["Read."], "models": [
 
 func TestZeroshot(t *testing.T) {
 	t.Parallel()
-	l, err := ReadZeroshot(t.Context(), write(t, targets))
+	l, err := Read[Zeroshot](t.Context(), write(t, targets))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ const parts = `{"protocol": [], "percents": [5, 100], "sets": [{"name": "s", "da
 
 func TestReach(t *testing.T) {
 	t.Parallel()
-	l, err := ReadReach(t.Context(), write(t, parts))
+	l, err := Read[Reach](t.Context(), write(t, parts))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,20 +255,15 @@ func TestMistakes(t *testing.T) {
 	commands := `{"protocol": [], "entries": [{"name": "a", "what": "", "measure": "tagnet x", "count": 1, "unit": "facts"}, {"name": "b", "what": "", "measure": "tagnet y", "prepare": ["tagnet x"], "count": 1, "unit": "facts"}]}`
 	for _, c := range []struct{ list, old, new, want string }{
 		{commands, "", "", ""},
-		{commands, `"b"`, `"a"`, "1:109: entry \"a\": a name and a command"},
-		{commands, `"tagnet y"`, `"tagnet x"`, `entry "b"`},
-		{commands, `"count": 1`, `"count": 0`, `entry "a"`},
-		{parts, "5, 100", "100, 5", "percents are 1 or more"},
-		{parts, "100]", "90]", "percents are 1 or more"},
-		{parts, `"s"`, `"s/x"`, `set "s/x"`},
-		{targets, `"trained_as": "x"`, `"trained_as": "y"`, `model "zero"`},
-		{targets, `"sha256": "9f", `, ``, `model "x"`},
-		{targets, `"name": "v1"`, `"name": "umls"`, `graph "umls"`},
-		{targets, `"training": "v1", `, ``, `graph "v1"`},
+		{commands, `"b"`, `"A"`, `the run "A": a name of its own`},
+		{commands, `"b"`, `"../b"`, `the run "../b"`},
+		{commands, `"count": 1`, `"count": "1"`, "list.json:1:88: entries.count: a text instead of a whole number"},
+		{targets, `"zero", "model": "zero"`, `"zero", "model": "none"`, "model zero: "},
+		{targets, `"name": "v1"`, `"name": "umls"`, `the run "umls/x"`},
 		{targets, `"tuned": true}]}`, `"tund": true}]}`, "tund"},
+		{parts, `"s"`, `"s/x"`, `the run "s/x/100"`},
 		{`{"runs": []}`, "", "", "is no list"},
 		{`{"entries": [`, "", "", "list.json:1:"},
-		{`{"train": "", "settings": [{"graph": "none", "percent": 2}]}`, "", "", `graph "none": want one of WN18RR_v1, crowd`},
 	} {
 		l, err := Open(context.Background(), write(t, strings.Replace(c.list, c.old, c.new, 1)), 1)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

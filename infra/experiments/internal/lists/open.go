@@ -1,10 +1,13 @@
 package lists
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/strict"
@@ -32,40 +35,53 @@ func Open(ctx context.Context, path string, threads int) (l List, err error) {
 	if err := json.Unmarshal(text, &keys); err != nil {
 		return l, strict.Decode(path, text, &Grid{}) // says where
 	}
-	l.Results = filepath.Join(filepath.Dir(path), "results")
+	results := "results"
 	switch {
 	case keys["experiments"] != nil:
-		g, err := ReadGrid(ctx, path)
+		var g Grid
+		g, err = ReadGrid(ctx, path)
 		l.Runs = g.Runs(threads)
-		return l, err
 	case keys["graphs"] != nil:
-		l.Results = filepath.Join(filepath.Dir(path), ZeroshotResults)
-		z, err := ReadZeroshot(ctx, path)
-		if err == nil {
+		results = ZeroshotResults
+		var z Zeroshot
+		if z, err = Read[Zeroshot](ctx, path); err == nil {
 			l.Runs, err = z.Runs()
 		}
-		return l, err
 	case keys["percents"] != nil:
-		l.Results = filepath.Join(filepath.Dir(path), ReachResults)
-		r, err := ReadReach(ctx, path)
+		results = ReachResults
+		var r Reach
+		r, err = Read[Reach](ctx, path)
 		l.Runs = r.Runs()
-		return l, err
 	case keys["entries"] != nil:
-		b, err := ReadBenchmarks(ctx, path)
+		var b Benchmarks
+		b, err = Read[Benchmarks](ctx, path)
 		l.Runs, l.Fresh = b.Runs(), true
-		return l, err
 	case keys["settings"] != nil:
-		t, err := truth.ReadList(ctx, path)
+		var t truth.List
+		t, err = Read[truth.List](ctx, path)
 		l.Runs = t.Runs(threads)
-		return l, err
+	default:
+		err = fmt.Errorf("%s is no list: it has none of the keys experiments, graphs, percents, entries and settings", path)
 	}
-	return l, fmt.Errorf("%s is no list: it has none of the keys experiments, graphs, percents, entries and settings", path)
+	l.Results = filepath.Join(filepath.Dir(path), filepath.FromSlash(results))
+	known := map[string]bool{}
+	for _, r := range l.Runs {
+		if name := strings.ToLower(r.Name); !runName.MatchString(name) || known[name] { // some file systems have one case
+			err = cmp.Or(err, fmt.Errorf("%s: the run %q: a name of its own of letters, digits, dots and hyphens is needed", path, r.Name))
+		}
+		known[strings.ToLower(r.Name)] = true
+	}
+	return l, err
 }
 
-// decode reads a list.
-func decode[T any](ctx context.Context, path string) (list T, text []byte, err error) {
-	if text, err = storage.ReadFile(ctx, path); err == nil {
+// runName matches names that become names of folders and files.
+var runName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$`)
+
+// Read reads a list of one kind.
+func Read[T any](ctx context.Context, path string) (list T, err error) {
+	text, err := storage.ReadFile(ctx, path)
+	if err == nil {
 		err = strict.Decode(path, text, &list)
 	}
-	return list, text, err
+	return list, err
 }

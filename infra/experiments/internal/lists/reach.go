@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"tagnet/formats/strict"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/engine"
@@ -39,25 +37,6 @@ type Set struct {
 	// Train are flags of train, without the reach, and Limit is the number of test queries that are ranked, 0 for all.
 	Train string `json:"train"`
 	Limit int64  `json:"limit"`
-}
-
-// ReadReach reads a list of parts of graphs.
-func ReadReach(ctx context.Context, path string) (Reach, error) {
-	l, text, err := decode[Reach](ctx, path)
-	if err != nil {
-		return l, err
-	}
-	if n := len(l.Percents); n == 0 || l.Percents[0] < 1 || !slices.IsSorted(l.Percents) || l.Percents[n-1] != Whole {
-		return l, strict.Mistake(path, text, "percents are 1 or more, and ascend to 100, whose model the others are compared with", "percents")
-	}
-	known := map[string]bool{}
-	for i, s := range l.Sets {
-		if !folderName.MatchString(s.Name) || known[s.Name] || s.Limit < 0 {
-			return l, strict.Mistake(path, text, fmt.Sprintf("set %q: a name of its own and a limit of 0 or more are needed", s.Name), "sets", strconv.Itoa(i))
-		}
-		known[s.Name] = true
-	}
-	return l, nil
 }
 
 // RunName returns the name of the result of a percentage.

@@ -2,14 +2,11 @@ package lists
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 
-	"tagnet/formats/strict"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/engine"
 	"tagnet/model/weights/checkpoint"
@@ -63,34 +60,6 @@ type Target struct {
 	// Apart leaves the graph out of the means, Tuned measures models on it after a fine-tuning, too.
 	Apart bool `json:"apart"`
 	Tuned bool `json:"tuned"`
-}
-
-// folderName matches names that become names of folders and files.
-var folderName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
-// ReadZeroshot reads a list of models of any graph.
-func ReadZeroshot(ctx context.Context, path string) (Zeroshot, error) {
-	l, text, err := decode[Zeroshot](ctx, path)
-	if err != nil {
-		return l, err
-	}
-	known := map[string]bool{"": true}
-	for i, m := range l.Models {
-		if !folderName.MatchString(m.Name) || known[m.Name] || !known[m.TrainedAs] || (m.File == "") == (m.Model == "") || (m.File == "") != (m.SHA256 == "") || m.Epochs < 1 {
-			const wants = "model %q: a name of its own, epochs, and either model or file with sha256 are needed, and trained_as names a model before it"
-			return l, strict.Mistake(path, text, fmt.Sprintf(wants, m.Name), "models", strconv.Itoa(i))
-		}
-		known[m.Name] = true
-	}
-	known = map[string]bool{}
-	for i, g := range l.Graphs {
-		if !folderName.MatchString(g.Name) || known[g.Name] || g.Folder == "" || g.Protocol != "" && (g.Protocol != metrics.ValidAndTest || g.Training == "") {
-			const wants = "graph %q: a name of its own and a folder are needed, and protocol is %s with training, or none"
-			return l, strict.Mistake(path, text, fmt.Sprintf(wants, g.Name, metrics.ValidAndTest), "graphs", strconv.Itoa(i))
-		}
-		known[g.Name] = true
-	}
-	return l, nil
 }
 
 // RunName returns the name of the result of a model on a graph, without or after a fine-tuning.
