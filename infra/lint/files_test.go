@@ -220,3 +220,34 @@ func TestAnchors(t *testing.T) {
 		t.Errorf("anchors %q, want %q", got, want)
 	}
 }
+
+// cited matches a path from the top of the repository.
+var cited = regexp.MustCompile(`(?:^|[^\w./-])((?:formats|model|stages|pipelines|infra)/[a-z]\w*(?:/[a-z]\w*)*)`)
+
+// TestCommentsNamePathsThatExist checks the packages and files that comments of Go name.
+func TestCommentsNamePathsThatExist(t *testing.T) {
+	top, files := tracked(t)
+	found := 0
+	for _, file := range files {
+		if !strings.HasSuffix(file, ".go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(top, file))
+		if err != nil {
+			continue // removed, but not yet committed
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			_, comment, _ := strings.Cut(line, "//")
+			for _, match := range cited.FindAllStringSubmatch(comment, -1) {
+				found++
+				_, folder := os.Stat(filepath.Join(top, match[1]))
+				if _, source := os.Stat(filepath.Join(top, match[1]+".go")); folder != nil && source != nil {
+					t.Errorf("%s: there is no %s", file, match[1])
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("comments name %d paths, want 20 and more", found)
+	}
+}

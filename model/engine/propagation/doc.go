@@ -1,7 +1,7 @@
 // Package propagation is TAGNet's message passing in float32, with a hand-written backward pass: the
 // truncated Bellman-Ford of the paper's equation 8 with NBFNet's layers, and A*Net's selection of
 // senders. Package window gives it the senders in order, package kernel does the arithmetic.
-// Package internal/reference is the float64 specification that tests compare it with.
+// Package internal/spec is the float64 specification that tests compare it with.
 //
 // A policy (policy.go) decides which entities a layer updates, along which edges: window.go, full.go and astar.go.
 // A runner (runner.go, update.go) computes the layers that a policy describes, forward and backward.
