@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
-	"syscall"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
@@ -25,9 +24,9 @@ var ErrTrainingGraph = errors.New("probabilities are those of the graph of all f
 func WithMissing(share float64) Option { return func(o *options) { o.missing = share } }
 
 // Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with new answers. They depend on the weights,
-// the graph and the reach alone, and equal those of the commands. A workspace that can be written keeps them for the next Open. progress, which may be
-// nil, is called with the number of queries that were answered, of about as many. Other methods may run meanwhile, and have probabilities afterwards.
-// Errors wrap ErrTooFew or ErrTrainingGraph where one of them applies.
+// the graph and the reach alone, and equal those of the commands. The workspace keeps them for the next Open; that it cannot be written is no error, and is
+// logged. Those that it keeps and that cannot be read are an error. progress, which may be nil, is called with the number of queries that were answered, of
+// about as many. Other methods may run meanwhile, and have probabilities afterwards. Errors wrap ErrTooFew or ErrTrainingGraph where one of them applies.
 func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
 	fail := func(err error) error { return fmt.Errorf("fitting probabilities: %w", err) }
 	m.fitting.Lock()
@@ -57,7 +56,19 @@ func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
 	case err != nil:
 		return fail(m.failed(err))
 	}
-	return m.writeProbabilities(ctx)
+	if err := m.writeProbabilities(ctx); err != nil && ctx.Err() == nil {
+		m.note(fmt.Sprintf("probabilities are fitted, but not kept: %v", err))
+	}
+	return nil
+}
+
+// note announces a text, or logs it where nothing is announced.
+func (m *Model) note(text string) {
+	if announce := m.opened.On.Announce; announce != nil {
+		announce(text)
+		return
+	}
+	slog.Warn(text)
 }
 
 // Limit returns a sentence that says how many facts probabilities presume to be missing, and what the data allow. fitted is false as long as nothing
@@ -104,19 +115,21 @@ func (m *Model) readProbabilities(ctx context.Context) (bool, error) {
 	return m.opened.ReadProbabilities(ctx, folder)
 }
 
-// writeProbabilities writes the model's into the workspace, unless there is none that can be written, or another process holds the lock: it fits the same.
-func (m *Model) writeProbabilities(ctx context.Context) (err error) {
+// writeProbabilities writes the model's into the workspace, unless there is none, or another process holds the lock: it fits the same.
+func (m *Model) writeProbabilities(ctx context.Context) error {
 	folder := m.probabilitiesFolder()
 	if folder == "" {
 		return nil
 	}
-	held, err := lock.Acquire(ctx, folder, strings.Join(os.Args, " "), false)
-	if busy := (*lock.Held)(nil); errors.As(err, &busy) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return nil
-	}
-	if err != nil {
+	if err := storage.CheckRegular(ctx, m.workspace, folder); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, held.Release(context.WithoutCancel(ctx))) }()
-	return m.opened.WriteProbabilities(held.Guard(ctx), folder)
+	held, err := lock.Acquire(ctx, folder, strings.Join(os.Args, " "), false)
+	switch {
+	case errors.As(err, new(*lock.Held)):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errors.Join(m.opened.WriteProbabilities(held.Guard(ctx), folder), held.Release(context.WithoutCancel(ctx)))
 }

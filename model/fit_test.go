@@ -82,10 +82,44 @@ func TestFitKeepsProbabilities(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, files[0].Name()), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	third, err := inWorkspace(t, workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
 	damaged := new(checkpoint.DamagedError)
-	if _, err := inWorkspace(t, workspace); !errors.As(err, &damaged) || !strings.Contains(err.Error(), files[0].Name()+" is damaged") ||
+	if err := third.Fit(t.Context(), nil); !errors.As(err, &damaged) || !strings.Contains(err.Error(), files[0].Name()+" is damaged") ||
 		!strings.HasSuffix(err.Error(), "; remove this file, and it is made again") {
 		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+// TestFitKeepsNothing has probabilities, and no error, where a file or a link stands in the place of their folder.
+func TestFitKeepsNothing(t *testing.T) {
+	t.Parallel()
+	workspace, elsewhere := t.TempDir(), t.TempDir()
+	folder := filepath.Join(workspace, answer.ProbabilitiesFolder)
+	for what, put := range map[string]func() error{
+		"file": func() error { return os.WriteFile(folder, nil, 0o644) }, "link": func() error { return os.Symlink(elsewhere, folder) },
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		m, err := inWorkspace(t, workspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Fit(t.Context(), nil); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, fitted := m.Limit(); !fitted {
+			t.Errorf("%s: there are no probabilities", what)
+		}
+		if err := os.Remove(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files, err := os.ReadDir(elsewhere); len(files) > 0 || err != nil {
+		t.Errorf("behind the link there are %v, %v", files, err)
 	}
 }
 

@@ -106,8 +106,8 @@ func newOptions(list []Option) (options, error) {
 }
 
 // Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. Where nothing is trained, it takes
-// zero, the model of any graph that tagnet comes with. It reads the probabilities that the workspace keeps; where it has none, Fit makes
-// them. In the inductive setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
+// zero, the model of any graph that tagnet comes with. It reads the probabilities that the workspace keeps; where it has none, or
+// damaged ones, Fit makes them, or says what helps. In the inductive setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
 // weights, with their checksums. Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of
 // them applies.
 func Open(ctx context.Context, workspace string, list ...Option) (*Model, error) {
@@ -186,8 +186,8 @@ func Named(ctx context.Context, opened *answer.Model, workspace string, missing 
 	}
 	overAll := opened.View != opened.KG.Inference && opened.View != opened.KG.Train
 	m := &Model{opened: opened, overAll: overAll, lookup: opened.KG.Lookup(opened.View), known: known, missing: missing, workspace: workspace}
-	_, err = m.readProbabilities(ctx)
-	return m, err
+	_, _ = m.readProbabilities(ctx) // Fit returns the error
+	return m, nil
 }
 
 // Entities returns the names of the entities that queries may be about, which callers must not change.

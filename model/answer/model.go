@@ -50,7 +50,7 @@ type Means struct {
 	Kernel  kernel.Kernel
 	Threads int
 	// Device takes the processor's place, unless it is nil. Where the processor takes over again, Announce, which may be nil, is
-	// called with what Device says.
+	// called with what Device says, and package model calls it with its own notes.
 	Device   Device
 	Announce func(text string)
 }

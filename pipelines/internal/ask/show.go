@@ -97,7 +97,7 @@ func (a *asking) notes(r parquet.Answer) string {
 // probability returns what is printed of a probability, nothing where there are none.
 func (a *asking) probability(p *float64) string {
 	switch {
-	case a.Probabilities.Folder == "":
+	case a.Probabilities.SHA256 == "":
 		return ""
 	case p == nil:
 		return fmt.Sprintf("probability %-11s  ", "unknown")

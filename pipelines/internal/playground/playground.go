@@ -181,7 +181,7 @@ func tell(ctx context.Context, e *command.Environment, folder, format string) er
 const listed = 10
 
 // tellNew prints the surest new facts and how many of them are true, and returns the query to which the first is an answer, as the parameters of the page.
-// The probabilities of the model are in the workspace then.
+// The probabilities of the model are in the workspace then, if it can be written.
 func (f *flags) tellNew(ctx context.Context, e *command.Environment) (url.Values, error) {
 	m, err := model.Open(ctx, e.Workspace.Root())
 	if err != nil {

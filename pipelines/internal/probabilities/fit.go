@@ -8,12 +8,11 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
-	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
@@ -46,11 +45,12 @@ type Fit struct {
 	params   stage.Params
 	estimate budget.Estimate
 	plan     budget.Plan
-	// made is set if the model has its probabilities, written if their file was read, tooFew if the graph has too few facts for some.
-	made, written, tooFew bool
-	queries               int64
-	seconds               float64
-	limitSaid             bool
+	folder   string // of the file
+	// made is set if the model has its probabilities, tooFew if the graph has too few facts for some.
+	made, tooFew bool
+	queries      int64
+	seconds      float64
+	limitSaid    bool
 }
 
 // Open finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. Of a graph that is not held it says that there
@@ -66,7 +66,7 @@ func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resou
 	if err != nil {
 		return nil, err
 	}
-	f := &Fit{e: e, model: all, on: on}
+	f := &Fit{e: e, model: all, on: on, folder: e.Workspace.Path(answer.ProbabilitiesFolder)}
 	if err := f.read(ctx); f.made || err != nil {
 		return f, err
 	}
@@ -101,18 +101,15 @@ func (f *Fit) Estimate() budget.Estimate {
 	return f.estimate
 }
 
-// folder returns the URL of the folder of the files.
-func (f *Fit) folder() string { return f.e.Workspace.Path(answer.ProbabilitiesFolder) }
-
 // stageParams returns the parameters of the stage, without the folder's lock.
 func (f *Fit) stageParams() stage.Params {
 	m := f.model
 	weights := m.Folder
 	if weights == "" {
-		weights = checkpoint.Folder(storage.Join(f.folder(), weightsFolder))
+		weights = checkpoint.Folder(storage.Join(f.folder, weightsFolder))
 	}
 	return stage.Params{
-		Folder: f.folder(), File: m.ProbabilitiesFile(),
+		Folder: f.folder, File: m.ProbabilitiesFile(),
 		Model: score.Params{
 			Graph: m.KG.Folder(), Split: kg.All, Without: m.KG.Unknown, Reach: m.Configuration.Reach,
 			Checkpoints: string(weights), Checkpoint: m.Record.Name(),
@@ -124,8 +121,7 @@ func (f *Fit) stageParams() stage.Params {
 
 // read reads the file, if there is one.
 func (f *Fit) read(ctx context.Context) (err error) {
-	f.written, err = f.model.ReadProbabilities(ctx, f.folder())
-	f.made = f.written
+	f.made, err = f.model.ReadProbabilities(ctx, f.folder)
 	return err
 }
 
@@ -173,37 +169,64 @@ func (f *Fit) Work() command.Work {
 
 // URL returns the URL of the file, or "" if there is none.
 func (f *Fit) URL() string {
-	if f == nil || !f.written {
+	if f == nil || !f.made {
 		return ""
 	}
-	return storage.Join(f.folder(), f.model.ProbabilitiesFile())
+	return storage.Join(f.folder, f.model.ProbabilitiesFile())
 }
 
-// Ready returns the Ready of a stage that needs the probabilities: it fails while another run fits some, before the stage's folder is touched, and
-// calls ready otherwise.
+// Ready returns the Ready of a stage that needs the probabilities: it fails where they cannot be made, before the stage's folder is touched, and calls
+// ready otherwise.
 func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) error {
 	if f.Made() {
 		return ready
 	}
 	return func(ctx context.Context) error {
-		if !f.e.Force {
-			if err := lock.CheckFree(ctx, f.folder()); err != nil {
-				return err
-			}
+		if err := f.check(ctx); err != nil {
+			return err
 		}
 		return ready(ctx)
 	}
 }
 
-// Make fits the probabilities unless they are fitted, and says so if there are too few facts. It is a *lock.Held error if another run fits some.
-func (f *Fit) Make(ctx context.Context) error {
+// check fails where a symbolic link leads out of the folder, and while another run fits some there.
+func (f *Fit) check(ctx context.Context) error {
+	if err := storage.CheckRegular(ctx, f.e.Workspace.Root(), f.folder); err != nil {
+		return err
+	}
+	return f.shared(lock.CheckFree(ctx, f.folder))
+}
+
+// shared lets the error of a lock name what helps: no run takes the folder of several models from another one that may be alive, not even with --force.
+func (f *Fit) shared(err error) error {
+	if held := (*lock.Held)(nil); errors.As(err, &held) {
+		held.TakeOver = "remove " + storage.Join(f.folder, lock.FileName)
+	}
+	return err
+}
+
+// Make fits the probabilities unless they are fitted, and says so if there are too few facts. Where the workspace's folder cannot be written, it writes
+// them into another, which the caller has locked, unless that is "". It is a *lock.Held error if another run fits some.
+func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error {
 	if f.Made() {
 		return nil
 	}
-	if err := storage.CheckRegular(ctx, f.e.Workspace.Root(), f.folder()); err != nil {
+	if err := f.check(ctx); err != nil {
 		return err
 	}
-	err := f.make(ctx)
+	bar := f.e.Progress.Begin("fitting probabilities", f.queries, "queries")
+	defer bar.End()
+	defer bar.Follow(ctx, stage.QueriesCounter)()
+	err := storage.CheckWritable(ctx, f.folder)
+	switch {
+	case err == nil:
+		err = f.makeShared(ctx)
+	case another != "" && ctx.Err() == nil:
+		f.e.Say("probabilities are fitted for this run alone: %v", err)
+		f.folder = another
+		f.params = f.stageParams()
+		err = f.run(ctx, locked)
+	}
 	if err == nil && !f.made {
 		f.tooFew = true
 		f.e.Say("answers have scores, but no probabilities: too few facts of the graph are among the %d best answers of their queries", probability.DefaultK)
@@ -211,22 +234,13 @@ func (f *Fit) Make(ctx context.Context) error {
 	return err
 }
 
-func (f *Fit) make(ctx context.Context) error {
-	bar := f.e.Progress.Begin("fitting probabilities", f.queries, "queries")
-	defer bar.End()
-	if err := storage.CheckWritable(ctx, f.folder()); err != nil {
-		if errors.Is(err, context.Cause(ctx)) {
-			return err
-		}
-		f.e.Say("probabilities are fitted for this run alone: %v", err)
-		return f.makeHere(ctx, bar.Set)
-	}
-	held, err := lock.Acquire(ctx, f.folder(), f.e.Again().String(), f.e.Force)
+// makeShared fits under the lock of the workspace's folder.
+func (f *Fit) makeShared(ctx context.Context) error {
+	held, err := lock.Acquire(ctx, f.folder, f.e.Again().String(), false)
 	if err != nil {
-		return err
+		return f.shared(err)
 	}
 	if err = f.read(ctx); err == nil && !f.made { // another run may have written the file before this one got the lock
-		defer bar.Follow(ctx, stage.QueriesCounter)()
 		err = f.run(ctx, held)
 	}
 	return errors.Join(err, f.release(held, err != nil && !command.Local()))
@@ -263,34 +277,17 @@ func (f *Fit) release(held lock.Lock, workers bool) error {
 		return held.End(ctx)
 	}
 	err := held.Release(ctx)
-	storage.RemoveEmpty(ctx, f.folder())
+	storage.RemoveEmpty(ctx, f.folder)
 	return err
 }
 
-// makeHere fits in this process, and writes nothing. done is called with the number of queries that were answered.
-func (f *Fit) makeHere(ctx context.Context, done func(queries int64)) error {
-	m := f.model
-	k, err := kernel.Named(f.on.Kernel)
-	if err != nil {
-		return err
+// Probabilities is where workers read those of Estimator: nowhere if there are none.
+func (f *Fit) Probabilities(ctx context.Context, missing float64) (score.Probabilities, error) {
+	if e, err := f.Estimator(missing); e == nil || err != nil {
+		return score.Probabilities{}, err
 	}
-	m.On = answer.Means{Kernel: k, Threads: f.plan.Threads}
-	if err := accelerator.Equip(m, f.on.Device); err != nil {
-		return err
-	}
-	sampling, err := stage.Sampling(ctx, m)
-	if err != nil {
-		return err
-	}
-	answered := int64(0)
-	err = m.Fit(ctx, sampling, func(queries int) {
-		answered += int64(queries)
-		done(answered)
-	})
-	if f.made = err == nil; errors.Is(err, probability.ErrTooFew) {
-		err = nil
-	}
-	return errors.Join(err, m.Close())
+	file, err := manifest.HashFile(ctx, f.URL())
+	return score.Probabilities{Folder: f.folder, SHA256: file.SHA256, Missing: missing}, err
 }
 
 // Estimator returns what gives probabilities that presume that such a share of the graph's facts is missing, and says once what the data allow. It is nil

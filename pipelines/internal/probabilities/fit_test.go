@@ -73,7 +73,7 @@ func fit(t *testing.T, e *command.Environment) (*probabilities.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, f.Make(t.Context())
+	return f, f.Make(t.Context(), e.Workspace.Path("another"), lock.Lock{})
 }
 
 // TestShards checks that the file has the same bytes with any number of shards and threads, and in one process without Beam.
@@ -184,7 +184,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestHeld checks that a run waits for no other one that fits probabilities, and that --force takes over.
+// TestHeld checks that a run waits for no other one that fits probabilities, and takes no folder from one that may be alive, not even with --force.
 func TestHeld(t *testing.T) {
 	w, file := trained(t)
 	pipelinetest.Remove(t, file)
@@ -193,52 +193,63 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, _ := environment(w)
-	f, err := fit(t, e)
-	if !errors.As(err, new(*lock.Held)) {
-		t.Fatalf("error %v", err)
+	for _, e.Force = range []bool{false, true} {
+		f, err := fit(t, e)
+		help := "remove " + filepath.Join(filepath.Dir(file), lock.FileName)
+		if !errors.As(err, new(*lock.Held)) || !strings.HasSuffix(err.Error(), help) {
+			t.Errorf("force %t: error %v, want one that ends with %q", e.Force, err, help)
+		}
+		if err := f.Ready(func(context.Context) error { return nil })(t.Context()); !errors.As(err, new(*lock.Held)) {
+			t.Errorf("force %t: ready: %v", e.Force, err)
+		}
 	}
-	ready := func() error { return f.Ready(func(ctx context.Context) error { return nil })(t.Context()) }
-	if err := ready(); !errors.As(err, new(*lock.Held)) {
-		t.Errorf("ready: %v", err)
-	}
-	e.Force = true
-	if err := ready(); err != nil {
-		t.Errorf("ready with --force: %v", err)
-	}
-	if err := f.Make(t.Context()); err != nil {
-		t.Errorf("with --force: %v", err)
-	}
-	if lost := new(lock.Lost); !errors.As(held.Check(t.Context()), &lost) {
-		t.Error("the other run still holds the lock")
+	if err := held.Check(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
-// TestReadOnly checks that probabilities are fitted for the run alone where nothing can be written, and are the same.
+// TestSymbolicLinks checks that nothing is fitted, and nothing else touched, where a link leads out of the folder, be it dangling.
+func TestSymbolicLinks(t *testing.T) {
+	w, file := trained(t)
+	for _, link := range []string{file, filepath.Dir(file)} {
+		pipelinetest.Remove(t, link)
+		if err := os.Symlink(filepath.Join(w, "elsewhere"), link); err != nil {
+			t.Fatal(err)
+		}
+		e, _ := environment(w)
+		f, err := fit(t, e)
+		if err == nil || !strings.Contains(err.Error(), link+": it is a symbolic link") {
+			t.Errorf("%s: error %v", link, err)
+		}
+		err = f.Ready(func(context.Context) error { return errors.New("the stage's folder is touched") })(t.Context())
+		if err == nil || !strings.Contains(err.Error(), link+": it is a symbolic link") {
+			t.Errorf("%s: ready: %v", link, err)
+		}
+	}
+}
+
+// TestReadOnly checks that probabilities are fitted into the folder of the run alone where the workspace's cannot be written, and are the same.
 func TestReadOnly(t *testing.T) {
 	w, file := trained(t)
+	want := pipelinetest.Read(t, file)
+	pipelinetest.Remove(t, filepath.Dir(file))
+	pipelinetest.Write(t, filepath.Dir(file), "a file in the place of the folder")
 	e, said := environment(w)
 	f, err := fit(t, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := f.Estimator(.05)
-	if err != nil {
+	if !strings.Contains(said.String(), "probabilities are fitted for this run alone") {
+		t.Errorf("said\n%s", said)
+	}
+	if another := filepath.Join(w, "another", filepath.Base(file)); f.URL() != another || pipelinetest.Read(t, another) != want {
+		t.Errorf("file %s, want %s with the usual bytes", f.URL(), another)
+	}
+	if f, err = probabilities.Open(t.Context(), e, open(t, e), resources); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Remove(t, filepath.Dir(file))
-	pipelinetest.Write(t, filepath.Dir(file), "a file in the place of the folder")
-	if f, err = fit(t, e); err != nil {
-		t.Fatal(err)
-	}
-	got, err := f.Estimator(.05)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(said.String(), "probabilities are fitted for this run alone") || f.URL() != "" {
-		t.Errorf("file %q, said\n%s", f.URL(), said)
-	}
-	if got.Limit() != want.Limit() {
-		t.Errorf("%s, want %s", got.Limit(), want.Limit())
+	if err := f.Make(t.Context(), "", lock.Lock{}); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+		t.Errorf("without another folder: error %v", err)
 	}
 }
 
@@ -259,7 +270,7 @@ func TestGivenWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Make(t.Context()); err != nil {
+	if err := f.Make(t.Context(), "", lock.Lock{}); err != nil {
 		t.Fatal(err)
 	}
 	files := pipelinetest.Files(t, filepath.Dir(file))
@@ -306,7 +317,7 @@ func TestOutline(t *testing.T) {
 	if f != nil || err != nil {
 		t.Fatalf("%v, %v, want none", f, err)
 	}
-	if err := f.Make(t.Context()); err != nil {
+	if err := f.Make(t.Context(), "", lock.Lock{}); err != nil {
 		t.Error(err)
 	}
 	if estimator, err := f.Estimator(.05); estimator != nil || err != nil {

@@ -2,6 +2,7 @@ package scoring
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -67,7 +68,7 @@ type Asking struct {
 	// Sources and Candidates are the entities of the flags, ascending; nil stands for all.
 	Sources, Candidates []int32
 	Fit                 *probabilities.Fit // nil without probabilities
-	// Probabilities is where workers read those of answers, nowhere as long as they are not fitted.
+	// Probabilities is where workers read those of answers, nowhere as long as they are not fitted. Answers have some if there is a checksum.
 	Probabilities score.Probabilities
 	// Explained is about how many answers or facts --explain explains.
 	Explained int64
@@ -102,7 +103,8 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 	if a.Sources, a.record.Sources, err = a.list(ctx, "sources", a.sources); err != nil {
 		return nil, err
 	}
-	return a, a.findProbabilities(ctx)
+	a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing)
+	return a, err
 }
 
 // RecordedAsk is what the configurations of answers and of lists have in common.
@@ -128,22 +130,6 @@ func (a *Asking) Recorded() RecordedAsk {
 	return r
 }
 
-// findProbabilities finds out where the probabilities are, if they are fitted.
-func (a *Asking) findProbabilities(ctx context.Context) error {
-	fitted, err := a.Fit.Estimator(a.missing)
-	if fitted == nil || err != nil {
-		return err
-	}
-	all, err := a.Model.OverAllFacts(ctx)
-	if err != nil {
-		return err
-	}
-	folder := a.E.Workspace.Path(answer.ProbabilitiesFolder)
-	file, err := manifest.HashFile(ctx, storage.Join(folder, all.ProbabilitiesFile()))
-	a.Probabilities = score.Probabilities{Folder: folder, SHA256: file.SHA256, Missing: a.missing}
-	return err
-}
-
 // Divide is Run.Divide with the fit and with explanations.
 func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) error {
 	if a.explain {
@@ -166,13 +152,19 @@ func (a *Asking) Stage(name, folder string, queries int64, loads []command.Load,
 // Write is Run.Write for what needs the probabilities, which it fits before make, unless they are fitted. configuration is that of the stage, with
 // what is recorded of the probabilities.
 func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx context.Context, force bool) (bool, error), configuration func() any, make func() error) (made bool, err error) {
+	if !a.Fit.Made() { // they would be those that results of the same weights, graph and reach have
+		var there RecordedAsk
+		if m, err := manifest.Read(ctx, stage.URL()); err == nil && json.Unmarshal(m.Configuration, &there) == nil {
+			a.Probabilities.SHA256 = there.Probabilities
+		}
+	}
 	stage.Configuration = configuration()
-	made, err = a.Run.Write(ctx, stage, begin, func() error {
+	made, err = a.Run.Write(ctx, stage, begin, func() (err error) {
 		if !a.Fit.Made() {
-			if err := a.Fit.Make(ctx); err != nil {
+			if err := a.Fit.Make(ctx, storage.Join(stage.URL(), answer.ProbabilitiesFolder), stage.Lock()); err != nil {
 				return err
 			}
-			if err := a.findProbabilities(ctx); err != nil {
+			if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
 				return err
 			}
 			stage.Configuration = configuration()
@@ -188,7 +180,7 @@ func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(c
 // SayUncertain says why answers have no probabilities, where that was not said before.
 func (a *Asking) SayUncertain(made bool) {
 	switch {
-	case a.Probabilities.Folder != "":
+	case a.Probabilities.SHA256 != "":
 	case a.graph == trainGraph:
 		a.E.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --graph %s leaves out", a.graph)
 	case !made:

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"tagnet/model"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
 )
 
@@ -94,6 +95,8 @@ func whyNone(err error) string {
 		return "they are fitted in the graph of all facts, which --graph train leaves out"
 	case errors.Is(err, model.ErrTooFew):
 		return "the graph has too few facts to fit them to"
+	case errors.As(err, new(*checkpoint.DamagedError)):
+		return command.OneLine(err) + " with the next reload"
 	}
 	return command.OneLine(err)
 }

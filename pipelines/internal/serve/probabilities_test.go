@@ -284,7 +284,41 @@ func TestFit(t *testing.T) {
 		}
 	}
 	pipelinetest.Write(t, made, "{}")
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{filepath.Base(made), "remove this file"}}, "--workspace", workspace, "--listen", "127.0.0.1:0")
+	fourth := launch(t, workspace)
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		state := read[health](t, send(t, "GET", fourth.url+"/healthz", "")).Probabilities
+		if strings.HasPrefix(state, stateNone) && strings.Contains(state, made+" is damaged") && strings.HasSuffix(state, "remove this file, and it is made again with the next reload") {
+			break
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("probabilities of a damaged file are %q", state)
+		}
+	}
+	pipelinetest.Remove(t, made)
+	send(t, "POST", fourth.url+"/reload", "")
+	ready(t, fourth.url)
+}
+
+// TestFitIsNotKept has probabilities, and says that no file keeps them, where their folder is a link.
+func TestFitIsNotKept(t *testing.T) {
+	workspace := unfitted(t)
+	if err := os.Symlink(t.TempDir(), filepath.Join(workspace, modelanswer.ProbabilitiesFolder)); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, workspace)
+	var said string
+	for !strings.Contains(said, "answers have ") {
+		line, err := p.stdout.ReadString('\n')
+		if said += line; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(said, "probabilities are fitted, but not kept: writing "+workspace) || !strings.Contains(said, haveProbabilities) {
+		t.Errorf("it says\n%s", said)
+	}
+	if before := ready(t, p.url); len(before) > 0 {
+		t.Errorf("probabilities are %q", before)
+	}
 }
 
 // TestReloadEndsTheFit reloads again and again while requests are answered: each graph's fit ends before the next one begins, and the last one's answers

@@ -48,7 +48,7 @@ func (t *trainer) makeFit(ctx context.Context) error {
 		t.e.Say("%s was replaced meanwhile: the checkpoints are complete, and no probabilities were fitted", t.e.Workspace.Graph())
 		return nil
 	case errors.As(err, &held):
-		t.e.Say("the checkpoints are complete, and no probabilities were fitted: %v; %s fits them later", held.ForReader(), t.resumed())
+		t.e.Say("the checkpoints are complete, and no probabilities were fitted: %v; %s fits them later", held, t.resumed())
 		return nil
 	}
 	t.e.Say("all epochs are trained; probabilities are missing: %s fits them", t.resumed())
@@ -65,7 +65,7 @@ func (t *trainer) tryFit(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.fit.Make(ctx); err != nil {
+	if err := t.fit.Make(ctx, "", lock.Lock{}); err != nil {
 		return err
 	}
 	_, err = t.fit.Estimator(probability.DefaultMissing) // says what the data allow
