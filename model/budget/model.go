@@ -59,6 +59,11 @@ func Of(s Sizes, c configuration.Configuration, u Use) Estimate {
 	} else {
 		e.Held += s.Graph + perEdge*s.Edges + perPair*min(s.Relations*s.Relations, 8*s.Edges)
 	}
+	if s.Outlined && u.Training { // keys by which the facts that are not held are put in order
+		if e.Held += 8 * s.Edges; c.Batching != configuration.BatchingRandom {
+			e.Held += 20 * s.Edges
+		}
+	}
 	e.Thread = s.states(c, false) + perScore*s.Entities
 	copies, steps := int64(2), int64(0)
 	if u.Training {

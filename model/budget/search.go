@@ -12,7 +12,7 @@ func Search(s Sizes, task string, words, reach int, rows int64) Estimate {
 	_, found := s.within(configuration.Configuration{Reach: reach})
 	return Estimate{
 		Task:   task,
-		Held:   s.Graph + 8*s.Entities + 4*s.Edges + 32*s.Queries + 12*s.Sources + 280*rows, // neighbors, too
+		Held:   s.Graph + 8*s.Entities + 4*s.Edges + 32*s.Queries + 12*s.Sources + 280*rows + 5*MiB, // neighbors and a table, too
 		Thread: found + (perWord*int64(words)+33)*s.Entities + MiB,
 	}
 }

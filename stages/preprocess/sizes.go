@@ -12,36 +12,21 @@ import (
 	"tagnet/stages/worker"
 )
 
-// Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the graph. Of Sources it
-// returns a bound. The caller has called kg.Check. The process reads the names once.
-func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
-	bytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
-	if err != nil {
-		return budget.Sizes{}, err
-	}
-	return readSizes(ctx, folder, m, split, bytes)
-}
-
-// SizesOf is Sizes of a graph that is loaded. The split may be kg.All: then Edges is a bound, too, and the graphs in memory are those of the
-// splits and that of all facts.
+// SizesOf is Sizes of a graph that is loaded, or whose parts are read.
 func SizesOf(ctx context.Context, k *kg.KG, split string) (budget.Sizes, error) {
-	bytes := int64(0)
-	lists := [][]string{k.Train.Entities, k.Relations}
-	if k.Inductive() {
-		lists = append(lists, k.Inference.Entities)
-	}
-	for _, list := range lists {
-		for _, name := range list {
-			bytes += int64(len(name))
-		}
-	}
-	s, err := readSizes(ctx, k.Folder(), k.Manifest, split, bytes)
+	s, err := Sizes(ctx, k.Folder(), k.Manifest, split)
 	s.Outlined = k.Train.Graph.IsOutline()
 	return s, err
 }
 
-// readSizes returns the sizes from the manifest and the summary of a graph/ folder, whose names have so many bytes.
-func readSizes(ctx context.Context, folder string, m manifest.Manifest, split string, nameBytes int64) (budget.Sizes, error) {
+// Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the graph. Of Sources it
+// returns a bound. The split may be kg.All: then Edges is a bound, too, and the graphs in memory are those of the splits and that of all
+// facts. The caller has called kg.Check. The process reads the names once.
+func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
+	nameBytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
+	if err != nil {
+		return budget.Sizes{}, err
+	}
 	summary, err := counts.ReadDataset(ctx, folder)
 	if err != nil {
 		return budget.Sizes{}, err

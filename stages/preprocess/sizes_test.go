@@ -50,7 +50,7 @@ func TestSizesOfLongNames(t *testing.T) {
 	if err != nil || bytes != length {
 		t.Errorf("%d bytes of names, error %v, want %d", bytes, err, length)
 	}
-	if sizes, err := readSizes(t.Context(), folder, m, "test", bytes); err != nil || sizes.Graph < length || sizes.Graph > length+length/10 {
+	if sizes, err := Sizes(t.Context(), folder, m, "test"); err != nil || sizes.Graph < length || sizes.Graph > length+length/10 {
 		t.Errorf("sizes %+v, error %v", sizes, err)
 	}
 }

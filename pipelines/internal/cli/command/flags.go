@@ -18,7 +18,7 @@ import (
 // UsageError is a mistake in the flags. It ends the process with ExitUsage.
 type UsageError struct {
 	Text string
-	// Reason is the error that Text describes, if callers may look for it, such as a *budget.TooSmall.
+	// Reason is the error that Text describes, if callers may look for it.
 	Reason error
 }
 
