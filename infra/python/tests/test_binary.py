@@ -24,7 +24,7 @@ def test_values_become_flags():
 def test_errors_are_those_of_the_program(tmp_path):
     for call, code, message in [
         (lambda: tagnet.train(workspace=tmp_path, dim="x"), 2, '--dim is "x": want a whole number'),
-        (lambda: tagnet.train(workspace=tmp_path, colour="red"), 2, "--colour is not a flag of train: -h lists them"),
+        (lambda: tagnet.train(workspace=tmp_path, colour="red"), 2, "--colour is not a flag of train: -h all lists them"),
         (lambda: tagnet.serve(workspace=tmp_path), 1, "graph does not exist: run tagnet preprocess"),
         (lambda: tagnet.run("no-such-command"), 2, "no-such-command"),
     ]:

@@ -14,7 +14,6 @@ import (
 	"tagnet/model/answer/evaluation"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	"tagnet/stages/answer/ask"
 	"tagnet/stages/answer/score"
 )
 
@@ -120,41 +119,6 @@ func TestExplainWalks(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--walks", "--force")...)
 	if n := returning(); n == 0 {
 		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, score.ExplanationsFile))
-	}
-}
-
-// TestExplainRelation explains the answers to a relation's queries.
-func TestExplainRelation(t *testing.T) {
-	w := scoringtest.Trained(t, "plain")
-	sources := scoringtest.File(t, "sources.txt", "e010\ne020\ne030\n")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "skip,~next", "--sources", sources, "--top_k", "2", "--explain", "--output", "why")
-	folder := filepath.Join(w, "runs/main/answers/why")
-	type answer struct {
-		query  int64
-		entity string
-	}
-	explained := map[answer]bool{}
-	err := parquet.EachPart(t.Context(), filepath.Join(folder, score.ExplanationsTable), func(rows []parquet.Explanation) error {
-		for _, r := range rows {
-			explained[answer{r.Query, r.Entity}] = true
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	count := 0
-	err = parquet.EachPart(t.Context(), filepath.Join(folder, ask.AnswersTable), func(rows []parquet.Answer) error {
-		for _, p := range rows {
-			count++
-			if reached := p.Hops > 0; reached != explained[answer{p.Query, p.Entity}] {
-				t.Errorf("%s, %d hops away, as the answer of query %d is explained: %v", p.Entity, p.Hops, p.Query, !reached)
-			}
-		}
-		return nil
-	})
-	if err != nil || count < 12 {
-		t.Errorf("%d answers, %v", count, err)
 	}
 }
 

@@ -2,21 +2,15 @@ package ask
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
-	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/graph/kg"
-	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/pretrained"
 )
 
 // oracle is the model of a workspace, which answers by observing every fact that could be an answer.
@@ -24,47 +18,6 @@ type oracle struct {
 	t         testing.TB
 	m         *answer.Model
 	estimator *probability.Estimator // nil without probabilities
-}
-
-// oracleOf returns that of a checkpoint over the graph of a name of --graph. Over all facts it has the probabilities that the workspace has.
-func oracleOf(t testing.TB, w, on string, of pretrained.Ref) *oracle {
-	t.Helper()
-	folder := filepath.Join(w, "graph")
-	m, err := manifest.Read(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := kg.Load(t.Context(), folder, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernel.Named("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, err := answer.Open(t.Context(), loaded, of, answer.Means{Kernel: k, Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &oracle{t: t, m: opened}
-	if on != kg.All {
-		return o
-	}
-	if o.m, err = opened.OverAllFacts(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.m.ReadProbabilities(t.Context(), filepath.Join(w, answer.ProbabilitiesFolder)); err != nil {
-		t.Fatal(err)
-	}
-	if o.estimator, err = o.m.Estimator(probability.DefaultMissing); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-// bestOf is the best checkpoint of a workspace.
-func bestOf(w string) pretrained.Ref {
-	return pretrained.Ref{Folder: checkpoint.Folder(filepath.Join(w, "runs/main/checkpoints")), Name: "best"}
 }
 
 // judged is an entity as an answer of a query.

@@ -89,53 +89,6 @@ func TestTriples(t *testing.T) {
 	}
 }
 
-// TestAFactIsScoredWithoutItself checks that whether the graph has a fact makes no difference to its score: in the ring of another workspace
-// one fact is held out.
-func TestAFactIsScoredWithoutItself(t *testing.T) {
-	w := scoringtest.Trained(t, "plain")
-	ring := pipelinetest.Ring("e", 60)
-	const fact = "e006\tskip\te008\n" // a fact of training
-	if strings.Count(ring["train.txt"], fact) != 1 {
-		t.Fatal("the ring has another fact")
-	}
-	m, err := model.Open(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := model.Triple{Head: "e006", Relation: "skip", Tail: "e008"}
-	with, err := m.Score(t.Context(), []model.Triple{asked})
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func(name string) (facts []model.Triple) {
-		facts, err := model.ReadTriples(t.Context(), scoringtest.File(t, name, ring[name]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return facts
-	}
-	train := slices.DeleteFunc(read("train.txt"), func(f model.Triple) bool { return f == asked })
-	without, err := model.LoadFacts(t.Context(), model.Facts{Train: train, Valid: append(read("valid.txt"), asked), Test: read("test.txt")}, filepath.Join(w, "runs/main/checkpoints/best"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scored, err := without.Score(t.Context(), []model.Triple{asked})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near := func(a, b float32) bool { return a-b < 1e-3 && b-a < 1e-3 } // the mean degree of the graphs differs
-	if !near(with[0].AsTail.Score, scored[0].AsTail.Score) || !near(with[0].AsHead.Score, scored[0].AsHead.Score) || with[0].Hops != 2 || scored[0].Hops != 2 {
-		t.Errorf("with the fact %+v, without it %+v", with[0], scored[0])
-	}
-	answers, err := m.Ask(t.Context(), model.Query{Source: "e006", Relation: "skip"}, 60, model.WithKnown())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if i := slices.IndexFunc(answers.List, func(a model.Answer) bool { return a.Entity == "e008" }); answers.List[i].Score != with[0].AsTail.Score {
-		t.Errorf("as a known answer it has the score %g, as a triple %g", answers.List[i].Score, with[0].AsTail.Score)
-	}
-}
-
 // TestPairs compares the relations of pairs with the library.
 func TestPairs(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")

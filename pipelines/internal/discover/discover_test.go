@@ -14,15 +14,11 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
-	"tagnet/model/answer"
 	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/probability"
-	"tagnet/model/engine/kernel"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -30,7 +26,6 @@ import (
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/answer/discover"
 	"tagnet/stages/answer/score"
-	encode "tagnet/stages/preprocess"
 )
 
 // factRows returns the list in a folder of answers.
@@ -67,30 +62,7 @@ type asked struct {
 func listed(t *testing.T, w, graph string, best int, all ...asked) (rows []parquet.Fact, backward int) {
 	t.Helper()
 	ctx := t.Context()
-	loaded, err := encode.Load(ctx, filepath.Join(w, "graph"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernel.Named("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := answer.Open(ctx, loaded, pretrained.Ref{Folder: checkpoint.FolderOf(w, "main"), Name: "best"}, answer.Means{Kernel: k, Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var estimator *probability.Estimator
-	if graph == kg.All {
-		if m, err = m.OverAllFacts(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.ReadProbabilities(ctx, filepath.Join(w, answer.ProbabilitiesFolder)); err != nil {
-			t.Fatal(err)
-		}
-		if estimator, err = m.Estimator(probability.DefaultMissing); err != nil {
-			t.Fatal(err)
-		}
-	}
+	m, estimator := scoringtest.Model(t, w, graph)
 	facts := map[modelgraph.Fact]probability.Observation{}
 	answers := map[modelgraph.Query]map[int32]bool{} // that are listed
 	for _, a := range all {

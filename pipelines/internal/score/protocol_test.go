@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/workspace/metrics"
@@ -20,8 +19,6 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	"tagnet/stages/answer/evaluate"
-	"tagnet/stages/answer/score"
 	encode "tagnet/stages/preprocess"
 )
 
@@ -144,34 +141,6 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 		t.Errorf("another seed: exit code %d, %s", code, stderr)
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation/test")), plain)
-}
-
-// TestProtocolsInShards scores a query a shard and all in one.
-func TestProtocolsInShards(t *testing.T) {
-	w := scoringtest.Trained(t, "chain")
-	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	for _, protocol := range []metrics.Protocol{metrics.ValidAndTest, metrics.GraIL} {
-		run := func(work float64) (string, []parquet.Ranking, int) {
-			p := evaluate.Params{
-				Queries: workload.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work},
-				Model:   score.Params{Graph: filepath.Join(w, "graph"), Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: 2},
-				Folder:  t.TempDir(),
-			}
-			if err := ptest.Run(Build(p)); err != nil {
-				t.Fatal(err)
-			}
-			files := pipelinetest.Files(t, p.Folder)
-			return files["metrics.json"], scoringtest.Rows[parquet.Ranking](t, filepath.Join(p.Folder, "rankings")), len(files)
-		}
-		metrics, rankings, files := run(0)
-		other, shards, more := run(1 << 32)
-		if more <= files+4 || metrics != other {
-			t.Errorf("%s: %d and %d files, metrics\n%s\nand\n%s", protocol, files, more, metrics, other)
-		}
-		if diff := cmp.Diff(rankings, shards); diff != "" {
-			t.Errorf("%s: rankings of one and of many shards:\n%s", protocol, diff)
-		}
-	}
 }
 
 func TestProtocolMistakes(t *testing.T) {

@@ -3,7 +3,6 @@ package score
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -142,42 +141,36 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	}
 }
 
-// The number of shards changes no row and no metric, and the number of threads no byte of any part. A shard that is scored
-// twice, as one of a killed worker is, gives the same part.
+// TestHowQueriesAreCutChangesNothing scores by each protocol: the number of shards changes no row and no metric, and the number of threads no byte of any part. A
+// shard that is scored twice, as one of a killed worker is, gives the same part.
 func TestHowQueriesAreCutChangesNothing(t *testing.T) {
-	w := scoringtest.Trained(t, "inductive")
-	graph, folder := filepath.Join(w, "graph"), t.TempDir()
+	w, folder := scoringtest.Trained(t, "inductive"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	run := func(to string, work float64, threads int) map[string]string {
-		t.Helper()
-		p := evaluate.Params{
-			Queries: workload.Params{Graph: graph, Split: "test", Work: work, Best: 5},
-			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads},
-			Folder:  to,
+	for _, protocol := range []metrics.Protocol{"", metrics.ValidAndTest, metrics.GraIL} {
+		run := func(to string, work float64, threads int) map[string]string {
+			t.Helper()
+			p := evaluate.Params{Folder: to}
+			p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work, Best: 5}
+			p.Model = score.Params{Graph: p.Queries.Graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads}
+			if err := ptest.Run(Build(p)); err != nil {
+				t.Fatal(err)
+			}
+			return pipelinetest.Files(t, to)
 		}
-		if err := ptest.Run(Build(p)); err != nil {
-			t.Fatal(err)
+		tables := func(to string) (all []any) {
+			return []any{scoringtest.Rows[parquet.Ranking](t, filepath.Join(to, "rankings")), scoringtest.Rows[parquet.Prediction](t, filepath.Join(to, "predictions"))}
 		}
-		return pipelinetest.Files(t, to)
-	}
-	whole := filepath.Join(folder, "whole")
-	metrics := run(whole, 0, 1)["metrics.json"]
-	rankings, predictions := scoringtest.Rows[parquet.Ranking](t, filepath.Join(whole, "rankings")), scoringtest.Rows[parquet.Prediction](t, filepath.Join(whole, "predictions"))
-	for of, work := range map[int]float64{2: 1 << 33, 8: 1 << 36} { // of 8 queries, the second with more shards than those
-		to := filepath.Join(folder, fmt.Sprint(of))
-		want := run(to, work, 2)
-		if n := len(want); n != 1+2*of || want["metrics.json"] != metrics {
-			t.Errorf("%d shards: %d files, metrics %s, want %s", of, n, want["metrics.json"], metrics)
+		whole, cut := filepath.Join(folder, string(protocol), "whole"), filepath.Join(folder, string(protocol), "cut")
+		metrics := run(whole, 0, 1)["metrics.json"]
+		want := run(cut, 1<<36, 2) // a query a shard
+		if len(want) < 1+2*8 || want["metrics.json"] != metrics {
+			t.Errorf("%s: %d files, metrics %s, want %s", protocol, len(want), want["metrics.json"], metrics)
 		}
-		if diff := cmp.Diff(rankings, scoringtest.Rows[parquet.Ranking](t, filepath.Join(to, "rankings"))); diff != "" {
-			t.Errorf("%d shards: rankings:\n%s", of, diff)
+		if diff := cmp.Diff(tables(whole), tables(cut)); diff != "" {
+			t.Errorf("%s: rows (-one shard +many):\n%s", protocol, diff)
 		}
-		if diff := cmp.Diff(predictions, scoringtest.Rows[parquet.Prediction](t, filepath.Join(to, "predictions"))); diff != "" {
-			t.Errorf("%d shards: predictions:\n%s", of, diff)
-		}
-		part := parquet.PartFile(filepath.Join(to, "rankings"), of-1, of)
-		pipelinetest.Write(t, part, "what a killed worker left")
-		pipelinetest.Same(t, run(to, work, 3), want)
+		pipelinetest.Write(t, parquet.PartFile(filepath.Join(cut, "rankings"), 1, (len(want)-1)/2), "what a killed worker left")
+		pipelinetest.Same(t, run(cut, 1<<36, 3), want)
 	}
 }
 

@@ -103,8 +103,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 	if a.Sources, a.record.Sources, err = a.list(ctx, "sources", a.sources); err != nil {
 		return nil, err
 	}
-	a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing)
-	return a, err
+	return a, nil
 }
 
 // RecordedAsk is what the configurations of answers and of lists have in common.
@@ -152,7 +151,11 @@ func (a *Asking) Stage(name, folder string, queries int64, loads []command.Load,
 // Write is Run.Write for what needs the probabilities, which it fits before make, unless they are fitted. configuration is that of the stage, with
 // what is recorded of the probabilities.
 func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx context.Context, force bool) (bool, error), configuration func() any, make func() error) (made bool, err error) {
-	if !a.Fit.Made() { // they would be those that results of the same weights, graph and reach have
+	if a.Fit.Made() {
+		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
+			return false, err
+		}
+	} else { // they would be those that results of the same weights, graph and reach have
 		var there RecordedAsk
 		if m, err := manifest.Read(ctx, stage.URL()); err == nil && json.Unmarshal(m.Configuration, &there) == nil {
 			a.Probabilities.SHA256 = there.Probabilities

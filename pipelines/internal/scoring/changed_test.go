@@ -11,9 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/workspace/manifest"
 	"tagnet/model"
-	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
 	"tagnet/pipelines/internal/ask"
@@ -199,62 +197,4 @@ func TestRelationsAreMatchedByName(t *testing.T) {
 func rankingsOf(files map[string]string) map[string]string {
 	maps.DeleteFunc(files, func(file, _ string) bool { return !strings.HasPrefix(file, "rankings/") })
 	return files
-}
-
-// TestGraphWithoutAllOfItsRelations compares what a graph has without some relations with the graph of the other facts.
-func TestGraphWithoutAllOfItsRelations(t *testing.T) {
-	with, _ := grown(t, "inductive", map[string]string{"train.txt": "PREFIX001\tabove\tPREFIX002\n", "valid.txt": "PREFIX005\tabove\tPREFIX006\n", "test.txt": "PREFIX007\tabove\tPREFIX008\n"})
-	without, _ := grown(t, "inductive", nil)
-	var graphs []*kg.KG
-	for _, w := range []string{with, without} {
-		folder := filepath.Join(w, kg.Folder)
-		m, err := manifest.Read(t.Context(), folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k, err := kg.Load(t.Context(), folder, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w == with {
-			if k, err = k.Without(t.Context(), []string{"above"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		graphs = append(graphs, k)
-	}
-	if diff := cmp.Diff(content(t, graphs[1]), content(t, graphs[0])); diff != "" {
-		t.Errorf("(-graph of the other facts +graph without the relation):\n%s", diff)
-	}
-}
-
-// content returns what a graph has.
-func content(t testing.TB, k *kg.KG) (all []any) {
-	t.Helper()
-	add := func(value any, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, value)
-	}
-	add(k.Vocabulary, nil)
-	for _, view := range []*kg.View{k.Train, k.Inference} {
-		add([]any{view.Graph.Offsets, view.Graph.Senders, view.Graph.Relations, view.Graph.MeanLogDegree, view.Entities}, nil)
-		known, err := view.Answers(t.Context())
-		add(known, err)
-	}
-	known, err := k.TrainAnswers(t.Context())
-	add(known, err)
-	for _, split := range kg.Splits {
-		queries, err := k.Queries(t.Context(), split)
-		add(queries, err)
-	}
-	held, err := k.HeldOut(t.Context())
-	add(held, err)
-	whole, err := k.AllFacts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	add([]any{whole.Graph.Offsets, whole.Graph.Senders, whole.Graph.Relations, whole.Graph.MeanLogDegree}, nil)
-	return all
 }

@@ -2,17 +2,25 @@
 package scoringtest
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/pretrained"
 	"tagnet/model/weights/ultra/ultratest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
+	encode "tagnet/stages/preprocess"
 )
 
 // Trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the ring of
@@ -85,4 +93,35 @@ func Rows[R parquet.Row](t testing.TB, table string) []R {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// Model opens the best checkpoint of a workspace over the graph of a name, as kg.KG.On takes it, with the probabilities of answers, or nil, as ask and
+// discover have them.
+func Model(t testing.TB, workspace, on string) (*answer.Model, *probability.Estimator) {
+	t.Helper()
+	fail := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded, err := encode.Load(t.Context(), filepath.Join(workspace, kg.Folder))
+	fail(err)
+	k, err := kernel.Named("")
+	fail(err)
+	m, err := answer.Open(t.Context(), loaded, pretrained.Ref{Folder: checkpoint.FolderOf(workspace, "main"), Name: "best"}, answer.Means{Kernel: k, Threads: 2})
+	fail(err)
+	if on != kg.All {
+		return m, nil
+	}
+	m, err = m.OverAllFacts(t.Context())
+	fail(err)
+	_, err = m.ReadProbabilities(t.Context(), filepath.Join(workspace, answer.ProbabilitiesFolder))
+	fail(err)
+	estimator, err := m.Estimator(probability.DefaultMissing)
+	if errors.Is(err, probability.ErrTooFew) {
+		return m, nil
+	}
+	fail(err)
+	return m, estimator
 }
