@@ -90,13 +90,14 @@ func (s *server) fitOnce(ctx context.Context) (err error) {
 
 // whyNone returns why there are no probabilities, in one line.
 func whyNone(err error) string {
+	damaged := new(checkpoint.DamagedError)
 	switch {
 	case errors.Is(err, model.ErrTrainingGraph):
 		return "they are fitted in the graph of all facts, which --graph train leaves out"
 	case errors.Is(err, model.ErrTooFew):
 		return "the graph has too few facts to fit them to"
-	case errors.As(err, new(*checkpoint.DamagedError)):
-		return command.OneLine(err) + " with the next reload"
+	case errors.As(err, &damaged):
+		return command.OneLine(damaged) + "; remove this file, and a reload makes it again"
 	}
 	return command.OneLine(err)
 }

@@ -287,7 +287,7 @@ func TestFit(t *testing.T) {
 	fourth := launch(t, workspace)
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		state := read[health](t, send(t, "GET", fourth.url+"/healthz", "")).Probabilities
-		if strings.HasPrefix(state, stateNone) && strings.Contains(state, made+" is damaged") && strings.HasSuffix(state, "remove this file, and it is made again with the next reload") {
+		if strings.HasPrefix(state, stateNone+made+" is damaged") && strings.HasSuffix(state, "; remove this file, and a reload makes it again") {
 			break
 		}
 		if time.Since(begun) > time.Minute {
