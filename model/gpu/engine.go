@@ -107,6 +107,7 @@ func (e *engine) placeGraph() {
 	}
 }
 
+// prepare pads and copies the parameters and the graph to the device, and loads the kernels.
 func (e *engine) prepare(p *parameters.Set[float32]) error {
 	e.padding = newPadding(e.configuration, e.dim, e.graph.RelationCount())
 	if e.padding.size > math.MaxInt32/2 { // parameters have 32-bit indices, and a loop over them a step behind the last one

@@ -26,6 +26,7 @@ type padding struct {
 // places are where a tensor's values lie among the kernels' parameters: row i and column j at rows[i] + columns[j].
 type places struct{ rows, columns []int }
 
+// newPadding returns the positions of the parameters of c in tensors whose rows have dim entries.
 func newPadding(c configuration.Configuration, dim, relations int) padding {
 	wide := c
 	wide.Dim = dim

@@ -24,6 +24,7 @@ type profile struct {
 // pending is the largest number of launches that wait to be added up: a device keeps a few thousand marks.
 const pending = 1000
 
+// measured is a launch of a kernel between two marks in the stream.
 type measured struct {
 	kernel   string
 	from, to device.Mark

@@ -99,6 +99,7 @@ func (s *Scorer) rank(queries []answer.Request, out []answer.Ranked) (sent int64
 		known = append(known, q.Known...)
 		begin = append(begin, int32(len(known)))
 	}
+	// One launch for all answers, and one that looks for scores that are not finite.
 	const fields = 5 // that the kernel writes of an answer
 	m, held := &s.memory, len(s.memory.held)
 	at, of, list, to := place(m, labeled), place(m, begin), place(m, known), m.allocate(int64(4*fields*len(labeled)))
@@ -116,6 +117,7 @@ func (s *Scorer) rank(queries []answer.Request, out []answer.Ranked) (sent int64
 			return 0, inference.NotFinite(queries[i].Source, queries[i].Relation, int(n), s.graph.Entities)
 		}
 	}
+	// The results come in the order of labeled.
 	for i := range out {
 		for j := range out[i].Results {
 			r := &out[i].Results[j]

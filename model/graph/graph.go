@@ -95,6 +95,7 @@ func (g *Graph) sortAndDeduplicate() {
 	g.Senders, g.Relations = g.Senders[:kept:kept], g.Relations[:kept:kept]
 }
 
+// adjacency is an entity's edges, which sort.Sort orders by sender and relation.
 type adjacency struct{ senders, relations []int32 }
 
 func (a adjacency) Len() int { return len(a.senders) }

@@ -148,6 +148,7 @@ func (l *learner) run(ctx context.Context) error {
 	return err
 }
 
+// newLearner returns the learner of a run on one graph or a mixture. report may be nil.
 func newLearner(run Run, data Data, report func(Progress)) *learner {
 	if report == nil {
 		report = func(Progress) {}

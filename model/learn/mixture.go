@@ -77,6 +77,7 @@ const (
 	purposeMade
 )
 
+// newMixed returns the steps of a mixture. A graph's share of them is the length of its interval in [0, 1]; made graphs have the last one.
 func newMixed(m *Mixture, c configuration.Configuration, seed uint64) *mixed {
 	d := m.Description
 	of := &mixed{description: d, configuration: c, seed: seed}
@@ -110,6 +111,7 @@ func (m *mixed) begin(epoch int) (steps int, queries int64) {
 	return m.description.Steps, int64(m.description.Steps) * int64(m.configuration.BatchSize)
 }
 
+// at returns the batch of a step, from 0, of the epoch. Steps are made in order; those before the first one are passed.
 func (m *mixed) at(step int) (batch, error) {
 	target := m.first + int64(step)
 	for ; m.next < target; m.next++ { // a training that resumes passes the steps before
@@ -183,6 +185,7 @@ func Make(seed uint64, o synthetic.Options) (Material, error) {
 	}, nil
 }
 
+// materials returns the material of each graph, of made ones the current.
 func (m *mixed) materials() (all []*material) {
 	for _, w := range m.walks {
 		if w != nil {

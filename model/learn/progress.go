@@ -34,6 +34,7 @@ type Progress struct {
 	OtherKernel string
 }
 
+// progress describes the current epoch, after the given number of validation queries.
 func (l *learner) progress(validated int64) Progress {
 	p := Progress{
 		Epoch: l.epoch, Epochs: l.Configuration.Epochs,

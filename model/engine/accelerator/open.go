@@ -40,6 +40,7 @@ type opener struct {
 	open map[int]*opened
 }
 
+// Open returns the device with a number, which is opened once.
 func (o *opener) Open(ordinal int) (Accelerator, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

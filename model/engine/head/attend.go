@@ -18,6 +18,7 @@ type attend[F parameters.Float] struct {
 	attention []F // a, [n, D]
 }
 
+// forward sets each row of out to the sum of an entity's valid states, weighted by the softmax of their logits.
 func (a *attend[F]) forward(in [][]F, out []F) error {
 	states, logits := in[0], in[1]
 	clear(out)
@@ -33,6 +34,7 @@ func (a *attend[F]) forward(in [][]F, out []F) error {
 	return nil
 }
 
+// backward returns the gradients of states and logits, zeros for states that are not valid.
 func (a *attend[F]) backward(in [][]F, out, gradient []F, gradients [][]F) error {
 	states := in[0]
 	dstates, dlogits := gradients[0], gradients[1]

@@ -25,6 +25,7 @@ func axpy[F parameters.Float](y []F, v F, x []F) {
 	}
 }
 
+// dot returns the inner product of x and y, in four sums that the processor adds at once.
 func dot[F parameters.Float](x, y []F) F {
 	y = y[:len(x)]
 	var s0, s1, s2, s3 F
@@ -60,6 +61,7 @@ func newConditioned[F parameters.Float](n, k, d, m int, products Products[F]) *c
 		transposed: make([]F, k*m), stored: make([]F, m*k), shift: make([]F, m)}
 }
 
+// forward computes out = x W1 + (W2 q + b) for the rows of x: what the query adds is computed once.
 func (c *conditioned[F]) forward(in [][]F, out []F) error {
 	x, q, w, b := in[0], in[1], in[2], in[3]
 	stride := c.k + c.d
@@ -77,6 +79,7 @@ func (c *conditioned[F]) forward(in [][]F, out []F) error {
 	return nil
 }
 
+// backward computes the gradients of x, q, W and b. W's first k columns belong to x, the rest to q.
 func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	x, q, w := in[0], in[1], in[2]
 	dx, dq, dw, db := gradients[0], gradients[1], gradients[2], gradients[3]
@@ -109,6 +112,7 @@ type output[F parameters.Float] struct {
 	products Products[F]
 }
 
+// forward computes a number for each row of x: its product with w, plus b.
 func (o output[F]) forward(in [][]F, out []F) error {
 	x, w, b := in[0], in[1], in[2][0]
 	for i := range out {
@@ -118,6 +122,7 @@ func (o output[F]) forward(in [][]F, out []F) error {
 	return nil
 }
 
+// backward computes the gradients of x, w and b.
 func (o output[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	x, w := in[0], in[1]
 	dx, dw, db := gradients[0], gradients[1], gradients[2]

@@ -50,6 +50,8 @@ type lossWeights[F parameters.Float] struct {
 
 func (w *lossWeights[F]) constant() {}
 
+// forward sets the weights of the answer, first, and of the negatives: half the share each. The negatives' half is
+// divided equally or, with a temperature, by the softmax of their scores.
 func (w *lossWeights[F]) forward(in [][]F, out []F) error {
 	half := F(w.share / 2)
 	out[0] = half

@@ -97,6 +97,7 @@ func (o *operation[F]) InferShape(...gorgonia.DimSizer) (tensor.Shape, error) {
 	return o.output.Shape().Clone(), nil
 }
 
+// Do computes the output, in the buffer that all calls share.
 func (o *operation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
 	o.forwards++
 	for i, v := range inputs {
@@ -108,6 +109,7 @@ func (o *operation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
 	return o.output, nil
 }
 
+// DiffWRT reports for each of n inputs whether it has a gradient: all or none.
 func (o *operation[F]) DiffWRT(n int) []bool {
 	differentiable := make([]bool, n)
 	if _, constant := o.rule.(constantRule); !constant {
@@ -121,6 +123,7 @@ func (o *operation[F]) DiffWRT(n int) []bool {
 // constantRule marks a rule without a gradient.
 type constantRule interface{ constant() }
 
+// SymDiff returns a node for the gradient of each input. The first of them that runs computes all.
 func (o *operation[F]) SymDiff(inputs gorgonia.Nodes, output, gradient *gorgonia.Node) (gorgonia.Nodes, error) {
 	all := append(append(gorgonia.Nodes{}, inputs...), output, gradient)
 	nodes := make(gorgonia.Nodes, len(inputs))
@@ -146,6 +149,7 @@ type gradientOperation[F parameters.Float] struct {
 
 func (g *gradientOperation[F]) Arity() int { return len(g.of.shapes) + 2 }
 
+// Type returns the type: inputs, output and its gradient to the gradient of one input.
 func (g *gradientOperation[F]) Type() hm.Type {
 	types := make([]hm.Type, 0, g.Arity()+1)
 	for _, shape := range g.of.shapes {
@@ -159,6 +163,7 @@ func (g *gradientOperation[F]) InferShape(...gorgonia.DimSizer) (tensor.Shape, e
 	return g.of.shapes[g.input].Clone(), nil
 }
 
+// Do returns the gradient of an input. The gradients of all inputs are computed once for each forward pass.
 func (g *gradientOperation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
 	o := g.of
 	if o.backwardsDone != o.forwards {

@@ -51,6 +51,7 @@ func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []flo
 	clear(a.slope)
 	clear(a.byMaximum)
 	clear(a.byMinimum)
+	// A member m has the gradient level + slope m, plus those of extremes that it attains.
 	switch r.Reduction {
 	case Sum:
 		copy(a.level, gradient[d:2*d])
@@ -82,6 +83,7 @@ func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 		copy(a.maximum, r.Initial)
 		copy(a.minimum, r.Initial)
 	}
+	// The members are the degree message, the messages and, below, the boundary and zeros of empty messages.
 	each := func(visit func(member []float32)) {
 		if r.DegreeMessage != nil && r.Copies[row] > 0 {
 			visit(r.DegreeMessage)
@@ -100,6 +102,7 @@ func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 			a.maximum[j], a.minimum[j] = max(a.maximum[j], 0), min(a.minimum[j], 0)
 		}
 	}
+	// Count the members that attain an extreme.
 	clear(a.tiesMax)
 	clear(a.tiesMin)
 	count := func(member []float32) {

@@ -67,6 +67,7 @@ func (portable) DropoutMasks(masks []uint32, entities []int32, words int, d Drop
 	}
 }
 
+// drawRow draws the mask of an entity, a bit an entry: 0 drops it. It depends on seed, layer and entity alone.
 func (d Dropout) drawRow(mask []uint32, entity int32) {
 	state := mix(d.Seed ^ mix(uint64(d.Layer)<<32|uint64(uint32(entity))))
 	for word := range mask {

@@ -37,6 +37,7 @@ func Named(name string) (Kernel, error) {
 	return k, nil
 }
 
+// find returns the kernel of a name, auto for the fastest. The error names what this processor can use.
 func find(name string) (Kernel, error) {
 	available := Available()
 	if name == "auto" {

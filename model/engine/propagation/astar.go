@@ -301,6 +301,8 @@ func (a *astar) prioritizeBackward(first int, rows []int32, into *Gradients) {
 	}
 }
 
+// layerBackward propagates the gradients of a layer's new states to the states before it. Gradients of rows' previous states are
+// added to the versions that the rows had before.
 func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	p := a.runner
 	d, n := p.configuration.Dim, len(layer.entities)
@@ -321,7 +323,7 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	}
 }
 
-// weightedBackward adds to the gradients of x and p from that of y = sigmoid(p) x.
+// weightedBackward adds to the gradients of x and p, given the gradient of y = sigmoid(p) x.
 func (a *astar) weightedBackward(version int) {
 	d := a.runner.configuration.Dim
 	weight, product := sigmoid(a.priorities[version]), float32(0)

@@ -47,6 +47,7 @@ func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient [
 	return p.edges.layers, nil
 }
 
+// edgeGradients computes the gradients of all states by the final state of an entity, given the final state's gradient.
 func (p *tables) edgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients) error {
 	p.unifyStates()
 	p.clearGradients()

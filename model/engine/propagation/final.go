@@ -36,6 +36,8 @@ func (p *Propagator) Reached(lane int, visit func(entities []int32, states [][]f
 
 func (p *tables) width() int { return p.configuration.Dim }
 
+// candidates copies the final states of entities to states, [len(entities), depth, dim], and sets how many of each are valid: 0 for an unreached
+// entity.
 func (p *tables) candidates(entities []int32, states []float32, valid []int32) {
 	d, depth := p.configuration.Dim, p.configuration.States()
 	clear(states[:len(entities)*depth*d])
@@ -71,6 +73,7 @@ func (p *tables) loadGradients(entities []int32, gradient []float32) {
 	}
 }
 
+// reached visits the reached entities level by level with their final states, at most 512 rows at a time.
 func (p *tables) reached(lane int, visit func(entities []int32, states [][]float32)) {
 	const most = 512 // rows whose states and hidden layers stay in the second-level cache
 	for level := range len(p.layout.Levels) - 1 {

@@ -46,6 +46,7 @@ func (p *fullPolicy) groups(t int) []receiverGroup {
 	return p.update.groups
 }
 
+// forward computes the states of all entities after each layer, or only those that candidates depend on.
 func (p *fullPolicy) forward(ctx context.Context) error {
 	c := p.configuration
 	d := c.Dim
@@ -179,6 +180,7 @@ func (p *fullPolicy) fullUpdate(t int) {
 	}
 }
 
+// backward propagates the gradient of entities' final states, [len(entities), dim], to the parameters and the query's embedding.
 func (p *fullPolicy) backward(entities []int32, gradient []float32, into *Gradients) {
 	p.clearGradients()
 	p.loadGradients(entities, gradient)
@@ -190,6 +192,7 @@ func (p *fullPolicy) backward(entities []int32, gradient []float32, into *Gradie
 	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
 }
 
+// backwardLayer propagates the gradients of the states after layer t to the states before it.
 func (p *fullPolicy) backwardLayer(t int, into *Gradients) {
 	p.fullUpdate(t)
 	for i := range p.update.groups {

@@ -17,6 +17,7 @@ type Gradients struct {
 	priority *priorityGradients
 }
 
+// layerGradients are the gradients of a layer's parameters.
 type layerGradients struct {
 	// maps are the gradients of the linear map by scaler, [width, dim] each. For the previous state,
 	// the first dim rows, only those under the first scaler are used.

@@ -22,6 +22,7 @@ type priorityWeights struct {
 	outputBias               []float32 // [1]
 }
 
+// loadPriority sets the weights of A*Net's priority, split and transposed for the kernel; w is reused unless it is nil.
 func loadPriority(k kernel.Kernel, d int, p *parameters.Set[float32], w *priorityWeights) *priorityWeights {
 	if w == nil {
 		w = &priorityWeights{

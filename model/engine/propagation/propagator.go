@@ -62,6 +62,7 @@ func (p *Propagator) Clone() *Propagator {
 	return newPropagator(p.whole, p.configuration, p.kernel, p.layout)
 }
 
+// newPropagator returns a propagator over a graph, or with a reach over parts of it. shared, which may be nil, is the layout of a clone.
 func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, shared *window.Layout) *Propagator {
 	part, reach := g, (*within)(nil)
 	if c.Reach > 0 {
@@ -102,6 +103,7 @@ func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Request, re
 	return p.propagate(ctx, w, q)
 }
 
+// propagate runs the forward pass of a request. It reuses the distances and the layout of the last request where the source and the graph are equal.
 func (p *Propagator) propagate(ctx context.Context, w *Weights, q Request) error {
 	if err := p.check(w, q); err != nil {
 		return err
@@ -120,6 +122,7 @@ func (p *Propagator) propagate(ctx context.Context, w *Weights, q Request) error
 	return err
 }
 
+// check returns an error unless weights and request fit the graph.
 func (p *Propagator) check(w *Weights, q Request) error {
 	g := p.whole
 	if w.configuration != p.configuration || w.relationCount != g.RelationCount() {

@@ -49,6 +49,7 @@ func newRunner(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, l
 	}
 }
 
+// messageOf returns the kernels' message function of a configuration's name.
 func messageOf(name string) kernel.Message {
 	switch name {
 	case configuration.MessageTransE:
@@ -61,6 +62,7 @@ func messageOf(name string) kernel.Message {
 	panic(fmt.Sprintf("propagation: no kernel for the message function %q", name))
 }
 
+// reductionOf returns the kernels' reduction of a configuration's name.
 func reductionOf(name string) kernel.Reduction {
 	switch name {
 	case configuration.AggregateSum:

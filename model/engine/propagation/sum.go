@@ -25,6 +25,7 @@ type layerSums struct {
 	weight, bias, scale, shift, degree []float32
 }
 
+// sumWorker holds the buffers of a thread.
 type sumWorker struct {
 	total      []float32    // of a layer's linear map under one scaler, [width, dim]
 	transposed [3][]float32 // the same by scaler, [dim, width]

@@ -99,6 +99,7 @@ func (w *Weights) Load(k kernel.Kernel, p *parameters.Set[float32]) error {
 	return nil
 }
 
+// loadLayer sets the weights of layer t, from 0: its linear map split by scaler, and transposed for training.
 func (w *Weights) loadLayer(k kernel.Kernel, t int, p *parameters.Set[float32]) {
 	layer, d := &w.layers[t], w.configuration.Dim
 	layer.bias = p.Layer(t+1, "linear.bias")

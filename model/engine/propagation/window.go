@@ -32,6 +32,7 @@ func (p *windowPolicy) distance(entity int32) (hops int, reached bool) {
 	return p.layout.Distance(row), true
 }
 
+// finalAges returns the first and last age whose states are final for an entity, and its row. Of an unreached entity last is below first.
 func (p *windowPolicy) finalAges(entity int32) (first, last, row int) {
 	row = int(p.layout.Row(entity))
 	if row == kernel.NoRow {
@@ -58,10 +59,12 @@ func (p *windowPolicy) groups(t int) []receiverGroup {
 	return p.update.groups
 }
 
+// forward lays out the entities by distance, unless the last query's layout serves, and computes the states of each layer's window.
 func (p *windowPolicy) forward(ctx context.Context) error {
 	c := p.configuration
 	ages := c.Ages()
 	p.needed.all = p.query.Candidates == nil
+	// The layout of a query of the same search stays, if both need all entities.
 	laidOut := p.sameSearch && p.laidOut
 	p.laidOut = false // candidates may leave out the others' rows
 	if !laidOut || !p.needed.all {
@@ -73,6 +76,7 @@ func (p *windowPolicy) forward(ctx context.Context) error {
 		p.layout.FindEquivalent(window.Criteria{Empties: p.message == kernel.TransE, Admitted: c.DegreeMessages, Needed: !p.needed.all})
 		p.since(begin, layoutPhase)
 	}
+	// Training keeps activations for the backward pass.
 	if p.query.Training {
 		p.activations.resize(p.maxUpdates(ages), p.weights.width(), c.Dim, p.maskWords())
 	}
@@ -271,6 +275,7 @@ func (p *windowPolicy) backward(entities []int32, gradient []float32, into *Grad
 	p.kernel.Add(into.Query, p.gradients.each[0][:p.configuration.Dim]) // the source's first state is the query's embedding
 }
 
+// backwardLayer propagates the gradients of the states after layer t to the states before it.
 func (p *windowPolicy) backwardLayer(t int, into *Gradients) {
 	p.windowUpdate(t)
 	for i := range p.update.groups {

@@ -58,6 +58,7 @@ func (p *Pairs) Graph() (*Graph, error) {
 	for a, size := range sizes {
 		g.offsets[a+1] = g.offsets[a] + size
 	}
+	// Each pair is written to both rows.
 	next := sizes
 	copy(next, g.offsets)
 	for a := range int32(half.relations) {
@@ -101,6 +102,7 @@ func (r *Reader) Add(e Edge) error {
 	return nil
 }
 
+// add takes the next edge of a file. The edges of the first type determine the others, which are only compared.
 func (r *Reader) add(e Edge) error {
 	g := r.graph
 	if n := int32(g.relations); e.Type >= types || e.Receiver < 0 || e.Receiver >= n || e.Sender < 0 || e.Sender >= n {

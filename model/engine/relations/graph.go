@@ -113,6 +113,7 @@ type cursor struct {
 	list    int     // the next one
 }
 
+// next returns the next edge, by type, receiver and sender, and false after the last.
 func (c *cursor) next() (Edge, bool) {
 	n := c.graph.relations
 	for c.read == len(c.senders) {

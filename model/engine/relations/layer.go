@@ -59,14 +59,14 @@ func (m *linearMap) apply(k kernel.Multiplier, out, x []float32, n int) {
 
 // backward propagates the gradient of the map's outputs, [n, outputs], to its parameters, to which it adds, and to its inputs x,
 // [n, inputs], which it sets or adds to.
-func (m *linearMap) backward(k kernel.Kernel, into *mapGradients, x, by, byX []float32, add bool) {
+func (m *linearMap) backward(k kernel.Kernel, into *mapGradients, x, by, gradX []float32, add bool) {
 	outputs := len(m.Bias)
 	n, inputs := len(by)/outputs, len(m.Stored)/outputs
 	k.MultiplyTransposed(into.Weight, by, x, n, outputs, inputs, true)
 	for i := range n {
 		k.Add(into.Bias, by[i*outputs:(i+1)*outputs])
 	}
-	k.Multiply(byX, by, m.Stored, n, outputs, inputs, add)
+	k.Multiply(gradX, by, m.Stored, n, outputs, inputs, add)
 }
 
 // fillRows copies a row to every row of a table.

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// linear is the source whose tables are a linear map of the embedding of the query's relation. The map is large: Prepare reads it
+// linear is the relation source whose tables are a linear map of the embedding of the query's relation. The map is large: Prepare reads it
 // once for a batch instead of once a query.
 //
 // Memory: 4 · queries · layers · 2R · dim bytes for a batch.
@@ -28,13 +28,14 @@ type linear struct {
 	queries, gradients []float32
 }
 
-// relationMap is a layer's.
+// relationMap is the linear map of a layer.
 type relationMap struct {
 	weight     []float32 // [2R dim, dim]
 	bias       []float32 // [2R dim]
 	transposed []float32 // each relation's rows of weight transposed, [2R, dim, dim]; not for training, see Prepare
 }
 
+// linearWorker holds the buffers of a thread.
 type linearWorker struct {
 	transposed []float32 // a block of a map, [dim, block]
 	product    []float32 // of Prepare, [distinct, block]
@@ -49,6 +50,7 @@ const embedBlock = 224
 // embedBlock it fits a cache and is no power of two.
 const sumBlock = 1008
 
+// Load reads the parameters. Inference also needs each map's blocks transposed; training does that once a batch.
 func (s *linear) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	s.load(k, p)
 	s.forget()
@@ -65,6 +67,7 @@ func (s *linear) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	})
 }
 
+// Prepare computes the tables of all distinct relations of a batch, block by block: a block of a map serves them all.
 func (s *linear) Prepare(queries []int32) {
 	s.forget()
 	size := s.size()
@@ -105,6 +108,7 @@ func (s *linear) prepare(worker *linearWorker, t, lo, hi int) {
 	}
 }
 
+// Tables returns the tables by layer, of two queries interleaved. What is not prepared is computed in b.
 func (s *linear) Tables(queries []int32, b *Buffers) [][]float32 {
 	b.resize(len(s.layers))
 	for t := range s.layers {
@@ -163,6 +167,7 @@ func (s *linear) take() [][]float32 {
 	return byLayer
 }
 
+// Backward sets the gradients of embeddings and maps from those of a batch, summed in a fixed order.
 func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	s.sum(queries, batch, into)
 	s.queries = s.queries[:0]

@@ -42,6 +42,7 @@ func (m *Meetings) Add(relations []int32) error {
 	return nil
 }
 
+// add records that all pairs of the relations meet, a relation with itself too.
 func (m *Meetings) add(relations []int32) {
 	for _, a := range relations {
 		row := m.row(a)

@@ -37,10 +37,10 @@ type propagated struct {
 	gradients []*parameters.Set[float32]
 }
 
-// mostShared is from how many base relations on the states of another one, which is not prepared, replace the oldest.
+// mostShared is the number of base relations whose states are kept. Another one, which is not prepared, replaces the oldest.
 const mostShared = 8
 
-// states are what queries of a base relation share. They are not changed once made.
+// states are the embeddings that queries of a base relation share. They are not changed once made.
 type states struct {
 	final  []float32   // of all relations, [2R, dim]
 	tables [][]float32 // by layer; a row has what the state of the inverse relation gives, since a message along an edge is multiplied by that
@@ -61,6 +61,7 @@ func mapName(t, i int) string {
 	return fmt.Sprintf(parameters.EntityPart+"layers.%d.relation_projection.%d", t, 2*i)
 }
 
+// Load reads the parameters, and forgets the states.
 func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	s.kernel, s.ordered = k, s.ordered[:0]
 	clear(s.shared)
@@ -77,6 +78,7 @@ func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 // Group is the base relation, whose states both of its directions share.
 func (s *propagated) Group(relation int32) int32 { return relation % int32(s.graph.BaseRelations) }
 
+// Prepare computes the states of the batch's base relations, keeps those that it has, and drops all others.
 func (s *propagated) Prepare(queries []int32) {
 	var missing []int32
 	bases, positions := s.byBase(queries)
@@ -129,8 +131,8 @@ func (s *propagated) keep(base int32, made *states) {
 	s.ordered = append(s.ordered, base)
 }
 
-// of returns what queries of a relation share. It computes what is not prepared, and then keeps that of at most mostShared base
-// relations, or of as many as were prepared.
+// of returns the states for queries of a relation. It computes states that are not prepared, and then keeps those of the last mostShared
+// base relations, or of as many as were prepared.
 func (s *propagated) of(relation int32) *states {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -154,6 +156,7 @@ func (s *propagated) Query(relation int32) []float32 {
 // States returns the states of all relations for queries of a base relation, [2R, dim], a view.
 func (s *propagated) States(base int32) []float32 { return s.of(base).final }
 
+// Tables returns the tables by layer, of two queries interleaved.
 func (s *propagated) Tables(queries []int32, b *Buffers) [][]float32 {
 	tables := s.of(queries[0]).tables
 	if len(queries) == 1 {
@@ -167,6 +170,7 @@ func (s *propagated) Tables(queries []int32, b *Buffers) [][]float32 {
 	return b.both
 }
 
+// Backward sets the parameters' gradients to the sum over the batch. Workers take a base relation each; the sums follow the order of the queries.
 func (s *propagated) Backward(queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	bases, positions := s.byBase(queries)
 	for len(s.gradients) < len(bases) {
@@ -198,10 +202,11 @@ type relationWorker struct {
 	crossed []float32 // the states in the order of the tables, [2R, dim]
 	hidden  []float32 // of a map, [2R, dim]
 
-	// Gradients: of a table, of hidden, of crossed, and of the boundary, which is not used since that is constant.
-	byTable, byHidden, byCrossed, byInitial []float32
+	// Gradients of a table, of hidden, of crossed, and of the boundary, which is constant: its gradient is not used.
+	gradTable, gradHidden, gradCrossed, gradInitial []float32
 }
 
+// newRelationWorker returns a worker whose buffers hold states of all relations.
 func newRelationWorker(s *propagated) *relationWorker {
 	n, d := s.graph.RelationCount(), s.dim
 	w := &relationWorker{
@@ -222,7 +227,7 @@ func (w *relationWorker) propagate(base int32) {
 	w.cross(w.crossed, w.layers.after(len(s.layers)))
 }
 
-// cross copies each row of a table to that of the inverse relation.
+// cross copies each row of a table to the row of the inverse relation.
 func (w *relationWorker) cross(to, from []float32) {
 	g, d := w.source.graph, w.source.dim
 	for r := range int32(g.RelationCount()) {
@@ -230,7 +235,7 @@ func (w *relationWorker) cross(to, from []float32) {
 	}
 }
 
-// states returns what queries of a base relation share.
+// states computes the states and tables for queries of a base relation.
 func (w *relationWorker) states(base int32) *states {
 	s, n := w.source, w.source.graph.RelationCount()
 	w.propagate(base)
@@ -254,26 +259,26 @@ func (w *relationWorker) hide(first *linearMap) {
 func (w *relationWorker) backward(base int32, positions []int, queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	s, k, n := w.source, w.source.kernel, w.source.graph.RelationCount()*w.source.dim
 	w.propagate(base) // again: only one base relation's layers are kept
-	w.byTable, w.byHidden = buffer.Resize(w.byTable, n), buffer.Resize(w.byHidden, n)
-	w.byCrossed, w.byInitial = buffer.Cleared(w.byCrossed, n), buffer.Resize(w.byInitial, s.dim)
+	w.gradTable, w.gradHidden = buffer.Resize(w.gradTable, n), buffer.Resize(w.gradHidden, n)
+	w.gradCrossed, w.gradInitial = buffer.Cleared(w.gradCrossed, n), buffer.Resize(w.gradInitial, s.dim)
 	for t := range s.maps {
-		clear(w.byTable)
+		clear(w.gradTable)
 		for _, i := range positions {
-			k.Add(w.byTable, batch[i].Tables[t])
+			k.Add(w.gradTable, batch[i].Tables[t])
 		}
 		first, second := newMapGradients(into, mapName(t, 0)), newMapGradients(into, mapName(t, 1))
 		w.hide(&s.maps[t][0])
-		s.maps[t][1].backward(k, &second, w.hidden, w.byTable, w.byHidden, false)
-		k.ReLUBackward(w.byHidden, w.hidden, w.byHidden)
-		s.maps[t][0].backward(k, &first, w.crossed, w.byHidden, w.byCrossed, true)
+		s.maps[t][1].backward(k, &second, w.hidden, w.gradTable, w.gradHidden, false)
+		k.ReLUBackward(w.gradHidden, w.hidden, w.gradHidden)
+		s.maps[t][0].backward(k, &first, w.crossed, w.gradHidden, w.gradCrossed, true)
 	}
-	by := w.layers.beginBackward()
-	w.cross(by, w.byCrossed)
+	gradStates := w.layers.beginBackward()
+	w.cross(gradStates, w.gradCrossed)
 	for _, i := range positions {
-		k.Add(row(by, s.dim, queries[i]), batch[i].Query)
+		k.Add(row(gradStates, s.dim, queries[i]), batch[i].Query)
 	}
 	for t := len(s.layers); t >= 1; t-- {
 		gradients := newLayerGradients(into, layerName(t-1))
-		w.layers.backward(t, &s.layers[t-1], &gradients, s.types[t-1], into.Data(layerName(t-1)+"relation.weight"), w.byInitial)
+		w.layers.backward(t, &s.layers[t-1], &gradients, s.types[t-1], into.Data(layerName(t-1)+"relation.weight"), w.gradInitial)
 	}
 }

@@ -2,9 +2,9 @@ package relations
 
 import "tagnet/model/engine/kernel"
 
-// stack is layers of messages between rows of a table, each with the update x + relu(layer_norm(W [x, total] + b)), total being the sum
-// of messages and boundary. It computes block by block and keeps nothing of a forward pass but the states after each layer: a backward
-// pass sums messages and multiplies again.
+// stack computes layers of messages between rows of a table. A layer's update is x + relu(layer_norm(W [x, total] + b)), where total is the
+// sum of messages and boundary. It works in blocks of rows, and a forward pass keeps only the states after each layer: the backward pass
+// computes sums and products again.
 type stack struct {
 	kernel  kernel.Kernel
 	dim     int
@@ -12,7 +12,7 @@ type stack struct {
 
 	senders kernel.Senders // of the graph that the layers send along
 	rows    []int32        // 0, 1, 2, ..
-	// source is the row whose boundary is initial, [dim]. The others' are zeros.
+	// source is the row whose boundary is initial, [dim]. All other rows have zeros.
 	source  int32
 	initial []float32
 
@@ -20,7 +20,7 @@ type stack struct {
 	gradients [2][]float32 // of the states after and before a layer
 }
 
-// newStack returns a stack of so many layers over n rows of dim entries.
+// newStack returns a stack of layers over n rows of dim entries.
 func newStack(k kernel.Kernel, senders kernel.Senders, n, dim, layers int) *stack {
 	s := &stack{kernel: k, dim: dim, buffers: newStackBuffers(dim), senders: senders, rows: make([]int32, n), states: make([][]float32, layers+1)}
 	for i := range s.rows {
@@ -69,12 +69,12 @@ func (s *stack) beginBackward() []float32 {
 	return s.gradients[0]
 }
 
-// backward propagates the gradient of the states after layer t, the first of gradients, to those before it, which then are the
-// first. It adds to the gradients of the layer's parameters, of the table, and of the boundary.
-func (s *stack) backward(t int, weights *layer, into *layerGradients, table, byTable, byInitial []float32) {
+// backward propagates the gradient of the states after layer t, the first of gradients, to the states before it, which becomes
+// the first. It adds to the gradients of the layer's parameters, of the table, and of the boundary.
+func (s *stack) backward(t int, weights *layer, into *layerGradients, table, gradTable, gradInitial []float32) {
 	after, before := s.gradients[0], s.gradients[1]
 	clear(before)
-	to := kernel.Gradients{States: before, RelationEmbeddings: byTable, Previous: before, Initial: byInitial}
+	to := kernel.Gradients{States: before, RelationEmbeddings: gradTable, Previous: before, Initial: gradInitial}
 	s.each(t, weights, table, func(u update) { s.buffers.runBackward(s.kernel, u, after, into, to) })
 	s.gradients[0], s.gradients[1] = before, after
 }

@@ -8,13 +8,14 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// table is the source whose tables are parameters.
+// table is the relation source whose tables are parameters.
 type table struct {
 	embeddings
 	layers [][]float32 // [2R, dim]
 	both   Buffers     // for two queries, every row repeated; not for training
 }
 
+// Load reads the parameters. Without training, it also repeats each row for two queries, whatever their relations.
 func (s *table) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	s.load(k, p)
 	s.both.resize(len(s.layers))
@@ -29,6 +30,7 @@ func (s *table) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 
 func (s *table) Prepare([]int32) {}
 
+// Tables returns the tables by layer, which are the same for every query, interleaved for two.
 func (s *table) Tables(queries []int32, b *Buffers) [][]float32 {
 	switch {
 	case len(queries) == 1:
@@ -44,6 +46,7 @@ func (s *table) Tables(queries []int32, b *Buffers) [][]float32 {
 	return b.both
 }
 
+// Backward sets the tables' gradients to the sum over the batch, in its order, one block of a table a thread.
 func (s *table) Backward(queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	s.sum(queries, batch, into)
 	blocks := (s.size() + sumBlock - 1) / sumBlock

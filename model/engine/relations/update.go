@@ -5,7 +5,7 @@ import "tagnet/model/engine/kernel"
 // blockRows is the number of rows that are updated at a time: their buffers stay in the second-level cache.
 const blockRows = 128
 
-// stackBuffers are those of a stack.
+// stackBuffers holds the buffers that a stack updates a block of rows with.
 type stackBuffers struct {
 	dim      int
 	features []float32 // of receivers: state and sum of messages, [blockRows, 2 dim]
@@ -13,7 +13,7 @@ type stackBuffers struct {
 	index    []int32   // 0, 1, 2, ..
 	backward *backwardBuffers
 
-	// What is passed to the kernel, which would be allocated for each call otherwise.
+	// Arguments of the kernel, fields so that no call allocates them.
 	receivers kernel.Receivers
 	update    kernel.NodeUpdate
 }
@@ -52,11 +52,13 @@ func (b *stackBuffers) run(k kernel.Kernel, u update) {
 	}
 }
 
+// prepare sets the kernel's arguments that all blocks of an update share.
 func (b *stackBuffers) prepare(u update) {
 	b.receivers = u.receivers
 	b.update = kernel.NodeUpdate{Dim: b.dim, Bias: u.Bias, Scale: u.Scale, Shift: u.Shift, Residual: u.receivers.Previous, Output: u.output}
 }
 
+// block computes the update of at most blockRows rows: aggregation, linear map, layer norm with ReLU and residual.
 func (b *stackBuffers) block(k kernel.Kernel, u *update, rows []int32) {
 	n, d := len(rows), b.dim
 	linear := b.linear[:n*d]
@@ -67,17 +69,18 @@ func (b *stackBuffers) block(k kernel.Kernel, u *update, rows []int32) {
 	k.Normalize(&b.update)
 }
 
-// backwardBuffers are those of blocks of a backward pass, which only training needs.
+// backwardBuffers holds what the backward pass of a block needs besides: only training allocates it.
 type backwardBuffers struct {
 	deviations []float32 // 1 / standard deviation of the linear map's output, [blockRows]
 	linear     []float32 // gradient of the linear map's output, [blockRows, dim]
 	features   []float32 // gradient of its input, [blockRows, 2 dim]
 
-	// What is passed to the kernel.
+	// Arguments of the kernel.
 	update    kernel.NodeUpdateGradients
 	gradients kernel.Gradients
 }
 
+// newBackwardBuffers returns buffers for blocks of states of dim dimensions.
 func newBackwardBuffers(dim int) *backwardBuffers {
 	return &backwardBuffers{
 		deviations: make([]float32, blockRows), linear: make([]float32, blockRows*dim), features: make([]float32, blockRows*2*dim),
@@ -102,6 +105,7 @@ func (b *stackBuffers) runBackward(k kernel.Kernel, u update, gradient []float32
 	}
 }
 
+// blockBackward adds the gradients of a block, whose forward pass block has just computed again, in reverse order.
 func (b *stackBuffers) blockBackward(k kernel.Kernel, u *update, gradient []float32, into *layerGradients, rows []int32) {
 	n, d, w := len(rows), b.dim, b.backward
 	linear, features := w.linear[:n*d], w.features[:n*2*d]

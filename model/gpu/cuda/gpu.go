@@ -52,6 +52,7 @@ func Open(ordinal int) (device.Device, error) {
 	return g, nil
 }
 
+// open opens a device with the driver's library at a path. The error is device.ErrNoDriver, ErrNoDevice, ErrRange or another of package device.
 func open(library string, ordinal int) (*gpu, error) {
 	fail := func(err error) (*gpu, error) {
 		return nil, fmt.Errorf("opening CUDA device %d: %w", ordinal, err)
@@ -80,6 +81,7 @@ func open(library string, ordinal int) (*gpu, error) {
 // start makes the context and the stream and reads the properties.
 func (g *gpu) start(ordinal int) error {
 	d := g.driver
+	// Other processes may hold the device, or its memory; the user can wait for them.
 	refused := func(r result) error {
 		switch r {
 		case deviceUnavailable:
@@ -97,6 +99,7 @@ func (g *gpu) start(ordinal int) error {
 		return refused(r)
 	}
 	g.context = []uintptr{context}
+	// Two streams: copies and kernels overlap.
 	for i := range g.streams {
 		var stream uintptr
 		if r := g.call(d.streamCreate, uintptr(unsafe.Pointer(&stream)), nonBlocking); r != success {
@@ -104,6 +107,7 @@ func (g *gpu) start(ordinal int) error {
 		}
 		g.streams[i] = stream
 	}
+	// The driver reads a launch's parameters from a page that the garbage collector does not move.
 	var err error
 	if g.page, err = syscall.Mmap(-1, 0, int(unsafe.Sizeof(parameters{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE); err != nil {
 		return fmt.Errorf("%w: no memory for kernel parameters: %w", device.ErrMemory, err)
@@ -116,6 +120,7 @@ func (g *gpu) start(ordinal int) error {
 	return nil
 }
 
+// readProperties returns the device's properties. What the driver does not tell stays zero: it is for messages.
 func (g *gpu) readProperties(ordinal int) device.Properties {
 	p := device.Properties{
 		Ordinal:    ordinal,
@@ -244,6 +249,7 @@ func (g *gpu) release() error {
 		}
 	}
 	d := g.driver
+	// The context goes last, after what was made in it.
 	if g.lost == nil {
 		for p := range g.memory {
 			check(g.call(d.free, uintptr(p)))

@@ -176,6 +176,7 @@ func (g *gpu) set(k *kernel, arguments []any) error {
 	if len(arguments) > maximalArguments {
 		return fmt.Errorf("launching %s on CUDA device %d: %d arguments, %d are possible", k.name, g.properties.Ordinal, len(arguments), maximalArguments)
 	}
+	// Where the driver tells the kernel's parameters, each argument must have its size.
 	for i, argument := range arguments {
 		value, size := uint64(0), uintptr(4)
 		switch a := argument.(type) {

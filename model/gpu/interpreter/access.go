@@ -10,6 +10,7 @@ import (
 
 var errUnknown = errors.New("unknown instruction")
 
+// space is the memory of an access. A generic address tells the memory by its value: see localBase and sharedBase.
 type space byte
 
 const (
@@ -46,6 +47,8 @@ func (b *builder) memoryOperand(s string) (row int, offset uint64, err error) {
 	return row, offset, err
 }
 
+// access compiles ld and st: the words of op name the space, the number of elements and the type of each. Kernels' parameters are compiled by
+// parameter.
 func (b *builder) access(c *instruction, op, operands []string) error {
 	a := access{store: op[0] == "st"}
 	elements := 1
@@ -62,6 +65,7 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 			return b.parameter(c, op, operands)
 		}
 	}
+	// The type is the last word; ld names its result first, st its address.
 	a.space = where
 	t := op[len(op)-1]
 	a.size, a.signed = typeBytes(t), t[0] == 's'
@@ -83,6 +87,7 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 		return fmt.Errorf("%d operands for %d elements", len(a.rows), elements)
 	}
 	b.narrow(where, a.size)
+	// The frequent accesses have loops of their own, without a call for each lane.
 	c.do = a.do
 	switch {
 	case where == sharedSpace && a.size == 4 && elements == 1 && !a.store:
@@ -153,6 +158,7 @@ func (a *access) lane(w *warp, l int) {
 	}
 }
 
+// put writes the low size bytes of a register, 1, 2, 4 or 8, to data, little-endian.
 func put(data []byte, size int, value uint64) {
 	switch size {
 	case 1:
@@ -166,6 +172,7 @@ func put(data []byte, size int, value uint64) {
 	}
 }
 
+// get reads size bytes, 1, 2, 4 or 8, little-endian, and extends their sign if signed.
 func get(data []byte, size int, signed bool) (value uint64) {
 	switch size {
 	case 1:
@@ -211,6 +218,7 @@ func (w *warp) touch(where space, lane int, how use, at uint64, bytes int) []byt
 	return w.touchGlobal(lane, how, at, bytes)
 }
 
+// touchLocal returns the local memory of a lane from an offset on. It fails outside of it, and where a read finds bytes that nothing wrote.
 func (w *warp) touchLocal(lane int, how use, at uint64, bytes int) []byte {
 	if at >= uint64(w.run.kernel.local) || int(at)+bytes > w.run.kernel.local {
 		w.fail(lane, "%d bytes at %d of local memory, which has %d", bytes, int64(at), w.run.kernel.local)
@@ -226,8 +234,11 @@ func (w *warp) touchLocal(lane int, how use, at uint64, bytes int) []byte {
 	return w.local.data[lane][at:]
 }
 
+// touchGlobal returns a buffer's memory from an address on, and records the access. It fails outside of buffers, in a freed one, where another stream
+// or block conflicts, and where a read finds bytes that nothing wrote.
 func (w *warp) touchGlobal(lane int, how use, at uint64, bytes int) []byte {
 	n, i := at>>spacing, int(at&(1<<spacing-1))
+	// Most accesses are to the buffer of the one before, so that the look-up is cached.
 	b := w.last
 	if b == nil || n != w.lastN {
 		if n == 0 || n > uint64(len(w.run.memory.buffers)) {
@@ -245,6 +256,7 @@ func (w *warp) touchGlobal(lane int, how use, at uint64, bytes int) []byte {
 	if i+bytes > len(b.data) {
 		w.fail(lane, "%d bytes at %d of buffer %d, which has %d", bytes, i, n, len(b.data))
 	}
+	// A cell is a word, or a byte in kernels with narrower accesses.
 	shift := 2
 	if w.run.kernel.narrow {
 		shift = 0
@@ -264,6 +276,7 @@ func (w *warp) touchGlobal(lane int, how use, at uint64, bytes int) []byte {
 			w.fail(lane, "byte %d of buffer %d %s in this launch", c<<shift, n, wrong)
 		}
 	}
+	// Writes mark their bytes; reads and atomic changes need marked ones.
 	known := b.written[i : i+bytes]
 	if how == writes {
 		for j := range known {

@@ -6,6 +6,7 @@ import (
 
 // atomic compiles atom and red, which differ in that red has no result.
 func (b *builder) atomic(c *instruction, op, operands []string) error {
+	// Between the name and the type, the words give a space and the action, in any order.
 	t := op[len(op)-1]
 	size := typeBytes(t)
 	where, action := generic, ""
@@ -18,6 +19,7 @@ func (b *builder) atomic(c *instruction, op, operands []string) error {
 		}
 	}
 	change := atomicAction(action, t)
+	// A red becomes an atom whose result goes to a fresh row.
 	if op[0] == "red" {
 		operands = append([]string{"_"}, operands...)
 	}
@@ -32,6 +34,7 @@ func (b *builder) atomic(c *instruction, op, operands []string) error {
 	if err != nil {
 		return err
 	}
+	// Lanes change memory one after another, in their order; the lock holds other blocks off.
 	c.do = func(w *warp) {
 		for m := w.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31

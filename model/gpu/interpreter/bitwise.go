@@ -4,6 +4,7 @@ import "math/bits"
 
 // bitwise compiles operations on bits, whatever they mean.
 func bitwise(name, t string, r []int) func(*warp) {
+	// low has ones in the bits of the type.
 	low := uint64(1)<<(4*typeBytes(t))<<(4*typeBytes(t)) - 1
 	switch name {
 	case "and":
@@ -24,6 +25,7 @@ func bitwise(name, t string, r []int) func(*warp) {
 		if len(r) != 5 {
 			return nil
 		}
+		// Inserts the low n bits of from into into, at a bit; fields beyond the type are cut off.
 		size := uint64(8 * typeBytes(t))
 		return func(w *warp) {
 			for m := w.mask; m != 0; m &= m - 1 {
@@ -45,6 +47,7 @@ func bitwise(name, t string, r []int) func(*warp) {
 	case "shf.r.clamp":
 		return ternary(r, func(x, y, by uint64) uint64 { return (x&0xffffffff | y<<32) >> min(by&0xffffffff, 32) })
 	case "prmt":
+		// Each hexadecimal digit of how picks one of the eight bytes of y:x; with its highest bit, that byte's sign fills the result's.
 		return ternary(r, func(x, y, how uint64) (out uint64) {
 			v := x&0xffffffff | y<<32
 			for i := range 4 {

@@ -31,6 +31,7 @@ func (k *kernel) worker(r *run) *worker {
 			return w
 		}
 	}
+	// Rows of constants are filled once, for all launches.
 	b := &block{warps: make([]*warp, (r.threads+31)/32)}
 	b.shared.init(k, len(b.warps))
 	for i := range b.warps {
@@ -42,6 +43,7 @@ func (k *kernel) worker(r *run) *worker {
 		}
 		b.warps[i] = w
 	}
+	// Rows that are neither constant nor special are unwritten when a block starts.
 	fixed := make([]bool, k.values)
 	for _, c := range k.constants {
 		fixed[c.row] = true
@@ -111,10 +113,12 @@ func (k *worker) try(id int) (f *Fault) {
 	return nil
 }
 
+// start sets a block's warps to the first instruction, with registers that nothing wrote, for the block id of a run.
 func (b *block) start(r *run, id int) {
 	b.id, b.mark = id, r.stamp|uint64(id+1)
 	b.shared.start()
 	for i, w := range b.warps {
+		// Lanes beyond the launch's threads are not live.
 		w.live, w.waits = ^uint32(0), false
 		if rest := r.threads - 32*i; rest < 32 {
 			w.live = 1<<rest - 1
@@ -160,6 +164,7 @@ func (b *block) complete() {
 func (b *block) release(ended int) {
 	released := false
 	var stuck *warp
+	// The hardware's 16 barriers are independent of each other.
 	for number := range uint64(16) {
 		var group []*warp
 		threads := 0
@@ -178,6 +183,7 @@ func (b *block) release(ended int) {
 				w.fail(-1, "barrier %d for %d threads, but another warp is at the same barrier for %d", number, w.expected, want)
 			}
 		}
+		// A barrier without a number of threads waits for the whole block.
 		if want == 0 {
 			want = 32 * len(b.warps)
 		}
@@ -194,6 +200,7 @@ func (b *block) release(ended int) {
 		}
 		released = true
 	}
+	// All wait, and none can continue.
 	if !released {
 		waiting := 0
 		for _, w := range b.warps {

@@ -15,11 +15,13 @@ func (b *builder) convert(op, operands []string) (func(*warp), error) {
 	if err != nil {
 		return nil, err
 	}
+	// The types are the last words, before them the rounding.
 	to, from := op[len(op)-2], op[len(op)-1]
 	rounding := strings.Join(op[1:len(op)-2], ".")
 	if typeBytes(to) == 0 || typeBytes(from) == 0 || slices.Contains(op, "f16") {
 		return nil, nil
 	}
+	// Integers are converted exactly, so they have no rounding. What is not supported leaves do nil.
 	var do func(x uint64) uint64
 	switch {
 	case to[0] != 'f' && from[0] != 'f' && rounding == "":
@@ -101,6 +103,7 @@ func floatToWhole(to, from, rounding string) func(x uint64) uint64 {
 	}
 }
 
+// wholeToFloat returns the conversion of an integer type to f32 or f64, rounded to nearest, or nil for another rounding.
 func wholeToFloat(to, from, rounding string) func(x uint64) uint64 {
 	wide := extend(from)
 	switch {
@@ -116,6 +119,7 @@ func wholeToFloat(to, from, rounding string) func(x uint64) uint64 {
 	return func(x uint64) uint64 { return math.Float64bits(float64(wide(x))) }
 }
 
+// floatToFloat returns the conversion between f32 and f64, or of f32 to a whole number or to 0..1, or nil for another one.
 func floatToFloat(to, from, rounding string) func(x uint64) uint64 {
 	round := roundings[rounding]
 	switch {

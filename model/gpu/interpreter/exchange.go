@@ -54,6 +54,7 @@ func (b *builder) exchange(op, operands []string) (func(*warp), error) {
 	return nil, nil
 }
 
+// shuffle compiles shfl.sync of b32, in which each lane reads another lane's register. With constant operands the lanes are found once.
 func (b *builder) shuffle(op, operands []string) (func(*warp), error) {
 	if len(op) != 4 || op[1] != "sync" || len(operands) != 5 {
 		return nil, errUnknown
@@ -70,6 +71,7 @@ func (b *builder) shuffle(op, operands []string) (func(*warp), error) {
 	if !slices.Contains([]string{"up", "down", "bfly", "idx"}, op[2]) || op[3] != "b32" {
 		return nil, errUnknown
 	}
+	// The operands are the distance or lane, and the segments' bounds: as constants they give the lanes now, in registers at each execution.
 	by, constantBy := b.number(r[2])
 	bounds, constantBounds := b.number(r[3])
 	if !constantBy || !constantBounds {
@@ -146,6 +148,7 @@ func (w *warp) setLane(p, lane int, value bool) {
 	}
 }
 
+// vote compiles vote.sync: ballot gives each lane the predicates of all as bits, all and any give it one predicate.
 func (b *builder) vote(op, operands []string) (func(*warp), error) {
 	if len(op) != 4 || op[1] != "sync" || len(operands) != 3 {
 		return nil, errUnknown
@@ -158,6 +161,7 @@ func (b *builder) vote(op, operands []string) (func(*warp), error) {
 	if err != nil {
 		return nil, err
 	}
+	// A ballot's result is a register of 32 bits.
 	if op[2] == "ballot" {
 		to, err := b.value(operands[0])
 		return func(w *warp) {
@@ -169,6 +173,7 @@ func (b *builder) vote(op, operands []string) (func(*warp), error) {
 			}
 		}, err
 	}
+	// The result of all and any is a predicate.
 	to, err := b.setPredicate(operands[0])
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// kind is what an instruction means to the warp's control flow.
 type kind byte
 
 const (
@@ -60,6 +61,7 @@ func (b *builder) statement(s statement) error {
 		b.labels[label] = len(b.k.code)
 		return nil
 	}
+	// An instruction, after a guard such as @!%p1.
 	c := instruction{text: s.text, line: s.line, count: -1}
 	line := s.text
 	if line[0] == '@' {
@@ -81,6 +83,7 @@ func (b *builder) statement(s statement) error {
 
 // compile dispatches on the instruction's name, split at its dots.
 func (b *builder) compile(c *instruction, op, operands []string) (err error) {
+	// Refuse what is not exact, and what has too few words or operands to be compiled.
 	for _, word := range op {
 		switch word {
 		case "approx", "full":
@@ -119,6 +122,7 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 	case "call":
 		return fmt.Errorf("calls are not supported: let the compiler inline them")
 	}
+	// Each family returns nil for an instruction of another one.
 	for _, family := range []func(op, operands []string) (func(*warp), error){b.move, b.compare, b.exchange, b.logic, b.selection, b.convert, b.integer, b.float, b.double} {
 		if c.do, err = family(op, operands); c.do != nil || err != nil {
 			return err

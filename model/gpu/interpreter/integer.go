@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// whole are the integers that PTX computes with.
 type whole interface {
 	~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64
 }
@@ -31,6 +32,7 @@ func (b *builder) integer(op, operands []string) (func(*warp), error) {
 	return hot(name, r, do), nil
 }
 
+// arithmetic compiles an integer operation for its type, t. It returns nil for another operation, type, or number of rows.
 func arithmetic(name, t string, r []int) func(*warp) {
 	switch t {
 	case "s16":

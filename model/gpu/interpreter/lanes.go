@@ -2,6 +2,7 @@ package interpreter
 
 import "math/bits"
 
+// unary compiles an operation of one operand, in the active lanes: r has the rows of the result and of the operand. It returns nil unless r has two.
 func unary(r []int, do func(x uint64) uint64) func(w *warp) {
 	if len(r) != 2 {
 		return nil
@@ -15,6 +16,7 @@ func unary(r []int, do func(x uint64) uint64) func(w *warp) {
 	}
 }
 
+// binary compiles an operation of two operands: r has the rows of the result and of the operands. It returns nil unless r has three.
 func binary(r []int, do func(x, y uint64) uint64) func(w *warp) {
 	if len(r) != 3 {
 		return nil
@@ -28,6 +30,7 @@ func binary(r []int, do func(x, y uint64) uint64) func(w *warp) {
 	}
 }
 
+// ternary compiles an operation of three operands: r has the rows of the result and of the operands. It returns nil unless r has four.
 func ternary(r []int, do func(x, y, z uint64) uint64) func(w *warp) {
 	if len(r) != 4 {
 		return nil

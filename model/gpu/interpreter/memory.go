@@ -32,6 +32,7 @@ type buffer struct {
 	users   users
 }
 
+// allocate returns the address of a new buffer, whose bytes nothing wrote. The error is device.ErrMemory beyond the limit.
 func (m *memory) allocate(bytes int64) (uint64, error) {
 	if bytes < 0 || bytes > m.limit-m.used {
 		return 0, fmt.Errorf("allocating %d bytes with %d of %d used: %w", bytes, m.used, m.limit, device.ErrMemory)
@@ -55,6 +56,7 @@ func (m *memory) variable(v variable) (uint64, error) {
 	return p, nil
 }
 
+// free frees the buffer at p, an address that allocate returned. Its number is not used again, so that later accesses fail.
 func (m *memory) free(p uint64) error {
 	n := p >> spacing
 	if n == 0 || n > uint64(len(m.buffers)) || p<<(64-spacing) != 0 || m.buffers[n-1].data == nil {
@@ -184,6 +186,7 @@ func (c *cell) change(id uint64) conflict {
 	return c.others(id)
 }
 
+// others returns the conflict of a write by a block with an earlier read by another one.
 func (c *cell) others(id uint64) conflict {
 	r := c.reader.Load()
 	switch {
@@ -195,6 +198,7 @@ func (c *cell) others(id uint64) conflict {
 	return conflict(fmt.Sprintf("was read by block %d", r&several-1))
 }
 
+// written describes an earlier write, as the cell's field records it.
 func written(w uint64) conflict {
 	what := "was written by"
 	if w&how == atomics {

@@ -65,6 +65,7 @@ func (b *builder) move(op, operands []string) (func(*warp), error) {
 	return nil, nil
 }
 
+// copyRow returns a copy of a row in the active lanes, of the whole row at once where all are active.
 func copyRow(to, from int) func(*warp) {
 	return func(w *warp) {
 		if w.mask == all {

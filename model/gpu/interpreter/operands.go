@@ -115,6 +115,7 @@ func (b *builder) value(s string) (int, error) {
 	if s == "_" {
 		return b.fresh(), nil
 	}
+	// A special register gets a row at its first use, which a launch fills.
 	if slices.Contains(specials, s) {
 		row, ok := b.specials[s]
 		if !ok {
@@ -127,6 +128,7 @@ func (b *builder) value(s string) (int, error) {
 	if n, err := immediate(s); err == nil {
 		return b.constant(n), nil
 	}
+	// A variable, maybe with an offset in bytes.
 	name, add, _ := strings.Cut(s, "+")
 	address, ok := b.address(strings.TrimSpace(name))
 	if !ok {

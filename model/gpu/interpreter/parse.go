@@ -26,6 +26,7 @@ type kernel struct {
 	idle        []*worker // of earlier launches
 }
 
+// parameter is a kernel's parameter: a name, a PTX type without its dot, and the type's size.
 type parameter struct {
 	name, kind string
 	bytes      int
@@ -59,6 +60,7 @@ type parser struct {
 	b       *builder
 }
 
+// parse reads a module. Errors name the line and the statement. Braces are statements; kernels with scopes inside are refused.
 func (p *parser) parse(text string) error {
 	depth := 0
 	for _, s := range scan(text) {
@@ -129,6 +131,7 @@ func (p *parser) entry(s statement) error {
 	if !ok {
 		name, directives, _ = strings.Cut(strings.TrimSpace(name), " ")
 	}
+	// Each parameter is ".param .TYPE NAME", with alignment and state space between them for pointers.
 	k := &kernel{name: strings.TrimSpace(name)}
 	for _, d := range split(list) {
 		f := strings.Fields(d)
@@ -146,6 +149,7 @@ func (p *parser) entry(s statement) error {
 		}
 		k.parameters = append(k.parameters, q)
 	}
+	// The threads of .maxntid and .reqntid are a product of up to three numbers.
 	words := strings.Fields(strings.ReplaceAll(directives, ",", " , "))
 	for i, word := range words {
 		if word != ".maxntid" && word != ".reqntid" {
@@ -182,6 +186,7 @@ func declare(s string) (v variable, err error) {
 	if size == 0 {
 		return v, fmt.Errorf("unknown type")
 	}
+	// The length of an array is the product of its dimensions.
 	name := words[len(words)-1]
 	count := 1
 	for {
@@ -200,6 +205,7 @@ func declare(s string) (v variable, err error) {
 	if !initialized {
 		return v, nil
 	}
+	// Elements that are not listed are 0.
 	for i, t := range strings.Split(strings.Trim(strings.TrimSpace(values), "{}"), ",") {
 		n, err := immediate(strings.TrimSpace(t))
 		if err != nil || i >= count {

@@ -22,6 +22,7 @@ func scan(text string) (statements []statement) {
 	}
 	for i < len(text) {
 		c := text[i]
+		// Comments are dropped, their lines counted.
 		if strings.HasPrefix(text[i:], "//") {
 			for i < len(text) && text[i] != '\n' {
 				i++
@@ -44,6 +45,7 @@ func scan(text string) (statements []statement) {
 		if begin == 0 && c > ' ' {
 			begin = line
 		}
+		// A statement ends with a semicolon, a label with a colon, some directives with the line; a brace is a statement outside of lists.
 		so := current.String()
 		switch {
 		case c == '\n' && endsWithLine(so):
@@ -88,6 +90,7 @@ func endsWithLine(s string) bool {
 	return false
 }
 
+// isName reports whether s can be the name of a label.
 func isName(s string) bool {
 	for _, c := range s {
 		if c != '_' && c != '$' && c != '%' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {

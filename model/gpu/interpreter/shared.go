@@ -32,6 +32,7 @@ func (a trace) warp() int32 {
 	return a.who >> 5
 }
 
+// init makes the shared memory of blocks of a kernel and its records, which blocks of the given number of warps use one after another.
 func (s *shared) init(k *kernel, warps int) {
 	s.data = make([]byte, k.shared)
 	if !k.narrowShare {
@@ -103,6 +104,7 @@ func (s *shared) join(a *trace, w *warp, thread int32) {
 	a.clock = s.clock
 }
 
+// String names the threads of an access in a message.
 func (a trace) String() string {
 	switch {
 	case a.who == -1:
@@ -113,6 +115,7 @@ func (a trace) String() string {
 	return fmt.Sprintf("thread %d", a.who)
 }
 
+// use is how an instruction accesses memory.
 type use byte
 
 const (
@@ -156,6 +159,7 @@ type local struct {
 	written [][]byte
 }
 
+// start marks the local memory of all lanes unwritten, and makes it at the first block.
 func (m *local) start(k *kernel) {
 	if k.local == 0 {
 		return

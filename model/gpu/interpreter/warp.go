@@ -51,6 +51,7 @@ func (w *warp) advance() {
 	steps := int64(0)
 	defer func() { w.block.steps += steps }()
 	for w.live != 0 {
+		// Run the group to limit, where the next lanes wait to join.
 		pc, group, limit := w.behind()
 		for {
 			c := &code[pc]
@@ -68,6 +69,7 @@ func (w *warp) advance() {
 				}
 				pc++
 			case branch:
+				// Lanes that disagree on a branch are two groups from here.
 				switch mask {
 				case group:
 					pc = c.target
@@ -90,6 +92,7 @@ func (w *warp) advance() {
 					pc++
 					break
 				}
+				// All live lanes have to reach a barrier together.
 				if mask != w.live {
 					w.fail(-1, "a barrier in lanes %08x, while %08x have not ended", mask, w.live)
 				}
@@ -128,6 +131,7 @@ func (w *warp) wait(c *instruction) {
 	}
 }
 
+// barrier compiles bar.sync of a block's warps and bar.warp.sync of a warp's lanes.
 func (b *builder) barrier(c *instruction, op, operands []string) (err error) {
 	switch {
 	case len(op) > 1 && op[1] == "warp":

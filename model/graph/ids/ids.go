@@ -98,6 +98,7 @@ func Read(ctx context.Context, url, schema string, names int64, version string) 
 	}
 }
 
+// read reads a map of the given number of names. The error says that the file has changed if it has another number or version; "" is any version.
 func read(ctx context.Context, url, schema string, names int64, version string) (*Map, error) {
 	v, sum := newMap(names), manifest.NewVocabulary()
 	changed := fmt.Errorf("%s has changed since it was written: does another run write to the same workspace?", url)

@@ -65,6 +65,7 @@ func (s *Set) Add(name []byte) {
 	}
 }
 
+// grow doubles the slots.
 func (s *Set) grow() {
 	old := s.slots
 	s.slots = make([]uint64, 2*len(old))

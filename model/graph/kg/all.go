@@ -28,6 +28,7 @@ func (k *KG) AllFacts(ctx context.Context) (*View, error) {
 	return all, nil
 }
 
+// allFacts returns a view whose graph has the facts of all splits, made of the known answers.
 func (v *View) allFacts(ctx context.Context) (*View, error) {
 	if v.Graph.IsOutline() {
 		return nil, fmt.Errorf("a graph of all facts can be made only of one whose edges are read")
@@ -40,6 +41,7 @@ func (v *View) allFacts(ctx context.Context) (*View, error) {
 	for _, list := range known.Lists {
 		count += len(list)
 	}
+	// The answers of (entity, relation, ?) send to entity over the inverse relation. They are added in the order of the graph.
 	b := graph.NewBuilder(v.Graph.Entities, v.Graph.BaseRelations, int64(count))
 	b.LeaveOut(v.leftOut)
 	type edge struct{ sender, relation int32 }

@@ -23,6 +23,7 @@ func Check(ctx context.Context, folder string, m manifest.Manifest) error {
 	return nil
 }
 
+// checkRows checks the manifest's numbers of entities and edges against the files, before anything of their size is allocated.
 func checkRows(ctx context.Context, folder string, m manifest.Manifest) error {
 	graphs := []struct{ prefix, entities, split string }{{"", EntitiesFile, "train"}}
 	if isInductive(m) {

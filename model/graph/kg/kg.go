@@ -75,6 +75,7 @@ type answers struct {
 	known  tables.Answers
 }
 
+// read returns the known answers, which it reads once.
 func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -21,6 +21,7 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	return k, nil
 }
 
+// load reads the names and graphs of a folder with a complete manifest. Queries and known answers are read when they are needed.
 func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	var err error

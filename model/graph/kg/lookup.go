@@ -110,6 +110,7 @@ func (x index) has(name string) bool {
 	return ok
 }
 
+// id returns the number of a name, or an *UnknownNameError with the names closest to it.
 func (x index) id(ctx context.Context, name string) (int32, error) {
 	if id, ok := slices.BinarySearch(x.names, name); ok {
 		return int32(id), nil

@@ -90,6 +90,7 @@ func (k *KG) Facts(ctx context.Context) ([]graph.Fact, error) {
 	return k.lockedFacts(ctx)
 }
 
+// lockedFacts returns the training facts, which it reads once. The caller holds the mutex.
 func (k *KG) lockedFacts(ctx context.Context) ([]graph.Fact, error) {
 	if k.facts != nil {
 		return k.facts, nil
@@ -129,6 +130,7 @@ func (k *KG) Queries(ctx context.Context, split string) ([]graph.Query, error) {
 	return queries, nil
 }
 
+// readSplit reads the queries of a split. Those of the training split are both directions of its facts. The caller holds the mutex.
 func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error) {
 	if split == "train" {
 		facts, err := k.lockedFacts(ctx)

@@ -153,6 +153,7 @@ func (h Header) Check() error {
 	return h.checkDegrees()
 }
 
+// checkDegrees checks that degrees ascend, and that their counts add up to the entities.
 func (h Header) checkDegrees() error {
 	entities := int64(0)
 	for i, d := range h.Degrees {

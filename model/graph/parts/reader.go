@@ -198,6 +198,7 @@ func (f *Folder) take(i int) (*file, error) {
 	return of, nil
 }
 
+// openFile opens file i, which must begin with the query that the header says.
 func (f *Folder) openFile(i int) (*tables.PartsReader, error) {
 	url := storage.Join(f.url, File(i, f.files))
 	parts, err := tables.OpenParts(f.ctx, url, f.Header.sizes())

@@ -89,6 +89,7 @@ type idPair struct {
 	inverse bool
 }
 
+// nearPair is a pair of relations and the share of facts that one gives away of the other.
 type nearPair struct {
 	idPair
 	share float64

@@ -47,6 +47,7 @@ type arriving struct {
 	most   int32 // senders show that cover fails
 }
 
+// upTo returns the degree of an entity, and its senders if there are at most limit. What has not arrived is wanted, and is none until then.
 func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32) {
 	edges := int32(min(limit, math.MaxInt32))
 	l, there := a.known[entity]
@@ -62,6 +63,7 @@ func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32
 	return 0, nil
 }
 
+// around returns the senders of an entity at a hop. What has not arrived is wanted, up to the most hops.
 func (a *arriving) around(entity int32, hop int) (senders []int32) {
 	l, there := a.known[entity]
 	if there && (l.whole() || len(l.Senders) > 0) {

@@ -157,6 +157,7 @@ func sum(set []member, j int) float64 {
 
 func (r reduction) mean(set []member, j int) float64 { return sum(set, j) / r.divisor }
 
+// variance returns the variance of column j, as a mean of squares minus a squared mean.
 func (r reduction) variance(set []member, j int) float64 {
 	squares := 0.0
 	for _, m := range set {

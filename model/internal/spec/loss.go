@@ -17,6 +17,7 @@ func Loss(scores []float64, answer int32, negatives []int32, temperature float64
 	return loss, gradient
 }
 
+// negativeWeights returns the softmax of the negatives' scores over the temperature, or equal weights without one.
 func negativeWeights(scores []float64, negatives []int32, temperature float64) []float64 {
 	logits := make([]float64, len(negatives))
 	if temperature > 0 {

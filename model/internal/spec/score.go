@@ -51,6 +51,8 @@ func (m *Model) scored(x, embedding []float64) []float64 {
 	return message(m.configuration.Message, x, heuristic)
 }
 
+// scoredBackward adds the gradients of a state and of the query's embedding, given the gradient of the MLP's input; with priorities, a message of
+// both lies between.
 func (m *Model) scoredBackward(x, embedding, scored, intoX, intoEmbedding []float64, into *parameters.Set[float64]) {
 	both := scored
 	if m.configuration.Prioritized() {

@@ -201,6 +201,7 @@ func dense(t parameters.Tensor[float32]) *tensor.Dense {
 	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(t.Data))
 }
 
+// pair is a weight and its gradient, as Gorgonia's solvers take them.
 type pair struct {
 	name             string
 	weight, gradient *tensor.Dense

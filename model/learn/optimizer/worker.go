@@ -22,6 +22,7 @@ type worker struct {
 	gradients *propagation.Gradients // the current query's
 }
 
+// newWorker returns a worker of a trainer with a head of its own.
 func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) {
 	c := t.configuration
 	w := &worker{

@@ -52,6 +52,7 @@ func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {
 	return &opened{d, ordinal}, nil
 }
 
+// do fails an operation if Fail does, and records it otherwise.
 func (d *Devices) do(operation string) error {
 	if d.Fail != nil {
 		if err := d.Fail(operation); err != nil {
@@ -62,6 +63,7 @@ func (d *Devices) do(operation string) error {
 	return nil
 }
 
+// opened is an open device.
 type opened struct {
 	*Devices
 	ordinal int
@@ -82,6 +84,7 @@ type trainer struct {
 	seed             uint64 // of announced
 }
 
+// NewTrainer returns a trainer with a copy of the parameters and of the solver, as a device has them; store copies them back.
 func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
 	if err := o.do("trainer"); err != nil {
 		return nil, err
@@ -109,6 +112,7 @@ func copySet(to, from *parameters.Set[float32]) {
 
 func (t *trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.next = next }
 
+// Step records whether the examples are those announced by the step before, and makes the step on the trainer's copies.
 func (t *trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
 	if seed == t.seed && reflect.DeepEqual(examples, t.announced) {
 		t.devices.Operations = append(t.devices.Operations, "announced")
@@ -148,6 +152,7 @@ type scorer struct {
 	pool    *answer.Pool
 }
 
+// NewScorer returns a scorer with a copy of the parameters.
 func (o *opened) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
 	if err := o.do("scorer"); err != nil {
 		return nil, err

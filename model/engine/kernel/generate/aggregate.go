@@ -156,6 +156,7 @@ func (m *machine) aggregate(columns int) {
 	x, other := m.v(4*n), m.v(4*n+1)
 	g.eachReceiver(func() {
 		g.startSet(sum, squares, high, low)
+		// The degree message counts as often as its number of copies.
 		g.withCopies(other, x, func(degree reg.GPVirtual) {
 			for j := range n {
 				VMOVUPS(g.at(degree, j), x)

@@ -18,6 +18,7 @@ type setGradient struct {
 
 // aggregateBackward writes the gradient of aggregate, over a stripe of columns.
 func (m *machine) aggregateBackward(columns int) {
+	// Gradients are added to rows in memory: a sender may occur again.
 	m.function(fmt.Sprintf("aggregateBackward%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious, initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)",
 		fmt.Sprintf("is portable.AggregateBackward for DistMult and PNA, over %d columns.", columns))
 	g := m.newGatherer(columns)
@@ -35,6 +36,7 @@ func (m *machine) aggregateBackward(columns int) {
 			for j := range n {
 				VMOVUPS(g.indexed(g.states, sender, j), s.message)
 				VMULPS(g.indexed(g.embeddings, relation, j), s.message, s.message)
+				// The message's gradient: level + slope m, and a share of an extreme where m attains it.
 				VMOVAPS(s.level[j], s.gradient)
 				VFMADD231PS(s.message, s.slope[j], s.gradient)
 				m.addWhereEqual(s.message, s.maximum[j], s.high[j], s.gradient, s.scratch, s.other)
@@ -61,6 +63,7 @@ func (s *setGradient) start() {
 	mean, byMean := GP64(), GP64()
 	MOVQ(features, mean)
 	MOVQ(gradient, byMean)
+	// The features of a row are previous, mean, maximum, minimum and deviation.
 	for _, v := range [][2][]reg.VecPhysical{{s.maximum, s.high}, {s.minimum, s.low}} {
 		ADDQ(g.stride, features)
 		ADDQ(g.stride, gradient)
@@ -90,6 +93,7 @@ func (s *setGradient) start() {
 		VMULPS(meanFactor, s.level[j], s.level[j])
 		VMULPS(meanFactor, s.slope[j], s.slope[j])
 	}
+	// The boundary takes an extreme that it attains; the messages have none of it then.
 	for _, name := range []string{"initial", "second"} {
 		at := pointer(name)
 		for j := range n {
@@ -100,6 +104,7 @@ func (s *setGradient) start() {
 	}
 }
 
+// addPrevious adds the gradient of the row's previous state, unless the table of those gradients is nil.
 func (s *setGradient) addPrevious(gradient reg.GPVirtual) {
 	g := s.gatherer
 	none := g.label("none")

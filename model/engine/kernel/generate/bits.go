@@ -10,6 +10,7 @@ import (
 // of this file, count.go and transpose.go handle rows of bits that are one vector register each.
 const pendingRows = 256
 
+// bits writes the functions of the search by bits: pull and push, with and without counting, and the transposition of their distances.
 func (m *machine) bits() {
 	for _, count := range []bool{false, true} {
 		m.pull(count)
@@ -111,6 +112,7 @@ func (m *machine) neighbors(entity reg.GPVirtual, c *counter, each func(neighbor
 	c.drainIfFull(fours)
 	CMPQ(left, U8(4))
 	JLE(LabelRef(last))
+	// Whole groups of four.
 	for i := range 4 {
 		neighbor := GP64()
 		MOVLQSX(Mem{Base: e, Disp: 4 * i}, neighbor)
@@ -122,6 +124,7 @@ func (m *machine) neighbors(entity reg.GPVirtual, c *counter, each func(neighbor
 	SUBQ(U8(4), left)
 	JMP(LabelRef(fours))
 	Label(last)
+	// The last group, of one to four.
 	DECQ(left)
 	for i := range 4 {
 		neighbor := GP64()
@@ -151,6 +154,7 @@ func (m *machine) pull(count bool) {
 	Label(entity)
 	CMPQ(o, Load(Param("count"), GP64()))
 	JGE(LabelRef(end))
+	// Skip an entity that all searches have reached.
 	at := GP64()
 	MOVQ(o, at)
 	m.ones(scratch)
@@ -158,6 +162,7 @@ func (m *machine) pull(count bool) {
 	m.test(missing, missing)
 	JEQ(LabelRef(nothing))
 	m.zero(arriving)
+	// Collect the neighbors' bits. Without counting, stop once no bit is missing.
 	m.neighbors(o, c, func(u reg.GPVirtual, v reg.VecPhysical) {
 		if count {
 			m.and(m.row(frontier, u), missing, v)
@@ -173,6 +178,7 @@ func (m *machine) pull(count bool) {
 	if !count {
 		Label(full)
 	}
+	// Write what is new, list the entity, and record the distance.
 	m.and(arriving, missing, arriving)
 	m.test(arriving, arriving)
 	JEQ(LabelRef(nothing))
@@ -214,6 +220,7 @@ func (m *machine) push(count bool) {
 	Label(entity)
 	CMPQ(i, Load(Param("count"), GP64()))
 	JGE(LabelRef(end))
+	// sent are the bits of an active entity.
 	u, at := GP64(), GP64()
 	MOVLQSX(Mem{Base: pointer("active"), Index: i, Scale: 4}, u)
 	MOVQ(u, at)
@@ -224,6 +231,7 @@ func (m *machine) push(count bool) {
 		m.move(m.row(reached, at), v)
 		m.andNot(sent, v, v)
 		row := Mem{Base: next, Index: at, Scale: 1}
+		// The neighbor is always written behind the list; the list grows by it if these are its first new bits. That needs no jump.
 		m.list("found", o, listed)
 		m.move(row, before)
 		m.test(before, before)

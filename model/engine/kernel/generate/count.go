@@ -23,6 +23,7 @@ type counter struct {
 	full, back []string
 }
 
+// newCounter returns a counter of bits, whose two lowest planes stay in registers; it counts nothing unless on.
 func (m *machine) newCounter(on bool) *counter {
 	c := &counter{machine: m, on: on, ones: m.v(2), twos: m.v(3), x: m.registers(4, 4)}
 	if !on {
@@ -130,6 +131,7 @@ func (c *counter) drain() {
 	a, b, c8, d8, scratch, x := c.v(7), c.v(8), c.v(9), c.v(10), c.v(11), c.v(12)
 	planes, pending, plane := pointer("planes"), pointer("pending"), GP64()
 	size := c.bytes()
+	// Pad the pending rows to a multiple of eight.
 	LEAQ(Mem{Base: pending, Index: c.waiting, Scale: 1}, plane)
 	c.zero(x)
 	for i := range 7 {
@@ -142,6 +144,7 @@ func (c *counter) drain() {
 	Label(next)
 	CMPQ(c.waiting, U8(0))
 	JLE(LabelRef(done))
+	// Eight rows of weight 4 become one of weight 32, by full adders.
 	pair := func(at int, out reg.VecPhysical) {
 		c.move(Mem{Base: pending, Disp: at * size}, x)
 		c.fullAdd(four, x, Mem{Base: pending, Disp: (at + 1) * size}, out, scratch)
@@ -153,6 +156,7 @@ func (c *counter) drain() {
 	pair(6, b)
 	c.fullAdd(eight, a, b, d8, scratch)
 	c.fullAdd(sixteen, c8, d8, a, scratch)
+	// Propagate the carry through the planes in memory until it is empty.
 	LEAQ(Mem{Base: planes, Disp: 5 * size}, plane)
 	Label(carry)
 	c.test(a, a)

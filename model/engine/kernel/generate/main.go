@@ -13,6 +13,7 @@ import (
 	"github.com/mmcloughlin/avo/build"
 )
 
+// main writes the assembly of a variant, with the numbers of columns that the processor's registers hold.
 func main() {
 	variant := flag.String("variant", "avx512", "the variant to write: avx512 or avx2")
 	flag.Parse()

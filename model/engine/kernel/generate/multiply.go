@@ -29,6 +29,7 @@ func (m *machine) multiply(most, columns int, masked bool) {
 		p.loadMask()
 	}
 	next, rest, end := m.label("next"), m.label("rest"), m.label("end")
+	// Tiles of most rows.
 	Label(next)
 	CMPQ(p.rows, U8(most))
 	JL(LabelRef(rest))
@@ -39,6 +40,7 @@ func (m *machine) multiply(most, columns int, masked bool) {
 	ADDQ(advance, p.a)
 	SUBQ(U8(most), p.rows)
 	JMP(LabelRef(next))
+	// One tile for the rest, by its number of rows.
 	Label(rest)
 	var labels []string
 	for r := 1; r < most; r++ {
@@ -68,6 +70,7 @@ type panel struct {
 
 func (p *panel) maskRegister() reg.VecPhysical { return p.v(15) }
 
+// loadMask loads the mask of the columns that exist, into an opmask register or as a vector.
 func (p *panel) loadMask() {
 	bits := Load(Param("mask"), GP32()).(reg.GPVirtual)
 	if p.wide {
@@ -77,6 +80,7 @@ func (p *panel) loadMask() {
 	p.expand(bits, p.maskRegister())
 }
 
+// load loads a vector, with masked the columns that exist and zeros for the others.
 func (p *panel) load(from Mem, v reg.VecPhysical) {
 	switch {
 	case !p.masked:
@@ -88,6 +92,7 @@ func (p *panel) load(from Mem, v reg.VecPhysical) {
 	}
 }
 
+// store stores a vector, with masked only the columns that exist.
 func (p *panel) store(v reg.VecPhysical, to Mem) {
 	switch {
 	case !p.masked:
@@ -119,6 +124,7 @@ func (p *panel) tile(rows int) {
 		}
 		pointers = append(pointers, at)
 	}
+	// Each term adds a column of a times a row of b to the sums.
 	b, terms := pointer("b"), pointer("terms")
 	loop, done := p.label("terms"), p.label("done")
 	TESTQ(terms, terms)

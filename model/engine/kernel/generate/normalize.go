@@ -27,6 +27,7 @@ type updater struct {
 // held is the number of registers that hold the rows of an AVX-512 update.
 const held = 16
 
+// newUpdater assigns registers to the row's vectors and to temporaries.
 func (m *machine) newUpdater(dim int) *updater {
 	n := dim / m.floats()
 	u := &updater{machine: m, dim: dim, vectors: n, values: m.registers(0, n)}
@@ -246,6 +247,7 @@ func (n *normalizer) normalizeRow(linear, more address) {
 			VADDPS(v, n.sum, n.sum)
 		}
 	}
+	// The mean, and the deviations from it.
 	n.total(n.sum, n.scratch)
 	VMULPS(n.oneOfDim, n.sum, n.sum)
 	for j, v := range n.values {
@@ -256,6 +258,7 @@ func (n *normalizer) normalizeRow(linear, more address) {
 			VFMADD231PS(v, v, n.product)
 		}
 	}
+	// Their mean square gives the inverse deviation, which the backward pass needs, too.
 	n.total(n.product, n.scratch)
 	n.constant(normalizeEpsilon, n.scratch)
 	VFMADD231PS(n.oneOfDim, n.product, n.scratch)

@@ -52,6 +52,7 @@ func (n *normalizer) together() {
 	n.eachGroup(len(g.rows)/n.lanes, g.normalize)
 }
 
+// normalize normalizes several rows at once, so that their square roots and divisions overlap.
 func (g *together) normalize() {
 	g.each(func(r, lane int) {
 		linear := g.linearAddress(lane)

@@ -20,6 +20,7 @@ func (m *machine) partition() {
 	} else {
 		p.classifier = &bytemasks{partitioner: p, kinds: [3]reg.VecPhysical{m.v(9), m.v(10), m.v(11)}, read: m.v(12), gather: m.v(13), order: m.v(14)}
 	}
+	// The rows that a sender is compared with, in all lanes.
 	XORQ(p.i, p.i)
 	MOVQ(Mem{Base: pointer("end")}, p.end)
 	for at, what := range []string{"parents", "siblings", "children", "unreached", "table"} {

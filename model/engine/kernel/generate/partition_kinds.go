@@ -29,6 +29,7 @@ func (p *opmasks) all() {
 	KMOVW(bits, reg.K1)
 }
 
+// classify reads senders from e on, and sets the opmasks of parents, siblings and children. A sender without a row is reached now, as a child.
 func (p *opmasks) classify(e reg.GPVirtual) {
 	read, gather, unreached := reg.K1, reg.K2, reg.K6
 	KMOVW(read, gather)
@@ -83,6 +84,7 @@ func (p *bytemasks) some(left reg.GPVirtual) {
 
 func (p *bytemasks) all() { VPCMPEQD(p.read, p.read, p.read) }
 
+// classify reads senders from e on, and sets the vectors of parents, siblings and children. A sender without a row is reached now, as a child.
 func (p *bytemasks) classify(e reg.GPVirtual) {
 	VPMASKMOVD(Mem{Base: p.senders, Index: e, Scale: 4}, p.read, p.sender)
 	VPMASKMOVD(Mem{Base: pointer("relations"), Index: e, Scale: 4}, p.read, p.relation)
@@ -108,6 +110,7 @@ func (p *bytemasks) classify(e reg.GPVirtual) {
 	Label(known)
 }
 
+// choose sets order to the positions of a kind's senders, the lanes to compress, and returns their number.
 func (p *bytemasks) choose(kind int) reg.GPVirtual {
 	table, count := GP64(), GP64()
 	VMOVMSKPS(p.kinds[kind], count.As32())

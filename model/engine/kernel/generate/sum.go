@@ -35,6 +35,7 @@ func (m *machine) sum(columns int) {
 				VADDPS(x, sum, sum)
 			}
 		})
+		// The features of a row are its previous state and the sum.
 		stride, previous := pointer("featureStride"), pointer("previous")
 		row := g.featureRow("features", stride, 2)
 		g.tableRow(previous, pointer("previousStride"))

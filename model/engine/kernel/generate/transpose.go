@@ -45,6 +45,7 @@ func (m *machine) squares() {
 			m.or(Mem{Base: reached, Disp: (2*j + half) * size}, row, row)
 			m.xor(row, ones, row)
 		}
+		// Planes that the search did not use have only the unreached entities' bits.
 		CMPQ(k, Load(Param("planes"), GP64()))
 		JGE(LabelRef(absent))
 		m.zero(zero)
@@ -54,6 +55,7 @@ func (m *machine) squares() {
 			m.move(zero, from)
 		}
 		Label(absent)
+		// The entities found in the last two steps are not in the planes yet.
 		for _, found := range []struct {
 			table    reg.GPVirtual
 			distance string
@@ -66,6 +68,7 @@ func (m *machine) squares() {
 			}
 			Label(without)
 		}
+		// The first transposition is of the squares' rows in registers.
 		m.make(wide, rows, t)
 		for j, row := range rows {
 			m.move(row, Mem{Base: out, Disp: (8*j + 4*half) * size})
@@ -126,6 +129,7 @@ func (m *machine) eachLine(past bool) {
 		}
 		outs = append(outs, out)
 	}
+	// Each iteration writes a cache line of every lane.
 	at := GP64()
 	XORQ(at, at)
 	MOVQ(U32(64), i)
@@ -208,6 +212,7 @@ func (m *machine) narrowSteps(v int) steps {
 	return m.newSteps(v, 4, 0x0f0f0f0f0f0f0f0f, 0x3333333333333333, 0x5555555555555555)
 }
 
+// newSteps fills registers from v on with masks, for steps of the transposition whose greatest distance is first.
 func (m *machine) newSteps(v int, first uint64, masks ...uint64) steps {
 	s := steps{first, m.registers(v, len(masks))}
 	for i, mask := range masks {

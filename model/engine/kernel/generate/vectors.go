@@ -50,6 +50,7 @@ func (m *machine) indexed(base, index reg.GPVirtual, j int) Mem {
 	return Mem{Base: base, Index: index, Scale: 1, Disp: j * m.bytes()}
 }
 
+// add writes sum += a.
 func (m *machine) add() {
 	m.function("add", "func(sum, a *float32, count int)", "is portable.Add for whole vectors.")
 	sum, a, count := pointer("sum"), pointer("a"), pointer("count")
@@ -66,6 +67,7 @@ func (m *machine) add() {
 	RET()
 }
 
+// product writes out = a b, entry by entry.
 func (m *machine) product() {
 	m.function("product", "func(out, a, b *float32, count int)", "is portable.Product for whole vectors.")
 	out, a, b, count := pointer("out"), pointer("a"), pointer("b"), pointer("count")
@@ -82,6 +84,7 @@ func (m *machine) product() {
 	RET()
 }
 
+// relu writes out = max(a, 0).
 func (m *machine) relu() {
 	m.function("relu", "func(out, a *float32, count int)", "is portable.ReLU for whole vectors.")
 	out, a, count := pointer("out"), pointer("a"), pointer("count")
@@ -96,6 +99,7 @@ func (m *machine) relu() {
 	RET()
 }
 
+// reluBackward writes out = gradient where a > 0, else 0.
 func (m *machine) reluBackward() {
 	m.function("reluBackward", "func(out, a, gradient *float32, count int)", "is portable.ReLUBackward for whole vectors.")
 	out, a, gradient, count := pointer("out"), pointer("a"), pointer("gradient"), pointer("count")
@@ -153,6 +157,7 @@ func (m *machine) everywhere(name string, i int) reg.VecPhysical {
 	return m.v(i)
 }
 
+// adam writes a step of Adam.
 func (m *machine) adam() {
 	m.function("adam", "func(weight, gradient, first, second *float32, count int, decay, firstShare, keep, secondShare, size, correction, epsilon float32)", "is portable.Adam for whole vectors.")
 	weight, gradient, first, second := pointer("weight"), pointer("gradient"), pointer("first"), pointer("second")
@@ -161,22 +166,26 @@ func (m *machine) adam() {
 	size, correction, epsilon := m.everywhere("size", 4), m.everywhere("correction", 5), m.everywhere("epsilon", 6)
 	w, g, mean, square, t := m.v(7), m.v(8), m.v(9), m.v(10), m.v(11)
 	m.eachVector(count, 1, []reg.GPVirtual{weight, gradient, first, second}, func(int) {
+		// The gradient, with weight decay.
 		VMOVUPS(m.at(weight, 0), w)
 		VMULPS(decay, w, g)
 		VADDPS(m.at(gradient, 0), g, g)
 
+		// The moving average of gradients.
 		VMOVUPS(m.at(first, 0), mean)
 		VSUBPS(mean, g, t)
 		VMULPS(firstShare, t, t)
 		VADDPS(t, mean, mean)
 		VMOVUPS(mean, m.at(first, 0))
 
+		// The moving average of squares.
 		VMULPS(g, g, g)
 		VMULPS(secondShare, g, g)
 		VMULPS(m.at(second, 0), keep, square)
 		VADDPS(g, square, square)
 		VMOVUPS(square, m.at(second, 0))
 
+		// The step: size mean / (sqrt(square) / correction + epsilon).
 		VSQRTPS(square, square)
 		VDIVPS(correction, square, square)
 		VADDPS(epsilon, square, square)
@@ -209,6 +218,7 @@ type dropoutDrawer struct {
 	entity, scratch, eightStep reg.GPVirtual
 }
 
+// newDropoutDrawer assigns registers: one vector of random numbers at a time, or two where vectors are narrow.
 func (m *machine) newDropoutDrawer() *dropoutDrawer {
 	k := &dropoutDrawer{machine: m, first: m.v(0), last: m.v(1), firstUpper: m.v(2), lastUpper: m.v(3), threshold: m.v(4)}
 	if m.wide {
@@ -323,6 +333,7 @@ func (k *dropoutDrawer) bits() reg.GPVirtual {
 	return word
 }
 
+// dropoutMasks writes the drawing of masks, 32 bits at a time, from a hash of seed, layer and entity.
 func (m *machine) dropoutMasks() {
 	m.function("dropoutMasks", "func(masks *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)", "is portable.DropoutMasks.")
 	masks, entities, count := pointer("masks"), pointer("entities"), pointer("count")
@@ -331,6 +342,7 @@ func (m *machine) dropoutMasks() {
 	k.start()
 	row, word, left := m.label("row"), m.label("word"), GP64()
 	Label(row)
+	// The state of a row's random numbers.
 	MOVL(Mem{Base: entities}, k.entity.As32()) // clears the upper half
 	ORQ(layer, k.entity)
 	k.mix(k.entity)
@@ -338,6 +350,7 @@ func (m *machine) dropoutMasks() {
 	k.mix(k.entity)
 	MOVQ(words, left)
 	Label(word)
+	// A word: eight random numbers of 64 bits, each of which decides four bits.
 	k.broadcast(k.entity, k.x[0])
 	for i := len(k.x) - 1; i >= 0; i-- {
 		VPADDQ(k.steps[i], k.x[0], k.x[i])
@@ -381,6 +394,7 @@ func (m *machine) transpose() {
 	RET()
 }
 
+// transposeBlock transposes 8 x 8 numbers from from to to, whose rows begin aRow and outRow bytes apart.
 func (m *machine) transposeBlock(to, from, outRow, aRow reg.GPVirtual) {
 	y := func(i int) reg.Register { return m.v(i).AsY() }
 	a := rowsFrom(from, aRow)

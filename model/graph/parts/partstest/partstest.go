@@ -76,6 +76,7 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 	return all, nil
 }
 
+// findTraining returns the part of each training query, or of those that the header's epochs draw.
 func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 	set, err := optimizer.NewTrainingSet(ctx, k)
 	if err != nil {
@@ -91,6 +92,7 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 			}
 		}
 	}
+	// A query's removal leaves its graph before the part is found.
 	finder := subgraph.NewFinder(g, h.Reach, h.Layers)
 	var all []Found
 	for number := range int64(2 * len(set.Facts)) {
@@ -135,6 +137,7 @@ func Write(ctx context.Context, folder string, k *kg.KG, split string, c configu
 	return manifest.Write(ctx, folder, manifest.Manifest{Stage: "bundle", Vocabulary: h.Vocabulary, Files: listed})
 }
 
+// writeFile writes the parts to one file.
 func writeFile(ctx context.Context, url string, h parts.Header, found []Found) error {
 	w, err := parts.Create(ctx, url, h)
 	if err != nil {

@@ -56,6 +56,7 @@ func Cases(t testing.TB) []*Case {
 	return append(cases, readFolder(t, folder)...)
 }
 
+// readFolder reads the cases of a folder, by name. A folder without cases fails the test.
 func readFolder(t testing.TB, folder string) []*Case {
 	t.Helper()
 	var paths []string

@@ -7,6 +7,7 @@ func Ending(parent context.Context, checks int) context.Context {
 	return &ending{parent, checks}
 }
 
+// ending is a context that ends after a number of calls of Err.
 type ending struct {
 	context.Context
 	checks int

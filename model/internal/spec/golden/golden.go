@@ -103,6 +103,7 @@ func parse(path string, content []byte) (*Case, error) {
 	return c, nil
 }
 
+// decompress returns the content of a file, decompressed if its name ends in .gz.
 func decompress(path string, content []byte) ([]byte, error) {
 	if filepath.Ext(path) != ".gz" {
 		return content, nil
@@ -126,6 +127,7 @@ type file struct {
 	BatchLoss  *float64          `json:"batch_loss"`
 }
 
+// query is a Query as its file has it.
 type query struct {
 	Source             int32    `json:"source"`
 	Relation           int32    `json:"relation"`
@@ -143,6 +145,7 @@ type query struct {
 	RawRankPessimistic *int64   `json:"raw_rank_pessimistic"`
 }
 
+// toCase checks a file and returns its case.
 func (f *file) toCase() (*Case, error) {
 	settings, err := readConfiguration(f.Config)
 	if err != nil {
@@ -154,6 +157,7 @@ func (f *file) toCase() (*Case, error) {
 	if f.BatchLoss == nil || len(f.Queries) == 0 {
 		return nil, fmt.Errorf("batch_loss or queries are missing")
 	}
+	// The graph, and the tensors in its layout.
 	facts := make([]graph.Fact, len(f.Triples))
 	for i, t := range f.Triples {
 		facts[i] = graph.Fact{Head: t[0], Relation: t[1], Tail: t[2]}
@@ -179,6 +183,7 @@ func (f *file) toCase() (*Case, error) {
 	return c, nil
 }
 
+// toQuery checks a query against the graph and the configuration of c, and returns it.
 func (q *query) toQuery(c *Case) (Query, error) {
 	entities, layers, dim := c.Graph.Entities, c.Configuration.Layers, c.Configuration.Dim
 	if q.Loss == nil || q.RawRankPessimistic == nil || len(q.Negatives) == 0 {
@@ -195,6 +200,7 @@ func (q *query) toQuery(c *Case) (Query, error) {
 			return Query{}, fmt.Errorf("entity %d is outside 0..%d", id, entities-1)
 		}
 	}
+	// All numbers are in range; next what has a fixed set of values.
 	read := Query{
 		Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Removal: configuration.Removal(q.Removed)}, Negatives: q.Negatives,
 		Layers: q.Layers, Loss: *q.Loss, RawRankPessimistic: *q.RawRankPessimistic,

@@ -13,6 +13,7 @@ type tensor struct {
 	Data  []float64 `json:"data"`
 }
 
+// check returns an error unless the tensor has a shape and as many values.
 func (t tensor) check(name string, shape []int) error {
 	if !slices.Equal(t.Shape, shape) {
 		return fmt.Errorf("%s has shape %v, want %v", name, t.Shape, shape)

@@ -71,6 +71,7 @@ func configurationFields(c configuration.Configuration) (json.RawMessage, error)
 	return json.Marshal(fields)
 }
 
+// toFile returns the query as a file has it, its large tensors rounded.
 func (q *Query) toFile(c *Case) query {
 	entities, layers, dim := c.Graph.Entities, c.Configuration.Layers, c.Configuration.Dim
 	f := query{
@@ -93,6 +94,7 @@ func (q *Query) toFile(c *Case) query {
 	return f
 }
 
+// tensorsOf returns the tensors by name, rounded if round.
 func tensorsOf(set *parameters.Set[float64], round bool) map[string]tensor {
 	tensors := map[string]tensor{}
 	for _, t := range set.Tensors {

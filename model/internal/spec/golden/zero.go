@@ -85,6 +85,7 @@ func ZeroCases(t testing.TB) map[string]*Zero {
 	return cases
 }
 
+// parseZero reads a model with relations from a graph, and its training examples.
 func parseZero(text []byte) (*Zero, error) {
 	var f zeroFile
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -99,6 +100,7 @@ func parseZero(text []byte) (*Zero, error) {
 	if err := z.Configuration.Parse(settings); err != nil {
 		return nil, err
 	}
+	// The graph, and the parameters in its layout.
 	facts := make([]graph.Fact, len(f.Facts))
 	for i, fact := range f.Facts {
 		facts[i] = graph.Fact{Head: fact[0], Relation: fact[1], Tail: fact[2]}
