@@ -38,7 +38,7 @@ func TestPublishMissesOutputs(t *testing.T) {
 				}
 			}
 			err := s.Publish(t.Context(), nil)
-			_, unread := manifest.Read(t.Context(), s.url())
+			_, unread := manifest.Read(t.Context(), s.folderURL())
 			if test.missing == "" {
 				if err != nil || unread != nil {
 					t.Errorf("%v, %v; want a manifest", err, unread)

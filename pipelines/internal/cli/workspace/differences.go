@@ -1,0 +1,106 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Differences lists the fields in which two JSON objects differ, nested ones by their path:
+// "layers is 6 there, 3 here".
+func Differences(there, here []byte) ([]string, error) {
+	var a, b any
+	if err := decode(there, &a); err != nil {
+		return nil, err
+	}
+	if err := decode(here, &b); err != nil {
+		return nil, err
+	}
+	var out []string
+	differ("", a, b, &out)
+	return out, nil
+}
+
+// decode reads JSON with its numbers as they are written. An empty text leaves nil.
+func decode(text []byte, into *any) error {
+	if len(text) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+// longest is the length of the longest value that is shown, so that hashes are not.
+const longest = 40
+
+// differ appends the differences of two JSON values, a there and b here, at a path of keys and names, "" for the whole.
+func differ(path string, a, b any, out *[]string) {
+	// Objects are compared key by key; a key that one of them lacks is absent there.
+	x, ok1 := a.(map[string]any)
+	y, ok2 := b.(map[string]any)
+	if ok1 && ok2 {
+		both := maps.Clone(x)
+		maps.Copy(both, y)
+		for _, k := range slices.Sorted(maps.Keys(both)) {
+			inner := k
+			if path != "" {
+				inner = path + "." + k
+			}
+			differ(inner, x[k], y[k], out)
+		}
+		return
+	}
+	// Lists of named objects are compared by name, so that a difference within one shows the name, not an index.
+	if p, q := namesOf(a), namesOf(b); len(p)+len(q) > 0 {
+		if !slices.Equal(p, q) {
+			*out = append(*out, fmt.Sprintf("%s is %s there, %s here", path, cmp.Or(strings.Join(p, ", "), "empty"), cmp.Or(strings.Join(q, ", "), "empty")))
+			return
+		}
+		for i, name := range p {
+			differ(path+"."+name, a.([]any)[i], b.([]any)[i], out)
+		}
+		return
+	}
+	// All other values are compared as text.
+	if s, t := text(a), text(b); s != t {
+		if path == "" {
+			path = "configuration"
+		}
+		if len(s) > longest || len(t) > longest {
+			*out = append(*out, path+" differs")
+			return
+		}
+		*out = append(*out, fmt.Sprintf("%s is %s there, %s here", path, s, t))
+	}
+}
+
+// namesOf returns the names of a list of objects that have names, such as graphs, or nil for any other value.
+func namesOf(v any) (names []string) {
+	list, _ := v.([]any)
+	for _, element := range list {
+		object, _ := element.(map[string]any)
+		name, ok := object["name"].(string)
+		if !ok {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// text returns a value as JSON.
+func text(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
