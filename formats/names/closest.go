@@ -86,13 +86,13 @@ type search struct {
 	row     []int
 }
 
-// run compares one of so many chunks of the names.
-func (s *search) run(ctx context.Context, name string, names []string, chunk, of, count int) {
+// run compares one of the chunks of the names, counted from 0, and keeps the closest count names.
+func (s *search) run(ctx context.Context, name string, names []string, chunk, chunks, count int) {
 	s.wanted = folded(nil, name, comparedLetters)
 	for _, letter := range s.wanted {
 		s.letters[letter%int32(len(s.letters))]++
 	}
-	for i := chunk * len(names) / of; i < (chunk+1)*len(names)/of; i++ {
+	for i := chunk * len(names) / chunks; i < (chunk+1)*len(names)/chunks; i++ {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return
 		}

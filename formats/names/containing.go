@@ -24,7 +24,7 @@ const blockNames = 4096
 // separator does not occur in UTF-8, and so in no folded name.
 var separator = []byte{0xff}
 
-// NewIndex returns the index of names in byte order, as those of a graph are. It uses all cores.
+// NewIndex returns an index of names, which are in byte order, as a graph's are. It uses all cores.
 func NewIndex(names []string) *Index {
 	x := &Index{names: names, blocks: make([][]byte, (len(names)+blockNames-1)/blockNames)}
 	var counting sync.Mutex

@@ -8,11 +8,11 @@ import (
 )
 
 // WithPrefix returns up to count of the names that begin with prefix, whatever the case of its letters, and
-// whether there are more. The names are in byte order, as those of a graph are. Names that begin with the prefix
+// whether there are more. The names are in byte order, as a graph's are. Names that begin with the prefix
 // as it is written come first.
 //
 // It searches for each spelling of the prefix that some name has, letter by letter: for "jo" the names with j,
-// among these those with jo and jO, then those with J, Jo and JO. Each is a binary search, so that the time
+// among these jo and jO, then J, Jo and JO. Each is a binary search, so that the time
 // grows with the spellings that occur, hardly with the number of names.
 func WithPrefix(names []string, prefix string, count int) (found []string, more bool) {
 	s := prefixSearch{names: names, most: count + 1}

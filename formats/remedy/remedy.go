@@ -16,7 +16,7 @@ type Error struct {
 	reason error
 }
 
-// Errorf returns an Error: What is that of fmt.Errorf, without the remedies of errors that it wraps.
+// Errorf returns an Error with What from fmt.Errorf, without the remedies of errors that it wraps.
 func Errorf(remedy, format string, arguments ...any) error {
 	reason := fmt.Errorf(format, arguments...)
 	return &Error{What: Without(reason), Remedy: remedy, reason: reason}

@@ -155,7 +155,7 @@ func OpenStream(ctx context.Context, url string) (io.ReadCloser, error) {
 	return system.Open(ctx, path)
 }
 
-// OpenRandom opens a file for reading at any place. Errors are those of Open.
+// OpenRandom opens a file for reading at any offset. It returns the errors of Open.
 func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
 	system, path, err := resolve(ctx, url)
 	if err != nil {
@@ -164,7 +164,7 @@ func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
 	return system.OpenRandom(ctx, path)
 }
 
-// ReadFile returns the whole content of a file. Errors are those of Open.
+// ReadFile returns the whole content of a file. It returns the errors of Open.
 func ReadFile(ctx context.Context, url string) ([]byte, error) {
 	r, err := OpenRandom(ctx, url)
 	if err != nil {

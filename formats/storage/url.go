@@ -44,7 +44,7 @@ func Base(url string) string {
 	return path.Base(filepath.ToSlash(rest))
 }
 
-// isTemporary reports whether the last name of a path is that of an unfinished file.
+// isTemporary reports whether the last name of a path marks an unfinished file.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(path.Base(filepath.ToSlash(name)), TemporaryPrefix)
 }

@@ -171,7 +171,7 @@ func (w walk) object(of reflect.Type, path string) error {
 	return nil
 }
 
-// fields returns the types of a struct's fields by their keys, with those of embedded structs.
+// fields returns the types of the fields of a struct and its embedded structs by their JSON keys.
 func fields(of reflect.Type) map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
 	for field := range of.Fields() {

@@ -27,7 +27,7 @@ type Params struct {
 	Header parts.Header
 	// Folder is the URL of the folder that takes the files.
 	Folder string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 	// Threads is the most threads of a process that hold a block or a search. Memory is the budget of a worker process in bytes, a limit for
 	// its garbage collector; 0 is no limit.

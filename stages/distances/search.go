@@ -39,7 +39,7 @@ type SearchParams struct {
 	Memory int64
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
 	Kernel string

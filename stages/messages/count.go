@@ -41,7 +41,7 @@ type CountParams struct {
 	Reach int
 	// Folder is the URL of the output folder.
 	Folder string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 	// Model, if not nil, is the model whose choices are counted too.
 	Model *Model

@@ -17,7 +17,7 @@ type WriteParams struct {
 	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
 	// files, which Write removes in the end.
 	Folder, Spill string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 	// Chunks are the chunks of all texts.
 	Chunks []triples.Chunk

@@ -18,7 +18,7 @@ type Params struct {
 	BaseRelations int
 	// Folder is the URL of the folder that takes the table.
 	Folder string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 	// Memory is the budget of a worker process in bytes, a limit for its garbage collector; 0 is no limit.
 	Memory int64

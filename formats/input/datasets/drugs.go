@@ -6,7 +6,7 @@ import "fmt"
 //
 //   - similar_to and interacts_with are symmetric
 //   - a drug treats a disease (97%), and causes a side effect (95%), if it binds a protein that is associated with the disease, or
-//     disturbs the effect; 3% of the facts of treats and 5% of those of causes are noise
+//     disturbs the effect; 3% of the facts of treats and 5% of the facts of causes are noise
 //   - drugs that the same enzyme breaks down interact (95%)
 //
 // Similar drugs are of one class, which binds three of the same four proteins; that is why they tend to treat the same. A tenth of

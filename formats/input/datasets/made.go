@@ -16,7 +16,7 @@ import (
 
 // Made is a graph that is made up, and whose rules are known.
 type Made struct {
-	// Name is its name as a dataset, and that of its folder in a workspace.
+	// Name is the value of --dataset and the name of the folder in a workspace.
 	Name string
 	// About says what its entities are.
 	About string
@@ -63,8 +63,8 @@ func SampleNamed(name string) (Made, bool) {
 // Typed reports whether its entities have types.
 func (m Made) Typed() bool { return m.draw != nil }
 
-// ReadMissing returns the facts that a made-up graph lacks, by the folder of its splits: those of a list of new facts that are
-// among them are true.
+// ReadMissing returns the true facts that were left out of a made-up graph, whose splits lie in folder: a new fact is right if it
+// is among them.
 func ReadMissing(ctx context.Context, folder string) (map[Fact]bool, error) {
 	url := storage.Join(folder, MissingFile)
 	text, err := storage.ReadFile(ctx, url)

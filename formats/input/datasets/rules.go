@@ -36,7 +36,7 @@ func (r Rule) String() string {
 	return r.Conclusion + "(x, y) if " + strings.Join(body, ", ")
 }
 
-// Rules are those of the sample: what they conclude is true, and every fact of the sample
+// Rules returns the rules of the sample: what they conclude is true, and every fact of the sample
 // that is held out follows from the training facts by one of them.
 func Rules() []Rule {
 	along := func(relations ...string) []Step {

@@ -53,7 +53,7 @@ func Stem(name string) (stem string, ok bool) {
 	return stem[:dot], ok
 }
 
-// ending returns the ending of a file's name without that of its compression, in lower case.
+// ending returns the ending of a file's name in lower case: ".tsv" for a.TSV.gz.
 func ending(name string) string {
 	stem, _ := Stem(name)
 	rest := strings.ToLower(name[len(stem):])
@@ -149,7 +149,7 @@ type Counts struct {
 	Literals int64
 	// Comments are the lines before the facts that begin with #.
 	Comments int64
-	// Unread are the columns that are not those of head, relation and tail.
+	// Unread are the columns other than head, relation and tail.
 	Unread []Column
 }
 

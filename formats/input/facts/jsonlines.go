@@ -99,7 +99,7 @@ func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []
 	return chosen, unreadOf(row, keys, at), nil
 }
 
-// flatten returns the keys and values of an object, with those of the objects within it. It is an error if a key stands twice.
+// flatten returns the keys and values of an object and of the objects within it. A key that occurs twice is an error.
 func flatten(text []byte) (keys []string, values []json.RawMessage, err error) {
 	object := json.NewDecoder(bytes.NewReader(text))
 	if _, err := object.Token(); err != nil { // the bracket

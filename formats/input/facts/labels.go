@@ -102,7 +102,7 @@ func (l *Labels) read(ctx context.Context, format Format, each func(line int, id
 }
 
 // ReadNameIDs reads OpenKE's entity2id.txt or relation2id.txt: the number of names, then lines of a name and its
-// id. Every id of the facts needs a name. Ids with the same name get different ones, as those of ReadLabels.
+// id. Every id of the facts needs a name. Ids with the same name get different ones, as in ReadLabels.
 func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 	l := &Labels{url: url, names: map[string]string{}, taken: map[string]bool{}, strict: true}
 	lines := map[string]int{}

@@ -13,7 +13,7 @@ type Column struct {
 	False int64
 }
 
-// falseLabels are the labels of false facts, by those of true ones.
+// falseLabels maps the label of true facts to the labels of false ones.
 var falseLabels = map[string][]string{"1": {"-1", "0"}, "true": {"false"}, "True": {"False"}}
 
 // unread counts the values of a column that is not read, of no more than three.
@@ -23,7 +23,7 @@ type unread struct {
 	values map[string]int64
 }
 
-// unreadOf returns the columns of a row that are not those of head, relation and tail. names is nil if they have none.
+// unreadOf returns the columns of a row other than head, relation and tail. names is nil if the columns have no names.
 func unreadOf(row, names []string, at [3]int) (columns []unread) {
 	for i := range row {
 		if slices.Contains(at[:], i) {

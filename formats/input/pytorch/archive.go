@@ -28,7 +28,7 @@ type File struct {
 	root    value
 }
 
-// Open reads the archive and the pickle of a checkpoint of so many bytes. Its error names the entry that is damaged
+// Open reads the archive and the pickle of a checkpoint of size bytes. Its error names the entry that is damaged
 // or refused, and what mends the file if there is a way.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	archive, err := zip.NewReader(r, size)
@@ -71,7 +71,7 @@ func notArchive(r io.ReaderAt, err error) error {
 }
 
 // listEntries returns the entries of an archive by name. It is an error unless they are stored one after the other
-// in one folder, as torch.save does.
+// in one folder, as torch.save writes them.
 func listEntries(files []*zip.File, size int64) (map[string]*zip.File, error) {
 	if len(files) > maxEntries {
 		return nil, fmt.Errorf("its archive has %d entries, at most %d are read", len(files), maxEntries)
@@ -164,7 +164,7 @@ func (f *File) checkVersion() error {
 	return nil
 }
 
-// read returns the content of an entry of at most so many bytes. Its checksum is verified.
+// read returns the content of an entry of at most limit bytes, and verifies its checksum.
 func (f *File) read(name string, limit int64) ([]byte, error) {
 	entry := f.entries[name]
 	if entry.UncompressedSize64 > uint64(limit) {

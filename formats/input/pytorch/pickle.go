@@ -17,7 +17,7 @@ const (
 	maxName  = 256 // bytes of a global
 )
 
-// The instructions that the machine has: those of pickle's protocol 2 that make plain values.
+// The instructions that the machine has: the ones of pickle's protocol 2 that make plain values.
 const (
 	protocol   = 0x80
 	stop       = '.'

@@ -15,7 +15,7 @@ const (
 	rebuildParameter name = "torch._utils._rebuild_parameter"
 )
 
-// element is the type of the numbers of a storage.
+// element describes the type of the numbers in a storage.
 type element struct {
 	name  string
 	width int64
@@ -71,11 +71,11 @@ type stored struct {
 	count   int64
 }
 
-// Tensor is a tensor of a state_dict.
+// Tensor is an entry of a state_dict.
 type Tensor struct {
 	Name  string
 	Shape []int
-	// Type is that of PyTorch, such as float32.
+	// Type is PyTorch's name of the type, such as float32.
 	Type string
 	// Data is row-major; Load sets it.
 	Data []float32
@@ -226,7 +226,7 @@ func integers(v value) ([]int64, error) {
 const modelKey = "model"
 
 // StateDict returns the tensors of the dict that stands under the key model of the file's dict, in their order, or
-// those of the file's dict itself if it lacks the key. Their Data is nil.
+// the tensors of the file's dict itself if it lacks the key. Their Data is nil.
 func (f *File) StateDict() ([]Tensor, error) {
 	d, ok := f.root.(*dict)
 	if !ok {

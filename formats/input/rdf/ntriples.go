@@ -97,7 +97,7 @@ var errStar = errors.New("a statement about a statement (RDF-star), which is not
 
 const starRemedy = "leave it out: riot --output=ntriples FILE | grep -v '<<' > facts.nt keeps the others"
 
-// line is what is left of a line.
+// line holds the text of a line that is not parsed yet.
 type line struct{ rest string }
 
 // end skips white space and reports whether nothing else than a comment is left.

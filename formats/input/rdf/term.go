@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is the kind of a term.
+// Kind tells IRIs, blank nodes and literals apart.
 type Kind uint8
 
 // The kinds of terms.

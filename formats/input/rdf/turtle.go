@@ -429,7 +429,7 @@ type scanner struct {
 // end is what peek and next return at the end of the text, or where it cannot be read.
 const end rune = -1
 
-// fail ends parsing with a syntax error on the present line, or with that of a text that cannot be read on.
+// fail ends parsing with a syntax error on the present line, or with the error of the reader if the text could not be read.
 func (s *scanner) fail(format string, arguments ...any) { s.failFrom(s.line, format, arguments...) }
 
 // failFrom is fail with the line on which something begins that does not end.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// QueryLine is a line of a file of queries.
+// QueryLine is a query as a user's file has it, with names.
 type QueryLine struct {
 	Source, Relation string
 	// Inverse is set for a relation with a leading ~, which asks for heads. Only queries without a tail have it.

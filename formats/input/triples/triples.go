@@ -119,9 +119,8 @@ func tooLongName(what string, length int) (reason, remedy string) {
 	return fmt.Sprintf("%s has %d bytes, the limit for a name is %d", what, length, MaxName), "shorten it, or check for missing tabs and line ends"
 }
 
-// readNumbered reads a text like readChunk whose lines have a fourth field: a number, which each gets instead of
-// that of the line. Such texts are written by this program only, from files of other formats; the number is the
-// fact's line there.
+// readNumbered reads a text like readChunk whose lines have a fourth field: the fact's line in a file of another
+// format, from which this program wrote the text. each gets that number instead of the line in the text.
 func readNumbered(name string, first int, r io.Reader, each func(line int, t Triple) error) error {
 	const fields = "head, relation, tail and line"
 	return readLines(name, fields, first, r, nil, func(number int, line []byte) error {

@@ -15,7 +15,7 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// packing is a kind of compression.
+// packing describes a compression that Unpack reads or names in an error.
 type packing struct {
 	name   string
 	ending string

@@ -66,7 +66,7 @@ func Numbers(key string, data []float32) error {
 	return nil
 }
 
-// Counts is Count for the values of a map. Of several errors it returns that of the first key.
+// Counts returns the error of Count for the first key, in order, whose value has one.
 func Counts[N int | int32 | int64](key string, counts map[string]N) error {
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		if err := Count(key+"."+name, counts[name]); err != nil {
@@ -84,7 +84,7 @@ func Value(key string, v Checked) error {
 	return nil
 }
 
-// Map is Value for the values of a map. Of several errors it returns that of the first key.
+// Map returns the error of Value for the first key, in order, whose value has one.
 func Map[V Checked](key string, values map[string]V) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := Value(key+"."+name, values[name]); err != nil {
@@ -94,7 +94,7 @@ func Map[V Checked](key string, values map[string]V) error {
 	return nil
 }
 
-// List is Value for the elements of a list.
+// List returns the error of Value for the first element that has one.
 func List[V Checked](key string, values []V) error {
 	for i, v := range values {
 		if err := Value(fmt.Sprintf("%s[%d]", key, i), v); err != nil {
@@ -104,7 +104,7 @@ func List[V Checked](key string, values []V) error {
 	return nil
 }
 
-// FileName returns an error unless a name, with slashes, is that of a file in the folder that it is relative to, or below.
+// FileName returns an error unless a path, with slashes, stays in or below the folder that it is relative to.
 func FileName(key, name string) error {
 	if name != path.Clean(name) || path.IsAbs(name) || name == "." || name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\\x00") {
 		return fmt.Errorf("%s is %q, want the name of a file in the folder", key, name)

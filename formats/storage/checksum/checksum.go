@@ -30,7 +30,7 @@ func Set(text []byte, key string) error {
 	return nil
 }
 
-// Verify returns ErrBroken unless the hash at the key is that of the text. The text
+// Verify returns ErrBroken unless the text has the hash that stands at the key. The text
 // is changed while Verify runs, and restored before it returns.
 func Verify(text []byte, key string) error {
 	digits, err := find(text, key)

@@ -13,7 +13,7 @@ func CRC32C(sum uint32, p []byte) uint32 { return crc32.Update(sum, castagnoli, 
 // CRC32CReader computes the CRC-32C of what is read through it.
 type CRC32CReader struct {
 	Reader io.Reader
-	// Sum is that of all bytes read so far.
+	// Sum is the CRC32C of all bytes read so far.
 	Sum uint32
 }
 

@@ -9,7 +9,7 @@ var idle struct {
 	buffers [][]Row
 }
 
-// Buffer returns an empty buffer for so many rows, a returned one if possible.
+// Buffer returns an empty buffer with a capacity of rows, one that was given back if possible.
 func Buffer(rows int) []Row {
 	idle.Lock()
 	defer idle.Unlock()

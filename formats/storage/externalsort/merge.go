@@ -18,18 +18,17 @@ func MergeRows(ctx context.Context, spills []Spill, prefix string, each func(r R
 	return mergeAll(ctx, rows, spills, prefix, each)
 }
 
-// MergeWide calls each with the wide rows of all spills in order. It merges more than FanIn spills as MergeRows does.
+// MergeWide calls each with the wide rows of all spills in order, like MergeRows.
 func MergeWide(ctx context.Context, spills []Spill, prefix string, each func(r Wide) error) error {
 	return mergeAll(ctx, wide, spills, prefix, func(r Wide, _ int) error { return each(r) })
 }
 
-// MergeLong calls each with the long rows of all spills in order. It merges more than FanIn spills as MergeRows does.
+// MergeLong calls each with the long rows of all spills in order, like MergeRows.
 func MergeLong(ctx context.Context, spills []Spill, prefix string, each func(r Long) error) error {
 	return mergeAll(ctx, long, spills, prefix, func(r Long, _ int) error { return each(r) })
 }
 
-// MergeNames calls each with the distinct names of all spills in order, as views. It merges more
-// than FanIn spills as MergeRows does.
+// MergeNames calls each with the distinct names of all spills in order, as views, like MergeRows.
 func MergeNames(ctx context.Context, spills []Spill, prefix string, each func(name []byte) error) error {
 	return mergeAll(ctx, names, spills, prefix, func(name []byte, _ int) error { return each(name) })
 }

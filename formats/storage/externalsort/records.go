@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// kind is a kind of records.
+// kind says how records of a type are compared and encoded in spill files.
 type kind[T any] struct {
 	// codec returns a codec for a new Spill.
 	codec   func() codec[T]

@@ -15,13 +15,13 @@ type Sorter struct {
 	rows, scratch []Row
 }
 
-// NewSorter returns a Sorter that holds at most so many bytes, and at least two rows. url returns the location of a spill file by its number.
+// NewSorter returns a Sorter whose buffer takes at most a number of bytes, and at least two rows. url returns the location of a spill file by its number.
 func NewSorter(bytes int64, url func(file int) string) *Sorter {
 	rows := RowsIn(bytes)
 	return &Sorter{url: url, rows: Buffer(rows), scratch: Buffer(rows)}
 }
 
-// RowsIn returns how many rows can be sorted at a time in so many bytes, at least two.
+// RowsIn returns how many rows can be sorted at a time in a number of bytes, at least two.
 func RowsIn(bytes int64) int { return int(max(2, bytes/(2*RowBytes))) }
 
 // Close returns the buffers.

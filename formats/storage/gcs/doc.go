@@ -4,5 +4,5 @@
 //
 // A call that fails for a temporary reason is repeated for three minutes. It ends early if its context
 // is canceled. If the response to an upload is lost, or a repeated swap fails because the first one
-// had succeeded, the object is read back: the call succeeded if it has the content that was written. formats/README.md lists what each fault does.
+// had succeeded, the object is read back: the call succeeded if it has the content that was written. formats/README.md lists the effect of each fault.
 package gcs

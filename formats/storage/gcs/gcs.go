@@ -384,7 +384,7 @@ func (w *objectWriter) Abort() error {
 	}
 	w.done = true
 	w.cancel()
-	w.upload.Close() // its error is that of the cancellation
+	w.upload.Close() // its error only says that the upload was canceled
 	return nil
 }
 

@@ -23,7 +23,7 @@ func here() Owner {
 	return Owner{Host: host, Boot: strings.TrimSpace(string(boot)), Namespace: namespace}
 }
 
-// fate returns that of the process that wrote a lock, as seen from here. onDisk is storage.OnDisk of the folder.
+// fate returns what is known from here of the process that wrote a lock. onDisk is storage.OnDisk of the folder.
 func (o Owner) fate(here Owner, onDisk bool) fate {
 	told := o.Boot != "" || o.Namespace != ""
 	switch {

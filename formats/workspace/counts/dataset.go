@@ -10,19 +10,19 @@ import (
 
 // Dataset is the content of summary.json: the sizes of the tables of graph/.
 type Dataset struct {
-	// Dataset is the name of the dataset's folder or catalog entry, Inference that of the inference
+	// Dataset and Inference are the folders or catalog entries of the dataset and of its inference
 	// graph.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference,omitempty"`
-	// Entities, Relations (without inverses), Facts (distinct) and Edges (two a fact) count those of
-	// the training graph. MeanDegree is facts per entity.
+	// Entities, Relations (without inverses), Facts (distinct) and Edges (two a fact) count the
+	// training graph. MeanDegree is facts per entity.
 	Entities   int64   `json:"entities"`
 	Relations  int64   `json:"relations"`
 	Facts      int64   `json:"facts"`
 	Edges      int64   `json:"edges"`
 	MeanDegree float64 `json:"mean_degree"`
 	Degrees    Degrees `json:"degrees"`
-	// Background counts the facts of the graph that no query is about, those of facts.txt.
+	// Background counts the facts of facts.txt: they are in the graph, but no query is about them.
 	Background int64 `json:"background,omitempty"`
 	// Queries has the number of queries of each split, two for each of its facts, and Distinct the
 	// number of different pairs (source, relation) among them.
@@ -61,7 +61,7 @@ type Conversion struct {
 	Literals int64 `json:"literals,omitempty"`
 	// Comments counts the lines before the facts that begin with #.
 	Comments int64 `json:"comments,omitempty"`
-	// Unread are the columns that are not those of head, relation and tail.
+	// Unread are the columns other than head, relation and tail.
 	Unread []Column `json:"unread,omitempty"`
 	// Unlabeled counts the ids, as often as they occur, for which the files of names have none.
 	Unlabeled int64 `json:"unlabelled,omitempty"`
@@ -99,8 +99,8 @@ type Degrees struct {
 
 // Types counts the rows of the types of entities.
 type Types struct {
-	// Types is the number of types, Entities that of the entities with a type, Listed that of the rows that
-	// the dataset lists, Unknown that of those whose entity the graph does not have.
+	// Types is the number of types, Entities the number of entities with a type, Listed the number of rows in
+	// the dataset, Unknown the number of rows whose entity the graph does not have.
 	Types    int64 `json:"types"`
 	Entities int64 `json:"entities"`
 	Listed   int64 `json:"listed"`
@@ -132,7 +132,7 @@ type Pair struct {
 	// Relation and Other are equal if the relation is symmetric.
 	Relation string `json:"relation"`
 	Other    string `json:"other"`
-	// Inverse reports whether the facts of one lead back from those of the other; otherwise both lead the same way.
+	// Inverse reports whether the facts of one are the inverses of the other's; otherwise both have the same direction.
 	Inverse bool `json:"inverse"`
 	// Share is the part of the facts of the larger one that the other has too.
 	Share float64 `json:"share"`

@@ -74,9 +74,9 @@ type Configuration struct {
 	Decrease float64 `json:"decrease"`
 	// DecreaseWithoutEmpty is Decrease if KeptEmpty is not sent either.
 	DecreaseWithoutEmpty float64 `json:"decrease_without_empty"`
-	// NBFNetPerQuery is the mean of NBFNet.
+	// NBFNetPerQuery is NBFNet divided by the number of queries.
 	NBFNetPerQuery float64 `json:"nbfnet_per_query"`
-	// KeptPerQuery is the mean of Kept.
+	// KeptPerQuery is Kept divided by the number of queries.
 	KeptPerQuery float64 `json:"kept_per_query"`
 }
 
@@ -106,7 +106,7 @@ type AStar struct {
 	ByLayer []AStarLayer `json:"by_layer"`
 }
 
-// AStarLayer is the counts of one layer of AStar.
+// AStarLayer counts what A*Net chooses and sends in one layer.
 type AStarLayer struct {
 	Layer int   `json:"layer"`
 	AStar int64 `json:"astar"`

@@ -44,9 +44,9 @@ type Manifest struct {
 	Checksum string `json:"manifest_sha256"`
 }
 
-// File is one file of a folder.
+// File records a file of a folder, by which Verify checks it.
 type File struct {
-	// Name is its path in the folder, with slashes.
+	// Name is the file's path in the folder, with slashes.
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`

@@ -21,10 +21,10 @@ type Baseline struct {
 	ByLinks    map[string]Ranks `json:"by_links"`
 }
 
-// EnoughToCompare is the number of queries from which on a relation is compared with a baseline.
+// EnoughToCompare is the least number of queries of a relation that is compared with a baseline.
 const EnoughToCompare = 20
 
-// BelowPopularity returns the relations with EnoughToCompare queries on which the pessimistic MRR is below that of Popularity, the farthest
+// BelowPopularity returns the relations with EnoughToCompare queries whose pessimistic MRR is below the MRR of Popularity, the farthest
 // below first; none without Baselines.
 func (e Evaluation) BelowPopularity() (relations []string) {
 	if e.Baselines == nil {

@@ -8,7 +8,7 @@ type Protocol string
 const (
 	// Test takes the queries of the split, and ranks each answer among all entities but the other known answers.
 	Test Protocol = "test"
-	// ValidAndTest takes the queries of the inference graph's validation and test facts together, and ranks as Test does: the
+	// ValidAndTest takes the queries of the inference graph's validation and test facts together, and ranks like Test: the
 	// protocol of RED-GNN, AdaProp, A*Net and ULTRA in the inductive setting. The split is test.
 	ValidAndTest Protocol = "valid-and-test"
 	// GraIL takes the queries of the split, and ranks each answer among 50 candidates: itself and random entities that are

@@ -6,11 +6,11 @@ import (
 	"tagnet/formats/storage/check"
 )
 
-// Sample says that metrics are those of a sample of queries, and how far those of all queries may be from them.
+// Sample says that metrics were measured on a sample of queries, and how far the metrics of all queries may be from them.
 type Sample struct {
 	// Of is the number of queries of which the sample was taken, evenly.
 	Of int64 `json:"of"`
-	// Intervals are those of the pessimistic metrics, nil for fewer than ten queries, of which no interval can be told.
+	// Intervals are for the pessimistic metrics; nil for fewer than ten queries, which are too few.
 	Intervals *Intervals `json:"intervals_95,omitempty"`
 }
 

@@ -25,7 +25,7 @@ type Part struct {
 	// Senders, by their ids in the part, and Relations are the edges, grouped by the entity that they enter, in the order of sender and
 	// relation.
 	Senders, Relations []int32
-	// Numbers are those of the queries, ascending. Asked are their relations, ascending, and Answers the answers of their facts.
+	// Numbers are the numbers of the queries, ascending. Asked are their relations, ascending, and Answers the answers of their facts.
 	Numbers        []int64
 	Asked, Answers []int32
 	// Known are the known answers, ascending, of one asked relation after the other, and KnownCounts how many each of them has.
@@ -205,7 +205,7 @@ func (w *PartsWriter) columns(schema *arrow.Schema) []arrow.Array {
 // numbersColumn is how many lists of 32 bits come before the numbers.
 const numbersColumn = 5
 
-// Write appends a part, whose queries follow those of the part before.
+// Write appends a part. Its queries have higher numbers than the part before.
 func (w *PartsWriter) Write(p Part) error {
 	if size := p.size(); size > MaxBatch/2 {
 		return fmt.Errorf("writing %s: %w", w.url, remedy.Errorf("give a smaller --reach", "the part of source %d takes %d bytes, more than %d", p.Source, size, MaxBatch/2))

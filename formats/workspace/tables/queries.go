@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// QueriesVersion is the version of tables of queries.
+// QueriesVersion is the version of the layout of tables of queries; Version is for all other tables.
 const QueriesVersion = "2"
 
-// queriesSchema is that of queries (source, relation, ?), which may be inverse, by id. A query without an answer has the answer -1.
+// queriesSchema has a row for each query (source, relation, ?), which may be inverse, by ids. A query without an answer has the answer -1.
 var queriesSchema = versionedSchema("queries", QueriesVersion, []arrow.Field{int32Field("source"), int32Field("relation"), int32Field("answer")})
 
 func checkQuery(source, relation, answer int32) error {

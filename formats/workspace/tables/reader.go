@@ -16,8 +16,8 @@ type tableReader struct {
 	frame frame
 }
 
-// openTable verifies the frame of a file and calls check with its schema, which returns an error if
-// it is not that of the expected table. Batches are verified as they are read.
+// openTable verifies the frame of a file and calls check, which returns an error if the schema is not
+// the expected table's. Batches are verified as they are read.
 func openTable(ctx context.Context, url string, check func(*arrow.Schema) error) (*tableReader, error) {
 	file, err := storage.OpenRandom(ctx, url)
 	if err != nil {

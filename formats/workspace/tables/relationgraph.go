@@ -56,7 +56,7 @@ type RelationGraphWriter struct {
 	order              relationEdgeOrder
 }
 
-// CreateRelationGraph begins a file of edges between so many relations, inverse ones included.
+// CreateRelationGraph begins a file of edges between relations; relations is their number with inverse ones.
 func CreateRelationGraph(ctx context.Context, url string, relations int) (*RelationGraphWriter, error) {
 	if relations < 0 || relations%2 != 0 {
 		return nil, fmt.Errorf("writing %s: %d relations do not all have an inverse", url, relations)

@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// Version is the version of the layout of the tables that this package writes and reads, but for those of queries.
+// Version is the version of the layout of the tables that this package writes and reads, except tables of queries.
 const Version = "1"
 
 // The metadata of every schema name the table and the version of its layout.

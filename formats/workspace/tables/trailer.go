@@ -32,7 +32,7 @@ func damaged(format string, arguments ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), errDamaged)
 }
 
-// block is one record batch of a file.
+// block says where one record batch lies in a file.
 type block struct {
 	offset, length int64
 	// key is the first source of the batch in a distance table, the first query in a table of parts, else 0.
@@ -56,7 +56,7 @@ func parseBlock(p []byte) block {
 	}
 }
 
-// tail closes the trailer; the checksum is that of everything outside of the blocks.
+// tail returns the end of the trailer; the checksum is over everything outside of the blocks.
 func tail(blocks int, checksum uint32) []byte {
 	var t []byte
 	t = binary.LittleEndian.AppendUint32(t, formatVersion)

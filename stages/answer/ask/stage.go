@@ -17,7 +17,7 @@ type Params struct {
 	Relations int
 	// Folder is the URL of the output folder. Required.
 	Folder string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 }
 

@@ -46,7 +46,7 @@ type ListParams struct {
 	Backward string
 	// Folder is the URL of the folder of the outputs. Required.
 	Folder string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 	// TopK is the number of best new answers of a query that are candidates.
 	TopK int

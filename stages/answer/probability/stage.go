@@ -39,7 +39,7 @@ type Params struct {
 	Folder, File string
 	// Shards is the number of shards; 0 is as many as the work suggests.
 	Shards int
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 }
 

@@ -37,7 +37,7 @@ type BuildParams struct {
 	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
 	// files.
 	Folder, Spill string
-	// Lock is that of Folder; the zero Lock is never lost.
+	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
 	// Strict makes the first line that is not a fact an error, a triples.BadLine. Otherwise such
 	// lines are rejected.

@@ -66,7 +66,7 @@ type Request struct {
 // Rule chooses the fault of a request.
 type Rule func(Request) Fault
 
-// Sometimes returns a rule that gives one in so many requests one of the faults. The choice depends on
+// Sometimes returns a rule that gives one in oneIn requests one of the faults. The choice depends on
 // the seed and the request, not on the order in which concurrent requests arrive.
 func Sometimes(seed uint64, oneIn int, faults ...Fault) Rule {
 	return func(r Request) Fault {
