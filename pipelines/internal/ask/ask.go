@@ -41,7 +41,7 @@ type recorded struct {
 	Queries   string `json:"queries,omitempty"`
 	Relations string `json:"relation,omitempty"`
 	Known     bool   `json:"known,omitempty"`
-	// Answers is the version of the columns of answers, Triples that of triples and pairs.
+	// Answers and Triples are the versions of the columns of answers.parquet and triples.parquet.
 	Answers string `json:"answers_version,omitempty"`
 	Triples string `json:"triples_version,omitempty"`
 }
@@ -222,7 +222,7 @@ func (a *asking) countKnown(ctx context.Context) error {
 	return nil
 }
 
-// times returns the work of a query, with those beside it and explanations, as that of so many queries.
+// times returns the work of a query and its explanations in queries that are propagated alone: less than 1 where a batch shares it.
 func (a *asking) times() float64 {
 	times := 1.0
 	if a.flags.relation != "" {

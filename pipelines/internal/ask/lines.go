@@ -16,7 +16,7 @@ import (
 	"tagnet/pipelines/internal/scoring"
 )
 
-// lines are those of a user's file.
+// lines holds what a user's file asks.
 type lines struct {
 	queries    []graph.Query
 	duplicates int64  // that repeat another one

@@ -26,8 +26,8 @@ type work struct {
 	files  []bundle.File
 	// left are the files that are not written yet.
 	left []bundle.File
-	// perWave is how many files one pipeline makes. fits returns how many the budget allows if a part takes so many bytes as elements; nil
-	// where they are not in this process.
+	// perWave is how many files one pipeline makes. fits returns how many the budget allows if the elements of a part take a number of bytes;
+	// nil where the elements are in other processes.
 	perWave int
 	fits    func(bytes int64) int
 }
@@ -191,7 +191,7 @@ func (found *work) find(ctx context.Context, e *command.Environment) error {
 	return nil
 }
 
-// adapt chooses the number of files of the next pipeline by the bytes of so many parts: what is known before is far from it.
+// adapt chooses the number of files of the next pipeline by the bytes that parts have taken: an estimate before the first would be far off.
 func (found *work) adapt(bytes, parts int64) {
 	const margin = 2 // later parts may be larger
 	if found.fits != nil && bytes > 0 {

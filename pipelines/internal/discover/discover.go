@@ -47,7 +47,7 @@ type discovering struct {
 	flags     *flags
 	relations []int32
 	passes    []pass
-	// queries counts those of all passes, backward at most those that are queried backward.
+	// queries is the number of queries of all passes, backward the most that are then queried in the other direction.
 	queries, backward int64
 	record            recorded // but for what the model and the probabilities are
 	folder            string
@@ -106,7 +106,7 @@ func (d *discovering) recorded() any {
 	return r
 }
 
-// ask makes the passes that ask for the facts between two lists of entities, of which nil is all, in a graph of so many. Where there is one list, its
+// ask makes the passes that ask for the facts from heads to tails, of which nil is all, in a graph of entities. Where there is one list, its
 // entities are queried; else both directions, so that neither side lacks its best facts where it has far more entities than the other.
 func (d *discovering) ask(heads, tails []int32, entities int64) {
 	inverse := make([]int32, len(d.relations))

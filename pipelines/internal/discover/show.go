@@ -34,7 +34,7 @@ func (d *discovering) show(ctx context.Context, made bool) error {
 	return nil
 }
 
-// showFirst prints the first facts of a list of so many, and with --explain why.
+// showFirst prints the first of the listed facts, and with --explain why.
 func (d *discovering) showFirst(ctx context.Context, folder string, listed int64) error {
 	const shown = 20
 	var facts []parquet.Fact

@@ -24,7 +24,7 @@ var hideDevices = sync.OnceFunc(func() { accelerator.Register(gpu.Driver(noDrive
 // parallel with others.
 func Interpret(t testing.TB) { InterpretAs(t, 1) }
 
-// InterpretAs makes interpreters so many devices of the machine.
+// InterpretAs gives the machine a number of devices, which are interpreters.
 func InterpretAs(t testing.TB, devices int) {
 	UseDriver(t, func(ordinal int) (device.Device, error) {
 		if ordinal >= devices {
@@ -34,7 +34,7 @@ func InterpretAs(t testing.TB, devices int) {
 	})
 }
 
-// UseDriver makes the devices of a driver those of the machine until the test ends. The test must not run in parallel with
+// UseDriver gives the machine the devices of a driver until the test ends. The test must not run in parallel with
 // others.
 func UseDriver(t testing.TB, driver gpu.Driver) {
 	hideDevices()

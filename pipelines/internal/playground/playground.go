@@ -86,7 +86,7 @@ func (f *flags) show(e *command.Environment, address string) {
 	go func() { _ = browser.Wait() }()
 }
 
-// act is a step with the line before it and that which tells what came of it.
+// act is a step with the line that is printed before it and the function that tells its result.
 type act struct {
 	quickstart.Step
 	before string

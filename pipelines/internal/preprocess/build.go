@@ -10,8 +10,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// spillFolder is the folder of spill files, below that of the tables, so that both are removed after a
-// run that was killed.
+// spillFolder is the folder of spill files, below the folder of the tables, so that both are removed
+// after a run that was killed.
 const spillFolder = "spill"
 
 // Build returns the Beam pipeline: it makes the vocabulary from the texts, and tables from both. Spill is

@@ -20,7 +20,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 )
 
-// inputFolder is the folder of converted texts, below that of spill files, which goes when the tables are written.
+// inputFolder is the folder of converted texts, below spillFolder, which is removed when the tables are written.
 const inputFolder = "input"
 
 // convert writes the files that the Beam job cannot read as tab-separated text, below the folder of the tables, where the workers
@@ -115,7 +115,7 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	if !t.divide {
 		return c.scan(ctx, t, whole)
 	}
-	if err := c.header.suspicious(); err != nil { // a better reason than those of a division
+	if err := c.header.suspicious(); err != nil { // a better reason than an error of the split
 		return nil, err
 	}
 	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed}
@@ -132,7 +132,7 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	return c.scan(ctx, t, chunks...)
 }
 
-// checkUnchanged returns an error if a file is no longer the one that was hashed: the graph would be recorded as that of
+// checkUnchanged returns an error if a file is no longer the one that was hashed: the manifest would record the hash of
 // other facts.
 func checkUnchanged(ctx context.Context, url, sha256 string) error {
 	now, err := manifest.HashFile(ctx, url)

@@ -17,7 +17,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 )
 
-// dataset is the files of a run.
+// dataset lists the files that a run reads, and their hashes.
 type dataset struct {
 	name             string
 	inductive        bool
@@ -39,7 +39,7 @@ type dataset struct {
 type text struct {
 	triples.Text
 	graph, split, key string
-	url, name         string   // the name is for people: that of the file or, of several names, all of them
+	url, name         string   // the name is for people: the file's or, of several files, all of them
 	listed            bool     // one of several names
 	number            int      // among them
 	parts             []string // the files of a folder that is one table, or none
@@ -65,8 +65,8 @@ const (
 	maxChunks  = 64
 )
 
-// open finds the files of a dataset and hashes them: those of the training graph and, unless inference is empty, of the
-// inference graph. A graph may stand alone, without validation and test facts.
+// open finds and hashes the files of the training graph and, unless inference is empty, of the inference graph. A graph may
+// stand alone, without validation and test facts.
 func (f *flags) open(ctx context.Context, name string, training []string, inferenceName string, inference []string) (dataset, error) {
 	d, err := f.openGraphs(ctx, name, training, inferenceName, inference)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *flags) openGraphs(ctx context.Context, name string, training []string, 
 	return d, f.openGraph(ctx, &d, inference, triples.Inference)
 }
 
-// openGraph adds the files of one graph: those of a folder, or one or several tables, each of them a file of facts or a folder with its parts.
+// openGraph adds the files of one graph: a folder of splits, or one or several tables, each of them a file of facts or a folder with its parts.
 func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of string) error {
 	before := len(d.files)
 	for i, url := range urls {
@@ -275,7 +275,7 @@ func (f *flags) options(ctx context.Context, t text, openKE bool) (o facts.Optio
 	return o, err
 }
 
-// headers counts the first lines that are skipped, as those of column names that --columns does not give.
+// headers counts the first lines that are skipped as headers, except where --columns names columns.
 func (f *flags) headers(d dataset) (n int64) {
 	for _, t := range d.files {
 		if t.options.Header && isTable(t.options.Format) && !facts.NamedColumns(f.columns) {
@@ -324,7 +324,7 @@ func (d dataset) formats() string {
 	return strings.Join(formats, ",")
 }
 
-// inColumns reports whether the facts are in columns that may be in another order: those of RDF and OpenKE are fixed.
+// inColumns reports whether the facts are in columns whose order --columns may change: in RDF and OpenKE it is fixed.
 func (d dataset) inColumns() bool {
 	return slices.ContainsFunc(d.files, func(t text) bool {
 		return t.split == "train" && t.options.Format != facts.OpenKE && !isRDF(t.options.Format)

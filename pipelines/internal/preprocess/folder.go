@@ -113,12 +113,12 @@ type folder struct {
 	url string
 	// files are the names of the files of each split.
 	files map[string]string
-	// others are the names of all other files, folders those of folders.
+	// others are the names of all other files, folders the names of folders.
 	others, folders []string
 	openKE          bool
 }
 
-// openFolder finds the files of a folder. format is that of --format, or empty.
+// openFolder finds the files of a folder. format is --format, or empty.
 func openFolder(ctx context.Context, url string, format facts.Format) (folder, error) {
 	f := folder{url: url, files: map[string]string{}}
 	names, err := list(ctx, url)
@@ -150,7 +150,7 @@ func openFolder(ctx context.Context, url string, format facts.Format) (folder, e
 	return f, f.override(format)
 }
 
-// override adds the files whose ending is that of another text format than --format, for splits that have no other.
+// override adds the files whose ending belongs to another text format than --format, for splits that have no other file.
 func (f *folder) override(format facts.Format) error {
 	found := map[string]string{}
 	for _, name := range f.others {
@@ -220,7 +220,7 @@ func (f folder) lacks(split string) error {
 		storage.Join(f.url, f.usual(split)), f.url, few(f.all()), wanted))
 }
 
-// usual is the usual name of the file of a split.
+// usual returns the usual name of a split's file, for messages.
 func (f folder) usual(split string) string {
 	if f.openKE {
 		return split + "2id.txt"

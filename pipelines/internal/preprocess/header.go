@@ -16,7 +16,7 @@ type headerCheck struct {
 	first facts.Fact
 	url   string
 	lines int
-	// listed says that the first line of one file of a list is checked, whatever those of the others are.
+	// listed says that the first line of one file of a list is checked alone, without the first lines of the others.
 	listed bool
 	// fact reports that the first line is none: a word of it stands in another line, or another file begins otherwise.
 	fact bool

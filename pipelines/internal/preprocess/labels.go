@@ -12,8 +12,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 )
 
-// label gives the files of one graph the names that stand for their ids: those of --entity_names and
-// --relation_names, of OpenKE's tables, or of .dict files whose ids the facts have. The other files of the folder are
+// label gives the files of one graph the names that stand for their ids: from --entity_names and
+// --relation_names, OpenKE's tables, or .dict files whose ids the facts have. The other files of the folder are
 // not read.
 func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) error {
 	var used []string

@@ -10,8 +10,8 @@ import (
 	"tagnet/formats/storage"
 )
 
-// inferenceStems are the names of the files of an inference graph that lie beside those of its training graph, without their
-// endings. ILPC has the former, InGram the latter with valid.txt and test.txt.
+// inferenceStems maps the names, without endings, of an inference graph's files that lie beside the files of its training graph
+// to splits. ILPC has the first three, InGram msg with valid.txt and test.txt.
 var inferenceStems = map[string]string{"inference": "train", "inference_validation": "valid", "inference_test": "test", "msg": "train"}
 
 // graphs divides a folder of two graphs. inference has no files if the folder is one graph.

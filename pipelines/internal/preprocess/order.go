@@ -21,8 +21,8 @@ const (
 	suspectRatio = 10
 )
 
-// order says that the columns of head, relation and tail seem to be in another order, and which, or returns "". columns are those of
-// --columns.
+// order says that the columns of head, relation and tail seem to be in another order, and which, or returns "". columns are the value
+// of --columns.
 func order(ctx context.Context, folder string, s counts.Dataset, columns []string) (string, error) {
 	relations := map[string]bool{}
 	err := tables.EachName(ctx, storage.Join(folder, kg.RelationsFile), tables.Relations, func(name []byte) error {

@@ -69,7 +69,7 @@ func (t text) unchanged(ctx context.Context) error {
 	return err
 }
 
-// hash returns the SHA-256 of a text: that of the file, or of the hashes of its parts.
+// hash returns the SHA-256 of the file, or of the hashes of its parts.
 func (t text) hash(ctx context.Context) (string, error) {
 	sum := sha256.New()
 	for _, url := range t.urls() {

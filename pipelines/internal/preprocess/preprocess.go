@@ -94,10 +94,10 @@ func Pipeline() command.Pipeline {
 type configuration struct {
 	Files     map[string]string `json:"files"`
 	OnBadLine string            `json:"on_bad_line"`
-	// TypeRelation is that of --type_relation.
+	// TypeRelation is the value of --type_relation.
 	TypeRelation string `json:"type_relation,omitempty"`
-	// Formats are those of the files that are not tab-separated text; Header, Columns and Split are the flags, and Seed
-	// that of Split.
+	// Formats has the formats of the files that are not tab-separated text; Header, Columns and Split are the flags, and Seed
+	// draws the split of Split.
 	Formats string `json:"formats,omitempty"`
 	Header  string `json:"header,omitempty"`
 	Columns string `json:"columns,omitempty"`
@@ -192,7 +192,7 @@ func (f *flags) configuration(source dataset) configuration {
 	return c
 }
 
-// find locates and hashes the dataset's files, or those of a made-up graph.
+// find locates and hashes the files of the dataset or of a made-up graph.
 func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, error) {
 	if f.isMade {
 		return f.findMade(ctx, e)

@@ -23,7 +23,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// weightsFolder is the folder, below that of the files, of weights that no folder holds. Workers read them there while the probabilities are fitted.
+// weightsFolder is the folder, below the probabilities' folder, of weights that no other folder holds. Workers read them there while the fit runs.
 const weightsFolder = "weights"
 
 // Resources are the values of the flags with these names, and what score.Params.Announce is.
@@ -60,7 +60,7 @@ func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resou
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
 		return nil, nil
 	}
-	own := answer.New(m.KG, m.Record, m.Parameters, answer.Means{}) // what it computes with is not that of the caller's
+	own := answer.New(m.KG, m.Record, m.Parameters, answer.Means{}) // the fit takes other threads and memory than the caller's model
 	own.Folder, own.Configuration = m.Folder, m.Configuration
 	all, err := own.OverAllFacts(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resou
 	return f, nil
 }
 
-// Estimate estimates the memory of a fit. The sizes are those of kg.All.
+// Estimate estimates the memory of a fit. s are the sizes of the graph of kg.All.
 func Estimate(s budget.Sizes, c configuration.Configuration) budget.Estimate {
 	size := probability.Size{Entities: int(s.Entities), Relations: int(s.Relations / 2), Facts: s.Edges / 2, K: probability.DefaultK}
 	s.Queries = 0 // they are made where they are answered
@@ -270,7 +270,7 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 	return f.read(ctx)
 }
 
-// release gives the folder free. Where workers may still be writing, the lock file stays, as that of a run that has ended.
+// release frees the folder. Where workers may still be writing, the lock file stays and says that its run has ended.
 func (f *Fit) release(held lock.Lock, workers bool) error {
 	ctx := context.Background() // the run's own may be canceled
 	if workers {
@@ -281,7 +281,7 @@ func (f *Fit) release(held lock.Lock, workers bool) error {
 	return err
 }
 
-// Probabilities is where workers read those of Estimator: nowhere if there are none.
+// Probabilities returns where workers read the probabilities of Estimator; the zero value if there are none.
 func (f *Fit) Probabilities(ctx context.Context, missing float64) (score.Probabilities, error) {
 	if e, err := f.Estimator(missing); e == nil || err != nil {
 		return score.Probabilities{}, err

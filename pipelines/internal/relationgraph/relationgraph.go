@@ -39,9 +39,9 @@ type recorded struct {
 	Graph string `json:"graph"`
 }
 
-// Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current, or nil
-// if a model of configuration c needs none, or of kg.All: workers make that of all facts. It writes nothing. inputs are those of Workspace.OpenGraph, memory is --memory, enough
-// for the model.
+// Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current. It returns nil
+// if a model of configuration c needs none, and for kg.All, whose relation graph workers make. It writes nothing. inputs come from
+// Workspace.OpenGraph, memory is --memory, enough for the model.
 //
 // A command builds its plan with Jobs and Loads, and calls Make before its own job.
 func Open(ctx context.Context, e *command.Environment, c configuration.Configuration, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*Table, error) {
@@ -81,7 +81,7 @@ func (t *Table) divide(ctx context.Context, split string) error {
 	if err != nil {
 		return err
 	}
-	const rowsOfBits = 64 // those of elements that Beam's local runner copies
+	const rowsOfBits = 64 // in the elements that Beam's local runner copies
 	plan := budget.Estimate{Held: sizes.Graph, Thread: 2 * budget.LeastBuffer}.Divide(t.params.Memory, 0)
 	t.byPairs = 2*t.params.BaseRelations > relations.MostRelations || plan.Free < rowsOfBits*sizes.Relations*sizes.Relations/8
 	t.params.Threads, t.params.BufferBytes = plan.Threads, plan.Buffer()

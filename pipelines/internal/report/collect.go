@@ -111,7 +111,7 @@ func read[T check.Checked](ctx context.Context, e *evidence, folder, file string
 	return storage.ReadJSON[T](ctx, e.workspace.Path(folder, file))
 }
 
-// content is what a section shows of a split.
+// content names a section of the page and its subject.
 type content struct{ section, what string }
 
 // readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap, as does a stage

@@ -72,7 +72,7 @@ func (e *evidence) readProtocols(ctx context.Context) {
 	}
 }
 
-// checkBest returns the model of an evaluation. It returns an error if its weights are not those of the best checkpoint.
+// checkBest returns the model of an evaluation. It returns an error if the model is not the best checkpoint.
 func (e *evidence) checkBest(ctx context.Context, name string, command workspace.Command) (workspace.Evaluated, error) {
 	of, err := e.workspace.EvaluatedCheckpoint(ctx, e.workspace.Evaluation(name))
 	if err != nil || e.checkpoint == nil || of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {

@@ -69,8 +69,8 @@ type section struct {
 // gap is something that the page lacks, and the command that makes it.
 type gap struct{ What, Command, Problem string }
 
-// figure is a chart, or a small table between the charts, with its caption. Name is that of the
-// chart's file, without the ending.
+// figure is a chart, or a small table between the charts, with its caption. Name is the chart's file
+// without the ending.
 type figure struct {
 	Name, Title, Caption string
 	SVG                  template.HTML
@@ -89,7 +89,7 @@ type table struct {
 	Title, Note string
 	Head        []string
 	Rows        [][]cell
-	// Folded hides the rows until the title is clicked, Words aligns the cells as text, Described those of the second column.
+	// Folded hides the rows until the title is clicked, Words aligns all cells as text, Described the second column.
 	Folded, Words, Described bool
 }
 

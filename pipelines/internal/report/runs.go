@@ -48,7 +48,7 @@ func (e *evidence) runNames(ctx context.Context) []string {
 	return byWeight(names, checkpoint.DefaultRun)
 }
 
-// comparedSplit returns the split that runs are compared on: that of the page's run.
+// comparedSplit returns the split that runs are compared on: the one on which the page's run was evaluated.
 func (e *evidence) comparedSplit() string {
 	if len(e.evaluations) == 0 {
 		return ""

@@ -23,7 +23,7 @@ func (f *protocolFlag) register(set *flag.FlagSet) {
 	command.Choice(set, &f.protocol, "protocol", string(metrics.Test), metrics.Protocols, usage)
 }
 
-// evaluates returns the protocol of the evaluation, "" for that of metrics.Test.
+// evaluates returns the protocol of the evaluation, "" for metrics.Test.
 func (f *flags) evaluates() metrics.Protocol {
 	if p := metrics.Protocol(f.protocol); p != metrics.Test {
 		return p
@@ -31,7 +31,7 @@ func (f *flags) evaluates() metrics.Protocol {
 	return ""
 }
 
-// name returns the name of the folder of the evaluation: that of the protocol, or of the split for the usual one.
+// name returns the name of the folder of the evaluation: the protocol's, or the split's for the usual protocol.
 func (f *flags) name() string {
 	if p := f.evaluates(); p != "" {
 		return string(p)

@@ -30,7 +30,7 @@ type AskFlags struct {
 	explainFlags
 }
 
-// trainGraph is the value of --graph that asks as the evaluation of the test split does.
+// trainGraph is the value of --graph that queries the graph of the training facts, like an evaluation of the test split.
 const trainGraph = "train"
 
 // Register registers the flags. sources and candidates explain the flags of these names.
@@ -68,7 +68,7 @@ type Asking struct {
 	// Sources and Candidates are the entities of the flags, ascending; nil stands for all.
 	Sources, Candidates []int32
 	Fit                 *probabilities.Fit // nil without probabilities
-	// Probabilities is where workers read those of answers, nowhere as long as they are not fitted. Answers have some if there is a checksum.
+	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and answers have none.
 	Probabilities score.Probabilities
 	// Explained is about how many answers or facts --explain explains.
 	Explained int64
@@ -148,7 +148,7 @@ func (a *Asking) Stage(name, folder string, queries int64, loads []command.Load,
 	return s
 }
 
-// Write is Run.Write for what needs the probabilities, which it fits before make, unless they are fitted. configuration is that of the stage, with
+// Write is Run.Write, but fits the probabilities before make, unless they are fitted. configuration returns the configuration of the stage, with
 // what is recorded of the probabilities.
 func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx context.Context, force bool) (bool, error), configuration func() any, make func() error) (made bool, err error) {
 	if a.Fit.Made() {

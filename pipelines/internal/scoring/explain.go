@@ -80,7 +80,7 @@ func (a *Asking) explainingWork() int64 {
 	return workload.ExplanationWork * a.Explained
 }
 
-// ExplanationLoads returns what the steps of --explain work on, in so many parts. A path of a few steps takes about 60 bytes on WN18RR_v1.
+// ExplanationLoads returns what the steps of --explain work on, divided in parts. A path of a few steps takes about 60 bytes on WN18RR_v1.
 func (a *Asking) ExplanationLoads(step string, parts int64) []command.Load {
 	if !a.explain {
 		return nil
@@ -105,7 +105,7 @@ type pathsOf struct {
 	entity string
 }
 
-// ReadPaths returns the first paths to the answers that are printed, which are the first of the table: those of some queries, or facts.
+// ReadPaths returns the first paths to the answers of queries, or to facts, that are printed: they are the first of the table.
 func (a *Asking) ReadPaths(ctx context.Context, folder string, queries map[int64]bool) (Paths, error) {
 	if !a.explain {
 		return nil, nil

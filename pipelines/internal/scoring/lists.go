@@ -21,7 +21,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 )
 
-// All is the value of --relation, --sources and --candidates that stands for all.
+// All is the value of --relation, --sources and --candidates that selects every relation or entity.
 const All = "all"
 
 // Relations returns the ids of the relations of a flag, ascending, and how the manifest records them.

@@ -21,7 +21,7 @@ type Names struct {
 	count  int64   // of them
 }
 
-// NewNames returns those of a file, none of which is unknown yet.
+// NewNames returns a Names that looks up the names of a file and has met no unknown one.
 func NewNames(lookup *kg.Lookup, file string) *Names { return &Names{lookup: lookup, file: file} }
 
 // Unknown reports whether a name was unknown.

@@ -39,7 +39,7 @@ type Run struct {
 	Plan   budget.Plan          // of --memory
 	Cost   command.Cost
 
-	given bool // the model is that of --model, whose checkpoint is written beside the results
+	given bool // --model names the model, whose checkpoint is written beside the results
 }
 
 // Open opens the graph, or its outline without edges, and the model. It writes nothing. Prepare follows.
@@ -93,8 +93,8 @@ func (r *Run) MostQueries(queries int64) int64 {
 	return MostRows(queries*rows) / rows
 }
 
-// Divide plans --memory for a use of the model by a job that holds so many queries, and another estimate, and the time of work, the number
-// of queries that take as long.
+// Divide plans --memory for a job that uses the model and holds a number of queries, and another estimate. It also estimates the time of work,
+// a number of queries that take as long.
 func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, other budget.Estimate) error {
 	sizes, err := r.sizes(ctx)
 	if err != nil {
@@ -108,13 +108,13 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 	return err
 }
 
-// sizes returns those of the graph that is queried.
+// sizes returns the sizes of the graph that is queried.
 func (r *Run) sizes(ctx context.Context) (budget.Sizes, error) {
 	sizes, err := preprocess.SizesOf(ctx, r.Loaded, r.About)
 	if err != nil {
 		return sizes, err
 	}
-	if r.Edges == nil && r.Model.Configuration.Source() == configuration.RelationsGraph { // that of all facts, which each worker makes
+	if r.Edges == nil && r.Model.Configuration.Source() == configuration.RelationsGraph { // the relation graph of all facts, which each worker makes
 		const counting = 8 * budget.MiB // of memory, before the work begins
 		sizes.RelationEdges = relations.CountEdges(r.View.Graph, counting)
 		return sizes, nil
@@ -123,7 +123,7 @@ func (r *Run) sizes(ctx context.Context) (budget.Sizes, error) {
 	return sizes, err
 }
 
-// Stage returns the stage that makes a folder below the workspace for so many queries, by jobs whose steps have loads.
+// Stage returns the stage that makes a folder below the workspace for a number of queries, by jobs whose steps have loads.
 func (r *Run) Stage(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Stage {
 	if r.given { // workers will find it there
 		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
@@ -159,7 +159,7 @@ func (r *Run) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx 
 	return err == nil, err
 }
 
-// Job runs a Beam pipeline behind a bar of so many rows. announce is the ID of a registered function that shows a worker's text. Each of beside shows
+// Job runs a Beam pipeline behind a bar of rows. announce is the ID of a registered function that shows a worker's text. Each of beside shows
 // more behind the bar, until its stop is called.
 func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline, beside ...func(context.Context, *progress.Bar) (stop func())) error {
 	bar := r.E.Progress.Begin(title, rows, unit)
@@ -187,7 +187,7 @@ func (r *Run) Params(announce string) score.Params {
 	}
 }
 
-// Queries returns the parameters of queries of which each takes so many times the work of a query.
+// Queries returns the parameters of queries; times is the work of one of them in plain queries.
 func (r *Run) Queries(times float64) workload.Params {
 	return workload.Params{Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Best: r.Best, Work: times * workload.Work(r.Model.Configuration, r.View.Graph)}
 }

@@ -13,11 +13,11 @@ import (
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
-// WeightsFolder is the folder, in that of the results, of the checkpoint that --model becomes: the workers read it there, and it is kept beside
+// WeightsFolder is the folder, below the results, of the checkpoint that --model becomes: the workers read it there, and it stays with
 // the results that it gave.
 const WeightsFolder = "weights"
 
-// Given reports whether the model is that of --model, or zero where nothing is trained.
+// Given reports whether --model names the model, or it is zero because nothing is trained.
 func (r *Run) Given() bool { return r.given }
 
 // Next prints commands that can follow, and for the model of any graph one that makes a better one.
@@ -40,8 +40,8 @@ func (r *Run) writeWeights(ctx context.Context, held lock.Lock) error {
 	return r.Model.Save(held.Guard(ctx), r.Model.Folder)
 }
 
-// nameModels lets the error of results that exist name their model and this run's, where one of them at least is that of
-// --model and not the other's, instead of all that differs with them.
+// nameModels lets the error of results that exist name their model and this run's instead of every difference between the two, where they
+// differ and --model names at least one.
 func (r *Run) nameModels(ctx context.Context, err error) error {
 	mismatch := new(workspace.Mismatch)
 	if !errors.As(err, &mismatch) || !slices.ContainsFunc(mismatch.Differences, ofOtherModel) {
@@ -67,8 +67,8 @@ func (r *Run) nameModels(ctx context.Context, err error) error {
 	return err
 }
 
-// ofOtherModel reports whether a difference is that of two models, one of --model at least, rather than of what
-// is known about one.
+// ofOtherModel reports whether a difference comes from another model, at least one of the two from --model, rather than from what
+// is known about one model.
 func ofOtherModel(difference string) bool {
 	field, _, _ := strings.Cut(difference, " ")
 	return slices.Contains([]string{"given", "given.file", "given.model", "given.sha256"}, field)

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Browser returns the command that shows a file or an address in the user's browser: $BROWSER, or that of the system.
+// Browser returns the command that shows a file or an address in the user's browser: $BROWSER, or the system's.
 func Browser(ctx context.Context, target string) *exec.Cmd {
 	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if browser := os.Getenv("BROWSER"); browser != "" {

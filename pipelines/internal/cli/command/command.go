@@ -264,8 +264,8 @@ func (e *Environment) Next(commands ...workspace.Command) {
 	}
 }
 
-// line returns an error's text as OneLine does, with the command of its remedy as a shell takes it: packages that know no commands name
-// pipelines.
+// line returns OneLine of an error. Where the remedy is a pipeline's name, from a package that knows no commands, it becomes a command
+// for a shell.
 func (e *Environment) line(err error) string {
 	line := OneLine(err)
 	helps, ok := errors.AsType[*remedy.Error](err)

@@ -35,8 +35,8 @@ func (e *Environment) checkDataflow() error {
 	return checkReachable("workspace", e.Workspace.Root())
 }
 
-// Reachable returns the URL by which workers find the file or folder of a flag, or an error if those of the
-// runner cannot read it.
+// Reachable returns the URL by which workers find the file or folder of a flag, or an error if the runner's
+// workers cannot read it.
 func (e *Environment) Reachable(name, url string) (string, error) {
 	if err := checkReachable(name, url); err != nil {
 		return "", err

@@ -38,7 +38,7 @@ func Usage(format string, arguments ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, arguments...)}
 }
 
-// OwnFlags returns a pipeline's flags without those of Beam: first those that all pipelines share.
+// OwnFlags returns a pipeline's flags without Beam's: first the ones that all pipelines share.
 func (p Pipeline) OwnFlags() *flag.FlagSet {
 	return p.flags(&Environment{}, &location{})
 }
@@ -172,7 +172,7 @@ func suggest(name string, sets ...*flag.FlagSet) string {
 	return ""
 }
 
-// commands are those of this program, if it has several.
+// commands has the commands of this program, if it has several.
 var commands []Command
 
 // elsewhere says which commands of this program have a flag, or what sets a hyperparameter that is no flag; it returns "" for other names.

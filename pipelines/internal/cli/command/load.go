@@ -10,7 +10,7 @@ import (
 
 // Load is what a step of a job works on, as --plan shows it.
 type Load struct {
-	// Step is the step's name. It takes Elements of Unit, in so many Parts, which workers divide; 0 is not known.
+	// Step is the step's name. It takes Elements of Unit, which workers divide in Parts; 0 is not known.
 	Step     string
 	Elements int64
 	Unit     string

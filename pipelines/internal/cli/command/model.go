@@ -31,7 +31,7 @@ func ModelUsage() string {
 	return fmt.Sprintf("`%s|FILE.pth`: a trained model that tagnet comes with, of which zero answers on any graph and is taken where nothing is trained, or a file of ULTRA's weights, which answer on any graph, instead of a checkpoint", strings.Join(zoo.Names, "|"))
 }
 
-// ChooseModel sets the name of the model, that of --model, to zero where no flag names one and nothing is trained in the workspace, and says so.
+// ChooseModel sets --model to zero, and says so, where no flag names a model and nothing is trained in the workspace.
 func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
 	if slices.ContainsFunc([]string{"checkpoint", "model", "run"}, e.Given) {
 		return nil
@@ -46,7 +46,7 @@ func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
 	return nil
 }
 
-// Open opens the model of --model, which is given then, or that of --checkpoint.
+// Open opens the model of --model, and then given is true, or the model of --checkpoint.
 func (e *Environment) Open(ctx context.Context, model, checkpoint string, loaded *kg.KG) (m *answer.Model, given bool, err error) {
 	if err := e.ChooseModel(ctx, &model); err != nil {
 		return nil, false, err
@@ -107,8 +107,8 @@ func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrai
 		len(lack), names.First(lack, 3), facts)}, nil
 }
 
-// OpenCheckpoint opens what --checkpoint names, over the graph as OpenModel does, so that one that is damaged or does not fit the graph fails at
-// once, and says what a user should know: the training was on another graph or is incomplete, or some facts are left out. If there is none, the
+// OpenCheckpoint opens what --checkpoint names over the graph, so that a checkpoint that is damaged or does not fit the graph fails at once, and
+// prints what a user should know: the training was on another graph or is incomplete, or some facts are left out. If there is no checkpoint, the
 // error names the command that makes it.
 func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *kg.KG) (*answer.Model, error) {
 	w := e.Workspace
@@ -188,7 +188,7 @@ func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder c
 	return err
 }
 
-// Weights are those of a model that was trained before, which a flag names.
+// Weights come from a model that was trained before, which a flag names.
 type Weights struct {
 	*pretrained.Weights
 	ref  pretrained.Ref

@@ -97,7 +97,7 @@ func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) erro
 	return errShown
 }
 
-// showChecks prints the checks, and makes that of the workspace.
+// showChecks prints the checks, and checks the workspace.
 func (e *Environment) showChecks(ctx context.Context, checks []check, w Work) error {
 	for _, c := range checks {
 		mark := ""

@@ -113,7 +113,7 @@ func (l *jobLog) Log(ctx context.Context, severity log.Severity, depth int, mess
 	l.Structural.Log(ctx, severity, depth+1, message)
 }
 
-// dryRun reports whether --dry_run is given. The flag is that of Beam's Dataflow runner.
+// dryRun reports whether --dry_run is given, a flag that Beam's Dataflow runner defines.
 func dryRun() bool {
 	value, ok := flag.Lookup("dry_run").Value.(flag.Getter)
 	return ok && value.Get() == true

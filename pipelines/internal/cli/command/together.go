@@ -16,7 +16,7 @@ import (
 type Together struct {
 	// Name is the program's, as in errors.
 	Name string
-	// Summary says in a sentence what the program does.
+	// Summary is the program's help in a sentence.
 	Summary string
 	// Commands are the pipelines, in the order of -h.
 	Commands []Command
@@ -34,7 +34,7 @@ type Other struct {
 	Main func(words string, arguments []string) int
 }
 
-// others returns the commands that are no pipelines, with that of every such program.
+// others returns the commands that are no pipelines, and completion, which every such program has.
 func (t Together) others() []Other {
 	return append(slices.Clone(t.Others), Other{Name: "completion", Does: "prints a script that completes this program's command lines in a shell", Argument: strings.Join(shells, "|"),
 		Main: func(words string, arguments []string) int {

@@ -15,7 +15,7 @@ import (
 
 // pool starts workers in this process for the runner of a LOOPBACK environment. Several TaskManagers
 // of Flink number their workers independently and ask for the same worker IDs, so that Beam's own pool
-// refuses those of the second one; here the control endpoint tells them apart.
+// refuses the second one's workers; here the control endpoint tells them apart.
 type pool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
@@ -30,7 +30,7 @@ type pool struct {
 	started int
 }
 
-// workerKey identifies a worker: its ID is unique among those of a control endpoint.
+// workerKey identifies a worker: its ID is unique at a control endpoint.
 type workerKey struct{ control, id string }
 
 // running is a worker that runs.

@@ -18,7 +18,7 @@ import (
 )
 
 // binary returns the path of the program that workers run, and a function that removes what was made
-// for it: that of --worker_binary, else this program if every Linux host can run it, else one that the
+// for it: the file of --worker_binary, else this program if every Linux host can run it, else one that the
 // go command builds. In a LOOPBACK environment workers run none, but job servers want a file.
 func (o Options) binary(ctx context.Context) (path string, remove func(), err error) {
 	switch {

@@ -11,7 +11,7 @@ import (
 const pollEvery = 300 * time.Millisecond
 
 // Follow sets the bar to the value of a counter until stop is called: its count in this process or,
-// if the workers run elsewhere, that of the job which Display.Follow names.
+// if the workers run elsewhere, in the job which Display.Follow names.
 func (b *Bar) Follow(ctx context.Context, name string) (stop func()) {
 	return b.FollowFrom(ctx, name, 0)
 }

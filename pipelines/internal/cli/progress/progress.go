@@ -67,7 +67,7 @@ func (d *Display) Begin(label string, total int64, unit string) *Bar {
 	return &Bar{d: d, label: label, unit: unit, total: total, begun: now, last: now}
 }
 
-// Also begins another count of the same step, which is shown behind that of the bar, once it has units, and alone when the bar is full. It ends
+// Also begins another count of the same step, which is shown behind the bar's count, once it has units, and alone when the bar is full. It ends
 // with the bar.
 func (b *Bar) Also(label string, total int64, unit string) *Bar {
 	also := b.d.Begin(label, total, unit)
@@ -202,7 +202,7 @@ func (b *Bar) text(now time.Time, bar bool) string {
 	return text
 }
 
-// counts returns label, percentage, count, rate and time left, and those of the count that is shown behind.
+// counts returns label, percentage, count, rate and time left of the bar, then of the count of Also.
 func (b *Bar) counts(now time.Time, bar bool) string {
 	if b.also != nil && b.total > 0 && b.done >= b.total {
 		return b.also.counts(now, bar)

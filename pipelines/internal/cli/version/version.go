@@ -22,7 +22,7 @@ var release string
 
 // Info is what the command prints.
 type Info struct {
-	// Version is that of the release, of the module, or devel.
+	// Version is the release, else the module's version, else devel.
 	Version string `json:"version"`
 	// Commit is the revision that the program was built from, with +dirty if files had changed; empty where the build does not know it.
 	Commit string `json:"commit"`
@@ -32,7 +32,7 @@ type Info struct {
 	// Kernel is the variant of the kernels that is used without --kernel, or why there is none, and Kernels are those that this processor has.
 	Kernel  string   `json:"kernel"`
 	Kernels []string `json:"kernels"`
-	// Devices are those of --device, and NoDevice says why there is none.
+	// Devices are the values that --device takes here, and NoDevice says why there is none.
 	Devices  []string `json:"devices"`
 	NoDevice string   `json:"no_device,omitempty"`
 	Formats  []Format `json:"formats"`

@@ -11,8 +11,8 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// Complete reports whether a folder has a manifest and was made from its inputs as they are now. It
-// does not verify the files: Require does.
+// Complete reports whether a folder has a manifest and was made from its inputs as they are now. Unlike
+// Require it does not verify the files.
 func (w Workspace) Complete(ctx context.Context, folder string) bool {
 	m, err := manifest.Read(ctx, w.Path(folder))
 	if err != nil {

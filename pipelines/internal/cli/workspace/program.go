@@ -32,6 +32,5 @@ var (
 	oneProgram bool         // it is the program of all pipelines
 )
 
-// OneProgram makes the command lines that messages recommend those of a program of all pipelines, whose first argument names
-// one.
+// OneProgram lets messages recommend command lines of a program of all pipelines, whose first argument names a pipeline.
 func OneProgram() { oneProgram = true }
