@@ -2,6 +2,7 @@ package configuration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tagnet/formats/names"
@@ -45,9 +46,28 @@ func authorsPreset(name string) (c Configuration, ok bool) {
 // PresetNames returns the names of all presets: the authors', then our own.
 func PresetNames() []string { return append(AuthorsPresetNames(), OwnPresetNames()...) }
 
-// PresetsHelp lists the names of all presets for the explanation of a flag, and says whose they are.
+// PresetsHelp lists the names of all presets for the explanation of a flag, and says whose they are. Names that have the same endings are listed
+// together: "wn-v1, wn-v2 (each also -specific)".
 func PresetsHelp() string {
-	text := "of the paper's authors: " + strings.Join(AuthorsPresetNames(), ", ")
+	endings := map[string]string{} // of a name
+	var bases, together []string
+	for _, name := range AuthorsPresetNames() {
+		base := slices.IndexFunc(bases, func(base string) bool { return strings.HasPrefix(name, base+"-") })
+		if base < 0 {
+			bases = append(bases, name)
+		} else {
+			endings[bases[base]] += ", -" + strings.TrimPrefix(name, bases[base]+"-")
+		}
+	}
+	also := " (also "
+	for i, base := range bases {
+		if i+1 < len(bases) && endings[base] == endings[bases[i+1]] {
+			together, also = append(together, base), " (each also "
+			continue
+		}
+		together, also = append(together, base+also+strings.TrimPrefix(endings[base], ", ")+")"), " (also "
+	}
+	text := "of the paper's authors: " + strings.Join(together, ", ")
 	if own := OwnPresetNames(); len(own) > 0 {
 		text += "; found by our own searches: " + strings.Join(own, ", ")
 	}
