@@ -14,7 +14,7 @@ import (
 
 // Query asks for the tails of a relation from a source, (Source, Relation, ?).
 type Query struct {
-	// Source and Relation are names. A leading ~ on the relation asks the inverse query, as Inverse does.
+	// Source and Relation are names. Inverse, or a leading ~ on the relation, asks the inverse query.
 	Source, Relation string
 	// Inverse asks for the heads of the relation: (?, Relation, Source).
 	Inverse bool
@@ -26,7 +26,7 @@ func (m *Model) ids(ctx context.Context, q Query) (graph.Query, error) {
 	return m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse)
 }
 
-// Answers are those of a query: the surest first or, where there are no probabilities, those of the highest scores.
+// Answers are a query's answers: the surest first or, where there are no probabilities, the highest scores first.
 type Answers struct {
 	List []Answer
 	// Unlisted is the number of known answers that WithKnown does not list.
@@ -40,10 +40,10 @@ type Answer struct {
 	// with a score is true differs between models and relations.
 	Score float32
 	Rank  int64
-	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction, from Entity.
+	// OtherScore and OtherRank belong to the source as an answer of the query in the other direction, from Entity.
 	OtherScore float32
 	OtherRank  int64
-	// Probability is that the fact is true, given that the graph does not state it, or nil: nothing is fitted yet (Fit), or too few facts of the
+	// Probability is the probability that the fact is true, given that the graph does not state it, or nil: nothing is fitted yet (Fit), or too few facts of the
 	// relation are known. It is the same for a query in either direction, and for Score, Between and Discover.
 	Probability *float64
 	// Hops is the least number of edges from the source to the entity without the fact itself, or Unreached where the entity is
@@ -65,7 +65,7 @@ type asking struct {
 	kind       *string  // a type, of OfType
 }
 
-// WithKnown adds the known answers, each scored in the graph without its fact, which takes two propagations: those of the 100 highest scores. Of others
+// WithKnown adds the known answers, each scored in the graph without its fact, which takes two propagations: the 100 highest scores. Of others
 // there is the number, Answers.Unlisted.
 func WithKnown() AskOption { return func(a *asking) { a.known = true } }
 
@@ -124,8 +124,8 @@ func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOptio
 	return answers[0], nil
 }
 
-// AskAll returns the k best new answers of each query, in the order of the queries. It answers the queries of a source together, those of concurrent
-// calls, too, and uses all workers; the answers equal those of Ask. Concurrent calls take turns. If a name is unknown, no query is answered. It
+// AskAll returns the k best new answers of each query, in the order of the queries. It answers the queries of a source together, also of concurrent
+// calls, and uses all workers; the answers equal Ask's. Concurrent calls take turns. If a name is unknown, no query is answered. It
 // returns as soon as ctx ends.
 func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...AskOption) ([]Answers, error) {
 	asked, err := m.asking(ctx, k, options)

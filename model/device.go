@@ -1,7 +1,7 @@
 package model
 
 // WithDevice makes Train train, and the model score, on a device: "cuda", "cuda:1" or another number, "cuda:all" for all of the machine, or "auto" for one if it
-// can be used; by default "cpu". The devices are those that the program registers, as this package links no driver:
+// can be used; by default "cpu". The program registers the devices, as this package links no driver:
 //
 //	func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // tagnet/model/engine/accelerator, tagnet/model/gpu, tagnet/model/gpu/cuda
 //

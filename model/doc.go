@@ -4,7 +4,7 @@
 // that the pipelines wrote, Load files of facts and a checkpoint, or weights that answer on any graph, such as zero, which this package comes
 // with. Train learns a model from facts in memory. A query (source, relation, ?) asks for entities by name. Answers come from the graph of all
 // facts, those of validation and test among them, and a known fact is scored in the graph without it. Fit makes probabilities, unless the workspace has
-// some. Results equal those of the commands score and train bit for bit.
+// some. Results equal the results of the commands score and train bit for bit.
 //
 // The packages below this one are the parts of the model: kg (the graph with its names), configuration,
 // parameters, propagation, inference, optimizer, answer, training, checkpoint. This package puts them together,

@@ -14,8 +14,8 @@ type RelationCount struct {
 	Facts    int
 }
 
-// RelationsOf returns the relations of an entity's known facts, in both directions: that with the most facts first, and those with equally many
-// in the order of their names. Known facts are those of the graph and of its validation and test splits. A fact from the entity to itself
+// RelationsOf returns the relations of an entity's known facts, in both directions, by number of facts, most first, and then
+// by name. Known facts are the facts of the graph and of its validation and test splits. A fact from the entity to itself
 // counts in both directions. The error of an unknown entity is an *UnknownNameError.
 func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount, error) {
 	id, err := m.lookup.Entity(ctx, entity)
@@ -33,9 +33,9 @@ func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount
 	return counts, nil
 }
 
-// RelationsLike returns relations, in both directions, that an entity has no known fact of, and entities like it have: those of its types, or without
-// types those that have one of its relations in the same direction. That which most of them have is first, those that equally many have are in the order of
-// their names. Errors are as those of RelationsOf.
+// RelationsLike returns relations, in both directions, that an entity has no known fact of, and entities like it have: entities of its types, or without
+// types all that share one of its relations in the same direction. They are sorted by the number of these entities, most first, and then by
+// name. Errors are as RelationsOf's.
 func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, error) {
 	id, err := m.lookup.Entity(ctx, entity)
 	if err != nil {
@@ -84,7 +84,7 @@ func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, err
 	return names, nil
 }
 
-// relationName returns the name of a relation, that of an inverse one with a leading ~.
+// relationName returns the name of a relation, with a leading ~ for an inverse one.
 func (m *Model) relationName(id int32) string {
 	if base := len(m.opened.KG.Relations); int(id) >= base {
 		return "~" + m.opened.KG.Relations[int(id)-base]
@@ -93,7 +93,7 @@ func (m *Model) relationName(id int32) string {
 }
 
 // Known returns the known answers of a query, from the facts of the graph and of its validation and test splits, in the order of their names: at
-// most limit of them, without the first offset ones. all is how many there are. Errors are as those of Ask.
+// most limit of them, without the first offset ones. all is how many there are. Errors are as Ask's.
 func (m *Model) Known(ctx context.Context, query Query, offset, limit int) (entities []string, all int, err error) {
 	ids, err := m.ids(ctx, query)
 	if err != nil {
@@ -107,7 +107,7 @@ func (m *Model) Known(ctx context.Context, query Query, offset, limit int) (enti
 	return entities, len(list), nil
 }
 
-// TypesOf returns the names of the types of an entity, none if the dataset gives it none. Errors are as those of RelationsOf.
+// TypesOf returns the names of the types of an entity, none if the dataset gives it none. Errors are as RelationsOf's.
 func (m *Model) TypesOf(ctx context.Context, entity string) ([]string, error) {
 	id, err := m.lookup.Entity(ctx, entity)
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 // ErrTooFew is the error of Fit for a graph with too few facts: there are scores, but no probabilities.
 var ErrTooFew = probability.ErrTooFew
 
-// ErrTrainingGraph is the error of Fit for a model that answers from another graph than that of all facts.
+// ErrTrainingGraph is the error of Fit for a model that answers from another graph than the graph of all facts.
 var ErrTrainingGraph = errors.New("probabilities are those of the graph of all facts: leave out WithGraph")
 
 // WithMissing sets how many facts probabilities presume to be missing, as a share of the graph's facts: more than 0, at most 1, by default 0.05.
 func WithMissing(share float64) Option { return func(o *options) { o.missing = share } }
 
 // Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with new answers. They depend on the weights,
-// the graph and the reach alone, and equal those of the commands. The workspace keeps them for the next Open; that it cannot be written is no error, and is
-// logged. Those that it keeps and that cannot be read are an error. progress, which may be nil, is called with the number of queries that were answered, of
+// the graph and the reach alone, and equal the commands' probabilities. The workspace keeps them for the next Open; that it cannot be written is no error, and is
+// logged. Kept ones that cannot be read are an error. progress, which may be nil, is called with the number of queries that were answered, of
 // about as many. Other methods may run meanwhile, and have probabilities afterwards. Errors wrap ErrTooFew or ErrTrainingGraph where one of them applies.
 func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
 	fail := func(err error) error { return fmt.Errorf("fitting probabilities: %w", err) }
@@ -105,7 +105,7 @@ func (m *Model) probabilitiesFolder() string {
 	return storage.Join(m.workspace, answer.ProbabilitiesFolder)
 }
 
-// readProbabilities reads those of the workspace, unless the model has some, and reports whether it has some now.
+// readProbabilities reads the workspace's probabilities, unless the model has some, and reports whether it has some now.
 func (m *Model) readProbabilities(ctx context.Context) (bool, error) {
 	e, err := m.estimator()
 	folder := m.probabilitiesFolder()

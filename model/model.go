@@ -68,7 +68,7 @@ func WithWorkers(n int) Option { return func(o *options) { o.on.Threads = n } }
 // WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.
 func WithKernel(name string) Option { return func(o *options) { o.kernel = name } }
 
-// WithReach sets the most entities that a query propagates through, those of the largest personalized PageRank from its source, or all
+// WithReach sets the most entities that a query propagates through, by the largest personalized PageRank from its source, or all
 // for 0. Without it that is the number of the training. It is an error for a model whose policy is astar.
 func WithReach(entities int) Option { return func(o *options) { o.reach = entities } }
 
@@ -177,8 +177,8 @@ func (o options) over(ctx context.Context, opened *answer.Model) (*Model, error)
 	return m, opened.Prepare()
 }
 
-// Named returns the model that answers by name what an opened one does by id, about the graph that this one's queries are about. Probabilities are those
-// that a workspace keeps, "" without one, and of missing facts as WithMissing says.
+// Named returns the model that answers by name what an opened one does by id, about the graph that this one's queries are about. Probabilities are read
+// from a workspace, "" without one, and of missing facts as WithMissing says.
 func Named(ctx context.Context, opened *answer.Model, workspace string, missing float64) (*Model, error) {
 	known, err := opened.View.Answers(ctx)
 	if err != nil {

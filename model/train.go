@@ -23,7 +23,7 @@ type Epoch struct {
 
 // Train trains a model on the training facts, for all epochs of c, and returns it with the weights of the last
 // epoch; unlike the pipeline train it neither validates nor writes checkpoints. Each training fact gives the
-// queries of both directions. Equal facts, configuration, seed and kernel give equal weights, those of the
+// queries of both directions. Equal facts, configuration, seed and kernel give equal weights, the same as the
 // pipeline. after, which may be nil, is called after each epoch. Train stops between steps when ctx is done.
 func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed int64, after func(Epoch), list ...Option) (*Model, error) {
 	fail := func(err error) (*Model, error) { return nil, fmt.Errorf("training a model: %w", err) }

@@ -15,11 +15,11 @@ type Asking struct {
 	Best int
 	// Among are the only entities that may be answers, ascending; nil allows all.
 	Among []int32
-	// Known is set if known answers are wanted, too: those of the highest scores, at most MostKnown of a query.
+	// Known is set if known answers are wanted, too: the best by score, at most MostKnown of a query.
 	Known bool
 	// Estimator gives probabilities; nil gives none.
 	Estimator *probability.Estimator
-	// Done is that of Observe. Each query, and then each of its candidates, counts once, known answers beyond them.
+	// Done may be nil, and counts as in Observe. Each query, and then each of its candidates, counts once, known answers beyond them.
 	Done func(queries int)
 	// Backward, which may be nil, is called with the number of queries that asked the candidates of all queries in the other direction.
 	Backward func(queries int)
@@ -31,7 +31,7 @@ func (a *Asking) Candidates() int { return max(a.Best, probability.DefaultK) }
 // MostKnown is the most known answers of a query that are listed.
 const MostKnown = 100
 
-// Answers are those of a query, best first: the surest where there are probabilities, else those of the highest scores.
+// Answers are a query's answers, best first: by probability where there are probabilities, else by score.
 type Answers struct {
 	List []Judged
 	// Unlisted is the number of known answers that are not listed.
@@ -70,7 +70,7 @@ func (j *Judged) Asked(relation int32) probability.Side {
 	return asked
 }
 
-// Sides returns the side of a query with the relation, and that of the other direction.
+// Sides returns the side of a query with the relation, and the side of the inverse query.
 func (j *Judged) Sides(relation int32) (asked, other probability.Side) {
 	if relation == j.Relation {
 		return j.Tails, j.Heads

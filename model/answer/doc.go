@@ -6,8 +6,8 @@
 // evaluate with this package, and training validates its epochs with it.
 //
 // A triple (h, r, t) has two queries: t is ranked as an answer of (h, r, ?), and h as one of (t, ~r, ?). If the graph has the triple,
-// its two edges leave the graph of both queries, as in training: the score is that of a held-out fact. Nothing else leaves the graph, whatever
-// a training removed. Queries of other triples share a propagation by source and relation; that of a fact is its own. Both directions are kept
+// its two edges leave the graph of both queries, as in training: it scores as a held-out fact does. Nothing else leaves the graph, whatever
+// a training removed. Queries of other triples share a propagation by source and relation; a fact has its own. Both directions are kept
 // (probability.Observation): they rank among other candidates. (Ann, born_in, Paris) is one of very many facts about Paris, so that its head may rank
 // far behind, and the only one of its relation about Ann. From both, package probability makes one estimate.
 //

@@ -19,7 +19,7 @@ func (m *Model) OverAllFacts(ctx context.Context) (*Model, error) {
 }
 
 // Observe returns what the model says of facts, in their order, each in the graph without it. A fact of the graph takes two propagations; others share
-// those of the queries that they have in common. done, which may be nil, is called with the number of queries that were answered since the
+// the propagations of queries that they have in common. done, which may be nil, is called with the number of queries that were answered since the
 // last call.
 func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queries int)) ([]probability.Observation, error) {
 	known, err := m.View.Answers(ctx)
@@ -42,8 +42,8 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 }
 
 // Candidates returns the k best new answers of each query, or the best of some entities, which ascend and of which nil is all, as facts that are observed
-// in both directions. Each of the best is queried backward, too: facts share the propagations of equal queries, so that those of n queries take at most
-// n (1 + k). done is that of Observe.
+// in both directions. Each of the best is queried backward, too: facts share the propagations of equal queries, at most
+// n (1 + k) for n queries. done is as in Observe.
 func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
 	observed, _, err := m.candidates(ctx, queries, k, among, keepAll, done)
 	return observed, err
@@ -52,7 +52,7 @@ func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, am
 // keepAll keeps all candidates.
 func keepAll(graph.Fact, int64) bool { return true }
 
-// candidates returns those of Candidates that are kept, by the fact and its rank as an answer of the query, and how many queries asked them backward.
+// candidates returns the Candidates that keep accepts, by the fact and its rank as an answer of the query, and the number of inverse queries made.
 func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, among []int32, keep func(graph.Fact, int64) bool, done func(queries int),
 ) (observed [][]probability.Observation, backward int, err error) {
 	known, err := m.View.Answers(ctx)
@@ -136,7 +136,7 @@ func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (obse
 	return observed, rows
 }
 
-// side sets what a query with the relation says of a fact. Hops are those of the query for tails: with a reach, the other one may find others.
+// side sets what a query with the relation says of a fact. Hops come from the query for tails: with a reach, the other one may find others.
 func (m *Model) side(o *probability.Observation, relation int32, side probability.Side, distance int32) {
 	if int(relation) < m.Graph.BaseRelations {
 		o.Tails, o.Hops = side, distance

@@ -15,7 +15,7 @@ type Opened struct {
 	// KG is the graph, without the facts of relations that the model does not know: KG.Unknown has them. View is what queries are about.
 	KG   *kg.KG
 	View *kg.View
-	// Record is that of the checkpoint. Weights that were trained elsewhere have one that Save writes.
+	// Record is the checkpoint's record. For weights that were trained elsewhere it is what Save writes.
 	Record checkpoint.Record
 	// Folder has the checkpoint; "" if no folder holds it.
 	Folder checkpoint.Folder
@@ -24,7 +24,7 @@ type Opened struct {
 }
 
 // Open opens the model that ref names over a graph, without the facts of relations that it does not know. Queries are about the inference graph.
-// If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other errors are those of pretrained.Ref.Open.
+// If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other errors are as pretrained.Ref.Open returns them.
 func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, on Means) (*Model, error) {
 	weights, err := ref.Open(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func Over(graph *kg.KG, weights *pretrained.Weights, on Means) (*Model, error) {
 	m.Unused, m.Folder = unused, weights.Folder
 	if m.Folder == "" {
 		m.Record.Origin = &weights.Origin
-		m.Record.Epoch, m.Record.Step, m.Record.Partial, m.Record.Valid = 0, 0, nil, nil // those of another graph
+		m.Record.Epoch, m.Record.Step, m.Record.Partial, m.Record.Valid = 0, 0, nil, nil // they belong to another graph
 		return m, m.Detach()
 	}
 	return m, nil

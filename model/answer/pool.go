@@ -27,7 +27,7 @@ type Worker interface {
 }
 
 // Pool ranks on the processor. Concurrent calls share its workers, of which it makes one only if all that are made are in use, and what they
-// compute: equal queries that wait are computed once, and those of a source together. Each call gets what it would get alone, bit for bit.
+// compute: equal queries that wait are computed once, and queries of a source together. Each call gets what it would get alone, bit for bit.
 // Calls take turns, so that a large one does not keep a small one waiting until its end.
 type Pool struct {
 	entities, relations int

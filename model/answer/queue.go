@@ -14,7 +14,7 @@ import (
 	"tagnet/model/graph/subgraph"
 )
 
-// queue holds the queries that wait for a worker, those of any number of concurrent calls. Queries that are cheap together wait in one
+// queue holds the queries that wait for a worker, of any number of concurrent calls. Queries that are cheap together wait in one
 // chunk, whoever asks them, and equal ones are computed once. A query does not wait for others to join it.
 //
 // The calls take turns, a chunk each, so that a call with many chunks does not keep the others waiting until it is answered. A chunk that several

@@ -101,7 +101,7 @@ func (s *Sampling) Work() int64 {
 	return int64(2*len(s.Facts)) + int64(float64(len(s.Queries))*(1+s.PerQuery()))
 }
 
-// ObserveSample observes a part, of so many, of a sampling. Parts share few propagations. done is that of Observe.
+// ObserveSample observes one of a number of parts of a sampling. Parts share few propagations. done is as in Observe.
 func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, done func(queries int)) (labeled []probability.Labeled, unlabeled []probability.Observation, err error) {
 	drawn := s.Facts[part*len(s.Facts)/of : (part+1)*len(s.Facts)/of]
 	facts := make([]graph.Fact, len(drawn))
@@ -122,7 +122,7 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, do
 	return labeled, unlabeled, err
 }
 
-// FitTo fits probabilities to all observations of a sampling, which become those of the model. The error is probability.ErrTooFew if there are too few.
+// FitTo fits the model's probabilities to all observations of a sampling. The error is probability.ErrTooFew if there are too few.
 func (m *Model) FitTo(s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
 	fitted, err := probability.Fit(m.surroundings(), s.Sample, labeled, unlabeled)
 	if err != nil {
@@ -160,13 +160,13 @@ func (m *Model) source() probability.Source {
 	return probability.Source{Weights: m.Record.Weights.SHA256, Graph: m.KG.Manifest.Checksum, Reach: m.Configuration.Reach}
 }
 
-// surroundings returns those of the graph, made once.
+// surroundings returns the surroundings of the graph, made once.
 func (m *Model) surroundings() *probability.Surroundings {
 	m.around.Do(func() { m.surrounding = probability.NewSurroundings(m.Graph) })
 	return m.surrounding
 }
 
-// Estimator returns what gives probabilities that presume that so many facts are missing, as a share of the graph's, or nil as long as none are fitted.
+// Estimator returns probabilities that presume a number of missing facts, as a share of the graph's, or nil as long as none are fitted.
 func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
 	fitted := m.fitted.Load()
 	if fitted == nil {

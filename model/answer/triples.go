@@ -29,7 +29,7 @@ func TripleRequests(g *graph.Graph, known func(source, relation int32) []int32, 
 
 // Observed is a triple with what its two queries say of it.
 type Observed struct {
-	// Number is that of the Triple.
+	// Number is the number of the Triple.
 	Number int64
 	probability.Observation
 }

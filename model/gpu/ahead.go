@@ -33,7 +33,7 @@ func (e *engine) doubled(stride, capacity int) []buffer {
 	return slices.DeleteFunc(e.buffers(stride, capacity), func(b buffer) bool { return !slices.Contains(prepared, b.at) })
 }
 
-// setBytes returns the bytes of a second set for so many queries, and bases between the relations.
+// setBytes returns the bytes of a second set for a number of queries, and of base relations.
 func (e *engine) setBytes(stride, queries, bases int) int64 {
 	bytes := int64(0)
 	for _, b := range e.doubled(stride, queries) {

@@ -36,7 +36,7 @@ type between struct {
 	freshSlots, embeddings, projected, byTable, byHidden, partial device.Pointer
 }
 
-// edgeTypes is the number of types of edges between relations, as those of a graph's base relations and their inverses.
+// edgeTypes is the number of types of edges between relations.
 const edgeTypes = parameters.RelationTypes
 
 // newBetween returns the propagation along the graph of relations for a model of configuration c.
@@ -87,7 +87,7 @@ func (b *between) needs(n int) (each, once int64) {
 	return each, once
 }
 
-// own returns the buffers of base relations beside those of the layers.
+// own returns the buffers of base relations, beside the layers' buffers.
 func (b *between) own() []buffer {
 	all := []buffer{{&b.freshSlots, 4, 0}}
 	if table := 4 * int64(b.layers) * int64(b.relations*b.dim); b.training {

@@ -109,7 +109,7 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	if err != nil {
 		return err
 	}
-	slots := int64(0) // of base relations, beside those of a chunk
+	slots := int64(0) // of base relations, beside a chunk's
 	eachBase, bases := int64(0), int64(0)
 	if b := e.between; b != nil {
 		if !e.training {

@@ -39,7 +39,7 @@ type machine struct {
 	profile  *profile // nil unless launches are measured
 }
 
-// engine computes a propagation along a graph that is in the device's memory: that of entities, or between relations.
+// engine computes a propagation along a graph that is in the device's memory: the entities' graph, or the relations'.
 type engine struct {
 	*machine
 	graph         *graph.Graph

@@ -134,7 +134,7 @@ func (e *engine) propagate(ctx context.Context, n int) error {
 	return nil
 }
 
-// launchRows starts a kernel for the rows of a layer of n queries: its first blocks take those of heavy entities.
+// launchRows starts a kernel for the rows of a layer of n queries: its first blocks take the rows of heavy entities.
 func (e *engine) launchRows(name string, n, layer int) {
 	heavy := n * int(e.batch.HeavyCount)
 	if layer == 0 {

@@ -42,7 +42,7 @@ func (m *memory) clear(at device.Pointer, bytes int64) {
 	}
 }
 
-// use makes a stream that of later work, after an error too: the device may have other users.
+// use sets the stream of later work, after an error too: the device may have other users.
 func (m *memory) use(stream int) {
 	if err := m.device.Use(stream); m.err == nil {
 		m.err = err
@@ -94,7 +94,7 @@ func (m *memory) release(n int) error {
 	return m.err
 }
 
-// free gives everything back. Its error is that of giving back.
+// free gives everything back, and returns an error of that alone.
 func (m *memory) free() error {
 	before := m.err
 	m.err = nil

@@ -87,7 +87,7 @@ func scales(g *graph.Graph) []scale {
 	return scales
 }
 
-// inverse returns the inverse of a relation: that of an edge's inverse edge.
+// inverse returns the inverse of a relation, the relation of an edge's inverse edge.
 type inverse func(relation int32) int32
 
 // placeLinks puts on a device what training reads of a graph beside its edges. It cuts each relation's slots into pieces that a warp sums.

@@ -87,7 +87,7 @@ func (t *Trainer) loadState() {
 	t.memory.copyIn(t.second, device.Bytes(t.padding.pad(state[len(state)/2:])))
 }
 
-// Load copies the weights and the solver's state that NewTrainer was given to the device again, where they replace those of the steps
+// Load copies the weights and the solver's state that NewTrainer was given to the device again, and discards the steps
 // since Store.
 func (t *Trainer) Load() error {
 	t.memory.copyIn(t.batch.Parameters, device.Bytes(t.padding.pad(t.parameters.Tensors)))
@@ -222,7 +222,7 @@ func (t *Trainer) apply() {
 		s.Decay, s.OneMinusBeta1, s.Beta2, s.OneMinusBeta2, s.StepSize, s.Correction, s.Epsilon, t.solver.Keep())
 }
 
-// Gradients returns those of the last step.
+// Gradients returns the gradients of the last step.
 func (t *Trainer) Gradients() (*parameters.Set[float32], error) {
 	gradients := parameters.NewSet[float32](parameters.Layout(t.configuration, t.graph.RelationCount()))
 	t.padding.cut(values(t.engine, t.batch.Gradients, make([]float32, t.size)), gradients.Tensors)

@@ -52,7 +52,7 @@ func (b *Builder) Add(sender, relation, receiver int32) error {
 	return nil
 }
 
-// LeaveOut takes so many entities, which have no edges, as not there for MeanLogDegree.
+// LeaveOut leaves a number of entities, which have no edges, out of MeanLogDegree.
 func (b *Builder) LeaveOut(entities int) { b.leftOut = entities }
 
 // hash mixes the ids of an edge.

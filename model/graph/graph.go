@@ -18,7 +18,7 @@ func (f Fact) Compare(o Fact) int {
 // Graph is an immutable knowledge graph in compressed sparse form by receiver.
 //
 // Every fact (h, r, t) is two edges, h -r-> t and t -(r+R)-> h, so the same arrays serve by sender: the
-// edges that leave u are those that enter it, each with the Inverse of its relation.
+// edges that leave u are the edges that enter it, each with the Inverse of its relation.
 type Graph struct {
 	// Entities is the number V of entities, ids 0..V-1.
 	Entities int
@@ -32,7 +32,7 @@ type Graph struct {
 	// Degrees, unless nil, are the degrees of the entities of a graph that is a part of another one, in that: edges of other entities
 	// count too.
 	Degrees []int32
-	// MeanLogDegree is D, the mean of log(degree + 1) over all entities, but for those of Builder.LeaveOut.
+	// MeanLogDegree is D, the mean of log(degree + 1) over all entities, except those that Builder.LeaveOut leaves out.
 	MeanLogDegree float64
 
 	outline *outline // unless nil, the graph has no edges
@@ -110,7 +110,7 @@ func (a adjacency) Swap(i, j int) {
 	a.relations[i], a.relations[j] = a.relations[j], a.relations[i]
 }
 
-// meanLogDegree returns the mean over so many entities. The others have no edges.
+// meanLogDegree returns MeanLogDegree over counted entities. The others have no edges.
 func (g *Graph) meanLogDegree(counted int) float64 {
 	if counted == 0 {
 		return 0

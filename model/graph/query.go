@@ -26,14 +26,14 @@ const (
 	RemoveOneHop
 )
 
-// Queries returns the two queries that a fact answers, for its tail and for its head. There are so many relations without their inverses.
+// Queries returns the two queries that a fact answers, for its tail and for its head. baseRelations does not count inverses.
 func (f Fact) Queries(baseRelations int32) (tail, head Query) {
 	tail = Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
 	head = Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}
 	return tail, head
 }
 
-// Fact returns the fact of a query and an answer, as Queries takes it apart. There are so many relations without their inverses.
+// Fact returns the fact of a query and an answer, the reverse of Queries. baseRelations does not count inverses.
 func (q Query) Fact(answer, baseRelations int32) Fact {
 	if q.Relation < baseRelations {
 		return Fact{Head: q.Source, Relation: q.Relation, Tail: answer}
@@ -93,7 +93,7 @@ func (g *Graph) DegreeWithout(o int32, q Query) int {
 }
 
 // Between returns the number of edges from the answer of a query to its source: those that leave its graph, and those left, or zeros
-// where nothing leaves it. As many lead from source to answer, unless the two are the same entity: then the counts are those of its
+// where nothing leaves it. As many lead from source to answer, unless the two are the same entity: then they are the counts of its
 // loops, with both edges of each.
 func (g *Graph) Between(q Query) (removed, left int64) {
 	if q.Removal == RemoveNothing {

@@ -24,7 +24,7 @@ type material struct {
 	trainer optimizer.Stepper
 }
 
-// course gives a training its steps: those of one graph, or of several in turns.
+// course gives a training its steps, on one graph or on several in turns.
 type course interface {
 	// begin prepares an epoch and returns the numbers of its steps and, about, of its queries.
 	begin(epoch int) (steps int, queries int64)
@@ -36,13 +36,13 @@ type course interface {
 	graphs() int
 }
 
-// batch is what a step is made of.
+// batch is the draws that a step trains on.
 type batch struct {
 	*material
 	// graph is the number of the graph, of graphs.
 	graph int
 	draws []optimizer.Draw
-	// seed and epoch are those of the draws.
+	// seed and epoch are the draws' seed and epoch.
 	seed  uint64
 	epoch int
 }

@@ -33,7 +33,7 @@ import (
 type Run struct {
 	// Checkpoints is the folder of checkpoints, History the file training.jsonl. Both are empty for a training in memory.
 	Checkpoints, History string
-	// Lock is that of the folder. All files are written in the context of its Guard, so that two
+	// Lock is the lock of the folder. All files are written in the context of its Guard, so that two
 	// trainings never mix their checkpoints. The zero Lock is never lost.
 	Lock          lock.Lock
 	Configuration configuration.Configuration
@@ -69,7 +69,7 @@ type Data struct {
 	ValidParts *workload.Parts
 	// ValidOn is the graph that they are about, or nil for the training graph.
 	ValidOn *kg.View
-	// Devices are those of this machine. They may be nil where Run.Device is the CPU.
+	// Devices are this machine's devices. They may be nil where Run.Device is the CPU.
 	Devices accelerator.Devices
 }
 
@@ -166,7 +166,7 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	return l
 }
 
-// trial returns that of a training on one graph.
+// trial returns the trial of a training on one graph.
 func (d Data) trial() Trial {
 	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, Parts: d.ValidParts, All: d.ValidAll}
 	if d.ValidOn != nil {
@@ -251,7 +251,7 @@ func (l *learner) initialize() error {
 	return nil
 }
 
-// relationCount is the number of relations that weights may belong to: of several graphs, none does.
+// relationCount is the number of relations that weights may belong to, 0 with several graphs: weights belong to none then.
 func (l *learner) relationCount() int {
 	if l.Mixture != nil {
 		return 0
@@ -326,7 +326,7 @@ func (l *learner) resume(ctx context.Context) error {
 	return nil
 }
 
-// restore sets the weights and the solver's state to those of a checkpoint, also where trainers have copies of them. The next epoch
+// restore sets the weights and the solver's state to a checkpoint's, also where trainers have copies of them. The next epoch
 // is the one after it.
 func (l *learner) restore(state checkpoint.State) error {
 	r := state.Record

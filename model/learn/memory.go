@@ -11,9 +11,9 @@ import (
 
 // Trained is a model after its last epoch.
 type Trained struct {
-	// Record is that of its checkpoint.
+	// Record is the record of its checkpoint.
 	Record checkpoint.Record
-	// Weights are those that its checkpoint has for others.
+	// Weights are the weights that its checkpoint has for others.
 	Weights *parameters.Set[float32]
 	state   []safetensors.Tensor
 }

@@ -21,7 +21,7 @@ import (
 type Mixture struct {
 	// Description is recorded in checkpoints.
 	Description checkpoint.Mixture
-	// Materials are the graphs of Description.Graphs, Trials those of Description.Valid.
+	// Materials are the graphs of Description.Graphs, Trials the graphs of Description.Valid.
 	Materials []Material
 	Trials    []Trial
 }
@@ -63,8 +63,8 @@ type mixed struct {
 	description   checkpoint.Mixture
 	configuration configuration.Configuration
 	seed          uint64
-	bounds        []float64 // of the graphs in [0, 1], upper ones; a random number falls between those of a graph
-	walks         []*walk   // through the graphs; that of made ones, which comes last, is through the current one
+	bounds        []float64 // upper bounds of the graphs in [0, 1]: a random number draws the first graph whose bound is above it
+	walks         []*walk   // through the graphs; the last one, of made graphs, is through the current one
 	taken         []int64   // the steps made on each
 	next          int64     // the step of the training that comes next
 	first         int64     // of the epoch

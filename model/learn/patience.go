@@ -2,7 +2,7 @@ package learn
 
 import "tagnet/model/weights/checkpoint"
 
-// Stopped reports whether a training that has come to the last of its records ends there, since so many epochs have brought no better
+// Stopped reports whether a training ends after the last of its records, since patience epochs have brought no better
 // validation. It ends only after an epoch that was validated; a patience of 0 ends none.
 func Stopped(records []checkpoint.Record, patience int) bool {
 	if patience == 0 || len(records) == 0 {

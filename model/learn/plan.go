@@ -61,7 +61,7 @@ func (t Task) result(folder checkpoint.Folder, shard int) (checkpoint.Folder, st
 	return folder.Shard(shard), checkpoint.StepName(t.From.Step + int64(len(t.Round.Shard(shard))))
 }
 
-// Plan returns the tasks of a training by several workers after a position, at most so many. keys are those of its facts. It
+// Plan returns the tasks of a training by several workers after a position, at most limit. keys are the keys of its facts. It
 // returns none after the last epoch.
 func Plan(run Run, keys optimizer.Keys, at Position, limit int) []Task {
 	var tasks []Task
@@ -84,7 +84,7 @@ func Plan(run Run, keys optimizer.Keys, at Position, limit int) []Task {
 
 // Open prepares the folder of a training by several workers, and returns where it continues: after
 // the newest complete checkpoint, or at one of the initial weights, which it writes. It reports the
-// checkpoint from which a training resumes. Data without devices is that of a process whose devices are not the workers'.
+// checkpoint from which a training resumes. Data has no devices in a process whose devices are not the workers'.
 func Open(ctx context.Context, run Run, data Data, report func(Progress)) (Position, error) {
 	if data.Devices == nil && run.Device.Mode != device.CPU {
 		run.Device, report = device.Choice{}, withoutKernel(report)

@@ -112,7 +112,7 @@ func (l *learner) stepSeed(index int) uint64 {
 	return optimizer.StepSeed(uint64(l.Seed), l.epoch, index)
 }
 
-// readExamples sets examples to those of a step, unless they are upcoming.
+// readExamples sets examples to the examples of a step, unless they are upcoming.
 func (l *learner) readExamples(of batch, index int) (err error) {
 	if u := &l.upcoming; u.epoch == l.epoch && u.index == index {
 		l.examples, u.examples, u.epoch = u.examples, l.examples, 0

@@ -14,7 +14,7 @@ import (
 )
 
 // validate ranks the validation queries by a model with some weights if this epoch is to be validated. Of several graphs it returns
-// the mean of their metrics, and those of each.
+// the mean of their metrics, and the metrics of each.
 func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []metrics.EpochTrial, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
 	if !due || l.validQueries == 0 {
@@ -44,7 +44,7 @@ func (l *learner) validateStart(ctx context.Context) error {
 	return nil
 }
 
-// rankTrials ranks the validation queries of all graphs, and returns what validate does.
+// rankTrials ranks the validation queries of all graphs, and returns their metrics as validate returns them.
 func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []metrics.EpochTrial, error) {
 	if err := l.closeTrainers(); err != nil { // frees their buffers; the weights and moments stay
 		return nil, nil, err
@@ -65,7 +65,7 @@ func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float3
 	return mean(trials), trials, nil
 }
 
-// rank ranks the validation queries of a graph, after so many of others.
+// rank ranks the validation queries of a graph, after a number of queries of other graphs.
 func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
 	model := answer.Model{
 		Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations,

@@ -13,7 +13,7 @@ import (
 // training continues with are there.
 const trainedPrefix = "trained."
 
-// averaged returns the weights that the current epoch leaves: those of its end, or the average with those of earlier
+// averaged returns the weights that the current epoch leaves: at its end, or averaged over it and earlier
 // epochs. It changes nothing.
 func (l *learner) averaged() *parameters.Set[float32] {
 	share := l.Configuration.WeightAverage
@@ -38,7 +38,7 @@ func (l *learner) emptyWeights() *parameters.Set[float32] {
 	return parameters.NewSet[float32](parameters.Layout(l.Configuration, l.relationCount()))
 }
 
-// stored returns the tensors of a checkpoint: the weights that others read, and what only the training does.
+// stored returns the tensors of a checkpoint: the weights that others read, and the state that only the training reads.
 func (l *learner) stored() (weights, state []safetensors.Tensor) {
 	moments, _ := l.solver.State()
 	state = checkpoint.Tensors(moments)
@@ -55,7 +55,7 @@ func (l *learner) stored() (weights, state []safetensors.Tensor) {
 	return checkpoint.Tensors(l.average.Tensors), state
 }
 
-// restoreWeights sets the weights and their average to those of a checkpoint. It returns the rest of the optimizer's state.
+// restoreWeights sets the weights and their average to a checkpoint's. It returns the rest of the optimizer's state.
 func (l *learner) restoreWeights(s checkpoint.State) ([]parameters.Tensor[float32], error) {
 	l.average = nil
 	var trained, moments []safetensors.Tensor

@@ -50,7 +50,7 @@ type Data struct {
 // Training says how a model was trained.
 type Training struct {
 	Commands []string `json:"commands"`
-	// Commit is that of the program, Kernel the variant of the kernels, or cuda.
+	// Commit is the program's commit, Kernel the variant of the kernels, or cuda.
 	Commit  string  `json:"commit"`
 	Kernel  string  `json:"kernel"`
 	Machine string  `json:"machine"`
@@ -60,7 +60,7 @@ type Training struct {
 // Evaluation has the metrics of a model on the test queries, filtered, among all entities.
 type Evaluation struct {
 	Commands []string `json:"commands"`
-	// Commit is that of the program, Kernel the variant of the kernels whose rounding the scores have.
+	// Commit is the program's commit, Kernel the variant of the kernels whose rounding the scores have.
 	Commit      string          `json:"commit"`
 	Kernel      string          `json:"kernel"`
 	Queries     int64           `json:"queries"`

@@ -20,7 +20,7 @@ type Candidate struct {
 	Hops int32
 }
 
-// Listed returns the best answers of a query as candidates. There are so many relations without their inverses.
+// Listed returns the best answers of a query as candidates. baseRelations does not count inverses.
 func Listed(q *answer.Ranked, baseRelations int32) []Candidate {
 	candidates := make([]Candidate, len(q.Best))
 	for i, c := range q.Best {
@@ -45,7 +45,7 @@ func candidateOf(q graph.Query, answer, baseRelations int32) Candidate {
 	return Candidate{Fact: q.Fact(answer, baseRelations), Inverse: q.Relation >= baseRelations}
 }
 
-// Queries returns the answers that are the fact, as rows of source, relation and entity: that of the query that was asked, and of the other one.
+// Queries returns the answers that are the fact, as rows of source, relation and entity: of the query that found it, and of the inverse query.
 func (c *Candidate) Queries(baseRelations int32) (asked, other externalsort.Row) {
 	asked = externalsort.Row{c.Head, c.Relation, c.Tail}
 	other = externalsort.Row{c.Tail, c.Relation + baseRelations, c.Head}

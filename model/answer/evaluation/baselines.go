@@ -25,7 +25,7 @@ type BesideCounts struct {
 	Popularity, Rules *BaselineCounts
 }
 
-// BaselineCounts are those of a baseline. None of its answers is unreached.
+// BaselineCounts are the Counts of a baseline. None of its answers is unreached.
 type BaselineCounts struct {
 	All                 Counts
 	ByRelation, ByLinks map[string]*Counts

@@ -30,10 +30,10 @@ func (c *Counts) summary() metrics.Summary {
 	return metrics.Summary{Queries: c.Ranks.Queries, Unreached: c.Unreached, Ranks: c.Ranks.Metrics()}
 }
 
-// Gatherer gathers the counts of scored bundles, in any order. Its size depends on the number of relations, not on that
-// of queries. It is an element of pipelines, where its exported fields are encoded as JSON.
+// Gatherer gathers the counts of scored bundles, in any order. Its size depends on the number of relations, not of
+// queries. It is an element of pipelines, where its exported fields are encoded as JSON.
 type Gatherer struct {
-	// Shards is the number of bundles, Distinct that of their queries, Messages that of the messages that were sent.
+	// Shards is the number of bundles, Distinct the number of their queries, Messages the number of messages sent.
 	Shards             int
 	Distinct, Messages int64
 	All                Counts

@@ -41,7 +41,7 @@ func LeastPlausible(a, b parquet.Triple) int {
 	return cmp.Or(byEstimate, cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
 }
 
-// estimate returns that of a row with log odds.
+// estimate returns the estimate of a row with log odds.
 func estimate(r parquet.Triple) probability.Estimate {
 	e := probability.Estimate{Claimed: r.Probability != nil, LogOdds: *r.LogOdds}
 	if e.Claimed {

@@ -69,7 +69,7 @@ type Worker struct {
 
 // Worker returns a new worker.
 //
-// Memory: that of a propagator while training (see package propagation), of which for the policies with a window only
+// Memory: as a propagator takes while training (see package propagation), of which for the policies with a window only
 // what the answer depends on is touched, and 24 bytes for each edge of each layer that a path may take.
 func (e *Explainer) Worker() *Worker {
 	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities, e.graph.BaseRelations), searcher: graph.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}

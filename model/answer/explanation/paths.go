@@ -47,7 +47,7 @@ const leastKept = 10
 
 type pathRange struct{ layer, first, last int32 }
 
-// newFinder returns a finder for a graph of so many entities and base relations.
+// newFinder returns a finder for a graph with numbers of entities and base relations.
 //
 // Memory: 16 bytes for each of k paths to each receiver of each layer, and 26 bytes an entity.
 func newFinder(entities, relations int) *finder {
@@ -55,8 +55,8 @@ func newFinder(entities, relations int) *finder {
 }
 
 // best returns the k paths of highest weight from source to answer, best first; ties are ordered by length, then by the
-// edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, those of a receiver
-// side by side, and among these those of a sender. With walks they are exact, else simple and merged, as doc.go says. Time: of the order of edges · k.
+// edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, sorted
+// into groups by receiver and, within these, by sender. With walks the paths are exact, else simple and merged, as doc.go says. Time: of the order of edges · k.
 func (f *finder) best(ctx context.Context, layers [][]propagation.Edge, source, answer int32, k int, walks bool) ([]Path, error) {
 	if source == answer || k < 1 {
 		return nil, nil
@@ -147,8 +147,8 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 	f.ranges, f.next = f.next, f.ranges
 }
 
-// withoutInverses returns the edges of a receiver that remain where of two along a fact and its inverse, (u, r, v) and
-// (v, r, u), the one of the higher value does.
+// withoutInverses returns the edges of a receiver without the lower of two values, where one edge goes along a fact (u, r, v)
+// and another one along (v, r, u).
 func (f *finder) withoutInverses(edges []propagation.Edge, group []int32) []int32 {
 	kept := group[:0]
 	for _, e := range group {

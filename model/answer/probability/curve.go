@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Block is a range of log odds, from From to that of the next block, with the observations that fell into it.
+// Block is a range of log odds, from From to the next block's From, with the observations that fell into it.
 type Block struct {
 	// From is not used by the first block: that has all lower log odds, too.
 	From      float64 `json:"from"`
@@ -21,13 +21,13 @@ type Curve struct {
 	Blocks []Block `json:"blocks"`
 }
 
-// odds returns the odds of being labeled in a block, drawn a little toward those of half an observation of each kind: of few observations none are 0
-// or infinite. Where unlabeled ones are thinned, none of them says less.
+// odds returns the odds of being labeled in a block, with half an observation of each kind added, so that few observations give neither 0
+// nor infinite odds. Where unlabeled ones are thinned, none of them says less.
 func (c Curve) odds(b Block) float64 {
 	return (float64(b.Labeled) + .5) / (float64(b.Unlabeled) + .5*c.Weight)
 }
 
-// judged is an observation with its log odds, which counts as so many.
+// judged is an observation with its log odds, which stands for weight observations.
 type judged struct {
 	logOdds float64
 	labeled bool
@@ -119,8 +119,8 @@ func (c Curve) meanLabeled() float64 {
 // surest is the highest probability of a fact: a block of some hundred candidates cannot tell .99 from 1.
 const surest = .99
 
-// probabilities returns that of each block: proportional to its odds, at most surest, and such that those of the unlabeled sum to a
-// number. If that is more than they can, each is surest.
+// probabilities returns a probability for each block: proportional to its odds, at most surest, and such that the probabilities of all
+// unlabeled observations add up to sum. If that is more than they can, each is surest.
 func (c Curve) probabilities(sum float64) []float64 {
 	p, below := make([]float64, len(c.Blocks)), make([]float64, len(c.Blocks)+1)
 	for i, b := range c.Blocks {

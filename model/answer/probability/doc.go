@@ -11,7 +11,7 @@
 //
 //	p(x) = b (m / n) g(x) / (1 - g(x))
 //
-// where n facts are labeled, the unlabeled candidates are those of queries that are drawn with rate b, m facts are missing among all
+// where n facts are labeled, the unlabeled candidates come from queries that are drawn with rate b, m facts are missing among all
 // candidates, and g(x) is the share of labeled ones among observations like x. Only candidates that one of both queries ranks among its
 // best K count. Where observing all takes too long, candidates that are seldom true are drawn less often than with rate b, and each
 // counts as several (Sample).

@@ -15,12 +15,12 @@ type Estimator struct {
 	// byBlock has the probability of each block of the curve.
 	byBlock []float64
 	// Presumed is the share of the graph's facts that was presumed to be missing. Bound is the most that can be, if the candidates that are
-	// most like facts are all true. Probabilities are those of Missing, the lower one of both.
+	// most like facts are all true. Missing, the lower of both, gives the probabilities.
 	Presumed, Bound, Missing float64
 }
 
-// Estimator returns that of a model if so many facts are missing, as a share of the graph's facts. The surroundings are those of the model's graph. The
-// error says what is wrong with the share.
+// Estimator returns the model's estimator for a number of missing facts, as a share of the graph's facts. The surroundings belong to the model's graph.
+// The error says what is wrong with the share.
 func (m *Model) Estimator(around *Surroundings, missing float64) (*Estimator, error) {
 	if err := CheckMissing(missing); err != nil {
 		return nil, err
@@ -64,13 +64,13 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f", 100*share)
 }
 
-// Estimate is what is said of a fact. Its order is that of a list: Compare.
+// Estimate is the model's statement about a fact. Lists are in the order of Compare.
 type Estimate struct {
-	// Probability is that the fact is true, given that the graph does not state it. It is 0 unless Claimed: too few facts of the relation are
+	// Probability is the probability that the fact is true, given that the graph does not state it. It is 0 unless Claimed: too few facts of the relation are
 	// known, or it is one of an entity with itself.
 	Probability float64
 	Claimed     bool
-	// LogOdds are those of the regression, which tell facts of equal probability apart.
+	// LogOdds are the regression's log odds, which tell facts of equal probability apart.
 	LogOdds float64
 }
 
@@ -86,7 +86,7 @@ func (e Estimate) claim() int {
 	return 0
 }
 
-// Estimate returns that of an observation. Its ids must be those of the graph, and its scores numbers. A fact that neither query ranks among its best K
+// Estimate estimates an observation. Its ids must belong to the graph, and its scores be numbers. A fact that neither query ranks among its best K
 // has the lowest probability of all.
 func (e *Estimator) Estimate(o *Observation) Estimate {
 	m := e.model

@@ -33,7 +33,7 @@ func names() []string {
 	return list
 }
 
-// features returns those of an observation.
+// features returns the features of an observation.
 func (s *Surroundings) features(o *Observation, k int) row {
 	const mostHabits = 15
 	is := func(b bool) float64 {
@@ -58,7 +58,7 @@ func (s *Surroundings) features(o *Observation, k int) row {
 	}
 }
 
-// ends returns those of the head and the tail of a fact.
+// ends returns the features of a fact's head and tail.
 func (s *Surroundings) ends(f graph.Fact) (head, tail end) {
 	return s.end(f.Head, f.Relation, f.Tail), s.end(f.Tail, s.graph.Inverse(f.Relation), f.Head)
 }

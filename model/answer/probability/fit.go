@@ -22,7 +22,7 @@ const minClaim = 2
 // ErrTooFew is the error of a fit to fewer than MinLabeled labeled facts that count, or to no unlabeled candidate.
 var ErrTooFew = errors.New("too few facts to fit probabilities to")
 
-// Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The surroundings are those of the
+// Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The surroundings belong to the
 // graph of all facts. The caller sets Source.
 //
 // Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may be given.

@@ -18,10 +18,10 @@ type Model struct {
 	// Source is what the observations were made with. The caller of Fit sets it, and compares it with what it has when it reads the file.
 	Source Source `json:"source"`
 	Sample Sample `json:"sample"`
-	// Facts is the number of the graph's facts of two entities, and Observed that of the facts that were drawn to be labeled.
+	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
 	Facts    int64 `json:"facts"`
 	Observed int   `json:"observed"`
-	// Labeled has the number of labeled facts of each relation, those of Observed that are among the best of one of their queries. With fewer
+	// Labeled has the number of labeled facts of each relation, Observed ones that are among the best of one of their queries. With fewer
 	// than MinLabeled, relations have one intercept in common; with fewer than 2, no probabilities.
 	Labeled []int `json:"labeled"`
 	// Shift was subtracted from the scores of labeled facts that training saw.
@@ -30,7 +30,7 @@ type Model struct {
 	Features []string     `json:"features"`
 	Folds    []Regression `json:"folds"`
 	Curve    Curve        `json:"curve"`
-	// Checksum is that of the file that the model was read from: the SHA-256 of the text with zeros in its place.
+	// Checksum is the checksum of the file that the model was read from: the SHA-256 of the text with zeros in its place.
 	Checksum string `json:"checksum"`
 }
 

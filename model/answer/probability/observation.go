@@ -12,14 +12,14 @@ import (
 type Side struct {
 	// Score is the logit.
 	Score float32
-	// Rank is that among all entities but other known answers, from 1, with ties counted against the fact (ranking.Rank.Pessimistic).
+	// Rank is the rank among all entities but other known answers, from 1, with ties counted against the fact (ranking.Rank.Pessimistic).
 	Rank int64
 }
 
 // Observation is a fact, of the graph or not, with what its two queries say of it in the graph without it.
 type Observation struct {
 	graph.Fact
-	// Tails is the side of (Head, Relation, ?), Heads that of (Tail, ~Relation, ?).
+	// Tails is the side of (Head, Relation, ?), Heads the side of (Tail, ~Relation, ?).
 	Tails, Heads Side
 	// Hops is the least number of edges from head to tail without the fact, or reach.Column.
 	Hops int32

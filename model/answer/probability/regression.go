@@ -8,7 +8,7 @@ import (
 // example is an observation as the regression sees it.
 type example struct {
 	row
-	// group is that of Regression.Groups.
+	// group is an index of Regression.Groups.
 	group   int
 	fold    int
 	labeled bool
@@ -99,7 +99,7 @@ func (w *Regression) standardized(x *row, group int) float64 {
 	return sum
 }
 
-// logOdds returns those of an observation of a group.
+// logOdds returns the log odds of an observation of a group.
 func (w *Regression) logOdds(x *row, group int) float64 {
 	sum := w.Intercept + w.Groups[group]
 	for f, v := range w.Weights {
@@ -191,7 +191,7 @@ func (w *Regression) step(examples []example) float64 {
 	return 0
 }
 
-// objective returns the log likelihood of standardized examples and that of the prior, up to a constant.
+// objective returns the log likelihood of standardized examples plus the log prior of the weights, up to a constant.
 func (w *Regression) objective(examples []example) (sum float64) {
 	for i := range examples {
 		odds := w.standardized(&examples[i].row, examples[i].group)
@@ -209,7 +209,7 @@ func (w *Regression) objective(examples []example) (sum float64) {
 	return sum
 }
 
-// solve returns the steps of the weights, of which some are held, and of the groups: those of the weights from what is left when groups
+// solve returns the steps of the weights, of which some are held, and of the groups: the weights' steps solve what is left when groups
 // are eliminated (Schur's complement).
 func (s *slopes) solve(held [size]bool) (step [size]float64, groups []float64) {
 	left, right := s.hessian, s.gradient

@@ -26,7 +26,7 @@ type Sample struct {
 	Relations int `json:"relations"`
 	// Rate is the share of the queries to which the graph knows an answer whose candidates are unlabeled observations. Of the others, which are
 	// many and whose candidates are seldom true, the share is less by the factor Sparse; and of the candidates beyond the first two of a query
-	// only one of Thin is observed. Those that are stand for all: they count as so many.
+	// only one of Thin is observed. An observed one stands for all: it has their number as its weight.
 	Rate   float64 `json:"rate"`
 	Sparse int     `json:"sparse"`
 	Thin   int     `json:"thin"`
@@ -52,7 +52,7 @@ const (
 
 // Size is what the cost of a fit follows from.
 type Size struct {
-	// Entities and Relations, without inverses, are those of the graph of all facts, which has Facts.
+	// Entities, Relations, without inverses, and Facts are the numbers of the graph of all facts.
 	Entities, Relations int
 	Facts               int64
 	// Answered is the number of queries to which the graph knows an answer.
@@ -73,7 +73,7 @@ func Training(c configuration.Configuration, facts int64) int64 {
 }
 
 // Sample returns a sample whose observations take at most a tenth of the propagations of a training (Training; for a model that comes trained:
-// that of an epoch), a fifth of them for labeled facts.
+// of one epoch), a fifth of them for labeled facts.
 func (s Size) Sample(training, seed int64) Sample {
 	propagations := max(float64(training/10), leastWork/s.Work, leastPropagations)
 	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(float64(s.Facts), MostFacts, propagations/10))}
@@ -107,7 +107,7 @@ func (s Size) Propagations(sample Sample) int64 {
 	return 2*min(s.Facts, int64(sample.Facts)) + int64(propagations)
 }
 
-// fits reports whether the unlabeled observations of a sample are not too many, nor take more than so many propagations.
+// fits reports whether the unlabeled observations of a sample are not too many, and take no more propagations than most.
 func (s Size) fits(sample Sample, most float64) bool {
 	propagations, observations := s.unlabeled(sample)
 	return propagations <= most && observations <= mostUnlabeled
@@ -148,7 +148,7 @@ func (s Sample) key(f graph.Fact) uint64 {
 // folds is the number of folds.
 const folds = 5
 
-// fold returns that of a fact. It does not follow from which facts are drawn.
+// fold returns the fold of a fact, which does not depend on the facts drawn.
 func (s Sample) fold(f graph.Fact) int { return int(random.Mix(s.key(f)) % folds) }
 
 // Query reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included. answered is set if the graph
@@ -268,7 +268,7 @@ func (k keyed) compare(o keyed) int {
 	return cmp.Or(cmp.Compare(k.key, o.key), k.Fact.Compare(o.Fact))
 }
 
-// highest is a heap of facts, that of the highest key first.
+// highest is a heap of facts with the highest key first.
 type highest []keyed
 
 func (h highest) Len() int           { return len(h) }
@@ -281,7 +281,7 @@ func (h *highest) Pop() any {
 	return last
 }
 
-// Facts returns the facts of a graph, by tail, head and relation, but those of an entity with itself: no query has its source among its new
+// Facts returns the facts of a graph, by tail, head and relation, except from an entity to itself: no query has its source among its new
 // answers, so that nothing is known of how many of these are missing.
 func Facts(g *graph.Graph) iter.Seq[graph.Fact] {
 	return func(yield func(graph.Fact) bool) {

@@ -14,7 +14,7 @@ func newShift(labeled []Labeled) Shift {
 	}
 }
 
-// moments are those of the scores of facts.
+// moments are the number of facts' scores, their sum, and the sum of their squares.
 type moments struct{ n, sum, squares float64 }
 
 func (m *moments) add(x float64) {
@@ -26,7 +26,7 @@ func (m *moments) add(x float64) {
 // deviation returns the sum of the squared differences from the mean.
 func (m *moments) deviation() float64 { return m.squares - m.sum*m.sum/m.n }
 
-// difference returns by how much the scores of facts that training saw exceed those of others of the same relation, on average: 0 if they
+// difference returns by how much the scores of facts that training saw exceed the scores of held-out facts of the same relation, on average: 0 if they
 // do not, and less if chance may be why (James and Stein, 1961).
 func difference(labeled []Labeled, score func(*Observation) float64) float64 {
 	seen, held := map[int32]*moments{}, map[int32]*moments{}

@@ -21,20 +21,20 @@ type Surroundings struct {
 	rows                   []together
 }
 
-// together says how often other relations leave the entities that one relation leaves. Only pairs that occur are held.
+// together counts how often other relations leave the entities that one relation leaves. It holds only pairs that occur.
 type together struct {
 	relations, both []int32
 	// shift is what each adds where it is present instead of absent.
 	shift []float64
-	// absent is what the other relations add to the log odds of this one where all are absent; absentLess is that if this one left one
-	// entity less.
+	// absent is what the other relations add to the log odds of this one where all are absent; absentLess is the same, had this relation
+	// one entity less.
 	absent, absentLess float64
 }
 
 // smoothing is the weight, in entities, of a relation's share of all entities in its share of those that have another.
 const smoothing = 2
 
-// NewSurroundings counts the relations of a graph, which stays in use: that of all facts.
+// NewSurroundings counts the relations of the graph of all facts, which stays in use.
 func NewSurroundings(g *graph.Graph) *Surroundings {
 	n := g.RelationCount()
 	s := &Surroundings{graph: g, offsets: make([]int64, g.Entities+1), holders: make([]int32, n), single: make([]int32, n), edges: make([]int32, n)}
@@ -98,7 +98,7 @@ func (s *Surroundings) pair() {
 	}
 }
 
-// apart returns what all relations together add to the log odds of one that leaves so many entities, where none of them leaves one with it.
+// apart returns what all relations together add to the log odds of one that leaves a number of entities (holders), where none leaves an entity with it.
 // It counts relations that leave equally many entities, so that all pairs of many thousand relations take no time.
 func (s *Surroundings) apart() func(holders int32) float64 {
 	times, sums := map[int32]int{}, map[int32]float64{}
@@ -143,7 +143,7 @@ func (s *Surroundings) Queries() (n int64) {
 	return n
 }
 
-// relations returns those that leave an entity, ascending.
+// relations returns the relations that leave an entity, ascending.
 func (s *Surroundings) relations(entity int32) []int32 {
 	return s.around[s.offsets[entity]:s.offsets[entity+1]]
 }
@@ -160,7 +160,7 @@ func (s *Surroundings) count(entity, relation int32) int32 {
 // evidence is what a relation adds to the log odds that an entity has another one, where it is present or absent.
 type evidence struct{ present, absent float64 }
 
-// evidence returns that of a relation which leaves r entities for one that leaves q, both of which leave both entities.
+// evidence returns the evidence of a relation that leaves r entities for a relation that leaves q; both leave a number of entities, both.
 func (s *Surroundings) evidence(q, r, both int32) evidence {
 	const least = 1e-4
 	entities := float64(s.graph.Entities)

@@ -135,8 +135,8 @@ func (b *Bootstrap) Interval(m Metric) (metrics.Interval, bool) {
 	return b.interval(b, func(own, _ replicate) float64 { return own.value(m) })
 }
 
-// Difference returns the 95% interval of a metric minus that of another bootstrap. Where both hold ranks of the same
-// queries, the pairs are compared, so that the interval is that of the change.
+// Difference returns the 95% interval of a metric minus another bootstrap's metric. Where both hold ranks of the same
+// queries, the pairs are compared, so that it is an interval of the change.
 func (b *Bootstrap) Difference(other *Bootstrap, m Metric) (metrics.Interval, bool) {
 	return b.interval(other, func(own, other replicate) float64 { return own.value(m) - other.value(m) })
 }
@@ -157,7 +157,7 @@ func (b *Bootstrap) interval(other *Bootstrap, of func(own, other replicate) flo
 	return metrics.Interval{Low: values[tail], High: values[len(values)-1-tail]}, true
 }
 
-// Sample describes the queries as a sample of so many.
+// Sample describes the queries as a sample of a number of queries, with the intervals of their metrics.
 func (b *Bootstrap) Sample(of int64) *metrics.Sample {
 	s := &metrics.Sample{Of: of}
 	if mrr, ok := b.Interval(MRR); ok {

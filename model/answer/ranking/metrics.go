@@ -14,7 +14,7 @@ type Tally struct {
 	// Doubled is the sum of the ranks, times two, since mean ranks may be halves.
 	Doubled int64
 	// Inverses is the sum of the inverse ranks in units of 2^-88, as its high and its low word. It holds 2^40 ranks
-	// of 1, and the error of the smallest inverse of an entity's rank, 2^-31, is below that of a float64.
+	// of 1, and the error of the smallest inverse of an entity's rank, 2^-31, is below a float64's.
 	Inverses [2]uint64
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Ask are the queries of every one of some sources with every one of some relations. They are numbered from 0, by source
-// and those of a source by relation, and made where they are scored: memory does not grow with their number.
+// and then by relation, and made where they are scored: memory does not grow with their number.
 type Ask struct {
 	// Lists is the URL of a file of tables.Lists, whose sources are queried. Without it, and if it has no sources, all
 	// entities are sources.
@@ -77,7 +77,7 @@ func (a *asked) Range(from, to int) ([]answer.Request, error) {
 // Len returns the number of queries.
 func (a *asked) Len() int { return a.sourceCount() * len(a.relations) }
 
-// Cut cuts the queries into ranges as those of a table, but between sources where it can, so that one worker answers all queries of
+// Cut cuts the queries into ranges as a table's queries, but between sources where it can, so that one worker answers all queries of
 // a source.
 func (a *asked) Cut(p Params) [][2]int {
 	each, total := len(a.relations), a.Len()

@@ -11,7 +11,7 @@ const (
 	shardWork = 1 << 35
 	// maxShards is the most shards of large work, so that each of a few hundred workers has some and files are not many.
 	maxShards = 256
-	// MaxRows bounds the rows of a shard's tables, which a worker holds, and MaxPaths those of its explanations, each of which counts as
+	// MaxRows bounds the rows of a shard's tables, which a worker holds, and MaxPaths the paths of its explanations, each of which counts as
 	// rowsOfPath: it has a text and steps.
 	MaxRows    = 1 << 17
 	MaxPaths   = MaxRows / rowsOfPath
@@ -27,7 +27,7 @@ const (
 // seven times.
 const Together = 32
 
-// AnswerRows returns how many rows an answer counts as that is explained by so many paths.
+// AnswerRows returns how many rows an answer counts as that is explained by a number of paths.
 func AnswerRows(paths int) int { return 1 + rowsOfPath*paths }
 
 // rows returns how many rows the best candidates of a query count as.
@@ -39,18 +39,18 @@ func Work(c configuration.Configuration, g *graph.Graph) float64 {
 	return c.Work(g.Entities, g.Edges())
 }
 
-// shards returns how many shards the work of so many queries suggests.
+// shards returns the number of shards that fits the work of queries.
 func shards(queries int, work float64) int {
 	return int(max(1, min(maxShards, work/shardWork*float64(queries))))
 }
 
-// Count returns about how many ranges Queries.Cut makes of so many distinct queries, whose tables have so many rows.
+// Count returns about how many ranges Queries.Cut makes of a number of distinct queries, whose tables have a number of rows.
 func Count(queries, rows int64, work float64) int64 {
 	return max(int64(shards(int(queries), work)), (rows+MaxRows-1)/MaxRows)
 }
 
-// cut cuts so many queries with so many rows each, in their order, into ranges [from, to), at least one query each. There are as many of equal length
-// as the work is a multiple of shardWork, each query taking so many multiply-adds, and more where the tables of a range,
+// cut cuts queries, in their order, into ranges [from, to), at least one query each. There are as many of equal length
+// as the work is a multiple of shardWork, each query taking work multiply-adds, and more where the tables of a range,
 // with a row for each row of the split and best candidates for each query, would have more than MaxRows rows.
 //
 // Equal numbers of queries stand in for equal work. Of 64 ranges of a test split the largest has

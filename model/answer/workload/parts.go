@@ -58,7 +58,7 @@ func (p *Parts) takes(row int64) bool {
 	return Takes(p.limit, int(row), int(p.rows))
 }
 
-// end returns the first row behind those of a query.
+// end returns the first row behind a query's rows.
 func (p *Parts) end(query int) int64 {
 	if query+1 < len(p.firsts) {
 		return p.firsts[query+1]
@@ -87,7 +87,7 @@ func (p *Parts) Rows() int64 {
 // Len returns the number of queries.
 func (p *Parts) Len() int { return len(p.firsts) }
 
-// Cut cuts the queries as those of a table.
+// Cut cuts the queries as a table's queries.
 func (p *Parts) Cut(of Params) [][2]int {
 	return cut(len(p.firsts), func(i int) int { return p.taken(p.firsts[i], p.end(i)) }, of.Work, of.rows())
 }

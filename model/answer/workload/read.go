@@ -87,15 +87,15 @@ func (p Params) Sample() answer.Sample {
 	return answer.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}
 }
 
-// Takes reports whether a row of a table of so many is among limit rows that are spread evenly over all: every rows/limit-th is. A limit of
+// Takes reports whether a row of a table of rows is among limit rows that are spread evenly over all: every rows/limit-th is. A limit of
 // 0 takes all.
 func Takes(limit int64, row, rows int) bool {
 	n := int64(rows)
 	return limit == 0 || limit >= n || int64(row)*limit%n < limit
 }
 
-// List returns the distinct queries of a table: those of a split by source and relation, those of a
-// table of queries in its order, so that shards of them are consecutive lines of the user's file.
+// List returns the distinct queries of a table: a split's by source and relation, a table of queries
+// in its order, so that shards of them are consecutive lines of the user's file.
 func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error) {
 	view, err := loaded.On(ctx, p.Split)
 	if err != nil {

@@ -18,7 +18,7 @@ type Devices interface {
 }
 
 // Accelerator trains and scores on an open device, or on several as one. A trainer has it for itself; scorers of several goroutines take turns.
-// Its errors wrap those of package device.
+// Its errors wrap the errors of package device.
 type Accelerator interface {
 	// Name names the kind of device, as training.jsonl records it; String also names the device.
 	Name() string

@@ -13,7 +13,7 @@ var Process Devices = process
 
 var process = &opener{Devices: none{}}
 
-// Register makes devices those of Process. Programs that train or score do so when they are initialized: the others do not link
+// Register sets the devices of Process. Programs that train or score do so when they are initialized: the others do not link
 // a driver, which would make them dynamic.
 func Register(d Devices) {
 	process.mu.Lock()

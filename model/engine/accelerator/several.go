@@ -20,7 +20,7 @@ import (
 // several are all devices of a machine as one. They may differ: each takes the next queries once it has scored its last ones.
 type several []Accelerator
 
-// openAll opens the devices of a machine. An error of any is that of all.
+// openAll opens the devices of a machine, all or none.
 func openAll(devices Devices) (Accelerator, error) {
 	var all several
 	for {
@@ -77,8 +77,8 @@ type scorers []answer.Scorer
 // Together is how many queries each of several devices is given at a time: as many as a device computes together where its memory suffices.
 const Together = 64
 
-// Score deals the queries out. No answer depends on the device that gives it, nor on what others have; the error is that of the first query
-// that has one.
+// Score deals the queries out. No answer depends on the device that gives it, nor on the other queries; the error is the first
+// query's that has one.
 func (s scorers) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	parts := slices.Collect(slices.Chunk(queries, Together))
 	scored, errs := make([]*answer.Scored, len(parts)), make([]error, len(parts))

@@ -15,10 +15,10 @@ type Kernel uint64
 // where a method says otherwise it may return before the work is done, and an error of earlier work may be returned by
 // any later call. A device is for one goroutine at a time.
 //
-// That order is a stream's, of which there are two: work belongs to stream 0, or to the one that Use named last. Work of one does not
-// wait for that of the other, unless by Wait, or because the host has waited for it before.
+// That order holds within a stream, of which there are two: work belongs to stream 0, or to the one that Use named last. Work of one does not
+// wait for work of the other, unless by Wait, or because the host has waited for it before.
 //
-// Errors are those of this package, wrapped; after ErrLost nothing but Close works.
+// Errors wrap errors of this package; after ErrLost nothing but Close works.
 type Device interface {
 	// Properties describes the device.
 	Properties() Properties

@@ -16,7 +16,7 @@ type Propagation[F parameters.Float] interface {
 	// ones are not read.
 	Candidates(entities []int32, states []F, valid []int32)
 	// Backward propagates the gradient of those states. It keeps the gradients of its own parameters
-	// and sets query, [d], to that of the query's embedding.
+	// and sets query, [d], to the gradient of the query's embedding.
 	Backward(entities []int32, gradient []F, query []F) error
 }
 

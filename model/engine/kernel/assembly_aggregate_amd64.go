@@ -57,7 +57,7 @@ func (r *Receivers) boundary(at int) (initial, second *float32) {
 	return &r.Initial[at], &r.Initial[at]
 }
 
-// previous returns the address and the stride of the receivers' previous states, or those of zeros.
+// previous returns the address and the stride of the receivers' previous states, or of a row of zeros.
 func (r *Receivers) previous(at int) (previous *float32, stride int) {
 	if previous = rowAt(r.Previous, at); previous == nil {
 		return &zeros[0], 0

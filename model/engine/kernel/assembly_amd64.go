@@ -61,7 +61,7 @@ type stripe struct {
 		initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)
 }
 
-// sumStripe has the forward direction of the reduction Sum over some columns of every row. Its arguments are those of a stripe.
+// sumStripe has the forward direction of the reduction Sum over some columns of every row. Its arguments are a stripe's.
 type sumStripe struct {
 	columns int
 	sum     func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int,

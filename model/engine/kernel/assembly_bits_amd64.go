@@ -20,7 +20,7 @@ var (
 	bitsAVX512 = bitFunctions{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, recordAVX512, transposeBitsAVX512, squaresAVX512, linesAVX512}
 )
 
-// RowWidths adds the widths of vector registers to that of a word.
+// RowWidths returns the width of a word and the widths of vector registers.
 func (s *assembly) RowWidths() []int {
 	widths := s.portable.RowWidths()
 	for _, b := range s.bitWidths {
@@ -29,7 +29,7 @@ func (s *assembly) RowWidths() []int {
 	return widths
 }
 
-// bitFunctionsFor returns the functions for a width, nil for that of portable.
+// bitFunctionsFor returns the functions for a width in words, nil for the portable width.
 func (s *assembly) bitFunctionsFor(words int) *bitFunctions {
 	for i := range s.bitWidths {
 		if s.bitWidths[i].words == words {

@@ -26,7 +26,7 @@ func (s *assembly) multiplyFrom(j int, c, a []float32, stride int, b []float32, 
 }
 
 // MultiplyTransposed adds the terms in the order of the rows, starting from zero or from c, as
-// portable does.
+// portable.MultiplyTransposed.
 func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
 	s.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
 }

@@ -76,7 +76,7 @@ func (s *assembly) Normalize(u *NodeUpdate) {
 		mask, maskStride, maskScale, residual, residualMask, &u.Output[0])
 }
 
-// residual returns the address of the residual, or that of a row of zeros, and the mask of the offset of its rows.
+// residual returns the address of the residual, or of a row of zeros, and the mask of the offset of its rows.
 func (u *NodeUpdate) residual() (residual *float32, mask int) {
 	if u.Residual == nil {
 		return &zeros[0], 0
@@ -92,7 +92,7 @@ func (u *NodeUpdate) biasRow() *float32 {
 	return whole(u.Bias, u.Dim)
 }
 
-// NormalizeBackward reads a row of the gradient before it writes, as portable does.
+// NormalizeBackward reads a row of the gradient before it writes, as portable's.
 func (s *assembly) NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients) {
 	w, n := s.forDim(u.Dim), len(u.Rows)
 	if w == nil || n == 0 {

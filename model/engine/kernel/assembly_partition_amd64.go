@@ -1,6 +1,6 @@
 package kernel
 
-// PartitionSenders reads a vector of senders at once and compresses those of each kind.
+// PartitionSenders reads a vector of senders at once and compresses it once for each kind.
 func (s *assembly) PartitionSenders(p *Partition, into *Senders) {
 	n := len(p.Receivers)
 	if n == 0 {
@@ -15,7 +15,7 @@ func (s *assembly) PartitionSenders(p *Partition, into *Senders) {
 	into.Rows, into.Relations = rows[:p.count], relations[:p.count]
 }
 
-// buffers returns the memory that the assembly may write to: that of into to its capacity,
+// buffers returns the memory that the assembly may write to: into's up to its capacity,
 // and lists in which siblings and children of one receiver wait.
 func (p *Partition) buffers(into *Senders) (rows, relations []int32, aside *[4][]int32) {
 	if len(p.waiting[0]) < p.MaxSenders+PartitionSlack {

@@ -3,11 +3,11 @@ package kernel
 import "slices"
 
 // sumBackward has the loop of the backward pass over one receiver's senders for DistMult with Sum or Mean,
-// over some columns of every row. Tables point to the first of them, states to that of row StateOffset. bySum is
+// over some columns of every row. Tables point to the first column, states to the first column of row StateOffset. bySum is
 // the gradient that every message receives.
 type sumBackward func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)
 
-// addsUp reports whether the assembly adds up these receivers' messages: those of DistMult, in whole vectors.
+// addsUp reports whether the assembly adds up these receivers' messages: DistMult's, in whole vectors.
 func (s *assembly) addsUp(r *Receivers) bool {
 	return r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean) && r.laneDim()%s.floats == 0
 }

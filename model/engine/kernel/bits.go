@@ -41,7 +41,7 @@ type Hop struct {
 	// Frontier has what the previous step reached, Reached all so far, Next what this one
 	// reaches: [entities, Words] each. PackBits needs rows for a multiple of 128 entities.
 	Frontier, Reached, Next []uint64
-	// Distance is that of the entities that the step finds, 0 to 14.
+	// Distance is the distance of the entities that the step finds, 0 to 14.
 	Distance int
 	// Record selects where the entities found are recorded.
 	Record Record
@@ -83,7 +83,7 @@ const (
 	planes       = 64
 )
 
-// NewCounters returns counters at zero for rows of so many words. They take (272 + 64) words
+// NewCounters returns counters at zero for rows of a number of words. They take (272 + 64) words
 // of 8 bytes per word of a row.
 func NewCounters(words int) *Counters {
 	return &Counters{words: words, planes: make([]uint64, planes*words), pending: make([]uint64, (pendingRows+pendingSlack)*words)}

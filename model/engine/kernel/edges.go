@@ -51,7 +51,7 @@ func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []flo
 	clear(a.slope)
 	clear(a.byMaximum)
 	clear(a.byMinimum)
-	// A member m has the gradient level + slope m, plus those of extremes that it attains.
+	// A member m has the gradient level + slope m, plus the gradients of extremes that it attains.
 	switch r.Reduction {
 	case Sum:
 		copy(a.level, gradient[d:2*d])
@@ -160,7 +160,7 @@ func (a *EdgeAggregator) scatter(r *Receivers, row int32, states []float32, visi
 	}
 }
 
-// stateGradient adds the gradient of a message to that of its state, as Backward does.
+// stateGradient adds to the gradient of a message's state, as Message.Backward.
 func (m Message) stateGradient(gradient, w, gx []float32) {
 	d := len(gradient)
 	w, gx = w[:d], gx[:d]

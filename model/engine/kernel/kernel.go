@@ -2,7 +2,7 @@ package kernel
 
 // Kernel is one variant of all the arithmetic. The interfaces it is made of serve one purpose
 // each; a consumer asks for those it needs. All variants give the same results within float32
-// rounding (those of Vectors and BitSearch bit for bit), and each gives the same bits for the
+// rounding (Vectors and BitSearch bit for bit), and each gives the same bits for the
 // same arguments every time. A Kernel has no state, so any number of goroutines can share it.
 //
 // Matrices are dense and row-major. No method allocates.
@@ -29,7 +29,7 @@ type Aggregator interface {
 
 	// AggregateBackward adds, for every receiver, the gradient of its features to the
 	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient with
-	// respect to it; the first entries of a row, those of the previous state, are read only
+	// respect to it; the first entries of a row, for the previous state, are read only
 	// where g.Previous is not nil. Where several members of the set attain the maximum (or
 	// minimum), the first one receives its gradient, in the order Initial, DegreeMessage,
 	// messages.
@@ -47,8 +47,8 @@ type NodeUpdater interface {
 	// residual.
 	Normalize(u *NodeUpdate)
 
-	// NormalizeBackward computes the gradient with respect to an update's input from that of
-	// its output, [rows, Dim] like Output. The gradient of the residual is gradient itself and
+	// NormalizeBackward computes the gradient with respect to an update's input, given the
+	// output's, [rows, Dim] like Output. The gradient of the residual is gradient itself and
 	// is left to the caller.
 	NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients)
 }
@@ -88,7 +88,7 @@ type WeightFolder interface {
 	// three terms takes most of the time. The outputs may not overlap anything.
 	FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32)
 
-	// Unfold adds the gradient of Fold's result to those of its terms: a += gradient,
+	// Unfold adds the gradient of Fold's result to the gradients of its terms: a += gradient,
 	// b += x gradient, c += y gradient.
 	Unfold(a, b, c, gradient []float32, x, y float32)
 }
@@ -197,8 +197,8 @@ func (r *Receivers) lanes() int { return max(r.Lanes, 1) }
 // laneDim returns the number of dimensions of one query's states.
 func (r *Receivers) laneDim() int { return r.Dim / r.lanes() }
 
-// Gradients are the tables that AggregateBackward adds to. The shapes are those of the fields
-// of the same names in Receivers; a table that is nil there is nil here. Initial may be nil.
+// Gradients are the tables that AggregateBackward adds to, shaped as the fields of the same
+// names in Receivers; a table that is nil there is nil here. Initial may be nil.
 type Gradients struct {
 	States             []float32
 	RelationEmbeddings []float32

@@ -54,8 +54,8 @@ type Partition struct {
 // none differs from every row.
 const none = -1
 
-// limits returns the rows that those of parents and siblings are below, and the values that
-// children and entities to be reached have for a row.
+// limits returns the row below which parents lie, the row below which siblings lie, and the values that stand
+// for the rows of children and of entities that are not reached.
 func (p *Partition) limits() (parents, siblings, children, unreached int) {
 	parents, siblings, children, unreached = int(p.LevelBegin), int(p.LevelEnd), NewlyReached, NoRow
 	if p.Kinds < 2 {
@@ -91,7 +91,7 @@ func (p *Partition) Classify(sender int32) (kind int, row int32) {
 	return 3, row
 }
 
-// PartitionSenders visits the senders of a receiver twice: first it counts those of each kind,
+// PartitionSenders visits the senders of a receiver twice: first it counts each kind,
 // then it writes each to its kind's range. The loops have no branch that depends on the kind,
 // which the processor could not predict.
 //

@@ -36,7 +36,7 @@ func (m Message) Compute(out, x, w []float32) {
 	}
 }
 
-// Backward adds the gradient of a message to those of its state and its relation
+// Backward adds a message's gradient to the gradients of its state and its relation
 // embedding. gx and gw may not overlap.
 func (m Message) Backward(gradient, x, w, gx, gw []float32) {
 	d := len(gradient)

@@ -88,7 +88,7 @@ func multiplyRow(j int, c, a, b []float32) {
 	multiplyRest(c, a, b, j)
 }
 
-// takesTwelve reports whether the next twelve of so many columns are computed together. It leaves
+// takesTwelve reports whether the next twelve of left columns are computed together. It leaves
 // eight or none for the next loop, where up to seven would be left to multiplyRest, which is slow.
 func takesTwelve(left int) bool { return left >= 20 || left >= 12 && left < 16 }
 

@@ -6,7 +6,7 @@ import "math"
 const normalizeEpsilon = 1e-5
 
 // normalizedRows is the number of rows that go through each step together: the steps of one row
-// depend on each other, those of several rows run in parallel in the processor.
+// depend on each other, steps of several rows run in parallel in the processor.
 const normalizedRows = 16
 
 // Normalize passes over a row three times: for its mean, its variance, and its output.

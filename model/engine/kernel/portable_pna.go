@@ -22,7 +22,7 @@ type accumulator struct {
 // emptyMinimum is the bits of -0.
 const emptyMinimum = 1 << 31
 
-// emptyAccumulator is that of a set that holds only the boundary's zero.
+// emptyAccumulator is the accumulator of a set that holds only the boundary's zero.
 var emptyAccumulator = accumulator{minimum: emptyMinimum}
 
 // blockDims is the number of dimensions that are accumulated at once; their accumulators are on

@@ -11,7 +11,7 @@ type offset interface {
 }
 
 // add accumulates the messages. It passes over all of them for three dimensions at a time,
-// whose accumulators fit into registers; those of more dimensions would not.
+// whose accumulators fit into registers; more dimensions' would not.
 func (s *messageBlock) add() {
 	s.prefetch()
 	addThree[[0]struct{}](s)

@@ -2,7 +2,7 @@ package kernel
 
 import "encoding/binary"
 
-// TransposeBits swaps the two quarters of a block that lie off its diagonal, then those of each
+// TransposeBits swaps the two quarters of a block that lie off its diagonal, then the quarters of each
 // quarter, and so on.
 func (portable) TransposeBits(rows []uint64, words int) {
 	for word := range words {

@@ -18,7 +18,7 @@ type chunk struct {
 	nextDegree []int32   // by group: the degree of the row at end, or noDegree
 	positions  [][]int32 // by group: the position of each of its rows in the features
 	buckets    []bucket
-	// degrees are those of the receivers in rare buckets, by position.
+	// degrees has the degrees of the receivers in rare buckets, by position.
 	degrees  [chunkRows]int32
 	frequent []bool // by degree: it has buckets of its own
 	minRows  int    // that such a bucket has

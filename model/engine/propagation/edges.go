@@ -28,7 +28,7 @@ type edgeRecorder struct {
 // EdgeGradients propagates the gradient of an entity's states, laid out as Candidates writes them, through the last
 // Forward, which must have been for training. It returns the edges of layer t at t-1, with the derivatives of the
 // entity's score by factors of their messages. keep selects the receivers in a layer, from 1, whose edges are
-// returned. The edges of a receiver are neighbors, and among these those of a sender. Where several messages attain a maximum or minimum, its gradient
+// returned. The edges are grouped by receiver and, within that, by sender. Where several messages attain a maximum or minimum, its gradient
 // is shared evenly among them, which Backward does not do; states that are equal on paper are given equal bits for it. It is not for A*Net's policies, see SenderPriorities.
 //
 // into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes an
@@ -129,7 +129,7 @@ func (p *runner) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup, r 
 	p.edges.layers[x.layer] = edges
 }
 
-// unifyStates gives states that are equal on paper equal bits: those of entities that the same layers update with equal
+// unifyStates gives states that are equal on paper equal bits: states of entities that the same layers update with equal
 // messages. The order of the messages may differ, and with it the last bits of their sums, which would decide which of
 // several messages attains an extreme. Equal states are found by a hash of all that they are computed from; package window
 // finds fewer of them, those with messages in the same order.

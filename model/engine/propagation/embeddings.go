@@ -2,7 +2,7 @@ package propagation
 
 import "tagnet/model/engine/relations"
 
-// embeddings are the embeddings that the last query reads, those of its lanes side by side.
+// embeddings are the embeddings that the last query reads, its lanes side by side.
 type embeddings struct {
 	query     []float32   // [lanes, dim]
 	relations [][]float32 // by layer, [2R, lanes, dim]

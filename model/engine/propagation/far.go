@@ -6,7 +6,7 @@ import (
 )
 
 // farRows are the rows that layer 1 of the policy full updates although every message to them is zero:
-// those of entities that are neither the source nor next to it. Except for dropout, their states after
+// the rows of entities that are neither the source nor next to it. Except for dropout, their states after
 // the layer depend on their degrees alone, so they are computed once for each run of rows of equal
 // degree. That is exact, backward too: the gradients of equal states are added up before they are
 // propagated. TransE has no far rows, as its message from a state of zero is not zero; nor has a reach with degree messages, which

@@ -7,7 +7,7 @@ import "tagnet/model/internal/buffer"
 // matrix for each degree: W_1 + c W_c + W_i / max(c, 0.01).
 //
 // The matrices of a degree and of the next are kept. All receivers of a degree follow each other in a
-// layer, so each matrix is folded once a layer; those of all degrees and layers would not fit a cache.
+// layer, so each matrix is folded once a layer; all degrees' and layers' matrices would not fit a cache.
 type foldedWeights struct {
 	maps     *[3][]float32 // what the matrices were folded from
 	degrees  [2]int32      // of the matrices, or rare where there is none
@@ -17,7 +17,7 @@ type foldedWeights struct {
 	product  []float32 // of rare rows under one scaler or two, [chunk, dim] each
 }
 
-// fold returns the folded matrix of the first bucket's degree, and folds that of the second bucket
+// fold returns the folded matrix of the first bucket's degree, and folds the matrix of the second bucket
 // along with it. The first fixed entries of a map are under the first scaler only.
 func (p *runner) fold(maps *[3][]float32, buckets []bucket, fixed int) []float32 {
 	f, m := &p.folded, &p.folded.matrices
@@ -87,7 +87,7 @@ func (p *runner) multiplyRare(layer *layerWeights, degrees []int32, features, li
 	}
 }
 
-// multiplyBackward sets the gradient of a chunk's features from that of the linear maps' output, and
+// multiplyBackward sets the gradient of a chunk's features, given the gradient of the linear maps' output, and
 // adds to the gradients of the maps.
 func (p *runner) multiplyBackward(x *layerUpdate, c *chunk, m activations, linear, features []float32, into *layerGradients) {
 	d, width := p.configuration.Dim, p.weights.width()

@@ -9,7 +9,7 @@ import (
 // has its own, and Sum adds them in the order of the queries, so that no bit of the result depends on
 // which worker took which query.
 //
-// Of what the source of relations gives they hold the gradients of the source's outputs; Sum derives those of its parameters for a
+// Of the relation source they hold the gradients of its outputs; Sum derives the gradients of its parameters for a
 // whole batch. Memory: about 4 · layers · dim · (2R + width) bytes, width 15 dim for PNA.
 type Gradients struct {
 	relations.Gradient

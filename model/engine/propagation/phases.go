@@ -4,8 +4,8 @@ import "time"
 
 // Phases are the times that a propagator has spent on its queries since Measure.
 type Phases struct {
-	// Layout is the time to search and lay out windows, Messages that to reduce messages to features,
-	// Dense that of the linear maps, layer norms and residuals.
+	// Layout is the time of searching and laying out windows, Messages of reducing messages to features,
+	// Dense of linear maps, layer norms and residuals.
 	Layout, Messages, Dense time.Duration
 }
 

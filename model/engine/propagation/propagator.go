@@ -48,7 +48,7 @@ type Propagator struct {
 	*runner
 	policy policy
 	done   bool // the last query was propagated
-	// whole is the graph of the queries; that of the runner is the part that the last query propagated through, where there is a reach.
+	// whole is the graph of the queries. With a reach, the runner's graph is the part that the last query propagated through.
 	whole *graph.Graph
 }
 

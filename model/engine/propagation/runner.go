@@ -80,7 +80,7 @@ func reductionOf(name string) kernel.Reduction {
 // lanes returns the number of queries that are propagated together.
 func (p *runner) lanes() int { return len(p.relations) }
 
-// rowLength returns the number of entries in a row of a state table: those of all lanes.
+// rowLength returns the number of entries in a row of a state table, over all lanes.
 func (p *runner) rowLength() int { return p.lanes() * p.configuration.Dim }
 
 // canceled returns the cause once ctx is done.

@@ -143,7 +143,7 @@ func (a *astar) countEdges() (total int) {
 
 // cutEdges selects the count edges whose heads have the highest priority, ties by earlier sender, then
 // smaller relation, then smaller head. There must be more edges than that. It goes by heads, since all
-// edges to one have its priority, and sorts no edges but those of one sender.
+// edges to one have its priority, and sorts the edges of one sender only.
 func (a *astar) cutEdges(count int) cut {
 	s := &a.selection
 	a.countHeads()
@@ -327,7 +327,7 @@ func (a *astar) groupByReceiver(layer *astarLayer) {
 	}
 }
 
-// start has no entity visited; key is that of all priorities.
+// start marks all entities as not visited, with the key of a priority.
 func (s *selection) start(priority float32) {
 	key := keyOf(priority)
 	for o := range s.key {

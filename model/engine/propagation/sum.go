@@ -32,7 +32,7 @@ type sumWorker struct {
 }
 
 // Sum sets the gradients of the propagation's parameters in into to the sum over a batch, in the order
-// of its queries, and leaves those of the head's parameters alone. queries holds the relation of each
+// of its queries, and leaves the gradients of the head's parameters alone. queries holds the relation of each
 // query. No bit depends on the number of threads. Sum uses buffers of w, so it is not for concurrent
 // use with the same weights.
 func Sum(k kernel.Kernel, w *Weights, batch []*Gradients, queries []int32, into *parameters.Set[float32]) error {
@@ -71,7 +71,7 @@ func (s *summation) attach(layers int, into *parameters.Set[float32]) {
 	}
 }
 
-// sumLayer sums a layer's gradients, except those of its relations. Those of the linear map are
+// sumLayer sums a layer's gradients, except its relations'. The gradients of the linear map are
 // summed in the queries' layout and transposed to the stored one once.
 func (w *Weights) sumLayer(k kernel.Kernel, worker *sumWorker, t int, batch []*Gradients) {
 	into, d := &w.summation.layers[t], w.configuration.Dim
@@ -106,7 +106,7 @@ func sumMaps(k kernel.Kernel, total []float32, t, scaler int, batch []*Gradients
 	}
 }
 
-// setLinear sets the gradient of a stored weight, [dim, dim + update], from those of the linear map by
+// setLinear sets the gradient of a stored weight, [dim, dim + update], given the gradients of the linear map by
 // scaler, [dim, width] each. Weights.feature explains the order of a stored weight's entries.
 func (w *Weights) setLinear(weight []float32, gradient *[3][]float32) {
 	d, width := w.configuration.Dim, w.width()

@@ -30,7 +30,7 @@ type Weights struct {
 	summation     summation
 }
 
-// layerWeights are those of one layer.
+// layerWeights are the weights of one layer.
 type layerWeights struct {
 	// maps are the linear map by scaler, [width, dim] each. The receiver's previous state, the first
 	// dim rows, is under the first scaler only. Without PNA there is one map.

@@ -237,7 +237,7 @@ func (p *tables) receivers(layer int) kernel.Receivers {
 	return r
 }
 
-// addDuplicates adds the gradients of the duplicates of layer t's states to those of their
+// addDuplicates adds the gradients of the duplicates of layer t's states to the gradients of their
 // representatives.
 func (p *windowPolicy) addDuplicates(t int) {
 	d := p.configuration.Dim

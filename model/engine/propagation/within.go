@@ -8,7 +8,7 @@ import (
 )
 
 // within is the part of the graph that the last query propagated through. Policies see the part alone, with ids of its own; callers of a
-// Propagator, dropout and edges have those of the whole graph.
+// Propagator, dropout and edges have ids of the whole graph.
 type within struct {
 	finder     *subgraph.Finder
 	part       subgraph.Subgraph
@@ -79,7 +79,7 @@ func (p *Propagator) complete() {
 	p.since(begin, layoutPhase)
 }
 
-// Inside returns the entities that a query propagates through, ascending, or nil for those of the whole graph. part is the
+// Inside returns the entities that a query propagates through, ascending, or nil for the whole graph's. part is the
 // query's, or nil. The slice is a view, valid until the next query.
 func (p *Propagator) Inside(q graph.Query, part *subgraph.Subgraph) []int32 {
 	if p.reach == nil {

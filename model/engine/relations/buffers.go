@@ -2,7 +2,7 @@ package relations
 
 import "tagnet/model/internal/buffer"
 
-// Buffers are those of a propagator, for tables that a source makes for its queries alone.
+// Buffers hold, for one propagator, the tables that a source makes for its queries alone.
 type Buffers struct {
 	tables    [][]float32 // by layer, views
 	own, both [][]float32 // of one query, and of two side by side

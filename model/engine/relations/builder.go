@@ -81,7 +81,7 @@ type Reader struct {
 	graph *Graph
 	rows  int    // edges so far
 	row   int32  // of the graph, that hh edges are added to
-	rest  cursor // over the edges of the other types, once those of hh are complete
+	rest  cursor // over the edges of the other types, once type hh is complete
 }
 
 // NewReader returns a reader of the edges between the relations, with inverses, of R base relations.

@@ -6,6 +6,6 @@
 //	linear  a linear map of the embedding of the query's relation
 //	graph   states of a propagation between the relations, along the edges of their graph
 //
-// A Graph is that of the relations themselves: relations are nodes, with an edge wherever an entity is on a side of both. It is made
+// In a Graph the relations themselves are nodes, with an edge wherever an entity is on a side of both. It is made
 // from a graph in memory (GraphOf), or collected as Meetings or Pairs by a pipeline.
 package relations

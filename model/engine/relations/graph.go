@@ -47,7 +47,7 @@ func (e Edge) String() string {
 // GraphOf returns the relation graph of a graph. It takes 4 R*R bits meanwhile; the Beam stage relationgraph does without.
 func GraphOf(g *graph.Graph) *Graph { return MeetingsOf(g).Graph() }
 
-// newGraph returns a graph without rows, and memory for so many meetings.
+// newGraph returns a graph without rows, and memory for a number of meetings.
 func newGraph(relations, meetings int) *Graph {
 	return &Graph{relations: relations, offsets: append(make([]int, 0, relations+1), 0), meets: make([]int32, 0, meetings)}
 }

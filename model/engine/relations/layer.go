@@ -8,7 +8,7 @@ import (
 // layer is the parameters of an update, x + relu(layer_norm(W [x, total] + b)), where total is the sum of messages and boundary.
 type layer struct {
 	linearMap
-	// Scale and Shift are those of the layer norm, [dim].
+	// Scale and Shift are the layer norm's, [dim].
 	Scale, Shift []float32
 }
 
@@ -23,7 +23,7 @@ type layerGradients struct {
 	Scale, Shift []float32
 }
 
-// newLayerGradients returns those that p holds under names that begin with a prefix.
+// newLayerGradients returns the gradients that p holds under names that begin with a prefix.
 func newLayerGradients(p *parameters.Set[float32], prefix string) layerGradients {
 	return layerGradients{newMapGradients(p, prefix+"linear"), p.Data(prefix + "layer_norm.weight"), p.Data(prefix + "layer_norm.bias")}
 }
@@ -43,10 +43,10 @@ func newLinearMap(k kernel.Vectors, p *parameters.Set[float32], name string) lin
 	return m
 }
 
-// mapGradients are those of a linear map, [outputs, inputs], and its bias.
+// mapGradients are the gradients of a linear map, [outputs, inputs], and its bias.
 type mapGradients struct{ Weight, Bias []float32 }
 
-// newMapGradients returns those that p holds under a name.
+// newMapGradients returns the gradients that p holds under a name.
 func newMapGradients(p *parameters.Set[float32], name string) mapGradients {
 	return mapGradients{p.Data(name + ".weight"), p.Data(name + ".bias")}
 }

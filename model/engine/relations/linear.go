@@ -167,7 +167,7 @@ func (s *linear) take() [][]float32 {
 	return byLayer
 }
 
-// Backward sets the gradients of embeddings and maps from those of a batch, summed in a fixed order.
+// Backward sets the gradients of embeddings and maps, given a batch's, summed in a fixed order.
 func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	s.sum(queries, batch, into)
 	s.queries = s.queries[:0]

@@ -131,8 +131,8 @@ func (s *propagated) keep(base int32, made *states) {
 	s.ordered = append(s.ordered, base)
 }
 
-// of returns the states for queries of a relation. It computes states that are not prepared, and then keeps those of the last mostShared
-// base relations, or of as many as were prepared.
+// of returns the states for queries of a relation. It computes states that are not prepared, and then keeps the last mostShared
+// base relations' states, or as many as were prepared.
 func (s *propagated) of(relation int32) *states {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

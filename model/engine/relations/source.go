@@ -28,11 +28,11 @@ type Source interface {
 	Backward(queries []int32, batch []Gradient, into *parameters.Set[float32])
 }
 
-// Gradient is that of what a source gave to one query.
+// Gradient is the gradient of the embeddings that a source gave to one query.
 type Gradient struct {
 	// Query is the gradient of the embedding of the query's relation, [dim], except through the tables. A head adds its own.
 	Query []float32
-	// Tables are those of the tables, by layer, [2R, dim].
+	// Tables are the gradients of the tables, by layer, [2R, dim].
 	Tables [][]float32
 }
 
@@ -99,7 +99,7 @@ func (e *embeddings) load(k kernel.Kernel, p *parameters.Set[float32]) {
 // size returns the number of entries of a table.
 func (e *embeddings) size() int { return e.relations * e.dim }
 
-// Group is that of sources that look tables up: they are answered in any order.
+// Group returns 0 for all relations: sources that look tables up answer in any order.
 func (e *embeddings) Group(int32) int32 { return 0 }
 
 func (e *embeddings) Query(relation int32) []float32 { return row(e.query, e.dim, relation) }

@@ -27,7 +27,7 @@ type Duplicate struct{ Row, Of int32 }
 
 // Criteria are what else makes states differ, beside messages and degrees.
 type Criteria struct {
-	// Empties compares empty messages too: those of TransE hold the relation's embedding.
+	// Empties compares empty messages too: TransE's hold the relation's embedding.
 	Empties bool
 	// Admitted compares the numbers of admitted senders: a degree message stands for each of the
 	// others.

@@ -8,8 +8,8 @@ import (
 
 // The states that the final states of some candidates depend on are few while training: a state of age
 // k depends on the entity's own state of age k-1, its parents' of age k, its siblings' of age k-1 and
-// its children's of age k-2. So the needed states of an entity are those of ages 0, 1, .. up to its
-// newest, and only that has to be found.
+// its children's of age k-2. So an entity needs its states of ages 0, 1, .. up to the newest needed one,
+// and only that has to be found.
 //
 // The state of age k of an entity at distance D is computed by layer D + k and depends on states of the
 // layer before. Going through the layers from the last to the first, the newest needed state of an

@@ -25,8 +25,8 @@ type Layout struct {
 	Senders kernel.Senders
 	// Degrees are in-degrees in the query's graph, [n]. Edges that are not admitted count too.
 	Degrees []int32
-	// Needed has the number of states of each row that the candidates of FillFor depend on: those of
-	// ages 0, 1, .., [n].
+	// Needed has the number of states of each row that the candidates of FillFor depend on: its
+	// states of ages 0, 1, .., [n].
 	Needed []uint8
 	// SourceChildren reports whether the source has admitted children, also such as have no row.
 	SourceChildren bool

@@ -6,7 +6,7 @@ import "fmt"
 type Fault struct {
 	// Kernel is the kernel's name.
 	Kernel string
-	// Block and Thread are those of the first thread that failed; Thread is -1 where a whole warp or block did.
+	// Block and Thread number the first thread that failed; Thread is -1 where a whole warp or block did.
 	Block, Thread int
 	// Line is the line in the PTX, Instruction its text.
 	Line        int

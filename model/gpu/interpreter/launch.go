@@ -23,7 +23,7 @@ type run struct {
 	operation operation
 }
 
-// Launch runs a kernel. An error of the kernel is a *Fault, that of the first block in the order that the seed gives.
+// Launch runs a kernel. An error of the kernel is the *Fault of the first block that failed, in the seed's order.
 func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...any) error {
 	if handle == 0 || handle > device.Kernel(len(d.kernels)) {
 		return fmt.Errorf("no kernel %d", handle)

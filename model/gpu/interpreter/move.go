@@ -83,7 +83,7 @@ func copyRow(to, from int) func(*warp) {
 // setLanes sets a predicate of the lanes that execute the instruction.
 func (w *warp) setLanes(p int, lanes uint32) { w.p[p] = w.p[p]&^w.mask | lanes&w.mask }
 
-// toGeneric compiles cvta: generic addresses of global and constant memory are those themselves.
+// toGeneric compiles cvta: addresses of global and constant memory are generic as they are.
 func (b *builder) toGeneric(op, operands []string) (func(*warp), error) {
 	rows, err := b.allValues(operands)
 	if err != nil || len(rows) != 2 || len(op) < 3 {

@@ -144,7 +144,7 @@ func (b *builder) value(s string) (int, error) {
 	return b.constant(address), nil
 }
 
-// address returns that of a variable.
+// address returns the address of a variable.
 func (b *builder) address(name string) (uint64, bool) {
 	if address, ok := b.variables[name]; ok {
 		return address, true

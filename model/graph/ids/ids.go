@@ -48,7 +48,7 @@ func CheckCount(schema, url string, names int64) error {
 // errCollision is the error of two names with the same hash. Read then takes another seed.
 var errCollision = errors.New("two names have the same hash")
 
-// newMap returns a table for so many names.
+// newMap returns a table for a number of names.
 func newMap(names int64) *Map {
 	return &Map{seed: maphash.MakeSeed(), slots: make([]slot, names+names/4+1)}
 }
@@ -88,7 +88,7 @@ func (v *Map) Of(name []byte) (int32, bool) {
 // Len returns the number of names.
 func (v *Map) Len() int { return int(v.names) }
 
-// Read reads the ids of a complete file of so many names. Their hash, as manifest.Vocabulary returns it, has to be version, unless that is empty.
+// Read reads the ids of a complete file with a number of names. Their hash, as manifest.Vocabulary returns it, has to be version, unless that is empty.
 func Read(ctx context.Context, url, schema string, names int64, version string) (*Map, error) {
 	for {
 		v, err := read(ctx, url, schema, names, version)

@@ -31,7 +31,7 @@ const maxText = 1 << 31
 // entryBytes is the size of an entry, which each name has when the set is sorted.
 const entryBytes = 16
 
-// Full reports whether the set takes so many bytes, while it grows or while it is sorted.
+// Full reports whether the set, growing or being sorted, takes limit bytes.
 func (s *Set) Full(limit int64) bool {
 	return 2*(8*int64(len(s.slots))+int64(len(s.text)))+entryBytes*int64(s.names) >= limit || len(s.text) >= maxText
 }

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// AllFacts returns a view of the graph that test queries are about, Inference, whose own graph has all known facts as edges: those of
-// training, background facts, and those of validation and test. Names and ids are shared. It is made from the known answers on first use
+// AllFacts returns a view of the graph that test queries are about, Inference, whose own graph has all known facts as edges: of
+// training, background, validation and test. Names and ids are shared. It is made from the known answers on first use
 // and kept.
 //
 // Memory: 8 bytes an entity and 8 an edge, 5 MB for FB15k-237, beside the known answers, which take 8 MB and stay in memory, too.

@@ -14,7 +14,7 @@ import (
 // mostRowsPerByte bounds the edges that a byte of their compressed tables stands for.
 const mostRowsPerByte = 1 << 12
 
-// Check returns an error unless the counts in the manifest of a graph/ folder are those of its tables: memory is estimated, and work
+// Check returns an error unless the counts in the manifest of a graph/ folder fit its tables: memory is estimated, and work
 // divided, by them before the tables are read. Edges are only bounded by the size of their files here; Load counts them.
 func Check(ctx context.Context, folder string, m manifest.Manifest) error {
 	if err := checkRows(ctx, folder, m); err != nil {

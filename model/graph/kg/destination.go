@@ -40,7 +40,7 @@ func DestinationOf(graph, split string, inference []string) Destination {
 	return d
 }
 
-// TableFiles lists the tables that facts are written to: all of a graph/ folder but those of names and types.
+// TableFiles lists the tables that facts are written to: all of a graph/ folder but names and types.
 func TableFiles(inductive bool, shards int) []string {
 	list := []string{AnswersFile, TrainAnswersFile, RejectsFile}
 	for _, split := range Splits {

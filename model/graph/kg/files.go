@@ -76,7 +76,7 @@ func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
 	return shards
 }
 
-// AnswersFileOf returns the name of the known answers of a split's queries: training knows those of its own facts alone.
+// AnswersFileOf returns the name of the known answers of a split's queries: training knows only its own facts' answers.
 func AnswersFileOf(m manifest.Manifest, split string) string {
 	switch {
 	case split == "train":

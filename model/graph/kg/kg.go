@@ -38,7 +38,7 @@ type KG struct {
 }
 
 // version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, and another graph may have
-// taken its place by then, whose ids mean other names. The zero value is that of facts in memory.
+// taken its place by then, whose ids mean other names. Facts in memory have the zero value.
 type version struct{ folder, checksum string }
 
 // confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder has another graph now.

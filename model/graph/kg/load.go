@@ -111,7 +111,7 @@ func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, erro
 	return k, nil
 }
 
-// Names returns the names of entities of a view. Of an outline it has those of ids alone.
+// Names returns the names of entities of a view. Of an outline it reads the names of ids alone.
 func (v *View) Names(ctx context.Context, ids []int32) (func(entity int32) string, error) {
 	if v.named == "" {
 		return func(entity int32) string { return v.Entities[entity] }, nil

@@ -71,12 +71,12 @@ func (k *KG) Lookup(v *View) *Lookup {
 	return l
 }
 
-// Entity returns the id of an entity. Errors are as those of Query.
+// Entity returns the id of an entity. Errors are as Query's.
 func (l *Lookup) Entity(ctx context.Context, name string) (int32, error) {
 	return l.entities.id(ctx, name)
 }
 
-// Relation returns the id of a relation, or of its inverse. Errors are as those of Query.
+// Relation returns the id of a relation, or of its inverse. Errors are as Query's.
 func (l *Lookup) Relation(ctx context.Context, name string, inverse bool) (int32, error) {
 	id, err := l.relations.id(ctx, name)
 	if inverse {

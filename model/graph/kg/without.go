@@ -59,7 +59,7 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	return out, nil
 }
 
-// without returns the view of a graph whose relations are renumbered, of which so many are left.
+// without returns the view of a graph with renumbered relations, of which a number is left.
 func (v *View) without(ctx context.Context, ids renumbering, relations int) (*View, error) {
 	if v.Graph.IsOutline() {
 		return nil, fmt.Errorf("facts of some relations can be left out only of a graph whose edges are read")
@@ -120,7 +120,7 @@ func (ids renumbering) of(relation int32) int32 {
 	return ids[relation]
 }
 
-// renumber returns the rows whose relations are left, in their order. relation points to that of a row.
+// renumber returns the rows whose relations are left, in their order. relation points to a row's relation.
 func renumber[T any](ids renumbering, all []T, relation func(*T) *int32) []T {
 	if ids == nil {
 		return all

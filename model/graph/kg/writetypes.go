@@ -22,13 +22,13 @@ type TypesParams struct {
 	Folder, Spill string
 	// Inference selects the inference graph.
 	Inference bool
-	// Entities is the number of names, EdgeShards that of the files of edges.
+	// Entities is the number of names, EdgeShards the number of files of edges.
 	Entities   int64
 	EdgeShards int
 	// Each calls each with every entity and type that the dataset lists; nil for none.
 	Each func(ctx context.Context, each func(entity, name []byte) error) error
 	// Relation, unless it is empty, is the relation whose facts say that their head has the type that is
-	// their tail. Only the facts of the graph count, not those of valid and test, which are to be predicted.
+	// their tail. Only the facts of the graph count, not the facts of valid and test, which are to be predicted.
 	Relation string
 	// BufferBytes is the memory to sort in.
 	BufferBytes int64

@@ -21,8 +21,8 @@ const Train = "train"
 // Header says what the parts of a folder were found for, and what models need of the whole graph.
 type Header struct {
 	FormatVersion int `json:"format_version"`
-	// Split is that of the queries. They are numbered from 0. The two queries of fact f of the training split, in the order of those that
-	// ask for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have those of their rows in the split's table.
+	// Split is the queries' split. They are numbered from 0. The two queries of fact f of the training split, in the order of those that
+	// ask for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have the numbers of their rows in the split's table.
 	Split string `json:"split"`
 	// Queries is the number of queries of the split, also where the folder has some of them only.
 	Queries int64 `json:"queries"`
@@ -31,10 +31,10 @@ type Header struct {
 	Reach  int    `json:"reach"`
 	Layers int    `json:"layers"`
 	Remove string `json:"remove"`
-	// Entities and BaseRelations are those of the whole graph.
+	// Entities and BaseRelations are the numbers of the whole graph.
 	Entities      int `json:"entities"`
 	BaseRelations int `json:"base_relations"`
-	// MeanLogDegree is that of graph.Graph, to the bit: the logarithms are added in the order of the entities.
+	// MeanLogDegree equals graph.Graph's, to the bit: the logarithms are added in the order of the entities.
 	MeanLogDegree float64 `json:"mean_log_degree"`
 	// Degrees has each degree of the whole graph, ascending, with the number of entities that have it.
 	Degrees [][2]int64 `json:"degrees"`
@@ -97,7 +97,7 @@ func (d Drawn) String() string {
 // headerFile is the name of the header in its folder.
 const headerFile = "header.json"
 
-// Name returns the name of the folder of parts of a split, of at most so many entities within so many hops.
+// Name returns the name of the folder of parts of a split, of at most reach entities within layers hops.
 func Name(split string, reach, layers int) string {
 	return fmt.Sprintf("%s-k%d-t%d", split, reach, layers)
 }

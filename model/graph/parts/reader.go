@@ -22,7 +22,7 @@ import (
 type Want struct {
 	Split         string
 	Reach, Layers int
-	// Remove is that of the configuration, for the training split.
+	// Remove is the configuration's Remove, for the training split.
 	Remove string
 	// Limit is the number of queries, spread evenly over the split, that are read; 0 for all. A folder may have more.
 	Limit int64

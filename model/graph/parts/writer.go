@@ -30,7 +30,7 @@ func Create(ctx context.Context, url string, h Header) (*Writer, error) {
 }
 
 // Write appends the part that subgraph.Finder finds for a source, with its queries in the order of their numbers, of which those that share a
-// relation follow each other. Of a training query the part is that without its fact.
+// relation follow each other. The part of a training query is without its fact.
 func (w *Writer) Write(part *subgraph.Subgraph, queries []Numbered) error {
 	r := &w.row
 	r.Source = part.Entities[part.Source]

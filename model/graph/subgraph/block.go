@@ -6,7 +6,7 @@ import "tagnet/model/graph"
 // buffers and is not for concurrent use.
 type Block struct {
 	first  int32
-	edges  *graph.Graph // whose entity 0 is first; senders are those of the graph
+	edges  *graph.Graph // whose entity 0 is first; senders are entities of the graph
 	finder Finder
 }
 

@@ -4,7 +4,7 @@
 //
 // # The choice
 //
-// Where the search of so many hops reaches no more entities than the part may have, the part is what it reaches. Elsewhere mass is pushed
+// Where a search of that many hops reaches no more entities than the part may have, the part is what it reaches. Elsewhere mass is pushed
 // from the source, hop by hop over edges and inverse edges. An entity u with mass m sends each of its edges the share
 //
 //	max(1, (17/20 m) / degree(u))
@@ -19,7 +19,7 @@
 // # The floor
 //
 // The masses of a hop add up to at most what the source begins with, about, so a floor of 1/n of that allows n edges a hop. n is four times
-// the entities of the part: the cost follows the size of the part, not that of the graph. An entity with very many edges, such as a class
+// the entities of the part: the cost follows the size of the part, not of the graph. An entity with very many edges, such as a class
 // of a hierarchy, does not send. Where fewer entities than the part may have get any mass, the push is repeated once, with an eighth of
 // the floor, until four times as many have some after a hop. If they are still fewer, the part is smaller than it may be: filling it would take the edges of such entities.
 //
@@ -30,6 +30,6 @@
 //
 // # Degrees
 //
-// The degree of an entity of the part is that in the query's graph, edges to other entities included: a mean is over as many messages as
+// The degree of an entity of the part is its degree in the query's graph, edges to other entities included: a mean is over as many messages as
 // ever, the missing ones being zero, and the scalers of PNA and degree messages mean what they mean in the whole graph.
 package subgraph

@@ -38,7 +38,7 @@ func (r ranked) before(o ranked) bool {
 	return r.score > o.score || r.score == o.score && r.entity < o.entity
 }
 
-// NewFinder returns a finder of parts of g with at most so many entities, all at most so many hops from the source.
+// NewFinder returns a finder of parts of g with up to most entities, up to hops hops from the source.
 func NewFinder(g *graph.Graph, most, hops int) *Finder {
 	return &Finder{graph: g, most: max(1, most), hops: hops}
 }
@@ -99,7 +99,7 @@ func (f *Finder) Complete(q graph.Query, into *Subgraph) {
 	}
 }
 
-// cover finds what is at most so many hops away. It gives up, and returns false, where that is more than the part may have. known is false
+// cover finds the entities at most f.hops away. It gives up, and returns false, where that is more than the part may have. known is false
 // where lists that would tell are missing.
 func (f *Finder) cover(q graph.Query) (covers, known bool) {
 	f.found.reset()
@@ -135,7 +135,7 @@ func (f *Finder) pushTo(q graph.Query) {
 	}
 }
 
-// floor returns that of the first push.
+// floor returns the floor of the first push.
 func (f *Finder) floor() uint64 { return unit / (edgesPerEntity * uint64(f.most)) }
 
 // choose appends the entities of the part, in any order.

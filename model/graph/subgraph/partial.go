@@ -15,7 +15,7 @@ type Partial struct {
 	lists  arriving
 }
 
-// Rounds returns how often at most a search of so many hops is repeated before it has all that it wants: each push wants the lists of its
+// Rounds returns how often at most a search of a number of hops is repeated before it has all that it wants: each push wants the lists of its
 // next hop, and the search that may cover all follows a hop later, if the pushes have not shown by then that there is too much.
 func Rounds(hops int) int { return hops + 1 }
 
@@ -77,7 +77,7 @@ func (a *arriving) around(entity int32, hop int) (senders []int32) {
 	return nil
 }
 
-// NewPartial returns what finds parts as NewFinder's Finder does.
+// NewPartial returns a Partial for parts as NewFinder's Finder finds them.
 func NewPartial(most, hops int) *Partial {
 	p := &Partial{finder: Finder{most: max(1, most), hops: hops}}
 	p.lists.most = int32(min(max(1, most)+1, math.MaxInt32))

@@ -18,7 +18,7 @@ const (
 )
 
 // push computes the scores of the entities that mass arrives at, by number. No share is below floor. It ends after the hop that brings mass
-// to the last of so many entities. It returns the number of hops that are complete, and whether no other is to come: the next one is not
+// to enough entities. It returns the number of hops that are complete, and whether no other is to come: the next one is not
 // complete where lists are missing.
 func (f *Finder) push(q graph.Query, floor uint64, enough int) (hops int, complete bool) {
 	f.found.reset()

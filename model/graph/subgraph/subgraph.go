@@ -11,10 +11,10 @@ import (
 type Subgraph struct {
 	// Entities are the ids in the whole graph, ascending.
 	Entities []int32
-	// Offsets, Senders and Relations are the edges between the entities, as those of graph.Graph. Removed edges are among them.
+	// Offsets, Senders and Relations are the edges between the entities, as in graph.Graph. Removed edges are among them.
 	Offsets            []int64
 	Senders, Relations []int32
-	// Degrees are those in the whole graph, except that the source's is without removed edges whose other end is not in the part.
+	// Degrees are the degrees in the whole graph, except that the source's is without removed edges whose other end is not in the part.
 	Degrees []int32
 	// Query has the query's source, and what leaves the part, by the ids of the part. It has no answer and no relation where nothing leaves it.
 	graph.Query

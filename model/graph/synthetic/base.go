@@ -2,13 +2,13 @@ package synthetic
 
 import "math"
 
-// pattern draws the facts of a base relation: so many, from the entities of a type to those of another.
+// pattern draws count facts of a base relation, from heads of one type to tails of another.
 type pattern func(m *maker, relation int32, count int, heads, tails []int32)
 
-// patterns are those of relations in real graphs. Those from the fourth on stay within a type.
+// patterns are the patterns of relations in real graphs. From the fourth on they stay within a type.
 var patterns = []pattern{scattered, scattered, functional, tree, near, symmetric}
 
-// drawBase draws the facts of the first relations, so many in all.
+// drawBase draws the facts of the first relations, about facts in all.
 func (m *maker) drawBase(relations int, facts float64) {
 	weights, total := make([]float64, relations), 0.
 	for r := range weights {

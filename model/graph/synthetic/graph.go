@@ -42,18 +42,18 @@ func (o Options) Check() error {
 // Graph is a graph that was made.
 type Graph struct {
 	Entities, Relations int
-	// Facts are those of the graph, each once, those of base relations first.
+	// Facts are the graph's facts, each once, base relations first.
 	Facts []graph.Fact
 	// Base is the number of facts of base relations.
 	Base int
 	// HeldOut are facts that follow from rules and are not in the graph.
 	HeldOut []graph.Fact
-	// Rules are those of the derived relations.
+	// Rules are the rules of the derived relations.
 	Rules []Rule
 }
 
 // Rule says that Head holds between the ends of a walk along the relations of Body, of which those from Relations on are inverse
-// ones. Confidence is the share of the walks' ends for which it does.
+// ones. Confidence is the share of the walks' ends for which the rule holds.
 type Rule struct {
 	Head       int32
 	Body       []int32

@@ -35,7 +35,7 @@ func (p *Pass) attendBackward(final []float64, states [][]float64, embedding []f
 	for o := range m.graph.Entities {
 		gradient := row(final, o, c.Dim)
 		weight := func(t int) float64 { return p.Attention[t*m.graph.Entities+o] }
-		// The gradient of weight t is along[t]; that of logit t is weight[t] (along[t] - mean).
+		// The gradient of weight t is along[t], the gradient of logit t weight[t] (along[t] - mean).
 		along, mean := make([]float64, c.Layers+1), 0.0
 		for _, t := range p.open(o) {
 			for j, value := range row(p.Hiddens[t], o, c.Dim) {

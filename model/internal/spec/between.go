@@ -49,7 +49,7 @@ func (p *Pass) RelationStates() []float64 {
 // propagateBetweenBackward propagates the gradient of the final states of relations to the parameters.
 func (p *Pass) propagateBetweenBackward(into *parameters.Set[float64]) {
 	m, d := p.model, p.model.configuration.Dim
-	after := p.byStates
+	after := p.gradStates
 	for t := m.configuration.RelationLayers; t >= 1; t-- {
 		name := relationLayer(t)
 		before, total := append([]float64(nil), after...), make([]float64, len(after))
@@ -59,10 +59,10 @@ func (p *Pass) propagateBetweenBackward(into *parameters.Set[float64]) {
 			copy(row(total, r, d), input[d:])
 		}
 		for k, ofType := range m.between {
-			weight, byWeight := row(m.parameters.Data(name+"relation.weight"), k, d), row(into.Data(name+"relation.weight"), k, d)
+			weight, gradWeight := row(m.parameters.Data(name+"relation.weight"), k, d), row(into.Data(name+"relation.weight"), k, d)
 			for _, e := range ofType {
 				multiplyAdd(row(before, int(e[1]), d), row(total, int(e[0]), d), weight)
-				multiplyAdd(byWeight, row(total, int(e[0]), d), row(p.between[t-1], int(e[1]), d))
+				multiplyAdd(gradWeight, row(total, int(e[0]), d), row(p.between[t-1], int(e[1]), d))
 			}
 		}
 		after = before
@@ -94,17 +94,17 @@ func (m *Model) projected(t int, state []float64) []float64 {
 func (p *Pass) projectBackward(t int, gradient []float64, into *parameters.Set[float64]) {
 	m, d := p.model, p.model.configuration.Dim
 	for r := range int32(m.graph.RelationCount()) {
-		state, byState := row(p.RelationStates(), int(m.graph.Inverse(r)), d), row(p.byStates, int(m.graph.Inverse(r)), d)
-		hidden, byHidden := m.projected(t, state), make([]float64, d)
+		state, gradState := row(p.RelationStates(), int(m.graph.Inverse(r)), d), row(p.gradStates, int(m.graph.Inverse(r)), d)
+		hidden, gradHidden := m.projected(t, state), make([]float64, d)
 		affineBackward(m.parameters.Layer(t, "relation_projection.2.weight"), hidden, row(gradient, int(r), d),
-			into.Layer(t, "relation_projection.2.weight"), into.Layer(t, "relation_projection.2.bias"), byHidden)
+			into.Layer(t, "relation_projection.2.weight"), into.Layer(t, "relation_projection.2.bias"), gradHidden)
 		for i := range hidden {
 			if !(hidden[i] > 0) {
-				byHidden[i] = 0 // relu
+				gradHidden[i] = 0 // relu
 			}
 		}
-		affineBackward(m.parameters.Layer(t, "relation_projection.0.weight"), state, byHidden,
-			into.Layer(t, "relation_projection.0.weight"), into.Layer(t, "relation_projection.0.bias"), byState)
+		affineBackward(m.parameters.Layer(t, "relation_projection.0.weight"), state, gradHidden,
+			into.Layer(t, "relation_projection.0.weight"), into.Layer(t, "relation_projection.0.bias"), gradState)
 	}
 }
 

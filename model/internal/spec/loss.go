@@ -28,8 +28,8 @@ func negativeWeights(scores []float64, negatives []int32, temperature float64) [
 	return softmax(logits) // of equal logits: 1/K
 }
 
-// RawRankPessimistic returns the rank of the answer among all entities, unfiltered; those of equal score
-// rank before it.
+// RawRankPessimistic returns the rank of the answer among all entities, unfiltered; entities of equal
+// score rank before it.
 func RawRankPessimistic(scores []float64, answer int32) int64 {
 	rank := int64(1)
 	for o, score := range scores {

@@ -26,7 +26,7 @@ func message(kind string, x, w []float64) []float64 {
 	return vector
 }
 
-// messageBackward adds to the gradients of x and w from that of the message.
+// messageBackward adds to the gradients of x and w, given the gradient of the message.
 func messageBackward(kind string, x, w, vector, gradientX, gradientW []float64) {
 	switch kind {
 	case configuration.MessageDistMult:

@@ -44,7 +44,7 @@ type Query struct {
 	graph.Query
 	// Inside, unless nil, are the entities of the query's reach, [V]: messages are sent between these alone.
 	Inside []bool
-	// Training chooses the ratios of training for A*Net, not those of evaluation.
+	// Training chooses A*Net's ratios of training, not of evaluation.
 	Training bool
 	// Dropout is what a dimension of an entity's update is multiplied by in layer 1..T: 0 where
 	// it is dropped, 1/(1-probability) where it is not. Nil drops nothing.
@@ -59,7 +59,7 @@ type Pass struct {
 	Distances []uint8
 	// Hiddens are the states after t = 0..T layers, [T+1][V*d].
 	Hiddens [][]float64
-	// Priorities are those after t = 0..T layers, [T+1][V]; nil but for A*Net.
+	// Priorities are A*Net's priorities after t = 0..T layers, [T+1][V]; else nil.
 	Priorities [][]float64
 	// Attention is the share of an entity's state after t layers in its final state,
 	// [(T+1)*V]; nil but for a specific delta.
@@ -68,7 +68,7 @@ type Pass struct {
 	Final []float64
 	// Scores are the logits of all entities, [V].
 	Scores []float64
-	// Counts has those of layer t at t-1.
+	// Counts has the counts of layer t at t-1.
 	Counts []Counts
 
 	model     *Model
@@ -78,7 +78,7 @@ type Pass struct {
 	// the gradient of the final states in a backward pass.
 	between        [][]float64
 	betweenUpdates [][]*nodeUpdate
-	byStates       []float64
+	gradStates     []float64
 
 	explained [][]Edge // where the backward pass of Edges records the edges of layer t, at t-1; else nil
 }
@@ -88,11 +88,11 @@ type Pass struct {
 type Counts struct {
 	// Active is the number of entities that are updated.
 	Active int64
-	// AStar is the number of edges that priorities select (A*Net only), Kept that of the edges along
+	// AStar is the number of edges that priorities select (A*Net only), Kept the number of edges along
 	// which a message is sent.
 	AStar, Kept int64
-	// KeptEmpty is the number of messages sent by entities that are not reached yet, PrunedEmpty that
-	// of such messages not sent, PrunedRedundant that of all others not sent.
+	// KeptEmpty is the number of messages sent by entities that are not reached yet, PrunedEmpty the
+	// number of such messages not sent, PrunedRedundant the number of all others not sent.
 	KeptEmpty, PrunedEmpty, PrunedRedundant int64
 }
 

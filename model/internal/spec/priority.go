@@ -9,7 +9,7 @@ import (
 // sent is an edge with both of its ends.
 type sent struct{ sender, relation, receiver int32 }
 
-// byPriority returns the activity of layer t of A*Net, and its counts. The edges are those that
+// byPriority returns the activity of layer t of A*Net, and its counts. The edges are the ones that
 // priorities select and that, with a window, the window admits. visited is true for the source and for
 // the entities updated so far.
 func (p *Pass) byPriority(t int, priorities []float64, visited []bool) (activity, Counts) {

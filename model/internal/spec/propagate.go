@@ -42,6 +42,7 @@ func (p *Pass) propagateLayer(t int, visited []bool) {
 	} else {
 		l.activity, counts = p.byDistance(t)
 	}
+	// Active entities are updated; all others keep their states.
 	for o := range int32(m.graph.Entities) {
 		if !l.active[o] {
 			continue
@@ -50,6 +51,7 @@ func (p *Pass) propagateLayer(t int, visited []bool) {
 		l.updates[o] = p.update(t, o, join(row(l.weighted, int(o), c.Dim), aggregated))
 		add(row(after, int(o), c.Dim), l.updates[o].added)
 	}
+	// Keep what the backward pass needs. Priorities depend on the new states.
 	p.Hiddens = append(p.Hiddens, after)
 	p.Counts = append(p.Counts, counts)
 	p.layers = append(p.layers, l)
@@ -105,7 +107,7 @@ func (p *Pass) reduction(o int32) reduction {
 // earlier states.
 func (p *Pass) propagateBackward(states [][]float64, priorities, embedding []float64, into *parameters.Set[float64]) {
 	m, c := p.model, p.model.configuration
-	p.byStates = make([]float64, len(p.RelationStates()))
+	p.gradStates = make([]float64, len(p.RelationStates()))
 	for t := c.Layers; t >= 1; t-- {
 		priorities = p.propagateLayerBackward(t, states[t], states[t-1], priorities, embedding, into)
 	}
@@ -117,8 +119,9 @@ func (p *Pass) propagateBackward(states [][]float64, priorities, embedding []flo
 	add(embedding, row(states[0], int(p.Query.Source), c.Dim))
 }
 
-// propagateLayerBackward adds to before, the gradient of the states before layer t, from after, that of
-// the states after it. It takes the gradients of the priorities after and returns those before.
+// propagateLayerBackward adds to before, the gradient of the states before layer t, given after, the
+// gradient of the states after it. It takes the gradients of the priorities after the layer and returns
+// the gradients of the priorities before it.
 func (p *Pass) propagateLayerBackward(t int, after, before, priorities, embedding []float64, into *parameters.Set[float64]) []float64 {
 	m, c := p.model, p.model.configuration
 	l := &p.layers[t-1]

@@ -15,11 +15,11 @@ func (p *Pass) embed() []float64 {
 	return row(m.parameters.Data("query.weight"), q, m.configuration.Dim)
 }
 
-// embedBackward propagates the gradient of the embedding to the parameters, and those of states of relations.
+// embedBackward propagates the gradients of the embedding and of the relations' states to the parameters.
 func (p *Pass) embedBackward(gradient []float64, into *parameters.Set[float64]) {
 	m, q := p.model, int(p.Query.Relation)
 	if m.configuration.Transfers() {
-		add(row(p.byStates, q, m.configuration.Dim), gradient)
+		add(row(p.gradStates, q, m.configuration.Dim), gradient)
 		p.propagateBetweenBackward(into)
 		return
 	}

@@ -15,7 +15,7 @@ func (m *Model) score(name string, x, embedding []float64) float64 {
 	return output[0]
 }
 
-// scoreBackward adds to the gradients of x, x_q and the parameters from that of a score.
+// scoreBackward adds to the gradients of x, x_q and the parameters, given the gradient of a score.
 func (m *Model) scoreBackward(name string, x, embedding []float64, gradient float64, intoX, intoEmbedding []float64, into *parameters.Set[float64]) {
 	weights, scored := m.parameters, m.scored(x, embedding)
 	hidden := m.hidden(name, scored)

@@ -97,7 +97,7 @@ func normalize(x []float64) (normalized []float64, deviation float64) {
 	return normalized, deviation
 }
 
-// normalizeBackward returns the gradient of x from that of normalize(x).
+// normalizeBackward returns the gradient of x, given the gradient of normalize(x).
 func normalizeBackward(normalized []float64, deviation float64, gradient []float64) []float64 {
 	mean, along := 0.0, 0.0
 	for j := range gradient {

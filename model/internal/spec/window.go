@@ -92,7 +92,7 @@ func (p *Pass) inEdges(o int32) []edge {
 // inside reports whether an entity is in the query's reach.
 func (p *Pass) inside(o int32) bool { return p.Query.Inside == nil || p.Query.Inside[o] }
 
-// edgesInside returns those of inEdges between entities inside the query's reach.
+// edgesInside returns the edges of inEdges between entities inside the query's reach.
 func (p *Pass) edgesInside(o int32) []edge {
 	return slices.DeleteFunc(p.inEdges(o), func(e edge) bool { return !p.inside(o) || !p.inside(e.sender) })
 }

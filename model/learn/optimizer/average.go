@@ -12,7 +12,7 @@ import (
 //
 // The weight of a shard is the number of queries that it trained, so that every query of a round
 // counts the same (McMahan et al., arXiv 1602.05629). The mean of both moments continues Adam from
-// the state of a single worker that made the steps of a shard, and not those of all shards: each
+// the state of a single worker that made the steps of a shard, and not of all shards: each
 // moment is an exponential mean over t gradients, short of its limit by the factor 1 - beta^t, and so
 // is the mean over the shards. So Adam counts the steps of a shard. Where a shard made one step less
 // than the others, the count is theirs.

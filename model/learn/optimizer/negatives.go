@@ -87,7 +87,7 @@ func LeftOut(e Example, among []int32) bool {
 	return !inside
 }
 
-// Negatives sets negatives to those of an example, given or drawn: a share of them among some entities.
+// Negatives sets negatives to an example's, given or drawn: a share of them among some entities.
 func (s *Sampler) Negatives(e Example, share float64, among []int32, seed uint64, negatives []int32) error {
 	if e.Negatives != nil {
 		copy(negatives, e.Negatives)

@@ -16,7 +16,7 @@ type Round struct {
 	Workers int
 }
 
-// NextRound returns the round that begins with a batch of an epoch, which has so many batches: the
+// NextRound returns the round that begins with batch first of an epoch of batches: the
 // next LocalSteps batches for each of the workers, or what is left of the epoch.
 func NextRound(r configuration.Rounds, epoch, first, batches int) Round {
 	left := batches - first
@@ -35,6 +35,6 @@ func (r Round) Shard(shard int) []int {
 	return indices
 }
 
-// Steps returns the number of steps of the first shard, the most that any shard of the round makes. By
-// so many a round advances the solver's count of steps: see Average.
+// Steps returns the number of steps of the first shard, the most that any shard of the round makes. A
+// round advances the solver's count of steps by it: see Average.
 func (r Round) Steps() int { return (r.Batches + r.Workers - 1) / r.Workers }

@@ -15,7 +15,7 @@ type Draw struct {
 	Inverse bool
 }
 
-// Number returns the number of the query among those of the training facts: 2f and 2f+1 are the two of fact f.
+// Number returns the number of the query among the training queries: 2f and 2f+1 are the two of fact f.
 func (d Draw) Number() int64 {
 	number := 2 * int64(d.Fact)
 	if d.Inverse {
@@ -87,13 +87,13 @@ func Schedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][
 	return randomSchedule(drawn, c.BatchSize)
 }
 
-// Drawn returns how many of so many facts an epoch draws, at most.
+// Drawn returns how many of a number of facts an epoch draws, at most.
 func Drawn(facts int, c configuration.Configuration) int {
 	turns := turnsOf(facts, c)
 	return (facts + turns - 1) / turns
 }
 
-// turnsOf returns the number of epochs that together draw each of so many facts once.
+// turnsOf returns the number of epochs that together draw each of a number of facts once.
 func turnsOf(facts int, c configuration.Configuration) int {
 	if n := c.QueriesPerEpoch; n > 0 && n < facts {
 		return (facts + n - 1) / n

@@ -42,8 +42,8 @@ func NewTrainingSet(ctx context.Context, k *kg.KG) (TrainingSet, error) {
 	return s, err
 }
 
-// ReadKeys returns what a configuration makes batches of so many facts by, which are those of a table. It reads the table where
-// queries are grouped.
+// ReadKeys returns the keys by which a configuration makes batches of a table's facts, which are counted by facts. It reads the table
+// only where queries are grouped.
 func ReadKeys(ctx context.Context, url string, facts int, c configuration.Configuration) (Keys, error) {
 	k := NewKeys(c)
 	if k.Tails == nil {

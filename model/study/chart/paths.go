@@ -61,7 +61,7 @@ type pathGraph struct {
 // Paths draws the paths of an answer, best first, as a graph: the source at the top, the answer at the bottom, and each entity once, in a row of
 // its own. A step leaves its upper entity, runs down beside the entities between, and joins the line to its lower entity where its relation stands. An
 // arrow points from the head of a fact to its tail, so that an inverse step has it against the reading direction. The strength of a line shows the
-// weight of its best path; a dashed line has a negative one, and those of the best path have a color. The result is "" without a path to draw.
+// weight of its best path; a dashed line has a negative one, and lines of the best path have a color. The result is "" without a path to draw.
 func Paths(paths []model.Path) string {
 	g := arrange(paths)
 	if len(g.links) == 0 {

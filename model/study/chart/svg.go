@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// width is that of every chart in its own units. It is narrow, so that the text is large enough to
+// width is the width of every chart in its own units. It is narrow, so that the text is large enough to
 // read on a telephone.
 const width = 440
 
@@ -36,7 +36,7 @@ func (c *canvas) segment(x1, y1, x2, y2 float64, class string) {
 	c.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
 }
 
-// sign is an entry of a legend: a name, the style of the line before it, and that of a point on the line, if there is one.
+// sign is an entry of a legend: a name, the style of the line before it, and the style of a point on the line, if there is one.
 type sign struct{ name, class, mark string }
 
 // legend writes the signs, in as many rows as they need, and returns its height. It leaves out signs

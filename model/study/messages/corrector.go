@@ -35,7 +35,7 @@ func NewCorrector(g *graph.Graph) *Corrector {
 	return &Corrector{graph: g, dominators: newDominators(g), movements: make([]movement, g.Entities)}
 }
 
-// Reset sets the source whose levels are corrected. distances are those of a search in the whole graph
+// Reset sets the source whose levels are corrected. distances come from a search in the whole graph
 // up to hops (1 to configuration.MaxLayers), and whole is what CountLevels returns for them. The
 // distances are read until the next call.
 func (c *Corrector) Reset(source int32, distances []uint8, hops int, whole Levels) {
@@ -43,8 +43,8 @@ func (c *Corrector) Reset(source int32, distances []uint8, hops int, whole Level
 	c.ready = false
 }
 
-// Without returns the levels of the source in the graph of a query, whose source must be that of the
-// last Reset.
+// Without returns the levels of the source in the graph of a query, whose source must be the last
+// Reset's.
 func (c *Corrector) Without(q graph.Query) Levels {
 	removed, left := c.graph.Between(q)
 	l := c.whole
@@ -143,7 +143,7 @@ func (c *Corrector) arrive() {
 	}
 }
 
-// pull moves those of some neighbors that moved farther than a distance to that distance.
+// pull moves neighbors that moved farther than a distance to that distance.
 func (c *Corrector) pull(neighbors []int32, distance int) {
 	for _, u := range neighbors {
 		if m := c.movements[u]; m.moves() && m.after() > distance {

@@ -10,7 +10,7 @@ type Counts struct {
 	// sender is not reached yet.
 	Kept, KeptEmpty int64
 	// PrunedEmpty is the number of messages that the window does not admit and whose sender is not
-	// reached yet, PrunedRedundant that of the others it does not admit.
+	// reached yet, PrunedRedundant the number of all others that it does not admit.
 	PrunedEmpty, PrunedRedundant int64
 }
 

@@ -6,7 +6,7 @@
 // # Training queries
 //
 // A training query removes the edges between its source and its answer, which changes the levels. A
-// Corrector derives them from those of the whole graph without another search. An entity moves away
+// Corrector derives them from the whole graph's, without another search. An entity moves away
 // only if all its shortest paths go through the answer, that is if the answer is the neighbor of the
 // source that dominates it. An example, with the facts a-b, a-c, b-c, b-d, b-e, c-f, f-g (relations left
 // out), the source a and three hops:

@@ -11,8 +11,8 @@ import "tagnet/model/graph"
 // are such. In all, each edge of the graph is visited at most twice.
 type dominators struct {
 	graph *graph.Graph
-	// of is, for the entities of the level being reached, the dominator, none or several; for those of
-	// levels before, finished of the dominator.
+	// of is, for the entities of the level being reached, the dominator, none or several; for entities
+	// of levels before, finished of the dominator.
 	of []int32
 	// next chains the entities of a dominator, from the dominator itself on.
 	next []int32
@@ -77,8 +77,8 @@ func (s *dominators) edgesOfSeveral(level []int32) (sum int64) {
 	return sum
 }
 
-// reach passes the dominators of a level to the next, at a distance: those of the entities with
-// one, or those of the entities with several.
+// reach passes the dominators of a level to the next, at a distance: from the entities with one
+// dominator or, with ofSeveral, from the entities with several.
 func (s *dominators) reach(before []int32, ofSeveral bool, distance uint8, distances []uint8) {
 	for _, u := range before {
 		dominator := s.of[u]

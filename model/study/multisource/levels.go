@@ -9,7 +9,7 @@ import (
 type tally struct {
 	// between counts the edges from the frontier to the next level, leaving all that leave the frontier.
 	between, leaving *kernel.Counters
-	// byBit has, for each bit, those of some entities whose degree has that bit set.
+	// byBit has, for each bit, the entities, of perTally, whose degree has that bit set.
 	byBit [32][]int32
 	// one is a step in a graph of a single entity, whose senders are the entities of a byBit.
 	one   kernel.Hop

@@ -29,7 +29,7 @@ type Searcher struct {
 	kernel kernel.BitSearch
 	gather Gather
 	// hop has the rows of bits. Before a step, the rows of active entities are not zero in Frontier,
-	// and in Next at most those of the entities found two steps ago. Between searches all rows of
+	// and in Next at most the rows of entities found two steps ago. Between searches all rows of
 	// Frontier, Next and Distances are zero.
 	hop           kernel.Hop
 	active, found []int32

@@ -28,7 +28,7 @@ type SweepParams struct {
 	Threads int
 	// Words is the most words of 64 sources that a thread searches from at once; 0 is no limit.
 	Words int
-	// Neighbors, if not nil, are those of the graph, which make the search for distances faster.
+	// Neighbors, if not nil, are the neighbors in the graph, which make the search for distances faster.
 	Neighbors *Neighbors
 }
 

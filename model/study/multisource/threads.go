@@ -9,7 +9,7 @@ import (
 // Beam processes at once: one for each limit, which a channel of that capacity counts.
 var semaphores sync.Map // map[int]chan struct{}
 
-// semaphoreFor returns the semaphore of so many threads, at most one per core; 0 is one per core.
+// semaphoreFor returns the semaphore of a number of threads, at most one per core; 0 is one per core.
 func semaphoreFor(threads int) chan struct{} {
 	if cores := runtime.GOMAXPROCS(0); threads <= 0 || threads > cores {
 		threads = cores

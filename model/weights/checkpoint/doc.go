@@ -6,7 +6,7 @@
 //
 //	epoch-NNN.safetensors            the weights
 //	epoch-NNN.optimizer.safetensors  the optimizer's state, for the newest two epochs only; and the weights that
-//	                                 training continues with, where those of the checkpoint are an average
+//	                                 training continues with, where the checkpoint's are an average
 //	epoch-NNN.json                   the record, written last: without it the other files are ignored
 //
 // and the same files named step-SSSSSSSS for the newest position inside an epoch. Where several workers train, the

@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/storage"
 )
 
-// FolderName is the name of the folder of checkpoints below that of a run.
+// FolderName is the name of the folder of checkpoints below a run's folder.
 const FolderName = "checkpoints"
 
 // BestFile is the name of the file that names the epoch with the best validation.
@@ -19,8 +19,8 @@ const BestFile = "best"
 // Folder is the path or URL of a folder of checkpoints.
 type Folder string
 
-// ErrNone is wrapped by the error of a folder without checkpoints, ErrUnknown by that of a name that none of a
-// folder's checkpoints has.
+// ErrNone is wrapped by the error of a folder without checkpoints, ErrUnknown by the error of a name that none of
+// a folder's checkpoints has.
 var (
 	ErrNone    = errors.New("there is no checkpoint")
 	ErrUnknown = errors.New("there is no checkpoint")
@@ -72,7 +72,7 @@ func (f Folder) RemoveShards(ctx context.Context) error { return storage.RemoveA
 
 func (f Folder) shards() string { return f.url("rounds") }
 
-// list returns the URLs of the folder's files, without those of its shards.
+// list returns the URLs of the folder's files, without its shards' files.
 func (f Folder) list(ctx context.Context) ([]string, error) {
 	urls, err := storage.List(ctx, string(f))
 	return slices.DeleteFunc(urls, func(url string) bool { return strings.HasPrefix(url, f.shards()+"/") }), err

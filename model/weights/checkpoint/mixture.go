@@ -9,7 +9,7 @@ import (
 
 // Mixture describes the graphs of a training on several. It is compared when a training resumes, and says what a model has seen.
 type Mixture struct {
-	// Graphs are those that steps are made on; none, where all are made.
+	// Graphs are the graphs that steps train on; none, where all are made.
 	Graphs []Seen `json:"graphs"`
 	// Exponent says how often: a step takes a graph with a probability that is proportional to its number of facts to this power.
 	Exponent float64 `json:"exponent"`
@@ -23,20 +23,20 @@ type Mixture struct {
 
 // Seen identifies a graph.
 type Seen struct {
-	// Name is that of its workspace.
+	// Name is the name of its workspace.
 	Name      string `json:"name"`
 	Entities  int    `json:"entities"`
 	Relations int    `json:"relations"`
-	// Facts are those of the graph, Queries the validation queries, of a graph that is validated on.
+	// Facts counts the facts of the graph, Queries the validation queries of a graph that is validated on.
 	Facts   int64 `json:"facts"`
 	Queries int64 `json:"queries,omitempty"`
-	// Checksum is that of the manifest of the graph's folder, equal if all facts are.
+	// Checksum is the checksum of the manifest of the graph's folder, equal if all facts are.
 	Checksum string `json:"graph"`
 }
 
 // Made describes graphs that are made.
 type Made struct {
-	// Share is that of the steps, Steps the number of steps on a graph before the next one is made.
+	// Share is the share of the steps, Steps the number of steps on a graph before the next one is made.
 	Share float64 `json:"share"`
 	Steps int     `json:"steps"`
 	// Options bound their sizes.
@@ -46,7 +46,7 @@ type Made struct {
 // MadeGraphs is the name of graphs that are made.
 const MadeGraphs = "made"
 
-// Names returns the names of the graphs, in the order of Partial.Graphs: that of made ones is the last.
+// Names returns the names of the graphs, in the order of Partial.Graphs: made ones are the last.
 func (m Mixture) Names() (list []string) {
 	for _, g := range m.Graphs {
 		list = append(list, g.Name)

@@ -15,7 +15,7 @@ var ErrMismatch = errors.New("the checkpoint was trained on other data")
 
 // UnknownRelationsError is the error of a graph with relations that a model was not trained with.
 type UnknownRelationsError struct {
-	// Unknown are those relations; Unused are the model's that the graph lacks.
+	// Unknown are these relations; Unused are the model's relations that the graph lacks.
 	Unknown, Unused []string
 }
 

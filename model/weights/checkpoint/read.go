@@ -112,7 +112,7 @@ func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor, 
 	return tensors, nil
 }
 
-// Decode returns the record and the weights of a checkpoint whose files are in memory. name is that of the record's file,
+// Decode returns the record and the weights of a checkpoint whose files are in memory. name is the name of the record's file,
 // for errors; damage is a *DamagedError.
 func Decode(name string, record, weights []byte) (Record, []safetensors.Tensor, error) {
 	r, err := parse(record)

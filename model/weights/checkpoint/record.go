@@ -67,11 +67,11 @@ type Partial struct {
 	Messages int64   `json:"messages"`
 	// Seconds is the time spent on the epoch.
 	Seconds float64 `json:"seconds"`
-	// Graphs has the part of each graph of a mixture, in its order; that of made graphs is the last.
+	// Graphs has the part of each graph of a mixture, in its order; made graphs are the last.
 	Graphs []Part `json:"graphs,omitempty"`
 }
 
-// Part is that of a graph in an epoch of a mixture.
+// Part is a graph's part in an epoch of a mixture.
 type Part struct {
 	// Steps and Queries count its steps and their queries, Loss is the sum of the losses of these.
 	Steps   int     `json:"steps"`
@@ -115,7 +115,7 @@ func (r Record) Name() string {
 	return EpochName(r.Epoch)
 }
 
-// StepName returns the name of a partial checkpoint after so many steps.
+// StepName returns the name of a partial checkpoint after a number of steps.
 func StepName(step int64) string { return fmt.Sprintf("step-%08d", step) }
 
 // EpochName returns the name of the checkpoint of a finished epoch.
@@ -128,7 +128,7 @@ func epochOf(name string) (int, bool) {
 	return epoch, ok && err == nil && EpochName(epoch) == name
 }
 
-// isName reports whether name is that of a checkpoint.
+// isName reports whether a checkpoint can have the name.
 func isName(name string) bool {
 	if _, ok := epochOf(name); ok {
 		return true

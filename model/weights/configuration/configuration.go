@@ -18,7 +18,7 @@ const (
 	PolicyAStar           = "astar"        // the entities of highest priority send along their best edges (A*Net)
 	PolicyWindowWithAStar = "window+astar" // a message is sent only if both policies send it
 
-	DeltaFixed    = "fixed"    // the final state is that of the last layer
+	DeltaFixed    = "fixed"    // the final state is the state after the last layer
 	DeltaSpecific = "specific" // the final state is an attention over the states of the window
 
 	AttentionOwn    = "own"    // the attention has an MLP of its own
@@ -86,10 +86,10 @@ type Configuration struct {
 	Bias bool `json:"bias"`
 	// DegreeMessages replaces each message that the window does not admit by a learned vector.
 	DegreeMessages bool `json:"degree_messages"`
-	// Reach is the most entities that a query propagates through: those of the largest personalized PageRank from its source, within
+	// Reach is the most entities that a query propagates through: the ones of the largest personalized PageRank from its source, within
 	// Layers hops (package subgraph). The others count as not reached. 0 is all.
 	Reach int `json:"reach,omitzero"`
-	// Remove is what leaves the graph of a training query: triple, one_hop or none.
+	// Remove names the edges that leave the graph of a training query: triple, one_hop or none.
 	Remove string `json:"remove"`
 
 	// Dropout is the probability that a dimension of a node update is dropped while training.
@@ -104,11 +104,11 @@ type Configuration struct {
 	// AdversarialTemperature weights negatives of high score more, the lower it is; 0 weights all
 	// equally.
 	AdversarialTemperature float64 `json:"adversarial_temperature"`
-	// LearningRate is that of Adam in the first epoch.
+	// LearningRate is Adam's learning rate in the first epoch.
 	LearningRate float64 `json:"learning_rate"`
 	// LearningRateDecay multiplies the learning rate after each epoch.
 	LearningRateDecay float64 `json:"learning_rate_decay"`
-	// WeightDecay is added to the gradient, times the weight, as PyTorch's Adam does; with relations from a graph it is that of AdamW.
+	// WeightDecay is added to the gradient, times the weight, as in PyTorch's Adam; with relations from a graph it is AdamW's.
 	WeightDecay float64 `json:"weight_decay"`
 	// BatchSize is the number of queries for each step of the optimizer.
 	BatchSize int `json:"batch_size"`
@@ -160,7 +160,7 @@ func (c Configuration) Prioritized() bool {
 	return c.Policy == PolicyAStar || c.Policy == PolicyWindowWithAStar
 }
 
-// Within returns c as it computes on a graph of so many entities: without a reach that covers them all.
+// Within returns c as it computes on a graph of a number of entities: without a reach that covers them all.
 func (c Configuration) Within(entities int) Configuration {
 	if c.Reach >= entities {
 		c.Reach, c.ReachNegatives = 0, 0
@@ -168,7 +168,7 @@ func (c Configuration) Within(entities int) Configuration {
 	return c
 }
 
-// Covers returns the share of so many entities that a query's propagation covers at most.
+// Covers returns the share of a graph's entities that a query's propagation covers at most.
 func (c Configuration) Covers(entities int) float64 {
 	if c = c.Within(entities); c.Reach == 0 {
 		return 1

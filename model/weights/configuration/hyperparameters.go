@@ -190,7 +190,7 @@ func (f Field) Usage() string {
 	return f.help
 }
 
-// wants describes the values that are valid, or returns "" if that of the configuration is.
+// wants describes the values that are valid, or returns "" if the configuration's value is.
 func (f Field) wants(c Configuration) string {
 	v, value, x := f.values, f.field(&c), 0.
 	switch f.Kind() {

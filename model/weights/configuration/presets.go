@@ -151,7 +151,7 @@ func (p windowPreset) configuration() Configuration {
 }
 
 // prioritizedPreset has the hyperparameters of A*Net's authors, and the delta and dropout that the paper
-// adds for a window over A*Net on the transductive datasets. The inductive datasets use those of the
+// adds for a window over A*Net on the transductive datasets. The inductive datasets use the values of the
 // dataset they were derived from.
 type prioritizedPreset struct {
 	name           string

@@ -7,7 +7,7 @@ const (
 	RelationsGraph  = "graph"  // both come from a propagation between relations
 )
 
-// relationSource describes a source of relation embeddings.
+// relationSource describes the parameters of a source of relation embeddings.
 type relationSource struct {
 	// query says that the embeddings of queries' relations are a parameter; layer lists the parameters of each layer.
 	query bool
@@ -19,11 +19,11 @@ type relationSource struct {
 // RelationTensor is a parameter of a relation source in a layer.
 type RelationTensor struct {
 	Name string
-	// Shape returns its dimensions for so many relations, 2R, and dimensions.
+	// Shape returns its shape for a number of relations, 2R, and dimensions of states.
 	Shape func(relations, dim int) []int
 }
 
-// relationSources has a line for each source of relations.
+// relationSources has an entry for each name of a source.
 var relationSources = map[string]relationSource{
 	RelationsTable: {query: true, layer: []RelationTensor{
 		{"relation.weight", func(relations, dim int) []int { return []int{relations, dim} }},
@@ -56,7 +56,7 @@ func (c Configuration) RelationTensors() (layer []RelationTensor, query bool) {
 // relationsGiven reports whether Relations names the source, rather than Dependent.
 func (c Configuration) relationsGiven() bool { return c.Relations != "" }
 
-// dependentGiven reports whether Dependent does.
+// dependentGiven reports whether Dependent chooses the source.
 func (c Configuration) dependentGiven() bool { return c.Relations == "" }
 
 // Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it needs the

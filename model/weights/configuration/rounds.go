@@ -15,7 +15,7 @@ type Rounds struct {
 	LocalSteps int `json:"local_steps,omitzero"`
 }
 
-// NewRounds returns the rounds of so many workers and local steps. One worker has no rounds, so that
+// NewRounds returns the rounds of numbers of workers and local steps. One worker has no rounds, so that
 // its local steps make no difference. Numbers that are out of range are an error, whose lines begin
 // with the name of the field in JSON.
 func NewRounds(workers, localSteps int) (Rounds, error) {

@@ -7,8 +7,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Names with which those of the tensors of the two parts of a model begin whose relations come from a graph, and the number of types
-// of edges between relations.
+// The prefixes of the names of tensors, for the two parts of a model whose relations come from a graph, and the number of types of edges
+// between relations.
 const (
 	RelationPart  = "relation_model."
 	EntityPart    = "entity_model."

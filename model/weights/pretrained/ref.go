@@ -20,9 +20,9 @@ import (
 
 // Ref names the weights of a trained model.
 type Ref struct {
-	// Folder has the checkpoints of a run, or is "". Without it the weights are those of a model that was trained elsewhere.
+	// Folder has the checkpoints of a run, or is "". Without it the weights belong to a model that was trained elsewhere.
 	Folder checkpoint.Folder
-	// Name is best, last, or the number or name of an epoch in Folder; the path or URL of a checkpoint's file in any folder; that of a file of
+	// Name is best, last, or the number or name of an epoch in Folder; the path or URL of a checkpoint's file in any folder, or of a file of
 	// PyTorch with ULTRA's weights; or the name of a model of package zoo, in upper or lower case. Without Folder a file is one of PyTorch
 	// unless it ends with .safetensors or is named best.
 	Name string
@@ -43,17 +43,17 @@ func (e *FileError) Error() string { return e.URL + ": " + e.Reason.Error() }
 // Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Reason }
 
-// IsNamed reports whether the name is that of a model of package zoo.
+// IsNamed reports whether the name is a model's of package zoo.
 func (r Ref) IsNamed() bool {
 	return slices.ContainsFunc(zoo.Names, func(known string) bool { return strings.EqualFold(known, r.Name) })
 }
 
-// IsPyTorch reports whether the name is that of a file of PyTorch, by its ending.
+// IsPyTorch reports whether the name is a file of PyTorch, by its ending.
 func (r Ref) IsPyTorch() bool {
 	return strings.HasSuffix(r.Name, ".pth") || strings.HasSuffix(r.Name, ".pt")
 }
 
-// Checkpoint returns the folder and the name, for checkpoint.Folder.Record, of a Ref that is that of a checkpoint.
+// Checkpoint returns the folder and the name, for checkpoint.Folder.Record, of a Ref to a checkpoint.
 func (r Ref) Checkpoint() (folder checkpoint.Folder, name string) {
 	folder, name = cmp.Or(r.Folder, "."), r.Name
 	if i := strings.LastIndexAny(name, "/\\"); i >= 0 {
@@ -66,7 +66,7 @@ func (r Ref) Checkpoint() (folder checkpoint.Folder, name string) {
 	return folder, path.Clean(name)
 }
 
-// Open reads the weights. Errors of files are a *FileError, those of checkpoints in a folder the ones of checkpoint.Folder.Load.
+// Open reads the weights. Errors of files are a *FileError, of checkpoints in a folder as checkpoint.Folder.Load returns them.
 func (r Ref) Open(ctx context.Context) (*Weights, error) {
 	isCheckpoint := r.Folder != "" || strings.HasSuffix(r.Name, ".safetensors") || storage.Base(r.Name) == checkpoint.BestFile
 	switch {

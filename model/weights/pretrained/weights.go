@@ -23,9 +23,9 @@ type Weights struct {
 	About  string
 	// Further is the configuration of training them further where none is given.
 	Further configuration.Configuration
-	// Record is that of their training; of ULTRA's weights it has the configuration alone.
+	// Record is the record of their training; for ULTRA's weights it has the configuration alone.
 	Record checkpoint.Record
-	// Folder has their checkpoint, if they are those of a Ref with a folder and none that come with tagnet.
+	// Folder has their checkpoint, if a Ref with a folder named them and they do not come with tagnet.
 	Folder  checkpoint.Folder
 	tensors []safetensors.Tensor
 }
@@ -103,7 +103,7 @@ func ofULTRA(url string, data []byte, file *pytorch.File) (*Weights, error) {
 	return w, nil
 }
 
-// Configuration returns a configuration with the fields that the weights decide: those of the model.
+// Configuration returns a configuration with the fields that the weights decide: the model's.
 func (w *Weights) Configuration(c configuration.Configuration) configuration.Configuration {
 	return c.WithModel(w.Record.Configuration)
 }

@@ -23,7 +23,7 @@ const (
 	entityPart   = parameters.EntityPart
 )
 
-// Configuration returns the configuration of the model, and the hyperparameters to train it further with: those of the paper's
+// Configuration returns the configuration of the model, and the hyperparameters to train it further with: from the paper's
 // fine-tuning, Galkin et al., ICLR 2024.
 func Configuration() configuration.Configuration {
 	c := configuration.Default()
@@ -73,7 +73,7 @@ func example(tensors []pytorch.Tensor) string {
 	return fmt.Sprintf(" (the first is %.80q)", tensors[0].Name)
 }
 
-// checkLayout compares names and shapes of all tensors with those of the model.
+// checkLayout compares names and shapes of all tensors with the model's.
 func checkLayout(tensors []pytorch.Tensor) error {
 	unknown := make(map[string]pytorch.Tensor, len(tensors))
 	for _, t := range tensors {

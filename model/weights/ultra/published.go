@@ -10,7 +10,7 @@ type publication struct {
 	prefixes []string
 }
 
-// The prefixes of 3 graphs, of 4 and of those of the 50 that the authors name.
+// The prefixes of 3 graphs, of 4, and of the graphs among the 50 that the authors name.
 var (
 	three = []string{"fb15k237", "fb237", "wn18rr", "codexm"}
 	four  = append(slices.Clip(three), "nell995", "nellv")
@@ -28,8 +28,8 @@ var published = map[string]publication{
 
 // Published returns the names of the graphs that the weights of a published file were trained on, given the file's SHA-256, or
 // nothing; and what the names of datasets with facts of these graphs begin with, in lower case without other characters than letters
-// and digits. Metrics on these graphs, and on those made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
-// those of unseen graphs.
+// and digits. Metrics on these graphs, and on graphs made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
+// metrics on unseen graphs.
 func Published(sha256 string) (graphs string, prefixes []string) {
 	p := published[sha256]
 	return p.graphs, p.prefixes

@@ -27,11 +27,11 @@ type Devices struct {
 	Kernel kernel.Kernel
 	// Number is how many devices there are, or 0 for one of any number.
 	Number int
-	// Unsupported is the error of Supports; nil for that of the devices that there are.
+	// Unsupported is the error of Supports, or nil for the error of real devices.
 	Unsupported error
-	// Fail, if not nil, is called before each operation, and its error is that of the operation.
+	// Fail, if not nil, is called before each operation, which returns its error.
 	Fail func(operation string) error
-	// Operations are those that succeeded: open, trainer, step, store, load, scorer, score, and close, close trainer and close scorer. A step that
+	// Operations are the operations that succeeded: open, trainer, step, store, load, scorer, score, and close, close trainer and close scorer. A step that
 	// was announced follows "announced".
 	Operations []string
 }
@@ -112,7 +112,7 @@ func copySet(to, from *parameters.Set[float32]) {
 
 func (t *trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.next = next }
 
-// Step records whether the examples are those announced by the step before, and makes the step on the trainer's copies.
+// Step records whether the step before announced the examples, and makes the step on the trainer's copies.
 func (t *trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
 	if seed == t.seed && reflect.DeepEqual(examples, t.announced) {
 		t.devices.Operations = append(t.devices.Operations, "announced")

@@ -33,7 +33,7 @@ func (g *gatherer) start() {
 	XORQ(g.i, g.i)
 }
 
-// featureRow returns a pointer to the receiver's row of a parameter, whose rows are so many strides.
+// featureRow returns a pointer to the receiver's row of a parameter, whose rows are a number of strides long.
 func (g *gatherer) featureRow(name string, stride reg.GPVirtual, strides uint8) reg.GPVirtual {
 	base, at := pointer(name), GP64()
 	MOVLQSX(Mem{Base: pointer("featureRows"), Index: g.i, Scale: 4}, at)
@@ -87,7 +87,7 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 const ahead = 16
 
 // farAhead is the distance at which such a row is prefetched into the second-level cache: the first
-// level cannot wait for so many lines from the third. Every other cache line is enough, as the
+// level cannot wait for all lines from the third. Every other cache line is enough, as the
 // adjacent one is loaded with it.
 const farAhead = 48
 

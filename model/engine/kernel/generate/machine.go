@@ -84,7 +84,7 @@ func pointer(name string) reg.GPVirtual {
 	return Load(Param(name), GP64()).(reg.GPVirtual)
 }
 
-// later returns the index that is so many after another, at most the last.
+// later returns an index plus after, at most last.
 func later(index reg.GPVirtual, after int, last reg.GPVirtual) reg.GPVirtual {
 	i := GP64()
 	LEAQ(Mem{Base: index, Disp: after}, i)

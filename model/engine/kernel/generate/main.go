@@ -32,7 +32,7 @@ func main() {
 	build.Generate()
 }
 
-// generate writes all functions: products of up to so many rows at once, and aggregations by PNA
+// generate writes all functions: products of up to rows rows at once, and aggregations by PNA
 // for stripes of columns of each width.
 func (m *machine) generate(rows int, stripes ...int) {
 	m.multiply(rows, 2, false)

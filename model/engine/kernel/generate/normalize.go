@@ -66,7 +66,7 @@ func (u *updater) eachRow(body func()) {
 	})
 }
 
-// eachGroup is the loop over groups of so many rows, which ends the function.
+// eachGroup writes the loop over groups of rows, which ends the function.
 func (u *updater) eachGroup(rows int, body func()) {
 	next, end := u.label("rows"), u.label("end")
 	Label(next)
@@ -80,7 +80,7 @@ func (u *updater) eachGroup(rows int, body func()) {
 	RET()
 }
 
-// readRows sets the rows in the tables and in linear to those of index i.
+// readRows sets the rows in the tables and in linear to the rows at index i.
 func (u *updater) readRows(i reg.GPVirtual) {
 	u.row, u.at = GP64(), GP64()
 	MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, u.row)
@@ -196,7 +196,7 @@ func (n *normalizer) address(base, offset reg.GPVirtual, lane int) address {
 	return func(j int) Mem { return Mem{Base: base, Index: offset, Scale: 1, Disp: lane*4*n.dim + j*n.bytes()} }
 }
 
-// offset returns the offset of a row of so many lanes in its table.
+// offset returns the offset of a row of a number of lanes in its table.
 func (n *normalizer) offset(row reg.GPVirtual, lanes int) reg.GPVirtual {
 	offset := GP64()
 	MOVQ(row, offset)

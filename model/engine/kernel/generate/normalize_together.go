@@ -113,7 +113,7 @@ func (g *together) each(body func(r, lane int)) {
 	}
 }
 
-// setRows sets the rows in memory of the row that is so many after the current one. It returns its index.
+// setRows sets the rows in memory of the row at the current index plus after. It returns its index.
 func (g *together) setRows(after int) (i reg.GPVirtual) {
 	i = later(g.i, after, g.last)
 	g.readRows(i)

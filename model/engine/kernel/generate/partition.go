@@ -9,7 +9,7 @@ import (
 )
 
 // partition writes the senders of each receiver to a list: parents, siblings, children. It reads a
-// vector of senders at once, compresses those of each kind to the front of a register, and stores
+// vector of senders at once, compresses each kind to the front of a register, and stores
 // the whole register; the next store overwrites the rest of it.
 func (m *machine) partition() {
 	m.function("partition", "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)",

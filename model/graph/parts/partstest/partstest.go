@@ -110,7 +110,7 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 	return all, nil
 }
 
-// Write writes a folder of parts of a split's queries, in so many files.
+// Write writes a folder of parts of a split's queries, in a number of files.
 func Write(ctx context.Context, folder string, k *kg.KG, split string, c configuration.Configuration, drawn *parts.Drawn, files int) error {
 	h, err := HeaderOf(ctx, k, split, c, drawn)
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 )
 
 // smallest is the least magnitude that tolerances are relative to. Some gradients are exactly zero on
-// paper, such as that of the attention's last bias; with rounding, they are the noise of terms that
+// paper, such as the gradient of the attention's last bias; with rounding, they are the noise of terms that
 // cancel.
 const smallest = 1e-3
 

@@ -44,7 +44,7 @@ type ExplainedPath struct {
 	Edges  [][3]int32 `json:"edges"`
 }
 
-// Explanations reads the explained golden cases of the repository, and those of the folder golden-explain beside the
+// Explanations reads the explained golden cases of the repository, and the cases of the folder golden-explain beside the
 // folder of further cases where there is one. The test fails where a folder has none, or one that cannot be read.
 func Explanations(t testing.TB) []Explanation {
 	t.Helper()

@@ -17,12 +17,12 @@ import (
 
 // Case is a configuration on a graph, with the model's results.
 type Case struct {
-	// Name is that of the file, without extension.
+	// Name is the file's name, without extension.
 	Name          string
 	Configuration configuration.Configuration
 	Graph         *graph.Graph
 	Parameters    *parameters.Set[float64]
-	// Gradients are those of BatchLoss, in the layout of Parameters.
+	// Gradients are the gradients of BatchLoss, in the layout of Parameters.
 	Gradients *parameters.Set[float64]
 	Queries   []Query
 	// BatchLoss is the mean of the queries' losses.

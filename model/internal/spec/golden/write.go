@@ -14,7 +14,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Write writes a case in the layout that Read understands, compressed. facts are those of c.Graph. Values other
+// Write writes a case in the layout that Read understands, compressed. facts are the facts of c.Graph. Values other
 // than parameters are rounded to within half of Tolerance64.
 func Write(path string, c *Case, facts []graph.Fact) error {
 	settings, err := configurationFields(c.Configuration)

@@ -31,13 +31,13 @@ type ZeroQuery struct {
 	Score  tensor
 }
 
-// ZeroExample is a training query, whose fact leaves the graph of the query and stays in that of the relations.
+// ZeroExample is a training query, whose fact leaves the query's graph and stays in the relations' graph.
 type ZeroExample struct {
 	graph.Query
 	Negatives []int32
 	Loss      float64
 	Logits    tensor // of the answer and the negatives
-	// Gradients are those of Loss, in the layout of the parameters.
+	// Gradients are the gradients of Loss, in the layout of the parameters.
 	Gradients *parameters.Set[float64]
 }
 

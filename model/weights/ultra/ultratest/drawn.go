@@ -7,7 +7,7 @@ import (
 	"tagnet/model/weights/ultra"
 )
 
-// Drawn returns weights drawn from a seed. The layer norms differ from those of a model that was not trained.
+// Drawn returns weights drawn from a seed. The layer norms differ from an untrained model's.
 func Drawn(seed uint64) *parameters.Set[float32] {
 	p := parameters.Initialize(ultra.Layout(), seed)
 	scales := parameters.Initialize([]parameters.Shape{{Name: "scales", Shape: []int{4 * ultra.Layers * ultra.Dim}}}, seed).Data("scales")
