@@ -13,7 +13,7 @@ import (
 // entitiesPerFile is how many entities the parts of a file may have together: some megabytes.
 const entitiesPerFile = 1 << 16
 
-// mostParts is the most parts of a file.
+// mostParts bounds the parts of a file where they are small.
 const mostParts = 1 << 10
 
 // Cut cuts the queries of a header, which the table of its split at a URL has, into files. It depends on nothing else. It holds the queries

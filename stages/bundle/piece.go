@@ -5,12 +5,12 @@ import (
 	"tagnet/model/graph/subgraph"
 )
 
-// piece is what a block has of a part.
+// piece holds the edges of a part that lie in one block of the graph, and their entities' known answers.
 type piece struct {
 	search, block int
 	subgraph.Subgraph
-	known       []int32 // answers, of one asked relation after the other; each has so many
-	knownCounts []int32
+	known       []int32 // answers, of one asked relation after the other
+	knownCounts []int32 // how many of known each asked relation has
 }
 
 func (p *piece) encode() []byte {

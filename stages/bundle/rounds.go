@@ -19,11 +19,11 @@ import (
 // Params are the parameters of Find.
 type Params struct {
 	// Graph is the URL of the graph/ folder. Edges are the names of the files of edges of the graph that the queries are about, in order,
-	// and Answers is that of the known answers.
+	// and Answers is the name of the file of known answers.
 	Graph   string
 	Edges   []string
 	Answers string
-	// Header is that of the folder, without Firsts and Degrees, which workers do not need.
+	// Header is the folder's header without Firsts and Degrees, which workers do not need.
 	Header parts.Header
 	// Folder is the URL of the folder that takes the files.
 	Folder string
@@ -55,7 +55,7 @@ func init() {
 // searchRounds counts the rounds of searches that are complete.
 var searchRounds = worker.NewCounter("parts", "search_rounds")
 
-// Find finds the parts of the queries of files, and writes these. Input: File, all or some of those of a folder. Output: the number of each
+// Find finds the parts of the queries of files, and writes the files. Input: File, all or some of a folder's. Output: the number of each
 // file that is written.
 func Find(s beam.Scope, files beam.PCollection, p Params) beam.PCollection {
 	s = s.Scope("bundle.Find")
@@ -83,7 +83,7 @@ func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []b
 	}
 }
 
-// searches returns those of a file: of training one for each query, else one for each source.
+// searches returns the searches of a file: one for each query of training, else one for each source.
 func (p Params) searches(file File) (list []*search) {
 	for i, number := range file.Numbers {
 		if p.Header.Split == parts.Train || i == 0 || file.Sources[i] != file.Sources[i-1] {

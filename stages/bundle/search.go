@@ -11,7 +11,7 @@ import (
 
 // search is the search of a part, with its queries.
 type search struct {
-	file, of       int // which takes the part, one of so many
+	file, of       int // the part goes into file number file of of files
 	source         int32
 	numbers        []int64
 	asked, answers []int32 // relation and answer of each query
@@ -19,7 +19,7 @@ type search struct {
 	entities       []int32 // of the part, once they are found; known then has the source alone
 }
 
-// key is that of a search in the rounds, the number of its first query.
+// key returns the search's key in the rounds, the number of its first query.
 func (s *search) key() int { return int(s.numbers[0]) }
 
 // encode returns the search as an element.

@@ -30,14 +30,14 @@ const (
 	maxShardBytes = 64 << 20
 )
 
-// SourcesPerShard returns how many sources each shard has, except the last, in a graph of so many entities and edges. It
+// SourcesPerShard returns how many sources each shard has, except the last, in a graph with entities and edges. It
 // depends on nothing else, so that the same graph gives the same files anywhere.
 func SourcesPerShard(entities int, edges int64) int {
 	most := max(1, min(shardWork/(int64(entities)+edges+1), maxShardBytes/int64(tables.PackedLen(max(1, entities)))))
 	return max(minSourcesPerShard, int(most))
 }
 
-// Shards splits sources, in increasing order, into shards of so many sources each.
+// Shards splits sources, in increasing order, into shards of size sources; the last may have fewer.
 func Shards(sources []int32, size int) []Shard {
 	of := (len(sources) + size - 1) / size
 	shards := make([]Shard, of)

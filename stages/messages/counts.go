@@ -5,7 +5,7 @@ import (
 	"tagnet/model/study/messages"
 )
 
-// sourceCounts is the counts of a source's queries. Their levels are equal, and Levels is those of
+// sourceCounts counts the messages of a source's queries. Their levels are equal, and Levels counts
 // one query, unless each query has a graph of its own because edges are removed from it: then Levels
 // is the sum over the queries.
 type sourceCounts struct {

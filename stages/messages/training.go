@@ -32,7 +32,7 @@ func (f *countFn) countTraining(r *multisource.Result) sourceCounts {
 	return sourceCounts{Source: r.Source, Queries: int64(len(queries)), Levels: sum}
 }
 
-// distinct yields those of a source's queries whose graphs differ, each with the number of queries of its graph.
+// distinct yields one query for each different graph among a source's queries, with the number of queries of that graph.
 func (t *trainer) distinct(queries []modelgraph.Query, remove modelgraph.Removals) func(yield func(modelgraph.Query, int64) bool) {
 	t.queries = append(t.queries[:0], queries...)
 	for i := range t.queries {

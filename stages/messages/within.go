@@ -32,7 +32,7 @@ func newWithin(g *modelgraph.Graph, reach int, layers []int) *within {
 	return w
 }
 
-// add adds so many times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part counts as empty.
+// add adds times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part counts as empty.
 func (w *within) add(q modelgraph.Query, times int64, sum []messages.Levels) {
 	for i, finder := range w.finders {
 		finder.Find(q, &w.part)

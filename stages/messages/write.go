@@ -25,7 +25,7 @@ type sums struct {
 	Queries int64
 	// Counts has the counts of each layer, in the order of CountParams.each.
 	Counts []messages.Counts
-	// Edges, Kept and Chosen are those of a model's choices: all edges, and by layer what is sent and what A*Net chooses.
+	// Edges, Kept and Chosen come from a model's choices: all edges, and by layer what is sent and what A*Net chooses.
 	Edges        int64
 	Kept, Chosen []int64
 }

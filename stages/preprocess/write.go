@@ -14,7 +14,7 @@ import (
 
 // WriteParams are the parameters of Write.
 type WriteParams struct {
-	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
+	// Folder is the URL of the folder that takes the files, Spill the URL of the folder for spill
 	// files, which Write removes in the end.
 	Folder, Spill string
 	// Lock guards Folder; the zero Lock is never lost.
@@ -77,7 +77,7 @@ type TableCounts struct {
 	Rows, Repeated, Distinct int64
 	// KnownValid and KnownTest count answers of these splits that are also training facts.
 	KnownValid, KnownTest int64
-	// Degrees are those of the entities that the edges of a table enter: all edges that enter one are in one table.
+	// Degrees counts the entities that the edges of a table enter: all edges that enter one entity are in one table.
 	Degrees Degrees
 	// RejectedLines counts the lines of rejects.tsv.
 	RejectedLines int64

@@ -6,7 +6,7 @@
 // entity are known where the shard is read, without a barrier: the inverses of those that enter. All of them meet. Two transforms
 // collect who meets whom, and write the same bytes:
 //
-//   - ByMeetings: the entities of a shard are added to rows of bits, a relations.Meetings. A CombineFn merges those of all shards, where
+//   - ByMeetings: the entities of a shard are added to rows of bits, a relations.Meetings. A CombineFn merges the rows of all shards, where
 //     the runner can also before the one barrier. They take 4 R*R bits for R base relations, which are 50 MB for 10,000.
 //   - ByPairs, for more relations: each shard becomes sorted spill files of pairs a <= b, which one worker merges. An entity with n
 //     relations has n (n+1) / 2 pairs: 12.5 million for 5,000 relations. They go one by one into a buffer whose size the memory

@@ -82,7 +82,7 @@ func (f *mergeFn) CreateAccumulator() *relations.Meetings {
 	return relations.NewMeetings(f.BaseRelations)
 }
 
-// AddInput adds those of a shard.
+// AddInput adds the meetings of a shard.
 func (f *mergeFn) AddInput(m, shard *relations.Meetings) (*relations.Meetings, error) {
 	return m, m.Merge(shard)
 }

@@ -75,7 +75,7 @@ func (f *pairsFn) ProcessElement(ctx context.Context, shard Shard, emit func(ext
 	return err
 }
 
-// pairFilter has a pair that was added lately at each hash, or 0: the entities of a knowledge graph are of few kinds, so most
+// pairFilter holds the last pair that was added at each hash, or 0: the entities of a knowledge graph are of few kinds, so most
 // pairs come again and again.
 type pairFilter []uint64
 
@@ -83,14 +83,16 @@ const (
 	minBufferBytes = 24 << 10
 	maxBufferBytes = 64 << 20 // more makes fewer spill files, but nothing faster
 	recentBits     = 19       // 4 MiB
+	// golden is 2^64 divided by the golden ratio: the upper bits of a multiple depend on all bits of the factor (Fibonacci hashing).
+	golden = 0x9e3779b97f4a7c15
 )
 
 func newPairFilter() pairFilter { return make(pairFilter, 1<<recentBits) }
 
 // recent reports whether a pair came lately.
 func (f pairFilter) recent(a, b int32) bool {
-	pair := uint64(a)<<32 | uint64(b) + 1
-	hash := pair * 0x9e3779b97f4a7c15 >> (64 - recentBits)
+	pair := uint64(a)<<32 | (uint64(b) + 1) // never 0
+	hash := (pair * golden) >> (64 - recentBits)
 	if f[hash] == pair {
 		return true
 	}

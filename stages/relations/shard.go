@@ -29,7 +29,7 @@ type Shard struct {
 
 func init() { beam.RegisterType(reflect.TypeFor[Shard]()) }
 
-// Shards returns the shards of the graph that a split's queries are about. folder and m are those of graph/.
+// Shards returns the shards of the graph that a split's queries are about. folder is graph/, m its manifest.
 func Shards(folder string, m manifest.Manifest, split string) []Shard {
 	var shards []Shard
 	for i, f := range kg.EdgeFiles(m, split) {

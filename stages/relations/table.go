@@ -36,7 +36,7 @@ func (p Params) write(ctx context.Context, g *relations.Graph, emit func(string)
 	return nil
 }
 
-// Read reads a table of edges between the relations, with inverses, of a graph with so many base relations. It verifies that they
+// Read reads a table of edges between the relations, with inverses, of a graph with baseRelations relations. It verifies that they
 // are the edges of a relation graph. Errors name the file and the row.
 func Read(ctx context.Context, url string, baseRelations int) (*relations.Graph, error) {
 	r := relations.NewReader(baseRelations)

@@ -13,7 +13,9 @@ import (
 	"tagnet/stages/preprocess"
 )
 
-// Place returns where the parts for the queries of a split are, of a graph whose manifest has a checksum.
+// Place returns the folder of bundles for the queries of a split (Place.URL), and what its header must say to belong to this training and to
+// a graph whose manifest has the checksum (Want). Only training adds Drawn, the settings by which queries are drawn for the epochs, since
+// bundles hold only drawn queries; validation adds Limit, the size of its sample.
 func (p Params) Place(split, checksum string) parts.Place {
 	c := p.Run.Configuration
 	want := parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum}
@@ -25,7 +27,7 @@ func (p Params) Place(split, checksum string) parts.Place {
 	return parts.Place{URL: storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)), Want: want}
 }
 
-// readParts is readTraining from parts of the graph. Of the facts it reads what batches are made by.
+// readParts reads the training data from parts of the graph. Of the facts it reads only the keys by which batches are made.
 func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 	loaded, err := preprocess.Open(ctx, p.Graph, true)
 	if err != nil {
@@ -52,12 +54,12 @@ func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 	return d, nil
 }
 
-// readKeys returns what batches are made by.
+// readKeys reads the keys by which batches are made from the facts that the parts h belong to.
 func readKeys(ctx context.Context, p Params, h parts.Header) (optimizer.Keys, error) {
 	return optimizer.ReadKeys(ctx, storage.Join(p.Graph, kg.QueriesFile(parts.Train)), int(h.Queries/2), p.Run.Configuration)
 }
 
-// readValidParts sets the validation queries, if there are any, to those of parts of the graph that they are about.
+// readValidParts reads the validation queries, if there are any, from parts of the graph that they are about.
 func (p Params) readValidParts(ctx context.Context, d *learn.Data) error {
 	loaded, err := preprocess.Open(ctx, p.Graph, true)
 	if err != nil {

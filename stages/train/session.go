@@ -11,7 +11,7 @@ import (
 // Session connects a training with the process that started its Beam pipeline, if it runs there: it
 // reports progress and passes interrupts on. On a runner with workers elsewhere it does nothing.
 type Session struct {
-	// ID is for Params.Session.
+	// ID names the session in Params.Session, by which workers find it.
 	ID string
 
 	report  func(learn.Progress)
@@ -74,8 +74,8 @@ func (s *Session) tell(p learn.Progress) {
 	}
 }
 
-// tellShard reports progress with what the shards of this process have trained in the epoch: that of
-// earlier calls, and so many more queries and the sum of their losses.
+// tellShard adds queries and the sum of their losses to what the shards of this process have trained in
+// the epoch, and reports progress with the total.
 func (s *Session) tellShard(p learn.Progress, queries int64, loss float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

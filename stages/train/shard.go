@@ -30,7 +30,7 @@ func (f *dealFn) ProcessElement(begun int64, emit func(Shard)) {
 	}
 }
 
-// shardFn trains shards and writes their checkpoints. It trains those of a bundle at the same time, as far as there is a device for each:
+// shardFn trains shards and writes their checkpoints. It trains the shards of a bundle at the same time, as far as there is a device for each:
 // Beam's local runner gives all shards of a round to one bundle, and divides it only where they take long.
 type shardFn struct {
 	Params Params
@@ -76,7 +76,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, s Shard, _ func(Shard)) {
 	})
 }
 
-// FinishBundle waits for the shards of the bundle. Its error is that of the first that failed.
+// FinishBundle waits for the shards of the bundle. It returns the error of the first shard that failed.
 func (f *shardFn) FinishBundle(_ context.Context, emit func(Shard)) error {
 	b := f.bundle
 	if b == nil {
@@ -161,7 +161,7 @@ func cachedWorker(ctx context.Context, p Params) (*learn.Worker, error) {
 	})
 }
 
-// trainingVersion identifies what is trained on, over a graph of a checksum. Parts of the graph are those of a configuration and a seed.
+// trainingVersion identifies the training data in the cache, over a graph with a checksum. Bundles hold the queries that a configuration and a seed draw.
 func (p Params) trainingVersion(graph string) any {
 	type version struct {
 		graph, relations, bundles string

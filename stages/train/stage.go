@@ -94,8 +94,8 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	})
 }
 
-// Open opens a training by several workers as learn.Open does. here says whether they are in this process, so that its devices are
-// theirs. It reports the checkpoint from which it resumes to the session.
+// Open calls learn.Open for a training by several workers. here says whether they are in this process, so that they take its
+// devices. It reports the checkpoint from which it resumes to the session.
 func Open(ctx context.Context, p Params, here bool) (learn.Position, error) {
 	data, err := p.readTraining(ctx)
 	if err != nil {

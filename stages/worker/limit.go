@@ -29,7 +29,7 @@ func (l *limiter) start() { l.stop, l.cancel = context.WithCancelCause(context.B
 // errStopped is the cause of contexts that Stop cancels.
 var errStopped = errors.New("another step of the pipeline has failed, or it was interrupted")
 
-// Enter waits until fewer than so many threads of this process work, however many elements the
+// Enter waits until fewer than threads threads of this process work, however many elements the
 // runner processes at the same time, and begins to work. The returned context is canceled by Stop,
 // and by leave, which ends the work. Enter returns an error if Stop was called since Start.
 func Enter(ctx context.Context, threads int) (_ context.Context, leave func(), err error) {

@@ -190,51 +190,60 @@ func readRows(ctx context.Context, url string, r io.Reader, o Options, each Each
 	}
 	o.Header = o.Header || heading
 	t := &table{url: url, o: o, each: each, bad: bad}
-	err = eachRow(url, o.Format, "head, relation and tail", ", separated by tabs", comments, r, t.row, bad)
+	err = rowText{url, o.Format, comments, "head, relation and tail", ", separated by tabs"}.each(r, t.row, bad)
 	return Counts{Comments: int64(comments), Unread: columnsOf(t.unread)}, err
 }
 
-// eachRow calls each for every row of CSV, or of TSV if the format is another, with the text that is shown of it, and
-// bad for what is none. The first lines, so many comments, are skipped. The error of an empty text says which fields it needs and, of TSV, how
-// they are separated.
-func eachRow(url string, format Format, fields, separated string, comments int, r io.Reader, each func(line int, fields []string, text string) error, bad Bad) error {
-	if format == CSV {
-		return eachRecord(url, fields, comments, r, func(line int, fields []string) error { return each(line, fields, strings.Join(fields, ",")) }, bad)
+// rowText describes a text of CSV, or of TSV if the format is another.
+type rowText struct {
+	url      string
+	format   Format
+	comments int // first lines that are skipped
+	// fields and separated say, in the error of an empty text, what a row has and, of TSV, how it is separated.
+	fields, separated string
+}
+
+// each calls row for every row, with the text that messages show of it, and bad for a line that is none.
+func (t rowText) each(r io.Reader, row func(line int, fields []string, text string) error, bad Bad) error {
+	if t.format == CSV {
+		return t.eachRecord(r, func(line int, fields []string) error { return row(line, fields, strings.Join(fields, ",")) }, bad)
 	}
-	return triples.ReadLines(url, fields+separated, r, func(line int, text []byte) error {
-		if line <= comments {
+	return triples.ReadLines(t.url, t.fields+t.separated, r, func(line int, text []byte) error {
+		if line <= t.comments {
 			return nil
 		}
-		return each(line, strings.Split(string(text), "\t"), string(text))
+		return row(line, strings.Split(string(text), "\t"), string(text))
 	}, bad)
 }
 
-// eachRecord calls each for every record of CSV with the number of its first line, and bad for what is none. The
+// eachRecord calls each for every record of CSV with the number of its first line, and bad for text that is none. The
 // separator is a comma, or a semicolon if the first line has semicolons only, as spreadsheets write it where the
-// comma is a decimal sign. fields says, in the error of an empty text, what a record has.
-func eachRecord(url, fields string, comments int, r io.Reader, each func(line int, fields []string) error, bad Bad) error {
-	text, err := triples.Unpack(url, r)
+// comma is a decimal sign.
+func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) error, bad Bad) error {
+	text, err := triples.Unpack(t.url, r)
 	if err != nil {
 		return err
 	}
-	for range comments {
+	for range t.comments {
 		if _, err := text.ReadSlice('\n'); err != nil {
-			return fmt.Errorf("reading %s: %w", url, err)
+			return fmt.Errorf("reading %s: %w", t.url, err)
 		}
 	}
+	// The first line shows the separator.
 	start, err := text.Peek(startBytes)
 	if len(start) == 0 {
 		if errors.Is(err, io.EOF) {
-			return triples.EmptyError(url, fields)
+			return triples.EmptyError(t.url, t.fields)
 		}
-		return fmt.Errorf("reading %s: %w", url, err)
+		return fmt.Errorf("reading %s: %w", t.url, err)
 	}
 	limited := &limitedReader{r: text}
 	records := csv.NewReader(limited)
 	records.FieldsPerRecord, records.ReuseRecord = -1, true
 	first, _, _ := strings.Cut(string(start), "\n")
 	records.Comma = comma(first)
-	last := comments // line of the previous record
+	// The csv package counts lines after the comments. It continues behind a record that is not CSV, but not behind one that is too long.
+	last := t.comments // line of the previous record
 	for {
 		limited.left = maxRecord
 		fields, err := records.Read()
@@ -243,19 +252,19 @@ func eachRecord(url, fields string, comments int, r io.Reader, each func(line in
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errLongRecord):
-			return triples.BadLine{File: url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine), Remedy: "check for a missing quotation mark"}
+			return triples.BadLine{File: t.url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine), Remedy: "check for a missing quotation mark"}
 		case errors.As(err, &wrong):
-			b := triples.BadLine{File: url, Line: wrong.StartLine + comments, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "), Remedy: `write a quotation mark within a quoted field twice, and quote fields that have one`}
-			last = wrong.Line + comments
+			b := triples.BadLine{File: t.url, Line: wrong.StartLine + t.comments, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "), Remedy: `write a quotation mark within a quoted field twice, and quote fields that have one`}
+			last = wrong.Line + t.comments
 			if err := bad(b); err != nil {
 				return err
 			}
 			continue
 		case err != nil:
-			return fmt.Errorf("reading %s: %w", url, err)
+			return fmt.Errorf("reading %s: %w", t.url, err)
 		}
 		last, _ = records.FieldPos(0)
-		last += comments
+		last += t.comments
 		if err := each(last, fields); err != nil {
 			return err
 		}
@@ -273,6 +282,7 @@ type limitedReader struct {
 	left int
 }
 
+// Read returns errLongRecord once nothing is left.
 func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errLongRecord
@@ -284,7 +294,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 
 // ReadTable calls each for every line of a text of pairs, such as types or labels: TSV, or CSV if its name says so.
 func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
-	return eachRow(url, format, "two fields", ", separated by a tab", 0, r, func(line int, fields []string, text string) error {
+	return rowText{url, format, 0, "two fields", ", separated by a tab"}.each(r, func(line int, fields []string, text string) error {
 		reason, remedy := "", "give every line two fields"
 		if len(fields) < 2 {
 			reason = plural(len(fields), "field") + " instead of 2"

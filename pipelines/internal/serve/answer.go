@@ -52,7 +52,7 @@ type answer struct {
 	// Probability, and Odds, which a person reads instead, are left out where the model claims none.
 	Probability *float64 `json:"probability,omitempty"`
 	Odds        string   `json:"odds,omitempty"`
-	// Score and Rank are those of the entity as an answer, the others those of the source as an answer of the query in the other direction.
+	// Score and Rank are of the entity as an answer, OtherScore and OtherRank of the source as an answer to the query in the other direction.
 	Score      float32 `json:"score"`
 	Rank       int64   `json:"rank"`
 	OtherScore float32 `json:"other_score"`
@@ -62,7 +62,7 @@ type answer struct {
 	Known bool `json:"known"`
 }
 
-// results is the response to a list of queries.
+// results is the response to a list of queries, in their order.
 type results struct {
 	Results []result `json:"results"`
 }

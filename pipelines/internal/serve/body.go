@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// requestFields are the fields of a request, queryFields those of one of its queries.
+// requestFields are the fields of a request, queryFields the fields of one of its queries.
 var (
 	requestFields = []string{"source", "relation", "queries", "k", "known", "candidates"}
 	queryFields   = []string{"source", "relation"}

@@ -3,7 +3,7 @@
 //
 // A request passes through these, and each of them is bounded:
 //
-//	connections   at most so many are open; for one more, that which has waited longest for a request is closed
+//	connections   their number is bounded; for one more, the one which has waited longest for a request is closed
 //	limits        headers, body, names, queries and answers of a request have maximal sizes
 //	admission     a number of queries may be under way; a request beyond it gets status 429 at once
 //	pool          requests take turns at the threads; queries that wait and share a source are answered together (answer.Pool)

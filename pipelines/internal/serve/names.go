@@ -11,8 +11,8 @@ type relationsResponse struct {
 	Relations []string `json:"relations"`
 }
 
-// entityRelations is the response of /relations with an entity: Relations are those of its known facts, in both directions, the most frequent first, and Like
-// others that entities like it have.
+// entityRelations is the response of /relations with an entity: Relations occur in its known facts, in both directions, the most frequent first, and Like
+// are others that entities like it have.
 type entityRelations struct {
 	Relations []string `json:"relations"`
 	Like      []string `json:"like"`

@@ -12,7 +12,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 )
 
-// fitting makes the probabilities of a server's model beside its answers. Its zero value is that of a server for which nothing was begun.
+// fitting makes the probabilities of a server's model beside its answers. In its zero value nothing was begun.
 type fitting struct {
 	done, of atomic.Int64           // queries that were answered, of about as many
 	none     atomic.Pointer[string] // why there will be no probabilities, nil as long as there may be
@@ -40,8 +40,8 @@ func (s *server) probabilities() string {
 	return fmt.Sprintf("%s%d%%", stateFitting, 100*s.fitting.done.Load()/max(1, s.fitting.of.Load()))
 }
 
-// fit begins to make the probabilities of the model, unless it has them, once those of an earlier server's are ended, which is nil without one. It ends
-// when ctx does, or the server's fit is stopped. said is called with how it went.
+// fit begins to make the probabilities of the model, unless it has them, once the fit of the earlier server, which may be nil, has ended. It ends
+// with ctx or by stopFit. said is called with a line about the result.
 func (s *server) fit(ctx context.Context, earlier *server, said func(line string)) {
 	ctx, s.fitting.cancel = context.WithCancel(ctx)
 	s.fitting.ended = make(chan struct{})

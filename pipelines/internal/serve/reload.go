@@ -16,7 +16,7 @@ type reloader struct {
 	e *command.Environment
 	// load opens the graph and model of the workspace as they are now; beside are the settings of those that are open, or nil.
 	load func(beside *settings) (settings, error)
-	// fit begins to make the probabilities of a server once those of the earlier one are ended, which is nil for the first.
+	// fit begins to make the probabilities of a server once the fit of the earlier server has ended, which is nil for the first.
 	fit func(s, earlier *server)
 
 	reloading sync.Mutex // held by the reload under way
@@ -24,7 +24,7 @@ type reloader struct {
 	mu        sync.RWMutex
 	current   *server
 	inUse     *sync.WaitGroup // requests of current
-	earlier   chan struct{}   // closed when those of the server before it are answered, and its model is closed; nil without one
+	earlier   chan struct{}   // closed when the server before it has answered its requests and closed its model; nil without one
 }
 
 // ServeHTTP answers a request with the newest server.
@@ -66,9 +66,9 @@ func (l *reloader) hangup() {
 	_, _ = l.replace() // which says how it went
 }
 
-// replace opens the graph and the model again, and makes them those of the requests that come from then on. It says how that went. After an
-// error those that are open answer as before. It holds two of each at a time, no third one: it waits for requests that the one before the
-// current has not answered yet. The caller holds reloading.
+// replace opens the graph and the model again, for the requests that come from then on, and prints the result. After an error the current
+// graph and model answer as before. It holds two of each at a time, no third one: it waits for requests that the server before the current
+// one has not answered yet. The caller holds reloading.
 func (l *reloader) replace() (*server, error) {
 	if l.earlier != nil {
 		<-l.earlier

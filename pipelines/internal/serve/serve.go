@@ -243,7 +243,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
-// asked names the graph of --graph for its sizes: training asks as the test split does.
+// asked names the graph of --graph for its sizes: train is the graph of the test split's queries.
 func (f *flags) asked() string {
 	if f.graph == kg.All {
 		return kg.All

@@ -13,7 +13,7 @@ type triple struct {
 	Head     string `json:"head"`
 	Relation string `json:"relation"`
 	Tail     string `json:"tail"`
-	// Probability and Odds are as those of an answer.
+	// Probability and Odds are as in answer.
 	Probability *float64 `json:"probability,omitempty"`
 	Odds        string   `json:"odds,omitempty"`
 	TailScore   float32  `json:"tail_score"`

@@ -75,7 +75,7 @@ func (d *display) epoch(p learn.Progress) {
 	}
 }
 
-// validated returns the metrics of a validation as text, those of a sample with their 95% intervals.
+// validated returns the metrics of a validation as text; if it is a sample, with their 95% intervals.
 func validated(v *metrics.Valid) string {
 	mrr, hits := fmt.Sprintf("MRR %.4f", v.Selection().MRR), fmt.Sprintf("Hits@10 %.4f", v.Selection().Hits10)
 	if s := v.Sample; s != nil && s.Intervals != nil {

@@ -44,7 +44,7 @@ func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *d
 	if err != nil {
 		return shown
 	}
-	if len(epochs) < shown { // those of a training that this one replaces are gone
+	if len(epochs) < shown { // the epochs of a training that this one replaces are gone
 		shown = 0
 	}
 	for ; shown < len(epochs); shown++ {

@@ -14,7 +14,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 )
 
-// configure decides the hyperparameters: those of the preset with the flags that were given. The weights of
+// configure decides the hyperparameters: the preset's, changed by the flags that were given. The weights of
 // --from decide the architecture. With
 // --resume, the newest checkpoint stands for a preset that is not given, and it decides the epochs,
 // the seed, the validation and the workers unless their flags are given.

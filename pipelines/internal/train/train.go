@@ -275,7 +275,7 @@ func (t *trainer) recorded() recorded {
 	return recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
 }
 
-// ready returns what checks that the jobs can run. An epoch has so many queries.
+// ready returns the function that checks that the jobs can run. queries is the number of queries of an epoch.
 func (t *trainer) ready(ctx context.Context, queries int64, cost command.Cost) func(ctx context.Context) error {
 	return t.e.Ready(command.Work{
 		Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: t.memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: cost,
@@ -541,7 +541,7 @@ func (t *trainer) params(session string) train.Params {
 // for its last checkpoint before it is canceled.
 const grace = 10 * time.Second
 
-// runJobs runs the Beam pipeline of one worker, or those of several.
+// runJobs runs the Beam pipeline of one worker, or the pipelines of the rounds of several.
 func (t *trainer) runJobs(ctx context.Context, p train.Params, show *display) error {
 	if command.Elsewhere() { // a training in this process reports to the session
 		queries := int64(optimizer.Drawn(int(t.facts), t.configuration))

@@ -31,7 +31,7 @@ const (
 // Answered says what it took to answer queries, and what is left out. It is an element of pipelines, and the content of AnsweredFile.
 type Answered struct {
 	Shards int `json:"-"`
-	// Queries is their number, Backward that of the queries that asked their candidates in the other direction, Most what that can be at most.
+	// Queries is the number of queries, Backward the number of queries that their candidates took in the other direction, and Most its bound.
 	Queries  int64 `json:"queries"`
 	Backward int64 `json:"backward"`
 	Most     int64 `json:"most"`

@@ -91,7 +91,7 @@ func (a *answered) ask(ctx context.Context, p Params, queries []answer.Request) 
 	})
 }
 
-// counted returns what counts queries as they are answered: the queries of a shard, of which so many are left, and then what is queried backward.
+// counted returns a function that counts answered queries: the first left ones as queries of the shard, all further ones as backward queries.
 func counted(ctx context.Context, left int) func(queries int) {
 	var counting sync.Mutex
 	return func(queries int) {

@@ -9,7 +9,7 @@ import (
 
 // Params are the parameters of Answers and Triples.
 type Params struct {
-	// Queries selects the queries: those of Queries.Queries, which Queries.Given says what they are, or of Queries.Ask.
+	// Queries selects the queries: from the table Queries.Queries, whose kind is Queries.Given, or by Queries.Ask.
 	Queries workload.Params
 	// Model answers them. The answers to queries are explained if it has Paths.
 	Model score.Params

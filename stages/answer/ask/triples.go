@@ -29,9 +29,9 @@ const (
 	TriplesFile  = "triples.tsv"
 )
 
-// Triples scores given triples, or the triples of given pairs with every relation, and writes them: those of Queries.Given. Output: the URL of
-// triples.tsv. The worker that scores a shard writes the shard's part of the table, in which the triples are in the order of head, relation
-// and tail, and those of a pair the best Relations, the best first.
+// Triples scores and writes given triples, or the triples of given pairs with every relation, as Queries.Given says. Output: the URL of
+// triples.tsv. The worker that scores a shard writes the shard's part of the table: given triples in the order of head, relation and tail,
+// of each pair the best Relations, the best first.
 func Triples(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("ask.Triples")
 	written := beam.ParDo(s, &triplesFn{Params: p}, score.Shards(s, p.Queries))
@@ -97,17 +97,17 @@ type triplesTextFn struct{ Params Params }
 func (f *triplesTextFn) ProcessElement(ctx context.Context, parts int64, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	var rows []parquet.Triple
-	url, table := f.Params.url(TriplesFile), f.Params.url(TriplesTable)
+	url, table, found := f.Params.url(TriplesFile), f.Params.url(TriplesTable), int64(0)
 	err := parquet.EachPart(ctx, table, func(part []parquet.Triple) error {
-		parts--
+		found++
 		rows = append(rows, part...)
 		return nil
 	})
 	switch {
 	case err != nil:
 		return err
-	case parts != 0:
-		return fmt.Errorf("%s has %d parts less than were written", table, parts)
+	case found != parts:
+		return fmt.Errorf("%s has %d parts, but %d were written: run again", table, found, parts)
 	case f.Params.Queries.Given == workload.GivenTriples:
 		slices.SortStableFunc(rows, evaluation.LeastPlausible)
 	}

@@ -29,7 +29,7 @@ var wantedRows = worker.NewCounter("discover", score.RowsCounter)
 type BackwardParams struct {
 	// Model scores.
 	Model score.Params
-	// Place has the spill files, Of the names of the candidates. Name begins the names of the new ones and that of their index. Required.
+	// Place has the spill files, Of the names of the candidates. Name begins the names of the new spill files and of their index. Required.
 	Place Place
 	Of    []string
 	Name  string

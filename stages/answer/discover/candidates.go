@@ -21,7 +21,7 @@ type CandidatesParams struct {
 	Queries workload.Params
 	// Model scores them, and lists their best new answers with their ranks.
 	Model score.Params
-	// Place has the spill files. Name begins their names and that of their index. Required.
+	// Place has the spill files. Name begins the names of the spill files and of their index. Required.
 	Place Place
 	Name  string
 }
@@ -41,6 +41,7 @@ func (f *candidatesFn) ProcessElement(ctx context.Context, shard score.Shard, em
 	})
 }
 
+// write writes the best answers of a shard to spill files and emits their sections.
 func (f *candidatesFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, emit func(Section)) error {
 	loaded, err := preprocess.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {

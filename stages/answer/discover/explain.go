@@ -74,7 +74,7 @@ func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Se
 	})
 }
 
-// Explained returns in how many parts so many facts are explained, by so many paths each.
+// Explained returns the number of parts of a table that explains facts by paths paths each.
 func Explained(facts int64, paths int) int64 {
 	return workload.Count(facts, facts*int64(workload.AnswerRows(paths)), 0)
 }

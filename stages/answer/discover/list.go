@@ -199,7 +199,7 @@ func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, ea
 	return p.describe(ctx, metrics.Discovery{Candidates: sum.Candidates, Listed: listed}, sum.Unclaimed)
 }
 
-// chunks calls each with the first entries of all spills, so many in all, a part of the table at a time, at least once.
+// chunks calls each with the first listed entries of all spills, a part of the table at a time, at least once.
 func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, listed int64, each func([]discovery.Entry) error) error {
 	var entries []discovery.Entry
 	left := listed

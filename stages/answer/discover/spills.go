@@ -36,7 +36,7 @@ const (
 type Section struct {
 	Kind, Range int
 	Spill       externalsort.Spill
-	// Queries is the number of queries that were asked beside those of other sections, which may be none with records.
+	// Queries is the number of queries that were asked: a section without records has it, all others have 0.
 	Queries int64
 }
 
@@ -62,7 +62,7 @@ func (i Index) Check() error {
 type Place struct {
 	// Folder is the URL of their folder. Required.
 	Folder string
-	// Lock is that of the folder above; the zero Lock is never lost.
+	// Lock guards the folder above; the zero Lock is never lost.
 	Lock lock.Lock
 }
 

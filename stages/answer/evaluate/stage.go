@@ -123,7 +123,7 @@ func (f *shardFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg
 	return nil
 }
 
-// write writes a shard's part of each table, in the order of the distinct queries, which is that of the split's table.
+// write writes a shard's part of each table, in the order of the distinct queries in the split's table.
 func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, names evaluation.Names) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"tagnet/model/answer/probability"
 )
 
-// observations are those of a shard, or of several.
+// observations come from a shard, or from several.
 type observations struct {
 	labeled   []probability.Labeled
 	unlabeled []probability.Observation

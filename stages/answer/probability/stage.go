@@ -35,7 +35,7 @@ func init() {
 type Params struct {
 	// Model is the model, over kg.All, without candidates.
 	Model score.Params
-	// Folder is the URL of the folder of the file, File the file's name, which is that of answer.Model.ProbabilitiesFile. Required.
+	// Folder is the URL of the folder of the file, File the file's name, answer.Model.ProbabilitiesFile. Required.
 	Folder, File string
 	// Shards is the number of shards; 0 is as many as the work suggests.
 	Shards int
@@ -44,7 +44,7 @@ type Params struct {
 }
 
 // Fit fits the probabilities of a model and writes their file. Output: its URL, or "" if there are too few facts. It fails with a
-// *manifest.Replaced error if the weights or the graph are others than those of the file's name.
+// *manifest.Replaced error if the weights or the graph are not the ones in the file's name.
 func Fit(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("probability.Fit")
 	p.Model.Split = kg.All
@@ -71,7 +71,7 @@ func Sampling(ctx context.Context, m *answer.Model) (*answer.Sampling, error) {
 	return worker.Load(worker.Key{Kind: "sampling"}, m.ProbabilitiesFile(), func() (*answer.Sampling, error) { return m.Sampling(ctx) })
 }
 
-// shard is one of so many, of which each has a range of the sampling's facts and one of its queries.
+// shard is number Number of Of shards. Each has a range of the sampling's facts and a range of its queries.
 type shard struct{ Number, Of int }
 
 type cutFn struct{ Params Params }

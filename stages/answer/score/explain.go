@@ -49,7 +49,7 @@ func Explain(ctx context.Context, p Params, folder string, number, of int, answe
 	return parquet.Write(ctx, parquet.PartFile(storage.Join(folder, ExplanationsTable), number, of), rows)
 }
 
-// WriteExplanations writes the text of the table of a folder, which has so many parts.
+// WriteExplanations writes the table of explanations of a folder, which has a number of parts, as text.
 func WriteExplanations(ctx context.Context, folder string, parts int) error {
 	table, url := storage.Join(folder, ExplanationsTable), storage.Join(folder, ExplanationsFile)
 	return parquet.WriteText(ctx, url, evaluation.ExplanationsHeading, table, parts, evaluation.ExplanationLines)

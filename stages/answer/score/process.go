@@ -55,8 +55,8 @@ type Params struct {
 	Probabilities Probabilities
 	// RelationGraph is the folder of the relation graph, where the model needs one; see relations.Load.
 	RelationGraph string
-	// Paths is the number of paths by which Explain explains an answer, 0 where none is explained. Walks takes all walks for paths, as
-	// model.Walks does.
+	// Paths is the number of paths by which Explain explains an answer, 0 where none is explained. Walks takes all walks for paths, like
+	// model.Walks.
 	Paths int
 	Walks bool
 	// Parts are the parts of the graph that the queries of workload.Params have; its zero value stands for the graph.
@@ -140,7 +140,7 @@ func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use
 	return use(ctx, all)
 }
 
-// model returns the process's opened model. There is one at a time: that of other parameters, another graph or other weights replaces it.
+// model returns the process's opened model. There is one at a time: other parameters, another graph or other weights replace it.
 func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	loaded, err := preprocess.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
 	if err != nil {

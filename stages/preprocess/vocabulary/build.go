@@ -34,7 +34,7 @@ const CountEvery = 1 << 16
 
 // BuildParams are the parameters of Build.
 type BuildParams struct {
-	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
+	// Folder is the URL of the folder that takes the files, Spill the URL of the folder for spill
 	// files.
 	Folder, Spill string
 	// Lock guards Folder; the zero Lock is never lost.
@@ -48,8 +48,8 @@ type BuildParams struct {
 	BufferBytes int64
 }
 
-// Plan divides a budget in bytes for so many names: it returns the number of threads, and how many bytes each may sort in, at most
-// the limit unless that is 0.
+// Plan divides a memory budget in bytes for a number of names: it returns the number of threads, and how many bytes each may sort in, at
+// most the limit unless that is 0.
 func Plan(memory, names, limit int64) (threads int, buffer int64, err error) {
 	plan, err := budget.Preprocess(names).Plan(memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
