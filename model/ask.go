@@ -59,6 +59,7 @@ const Unreached = reach.Column
 // AskOption changes which answers Ask and AskAll return.
 type AskOption func(*asking)
 
+// asking has the values of AskOptions.
 type asking struct {
 	known      bool
 	candidates []string // nil for all entities
@@ -74,7 +75,7 @@ func Among(entities []string) AskOption {
 	return func(a *asking) { a.candidates = append([]string{}, entities...) }
 }
 
-// asking returns what is queried for k new answers.
+// asking returns the request for k new answers, with options.
 func (m *Model) asking(ctx context.Context, k int, options []AskOption) (answer.Asking, error) {
 	if k < 1 {
 		return answer.Asking{}, fmt.Errorf("asking for %d answers, want 1 or more", k)

@@ -21,7 +21,7 @@ type Discovery struct {
 	Relations []string
 	// Most is the most facts that are listed; 0 stands for 10,000.
 	Most int
-	// Progress, which may be nil, is called with the number of answers that were scored, of at most so many.
+	// Progress, which may be nil, is called with the number of answers that were scored, of at most the second number.
 	Progress func(done, of int64)
 }
 
@@ -37,7 +37,7 @@ func WithTraining(c configuration.Configuration, seed int64) Option {
 }
 
 // Discover lists the facts that facts in memory lack most likely, the surest first, with probabilities unless there are too few facts (ErrTooFew of Fit): with
-// zero, the model of any graph that tagnet comes with, with that of WithCheckpoint, or with one of WithTraining. To ask the model more, make it with
+// zero, the model of any graph that tagnet comes with, with the one of WithCheckpoint, or of WithTraining. To ask the model more, make it with
 // LoadFacts or Train, and call its methods Fit and Discover.
 func Discover(ctx context.Context, facts []Triple, d Discovery, list ...Option) (_ []ScoredTriple, err error) {
 	o, err := newOptions(list)

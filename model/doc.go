@@ -3,7 +3,7 @@
 // Discover takes facts in memory and lists new ones. To ask more, make a Model: Open takes the graph and the best checkpoint of a workspace
 // that the pipelines wrote, Load files of facts and a checkpoint, or weights that answer on any graph, such as zero, which this package comes
 // with. Train learns a model from facts in memory. A query (source, relation, ?) asks for entities by name. Answers come from the graph of all
-// facts, those of validation and test among them, and a known fact is scored in the graph without it. Fit makes probabilities, unless the workspace has
+// facts, validation and test among them, and a known fact is scored in the graph without it. Fit makes probabilities, unless the workspace has
 // some. Results equal the results of the commands score and train bit for bit.
 //
 // The packages below this one are the parts of the model: kg (the graph with its names), configuration,

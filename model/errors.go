@@ -48,7 +48,7 @@ func classify(err error) error {
 	return err
 }
 
-// classifyFolder is classify for a folder without a manifest: with files in it, it is not complete.
+// classifyFolder wraps an error of opening a folder. Without a manifest, a folder with files is not complete.
 func classifyFolder(ctx context.Context, folder string, err error) error {
 	err = manifest.Confirm(ctx, folder, "", err)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -61,6 +61,7 @@ func FormatWeight(weight float64) string {
 // ExplainOption changes which paths Explain returns.
 type ExplainOption func(*explaining)
 
+// explaining has the values of ExplainOptions.
 type explaining struct{ walks bool }
 
 // Walks takes the best of all walks: also those that visit an entity twice, or that differ from a better one in inverse facts

@@ -81,7 +81,7 @@ func (m *Model) Limit() (sentence string, fitted bool) {
 	return e.Limit(), true
 }
 
-// estimator returns what gives probabilities, or nil as long as nothing is fitted.
+// estimator returns the estimator of probabilities, or nil as long as nothing is fitted.
 func (m *Model) estimator() (*probability.Estimator, error) {
 	if !m.overAll {
 		return nil, nil

@@ -43,7 +43,7 @@ func Load(ctx context.Context, files Files, path string, list ...Option) (*Model
 	return LoadFacts(ctx, facts, path, list...)
 }
 
-// LoadFacts is Load with facts in memory.
+// LoadFacts loads a model as Load, with facts in memory.
 func LoadFacts(ctx context.Context, facts Facts, path string, list ...Option) (*Model, error) {
 	o, err := newOptions(list)
 	if err != nil {

@@ -40,6 +40,7 @@ type Model struct {
 // Option changes how Open, Load, LoadFacts, Train and Discover make a model.
 type Option func(*options)
 
+// options has the values of Options.
 type options struct {
 	run, checkpoint, kernel string
 	device                  string // of WithDevice
@@ -79,6 +80,7 @@ func WithGraph(name string) Option { return func(o *options) { o.graph = name } 
 // bestCheckpoint is the checkpoint that Open takes unless it is told otherwise.
 const bestCheckpoint = "best"
 
+// newOptions returns the defaults, changed by a list of options, or an error for a value out of range.
 func newOptions(list []Option) (options, error) {
 	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, on: answer.Means{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1,
 		graph: kg.All, missing: probability.DefaultMissing}

@@ -33,7 +33,7 @@ type Side = probability.Side
 // Lower returns the lower one of both scores.
 func (s *ScoredTriple) Lower() float32 { return min(s.AsTail.Score, s.AsHead.Score) }
 
-// Compare orders triples, also those of different relations, the surest first: by probability, then by log odds, then by the lower score. Triples without
+// Compare orders triples, also of different relations, the surest first: by probability, then by log odds, then by the lower score. Triples without
 // a probability are last.
 func (s *ScoredTriple) Compare(o *ScoredTriple) int {
 	return cmp.Or(s.estimate().Compare(o.estimate()), cmp.Compare(o.Lower(), s.Lower()))

@@ -16,7 +16,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Device is what a model computes on in the CPU's place, as long as it can; accelerator.Selection is one.
+// Device computes for a model in the CPU's place, as long as it can; accelerator.Selection is one.
 type Device interface {
 	// Devices is the number of devices that score, 0 once the CPU has taken over.
 	Devices() int
@@ -28,7 +28,7 @@ type Device interface {
 	FallBack(err error) bool
 	// Discard gives up a device that was lost, by the error of a scorer. It does nothing after other errors.
 	Discard(err error)
-	// String says what is computed on, "" if that is the CPU by the user's choice.
+	// String names the devices that compute, or says why the CPU does; it is "" if the user chose the CPU.
 	String() string
 }
 
@@ -41,8 +41,8 @@ type Scorer interface {
 	Close() error
 }
 
-// answerOnDevice is Answer on a device. It returns neither results nor an error where the processor has to answer; then want.Done leaves out what the
-// device had done.
+// answerOnDevice answers queries on a device. It returns neither results nor an error where the processor has to answer; then want.Done leaves out the
+// rows that the device had done.
 func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Want) (*Scored, error) {
 	if err := m.busy.lock(ctx); err != nil {
 		return nil, err
@@ -112,6 +112,7 @@ type turn struct {
 	held chan struct{} // has a value while it is locked
 }
 
+// lock waits for the turn, or for ctx to be done, whose cause it returns.
 func (t *turn) lock(ctx context.Context) error {
 	t.once.Do(func() { t.held = make(chan struct{}, 1) })
 	select {

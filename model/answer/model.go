@@ -44,7 +44,7 @@ type Model struct {
 	surrounding *probability.Surroundings
 }
 
-// Means are what a model computes with.
+// Means are the kernel, threads and device that a model computes with.
 type Means struct {
 	// Kernel and Threads serve the processor.
 	Kernel  kernel.Kernel
@@ -55,7 +55,7 @@ type Means struct {
 	Announce func(text string)
 }
 
-// Want says what is wanted of queries beside the ranks of their labelled answers.
+// Want selects results of queries beside the ranks of their labelled answers.
 type Want struct {
 	// Selection says which candidates, and how many.
 	ranking.Selection
@@ -83,7 +83,7 @@ func (m *Model) Answer(ctx context.Context, queries []Request, want Want) (*Scor
 	return pool.Rank(ctx, queries, want.Selection, want.Done)
 }
 
-// threads returns what ranks on the processor.
+// threads returns the pool that ranks on the processor.
 func (m *Model) threads() (*Pool, error) {
 	m.making.Lock()
 	defer m.making.Unlock()
@@ -141,7 +141,7 @@ func (m *Model) Explain(ctx context.Context, q graph.Query, entity int32, k int,
 	return explained, err
 }
 
-// explainer returns what explains.
+// explainer returns the model's explainer, made once.
 func (m *Model) explainer() (_ *explanation.Explainer, err error) {
 	m.making.Lock()
 	defer m.making.Unlock()

@@ -10,7 +10,7 @@ import (
 	"tagnet/model/weights/pretrained"
 )
 
-// Opened is what a model was opened from, and what becomes of its scores.
+// Opened has the graph and the checkpoint that a model was opened from.
 type Opened struct {
 	// KG is the graph, without the facts of relations that the model does not know: KG.Unknown has them. View is what queries are about.
 	KG   *kg.KG

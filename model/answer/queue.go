@@ -36,14 +36,14 @@ type queue struct {
 	running int              // workers at work
 }
 
-// lot is what queries have in common that are cheap together.
+// lot is the group, graph and part that queries share which are cheap together.
 type lot struct {
 	group int32
 	query graph.Query // with what says which edges leave its graph, beside the source
 	part  *subgraph.Subgraph
 }
 
-// chunk is what a worker computes at a time: some queries of a lot, or what lend does with a thread. The mutex of the queue guards it until
+// chunk is a worker's unit of work: some queries of a lot, or a call of lend with a thread. The mutex of the queue guards it until
 // it is taken, and calls and cancel always.
 type chunk struct {
 	lot     lot

@@ -18,7 +18,7 @@ type Request struct {
 	Answers []int32
 	// Known are all known answers of the query, ascending, each once.
 	Known []int32
-	// Part, unless nil, is what the query propagates through; see propagation.Request.
+	// Part, unless nil, is the part of the graph that the query propagates through; see propagation.Request.
 	Part *subgraph.Subgraph
 	// Sample says among which entities the answers are ranked; its zero value says all.
 	Sample Sample

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// Sampling is what probabilities are fitted to: facts of the graph, and queries whose best new answers are compared with them.
+// Sampling is the data that probabilities are fitted to: facts of the graph, and queries whose best new answers are compared with them.
 type Sampling struct {
 	probability.Sample
 	Facts   []probability.Drawn
@@ -80,7 +80,7 @@ func (s *Sampling) enough(relations int) bool {
 	return claimed >= probability.MinLabeled
 }
 
-// size is what the cost of a fit follows from.
+// size returns the numbers that determine the cost of a fit.
 func (m *Model) size() probability.Size {
 	return probability.Size{
 		Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, Answered: m.surroundings().Queries(), K: probability.DefaultK,
@@ -155,7 +155,7 @@ func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) er
 	return m.FitTo(s, labeled, unlabeled)
 }
 
-// source is what the probabilities of the model hold for.
+// source identifies the weights, the graph and the reach of the model.
 func (m *Model) source() probability.Source {
 	return probability.Source{Weights: m.Record.Weights.SHA256, Graph: m.KG.Manifest.Checksum, Reach: m.Configuration.Reach}
 }

@@ -13,7 +13,7 @@ const (
 	preparing
 )
 
-// set is what queries are prepared in: a batch with buffers of its own, and the input that it is copied with.
+// set is a batch with buffers of its own, and the input that it is copied with, for preparing queries.
 type set struct {
 	batch   batch          // what does not depend on the queries
 	at      device.Pointer // of the input: a batch, and behind it its queries and their candidates
@@ -67,7 +67,7 @@ func (e *engine) swap() {
 	}
 }
 
-// ahead is a step whose first chunk is prepared. err is what is wrong with its examples.
+// ahead is a step whose first chunk is prepared. err is the error of its examples.
 type ahead struct {
 	examples []optimizer.Example // a copy
 	seed     uint64

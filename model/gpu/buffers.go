@@ -13,16 +13,17 @@ import (
 type buffer struct {
 	at    *device.Pointer
 	bytes int64 // for each query
-	once  int64 // beside that
+	once  int64 // for all queries
 }
 
-// buffers returns what a chunk of queries needs. stride is the number of candidates of a query, and capacity the number of
+// buffers returns the buffers of a chunk of queries, with their sizes. stride is the number of candidates of a query, and capacity the number of
 // queries, which matters to a few small ones alone.
 func (e *engine) buffers(stride, capacity int) []buffer {
 	c, b, g := e.configuration, &e.batch, e.graph
 	v, edges, d, t, ages := int64(g.Entities), g.Edges(), int64(e.dim), int64(c.Layers), int64(e.configuration.Ages())
 	width, hidden, relations := int64(b.Width), 2*d, int64(g.RelationCount())*d
 	rows, featureRows, candidates := ages*v+1, v+1, int64(stride)
+	// The kernels read and write whole words of 32 queries.
 	perWord := float64(blocks(capacity, 32)) / float64(capacity)
 	degrees := int64(b.Degrees)
 	words := int64(perWord*float64(4*v)) + 1
@@ -34,6 +35,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	if e.training {
 		lists = 8 * candidates
 	}
+	// The forward pass. A buffer has bytes for each query of a chunk, and bytes for all of them together.
 	all := []buffer{
 		{&e.at, querySize + lists, int64(unsafe.Sizeof(*b))}, {&b.Bad, 8*t + 4, badSize}, // the input; what is read back: Bad, Sent and Losses
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
@@ -54,6 +56,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	if c.Source() == configuration.RelationsLinear {
 		all = append(all, buffer{&b.Dependent, 4 * t * relations, 0})
 	}
+	// Scoring keeps no activations; all that follows serves the backward pass.
 	if !e.training {
 		if c.Specific() {
 			all = append(all, buffer{&b.Final, 4 * candidates * d, 0})

@@ -20,7 +20,7 @@ import (
 // devices that it opens.
 type Driver func(ordinal int) (device.Device, error)
 
-// Supports returns an error that says what of a configuration devices do not compute, nil where they compute it.
+// Supports returns an error that names the field of a configuration that devices do not compute, or nil.
 func (Driver) Supports(c configuration.Configuration) error { return Supports(c) }
 
 // Open opens the device of that number.

@@ -2,7 +2,7 @@ package gpu
 
 import "tagnet/model/engine/device"
 
-// memory is what an engine holds on its device. After its first error every method does nothing.
+// memory tracks the memory that an engine holds on its device. After its first error every method does nothing.
 type memory struct {
 	device device.Device
 	held   []device.Pointer

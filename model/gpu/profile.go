@@ -8,7 +8,7 @@ import (
 	"tagnet/model/engine/device"
 )
 
-// KernelTime is what a kernel took on the device, over all of its launches.
+// KernelTime is the time of a kernel on the device, over all of its launches.
 type KernelTime struct {
 	Kernel       string
 	Launches     int
@@ -33,7 +33,7 @@ type measured struct {
 // Profile starts to measure every launch, which costs a few microseconds each; Times ends it.
 func (e *engine) Profile() { e.profile = &profile{times: map[string]KernelTime{}} }
 
-// Times returns what the kernels took since Profile, the longest first.
+// Times returns the times of the kernels since Profile, the longest first.
 func (e *engine) Times() ([]KernelTime, error) {
 	e.addTimes()
 	times := e.profile.times

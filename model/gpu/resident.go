@@ -9,7 +9,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// placeEdges puts on a device what scoring reads of a graph. It returns what sets the fields of a batch.
+// placeEdges copies the edges of a graph to a device. It returns a function that sets the fields of a batch.
 func placeEdges(m *memory, g *graph.Graph) func(b *batch) {
 	offsets := make([]int32, len(g.Offsets))
 	for i, offset := range g.Offsets {
@@ -74,7 +74,7 @@ func begins(keys []int32, count int) []int32 {
 	return begin
 }
 
-// scales returns what depends on an entity's degree, by degree.
+// scales returns the scalers of each degree.
 func scales(g *graph.Graph) []scale {
 	scales := make([]scale, g.HighestDegree()+1)
 	for degree := range scales {

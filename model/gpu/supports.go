@@ -123,7 +123,7 @@ func (e *UnsupportedError) Error() string {
 // Supports returns nil if a device computes configurations like c, else an UnsupportedError. It refuses what it does not know.
 func Supports(c configuration.Configuration) error { return supports(configuration.Fields(), c) }
 
-// supports is Supports with the hyperparameters that there are.
+// supports checks the hyperparameters of a list.
 func supports(fields []configuration.Field, c configuration.Configuration) error {
 	for _, f := range fields {
 		if v, value := computed[f.Name], f.Of(c); !v.has(value) {

@@ -33,7 +33,7 @@ type Trainer struct {
 	queries                  []encodedQuery
 	candidates, multiplicity []int32
 	failures                 []error
-	out                      []byte // what is read of a chunk: whether gradients are not finite, messages, losses
+	out                      []byte // output of a chunk: whether gradients are not finite, messages, losses
 
 	announced func() ([]optimizer.Example, uint64) // the next step's examples and seed, or nil
 	ahead     ahead
@@ -53,7 +53,7 @@ func NewTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c con
 	return newTrainer(d, g, between, c, p, solver, trainingChunk)
 }
 
-// newTrainer is NewTrainer with chunks of that many bytes.
+// newTrainer returns a trainer whose chunks take at most chunk bytes.
 func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam, chunk int64) (*Trainer, error) {
 	e, err := newEngine(d, g, between, c, p, true)
 	if err != nil {

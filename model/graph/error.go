@@ -41,7 +41,7 @@ type named struct {
 func (n *named) Error() string { return n.text }
 func (n *named) Unwrap() error { return n.error }
 
-// Named returns an error, which may wrap a QueryError, with the names of entities and of base relations, of which that of an
+// Named returns an error, which may wrap a QueryError, with the names of entities and of base relations, of which the one of an
 // inverse one begins with ~.
 func Named(err error, entities, relations []string) error {
 	e, ok := errors.AsType[*QueryError](err)

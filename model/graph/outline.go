@@ -1,13 +1,13 @@
 package graph
 
-// outline is what is known of a graph whose edges are not held.
+// outline has the numbers of a graph whose edges are not held.
 type outline struct {
 	edges   int64
 	degrees [][2]int64
 }
 
-// Outline returns a graph of some size whose edges are not held: queries propagate through parts of it that are found elsewhere. degrees are
-// those of its entities, each with the number of entities that have it, or nil where nothing depends on them.
+// Outline returns a graph of some size whose edges are not held: queries propagate through parts of it that are found elsewhere. degrees has the
+// degrees of its entities, each with the number of entities that have it, or nil where nothing depends on them.
 func Outline(entities, baseRelations int, edges int64, meanLogDegree float64, degrees [][2]int64) *Graph {
 	return &Graph{Entities: entities, BaseRelations: baseRelations, MeanLogDegree: meanLogDegree, outline: &outline{edges, degrees}}
 }

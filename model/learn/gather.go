@@ -42,7 +42,7 @@ func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c con
 	}, nil
 }
 
-// SeenIn describes the graph of a split of a knowledge graph, and counts the split's facts, those of the training split, or queries.
+// SeenIn describes the graph of a split of a knowledge graph, and counts the facts of the training split, or the queries of another one.
 func SeenIn(ctx context.Context, name string, loaded *kg.KG, split string) (checkpoint.Seen, error) {
 	view := loaded.Of(split)
 	seen := checkpoint.Seen{

@@ -50,7 +50,7 @@ type Run struct {
 	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
-	// Device is what to compute on. A device rounds differently from the kernels.
+	// Device chooses the CPU or devices. A device rounds differently from the kernels.
 	Device device.Choice
 }
 

@@ -16,7 +16,7 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Mixture is what a training on several graphs has instead of one graph. Each step draws a graph and takes the next batch of its
+// Mixture has the graphs of a training on several. Each step draws a graph and takes the next batch of its
 // facts, all of which are drawn, in an order of their own, before one is drawn again.
 type Mixture struct {
 	// Description is recorded in checkpoints.
@@ -101,7 +101,7 @@ func newMixed(m *Mixture, c configuration.Configuration, seed uint64) *mixed {
 	return of
 }
 
-// weight returns what the probability of a graph is proportional to.
+// weight returns the weight of a graph, to which its probability is proportional.
 func weight(d checkpoint.Mixture, graph int) float64 {
 	return math.Pow(float64(d.Graphs[graph].Facts), d.Exponent)
 }

@@ -45,7 +45,7 @@ func (l *learner) closeTrainers() error {
 	return l.freeTrainers()
 }
 
-// freeTrainers is closeTrainers without storing.
+// freeTrainers frees the memory of all trainers without storing the weights.
 func (l *learner) freeTrainers() error {
 	var errs []error
 	for _, of := range l.course.materials() {

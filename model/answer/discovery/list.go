@@ -79,7 +79,7 @@ func descended64(bits uint64) float64 {
 	return math.Float64frombits(^bits)
 }
 
-// ascending32 is ascending64 of a score.
+// ascending32 returns bits that are ordered as scores are.
 func ascending32(number float32) uint32 {
 	bits := math.Float32bits(number + 0)
 	if bits>>31 == 1 {

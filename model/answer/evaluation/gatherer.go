@@ -39,7 +39,7 @@ type Gatherer struct {
 	All                Counts
 	// ByDirection, ByDistance and ByRelation have the keys of metrics.Evaluation.
 	ByDirection, ByDistance, ByRelation map[string]*Counts
-	// Beside has what AddBaselines counted.
+	// Beside has the counts of AddBaselines.
 	Beside *BesideCounts `json:",omitempty"`
 }
 
@@ -112,6 +112,7 @@ func Queried(direction, relation string) string {
 	return relation
 }
 
+// entry returns the value of a key, which it adds as a zero value if the map has none.
 func entry[C any](m map[string]*C, key string) *C {
 	c := m[key]
 	if c == nil {

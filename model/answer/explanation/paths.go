@@ -16,7 +16,7 @@ type Path struct {
 }
 
 // stored is one of the best paths to an entity after some layers: the last edge, and the index of the path before it
-// among those of the layer before.
+// among the paths of the layer before.
 type stored struct {
 	sum          float64
 	edge, before int32
@@ -25,7 +25,7 @@ type stored struct {
 // layerPaths holds the best paths to all entities after a layer.
 type layerPaths struct {
 	edges []propagation.Edge
-	paths []stored // those to an entity are neighbors, best first
+	paths []stored // grouped by entity, best first
 }
 
 // finder finds best paths. Its buffers are reused.
@@ -45,6 +45,7 @@ type finder struct {
 // are wanted.
 const leastKept = 10
 
+// pathRange is a range [first, last) of a layer's stored paths.
 type pathRange struct{ layer, first, last int32 }
 
 // newFinder returns a finder for a graph with numbers of entities and base relations.

@@ -32,7 +32,7 @@ func (s scorer) score(states, query, gradient []float32) float64 {
 	return s.attend(states, query, gradient)
 }
 
-// attend is score for a final state that is an attention over states.
+// attend returns the score and the gradient where the final state is an attention over states.
 func (s scorer) attend(states, query, gradient []float32) float64 {
 	d, temperature := s.configuration.Dim, s.configuration.AttentionTemperature
 	name := "mlp"

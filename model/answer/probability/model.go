@@ -12,10 +12,10 @@ import (
 	"tagnet/formats/strict"
 )
 
-// Model is what is fitted for a checkpoint and a graph. It is not changed once it is made, and may be used concurrently.
+// Model holds the curve and the regressions fitted for a checkpoint and a graph. It is not changed once it is made, and may be used concurrently.
 type Model struct {
 	FormatVersion int `json:"format_version"`
-	// Source is what the observations were made with. The caller of Fit sets it, and compares it with what it has when it reads the file.
+	// Source identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when it reads the file.
 	Source Source `json:"source"`
 	Sample Sample `json:"sample"`
 	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
@@ -34,7 +34,7 @@ type Model struct {
 	Checksum string `json:"checksum"`
 }
 
-// Source is what observations are made with. A model holds for no other.
+// Source identifies the weights, the graph and the reach that observations are made with. A model holds for no other.
 type Source struct {
 	// Weights is the SHA-256 of the weights, Graph the checksum of the graph of all facts.
 	Weights string `json:"weights"`

@@ -8,7 +8,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// Side is what one of a fact's two queries says of it in the graph without the fact.
+// Side is the score and the rank of a fact by one of its two queries, in the graph without the fact.
 type Side struct {
 	// Score is the logit.
 	Score float32

@@ -116,6 +116,7 @@ type slopes struct {
 	groups   []groupSlopes
 }
 
+// groupSlopes are the derivatives by a group's intercept: the first, the second, and the mixed ones with the weights and the intercept.
 type groupSlopes struct {
 	gradient, hessian float64
 	mixed             [size]float64

@@ -50,7 +50,7 @@ const (
 	first = 2
 )
 
-// Size is what the cost of a fit follows from.
+// Size has the numbers that determine the cost of a fit.
 type Size struct {
 	// Entities, Relations, without inverses, and Facts are the numbers of the graph of all facts.
 	Entities, Relations int
@@ -259,6 +259,7 @@ func (s Sample) lowest(most int, facts iter.Seq[graph.Fact]) []graph.Fact {
 	return list
 }
 
+// keyed is a fact with its key.
 type keyed struct {
 	key uint64
 	graph.Fact

@@ -24,7 +24,7 @@ type Surroundings struct {
 // together counts how often other relations leave the entities that one relation leaves. It holds only pairs that occur.
 type together struct {
 	relations, both []int32
-	// shift is what each adds where it is present instead of absent.
+	// shift has the difference in log odds of each one, present instead of absent.
 	shift []float64
 	// absent is what the other relations add to the log odds of this one where all are absent; absentLess is the same, had this relation
 	// one entity less.

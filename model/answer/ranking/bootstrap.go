@@ -141,6 +141,7 @@ func (b *Bootstrap) Difference(other *Bootstrap, m Metric) (metrics.Interval, bo
 	return b.interval(other, func(own, other replicate) float64 { return own.value(m) - other.value(m) })
 }
 
+// interval returns the 2.5% and 97.5% quantiles of a function of both bootstraps' replicates, false for fewer than ten queries.
 func (b *Bootstrap) interval(other *Bootstrap, of func(own, other replicate) float64) (metrics.Interval, bool) {
 	const fewest = 10
 	if b.Queries < fewest || other.Queries < fewest {

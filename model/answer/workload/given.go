@@ -11,7 +11,7 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// Given says what the table of Params.Queries has.
+// Given is the kind of the table of Params.Queries.
 type Given int
 
 const (
@@ -43,6 +43,7 @@ type given struct {
 	each  int             // triples of a line
 }
 
+// readGiven reads the table of triples or pairs, sorted by fact and each once; an answer keeps the number of its first row.
 func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 	known, err := view.Answers(ctx)
 	if err != nil {

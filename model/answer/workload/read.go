@@ -146,6 +146,7 @@ func (l listed) Cut(p Params) [][2]int {
 	return cut(len(l.queries), func(i int) int { return len(l.queries[i].Rows) + p.knownRows(len(l.queries[i].Known)) }, p.Work, p.rows())
 }
 
+// Range returns the queries of a range, by source and relation.
 func (l listed) Range(from, to int) ([]answer.Request, error) {
 	queries := slices.Clone(l.queries[from:to])
 	slices.SortFunc(queries, func(a, b answer.Request) int {

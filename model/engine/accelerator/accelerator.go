@@ -9,9 +9,9 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Devices opens the devices of a machine, as gpu.Driver does.
+// Devices opens the devices of a machine; gpu.Driver makes one.
 type Devices interface {
-	// Supports returns an error that says what of a configuration devices do not compute, nil where they compute it.
+	// Supports returns an error that names the field of a configuration that devices do not compute, or nil.
 	Supports(c configuration.Configuration) error
 	// Open returns the device of that number. The error wraps one of package device.
 	Open(ordinal int) (Accelerator, error)

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Selection is what a training or a scoring computes on, and an answer.Device. The zero Selection computes on the processor.
+// Selection selects the devices or the CPU for a training or a scoring, and is an answer.Device. The zero Selection computes on the processor.
 type Selection struct {
 	accelerator Accelerator
 	again       func() (Accelerator, error) // opens it again, once it was lost

@@ -79,7 +79,7 @@ func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, sc
 	return w.ScoresWithout(ctx, graph.Query{Source: source}, nil, relations, scores)
 }
 
-// ScoresWithout is Scores in the graph of q, from its source, or, unless that is nil, in a part of it; see propagation.Request.
+// ScoresWithout scores as Scores, from the source of q in the graph of q, or in a part of it unless nil; see propagation.Request.
 func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))

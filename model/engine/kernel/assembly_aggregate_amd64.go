@@ -128,7 +128,7 @@ func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32,
 	}
 }
 
-// gradientAt is rowAt for a gradient, after checking that it is as long as its table.
+// gradientAt returns the address of an entry of a gradient, after checking that the gradient is as long as its table.
 func gradientAt(gradient, table []float32, at int) *float32 { return rowAt(gradient[:len(table)], at) }
 
 // scatterInitials adds the boundary's gradient of every receiver.

@@ -58,7 +58,7 @@ func (s *assembly) Pull(h *Hop, found []int32) []int32 {
 	return found[:b.pull(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.recordedDistance(), all, len(found))]
 }
 
-// Push checks lengths as Pull does.
+// Push checks the lengths of the tables, which the assembly does not.
 func (s *assembly) Push(h *Hop, active, found []int32) []int32 {
 	b, entities := s.bitFunctionsFor(h.Words), len(h.Offsets)-1
 	if b == nil {

@@ -6,7 +6,7 @@ func (s *assembly) Multiply(c, a, b []float32, n, k, m int, add bool) {
 	s.MultiplyRows(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRows is Multiply with another stride.
+// MultiplyRows computes panels of c = a b, for an a of any stride.
 func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	s.multiplyFrom(0, c, a, stride, b, n, k, m, add)
 }
@@ -31,7 +31,7 @@ func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) 
 	s.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRowsTransposed is MultiplyTransposed with another stride.
+// MultiplyRowsTransposed computes panels of c = transposed a b, for an a of any stride.
 func (s *assembly) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if n == 0 && !add {
 		clear(c[:k*m])

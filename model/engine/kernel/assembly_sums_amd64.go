@@ -12,7 +12,7 @@ func (s *assembly) addsUp(r *Receivers) bool {
 	return r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean) && r.laneDim()%s.floats == 0
 }
 
-// aggregateSums is Aggregate for Sum and Mean, lane by lane.
+// aggregateSums aggregates by Sum or Mean, lane by lane.
 func (s *assembly) aggregateSums(r *Receivers, features []float32) {
 	n, lane, size, senders := r.Count(), r.laneDim(), len(features)/r.lanes(), &r.Senders
 	for at := 0; at < r.Dim; {
@@ -44,7 +44,7 @@ func (s *assembly) eachSum(dim int, visit func(at int, backward sumBackward)) {
 	}
 }
 
-// backwardSums is AggregateBackward for Sum and Mean.
+// backwardSums computes the gradients of aggregation by Sum or Mean.
 func (s *assembly) backwardSums(r *Receivers, features, gradient []float32, g *Gradients) {
 	set := setGradientPool.Get().(*setGradient)
 	defer setGradientPool.Put(set)

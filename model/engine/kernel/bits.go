@@ -14,8 +14,8 @@ type BitSearch interface {
 	// capacity for all entities and one more.
 	Pull(h *Hop, found []int32) []int32
 
-	// Push is Pull from the side of the frontier, whose entities are active: each looks for
-	// receivers that are not reached. It finds the same entities in another order. h.Next must
+	// Push makes the same step from the side of the frontier, whose entities are active: each looks
+	// for receivers that are not reached. It finds the same entities in another order. h.Next must
 	// be zero.
 	Push(h *Hop, active, found []int32) []int32
 
@@ -38,8 +38,8 @@ type Hop struct {
 	// Offsets and Senders are the edges by receiver. Every edge has its inverse.
 	Offsets []int64
 	Senders []int32
-	// Frontier has what the previous step reached, Reached all so far, Next what this one
-	// reaches: [entities, Words] each. PackBits needs rows for a multiple of 128 entities.
+	// Frontier has the bits that the previous step reached, Reached all so far, Next the bits that
+	// this one reaches: [entities, Words] each. PackBits needs rows for a multiple of 128 entities.
 	Frontier, Reached, Next []uint64
 	// Distance is the distance of the entities that the step finds, 0 to 14.
 	Distance int

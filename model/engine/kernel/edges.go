@@ -2,7 +2,7 @@ package kernel
 
 import "tagnet/model/internal/buffer"
 
-// EdgeAggregator is AggregateBackward for explanations. It tells how much each message carries, and where several
+// EdgeAggregator computes gradients of aggregation for explanations. It tells how much each message carries, and where several
 // members of a set attain the maximum or minimum it shares its gradient evenly among them, so that the order of edges
 // decides nothing. The zero value is ready to use; it is not for concurrent use.
 type EdgeAggregator struct {

@@ -58,17 +58,17 @@ type Multiplier interface {
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
 	Multiply(c, a, b []float32, n, k, m int, add bool)
 
-	// MultiplyRows is Multiply for an a whose rows begin stride entries apart.
+	// MultiplyRows computes c = a b, or adds it, for an a whose rows begin stride entries apart.
 	MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool)
 
-	// MultiplyColumns is Multiply for the columns of c from first on. It leaves the other
+	// MultiplyColumns computes only the columns of c = a b from first on, or adds them. It leaves the other
 	// columns unchanged.
 	MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool)
 
 	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [n, k], b [n, m], c [k, m].
 	MultiplyTransposed(c, a, b []float32, n, k, m int, add bool)
 
-	// MultiplyRowsTransposed is MultiplyTransposed for an a whose rows begin stride entries
+	// MultiplyRowsTransposed multiplies the transposed a, whose rows begin stride entries
 	// apart.
 	MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool)
 

@@ -14,12 +14,12 @@ func (p portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
 	p.MultiplyRows(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRows is Multiply with another stride.
+// MultiplyRows computes c = a b for an a of any stride.
 func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	multiplyFrom(0, c, a, stride, b, n, k, m, add)
 }
 
-// MultiplyColumns is Multiply from a later column on.
+// MultiplyColumns computes the columns of c = a b from first on.
 func (portable) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
 	multiplyFrom(first, c, a, k, b, n, k, m, add)
 }
@@ -52,7 +52,7 @@ func (p portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
 	p.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRowsTransposed is MultiplyTransposed with another stride.
+// MultiplyRowsTransposed computes c = transposed a b for an a of any stride, a block of rows at a time.
 func (portable) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if !add {
 		clear(c[:k*m])
@@ -126,7 +126,7 @@ func twelveTerms(into *[12]float32, a, b []float32, m int) {
 	into[6], into[7], into[8], into[9], into[10], into[11] = s6, s7, s8, s9, s10, s11
 }
 
-// eightTerms is twelveTerms for eight entries.
+// eightTerms adds terms of eight entries of a row; see twelveTerms.
 func eightTerms(into *[8]float32, a, b []float32, m int) {
 	s0, s1, s2, s3, s4, s5, s6, s7 := into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7]
 	x, row, at := a[0], (*[8]float32)(b), m

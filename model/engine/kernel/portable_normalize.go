@@ -160,7 +160,7 @@ func activate(out, row []float32, inverse float32) {
 	}
 }
 
-// activateAffine is activate with scale and shift before the ReLU.
+// activateAffine scales a centered row to its normalized values, and writes the ReLU of scale times these plus shift to out.
 func activateAffine(out, row []float32, inverse float32, scale, shift []float32) {
 	out, scale, shift = out[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {
@@ -170,7 +170,7 @@ func activateAffine(out, row []float32, inverse float32, scale, shift []float32)
 	}
 }
 
-// activateOnto is activateAffine with the residual added.
+// activateOnto scales a centered row to its normalized values, and writes residual + ReLU(scale times these + shift) to out.
 func activateOnto(out, residual, row []float32, inverse float32, scale, shift []float32) {
 	out, residual, scale, shift = out[:len(row)], residual[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {

@@ -24,7 +24,7 @@
 // # Example
 //
 // Take the graph of package window's documentation, source a, two layers, delta 2. The states of age
-// 0 of a level need those of its parents, and so on:
+// 0 of a level need the states of its parents, and so on:
 //
 //	layer 1  level 1, age 0: c, b      2 messages: a→c, a→b
 //	         level 0, age 1: a         none: a has neither parents nor siblings

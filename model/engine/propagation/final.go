@@ -4,7 +4,7 @@ import (
 	"tagnet/model/internal/buffer"
 )
 
-// finalStates are buffers of Reached.
+// finalStates holds the buffers of Reached.
 type finalStates struct {
 	tables [][]float32 // by age
 	lane   [][]float32 // the same of one lane, where there are two

@@ -120,7 +120,7 @@ func (p *runner) unfold(b bucket, features, linear []float32, into *layerGradien
 	p.kernel.Unfold(into.maps[0], into.maps[1], into.maps[2], gradient, p.weights.scaler(b.degree, 1), p.weights.scaler(b.degree, 2))
 }
 
-// multiplyRareBackward is multiplyBackward for rows of different degrees, which it scales for each
+// multiplyRareBackward computes the same gradients for rows of different degrees, which it scales for each
 // scaler in turn.
 func (p *runner) multiplyRareBackward(layer *layerWeights, degrees []int32, rows, linear, features []float32, into *layerGradients) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()

@@ -78,8 +78,8 @@ func (p *fullPolicy) forward(ctx context.Context) error {
 // sourceRow returns the row of the source.
 func (p *fullPolicy) sourceRow() int32 { return p.layout.Row(p.query.Source) }
 
-// findNeededByLayer is findNeeded for the policy full, where an entity has a state after each layer
-// instead of one for each age. It also splits the rows that layer 1 updates.
+// findNeededByLayer finds the states that candidates depend on. With the policy full, an entity has
+// a state after each layer instead of one for each age. It also splits the rows that layer 1 updates.
 func (p *fullPolicy) findNeededByLayer(candidates []int32) {
 	last := p.configuration.Layers
 	need := &p.needed

@@ -1,6 +1,6 @@
 package propagation
 
-// tables are what the layered policies have in common: states, and the gradients of states, by row of the layout.
+// tables are the states, and the gradients of states, of all layered policies, by row of the layout.
 type tables struct {
 	*runner
 	of        layered     // the policy

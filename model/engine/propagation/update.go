@@ -60,7 +60,7 @@ func (x *receiverGroup) messagesOf(row int32) int64 {
 	return int64(end - begin)
 }
 
-// activations are what the backward pass needs of every row that a query updated.
+// activations hold, for every row that a query updated, the values that the backward pass needs.
 type activations struct {
 	features  []float32 // the aggregated messages, [rows, width]
 	linear    []float32 // output of the linear map, normalized, [rows, dim]

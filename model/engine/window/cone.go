@@ -112,7 +112,7 @@ func (c *cone) needSenders(o int32, distance, age int, q graph.Query) {
 	}
 }
 
-// fillCone is FillFor where the other entities have no row.
+// fillCone fills the layout with the rows that candidates depend on, and no others.
 func (l *Layout) fillCone(q graph.Query, hops, delta int, table int32, candidates []int32) {
 	if l.cone == nil {
 		l.cone = newCone(l.graph)

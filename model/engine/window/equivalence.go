@@ -22,10 +22,10 @@ type Equivalence struct {
 	shared         []bool  // by row: its state has other rows, [n]
 }
 
-// Duplicate is a row whose state equals that of row Of.
+// Duplicate is a row whose state equals the state of row Of.
 type Duplicate struct{ Row, Of int32 }
 
-// Criteria are what else makes states differ, beside messages and degrees.
+// Criteria select what else, beside messages and degrees, makes states differ.
 type Criteria struct {
 	// Empties compares empty messages too: TransE's hold the relation's embedding.
 	Empties bool

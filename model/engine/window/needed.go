@@ -15,7 +15,7 @@ import (
 // layer before. Going through the layers from the last to the first, the newest needed state of an
 // entity is known when its layer comes, and the entity's edges are visited once.
 
-// FillFor is Fill, sets Needed, and leaves out what the candidates' final states do not depend on,
+// FillFor fills the layout as Fill, sets Needed, and leaves out what the candidates' final states do not depend on,
 // if that saves time and not all are wanted: the other entities then have no row, a row lists some of
 // its admitted senders, all that its needed states depend on among them, and Admitted does not apply.
 func (l *Layout) FillFor(q graph.Query, hops, delta int, table int32, candidates []int32, all bool) {

@@ -51,7 +51,7 @@ type kernel struct {
 	sizes []uintptr
 }
 
-// parameters is what the driver reads a launch's arguments from: their addresses, and at these the arguments. Its
+// parameters is the memory that the driver reads a launch's arguments from: their addresses, and at these the arguments. Its
 // memory must not move.
 type parameters struct {
 	values    [maximalArguments]uint64

@@ -77,7 +77,7 @@ func (k *worker) begin(r *run) {
 	}
 }
 
-// unwritten is what registers begin with: a NaN as a float, a big number as an integer.
+// unwritten is the initial value of registers: a NaN as a float, a big number as an integer.
 var unwritten = func() (row [32]uint64) {
 	for l := range row {
 		row[l] = 0x7ff4deadffbadbad

@@ -2,7 +2,7 @@ package interpreter
 
 import "fmt"
 
-// Fault is what a kernel did wrong. Launch returns it.
+// Fault is the error of Launch for a mistake of a kernel.
 type Fault struct {
 	// Kernel is the kernel's name.
 	Kernel string

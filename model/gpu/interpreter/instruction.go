@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is what an instruction means to the warp's control flow.
+// kind is an instruction's effect on the warp's control flow.
 type kind byte
 
 const (

@@ -26,7 +26,7 @@ func (p *past) join(other past) {
 	}
 }
 
-// operation is one of a stream.
+// operation is an operation of a stream.
 type operation struct {
 	number uint64
 	stream int

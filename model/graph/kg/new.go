@@ -15,7 +15,7 @@ import (
 type Triple struct{ Head, Relation, Tail string }
 
 // New builds a KG from facts in memory, with the ids, queries and known answers that preprocess gives them:
-// entities are those of all facts and relations those of the training facts, both in order of their names.
+// entities come from all facts and relations from the training facts, both in order of their names.
 // Only training facts are edges. Repeated facts count once. It is an error if there is no training fact, if
 // a relation of valid or test is in none of them, or if one begins with ~.
 func New(train, valid, test []Triple) (*KG, error) {

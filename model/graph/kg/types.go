@@ -56,7 +56,7 @@ func (v *View) Types(ctx context.Context) ([]string, error) {
 }
 
 // OfType returns the entities of a type in ascending order. The caller must not change them. The error of a
-// type that the graph does not have is as those of Query, or ErrNoTypes if it has none at all.
+// type that the graph does not have is as Query's, or ErrNoTypes if it has none at all.
 func (v *View) OfType(ctx context.Context, name string) ([]int32, error) {
 	known, table, err := v.types.read(ctx, len(v.Entities))
 	if err != nil {

@@ -21,8 +21,8 @@ const Train = "train"
 // Header says what the parts of a folder were found for, and what models need of the whole graph.
 type Header struct {
 	FormatVersion int `json:"format_version"`
-	// Split is the queries' split. They are numbered from 0. The two queries of fact f of the training split, in the order of those that
-	// ask for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have the numbers of their rows in the split's table.
+	// Split is the queries' split. They are numbered from 0. The two queries of fact f of the training split, in the order of queries
+	// for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have the numbers of their rows in the split's table.
 	Split string `json:"split"`
 	// Queries is the number of queries of the split, also where the folder has some of them only.
 	Queries int64 `json:"queries"`

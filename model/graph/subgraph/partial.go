@@ -19,7 +19,7 @@ type Partial struct {
 // next hop, and the search that may cover all follows a hop later, if the pushes have not shown by then that there is too much.
 func Rounds(hops int) int { return hops + 1 }
 
-// Want is what a search wants to know of an entity: the edges that enter it, without removed ones.
+// Want is a search's request for an entity: the edges that enter it, without removed ones.
 type Want struct {
 	Entity int32
 	// Edges is the highest degree with which all edges are wanted.
@@ -28,7 +28,7 @@ type Want struct {
 	Senders int32
 }
 
-// List is what is known of an entity in the graph of a query, without removed edges: its degree, and the senders of all its edges,
+// List describes an entity in the graph of a query, without removed edges: its degree, and the senders of all its edges,
 // ascending, or distinct ones of some of them. A Block makes it.
 type List struct {
 	Degree  int32

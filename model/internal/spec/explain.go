@@ -49,7 +49,7 @@ func (p *Pass) recordEdges(t int, l *layer, o int32, set []member, gradients [][
 }
 
 // senderPriorities returns the edges of A*Net's layers with the priorities of their senders, which weigh
-// paths as those of A*Net's authors do (arXiv 2206.04798, section 4.4).
+// paths as A*Net's authors (arXiv 2206.04798, section 4.4).
 func (p *Pass) senderPriorities() [][]Edge {
 	layers := make([][]Edge, len(p.layers))
 	for i, l := range p.layers {

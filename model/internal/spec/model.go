@@ -141,8 +141,8 @@ func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 	p.embedBackward(embedding, into)
 }
 
-// BackwardStates is Backward from the gradients of the states after t = 0..T layers, shaped as Hiddens:
-// the propagation without final state, attention and score. It is not for A*Net, whose scores are part
+// BackwardStates propagates the gradients of the states after t = 0..T layers, shaped as Hiddens, without
+// final state, attention and score. It is not for A*Net, whose scores are part
 // of the propagation.
 func (p *Pass) BackwardStates(states [][]float64, into *parameters.Set[float64]) {
 	embedding := make([]float64, p.model.configuration.Dim)

@@ -14,7 +14,7 @@ type Example struct {
 	Known []int32
 	// Key is unique to this use of the query: negatives and dropout derive from it and the seed.
 	Key uint64
-	// Part, unless nil, is what the query propagates through; see propagation.Request.
+	// Part, unless nil, is the part of the graph that the query propagates through; see propagation.Request.
 	Part *subgraph.Subgraph
 	// Negatives are the entities to rank the answer against, configuration.Negatives of them; nil,
 	// the usual case, draws them.

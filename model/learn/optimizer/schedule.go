@@ -24,7 +24,7 @@ func (d Draw) Number() int64 {
 	return number
 }
 
-// Keys are what batches are made by.
+// Keys group the queries of facts into batches.
 type Keys struct {
 	// Facts is the number of facts.
 	Facts int
@@ -33,7 +33,7 @@ type Keys struct {
 	Tails, Heads []int32
 }
 
-// KeysOf returns what a configuration makes batches of facts by.
+// KeysOf returns the keys of facts, for the batches of a configuration.
 func KeysOf(facts []graph.Fact, c configuration.Configuration) Keys {
 	k := NewKeys(c)
 	for _, f := range facts {
@@ -42,7 +42,7 @@ func KeysOf(facts []graph.Fact, c configuration.Configuration) Keys {
 	return k
 }
 
-// NewKeys returns what a configuration makes batches by, of no facts.
+// NewKeys returns keys of no facts, for the batches of a configuration.
 func NewKeys(c configuration.Configuration) Keys {
 	k := Keys{}
 	if c.Batching == configuration.BatchingGrouped || c.Batching == configuration.BatchingRelation {

@@ -76,7 +76,7 @@ func (s TrainingSet) Close() error {
 	return s.parts.Close()
 }
 
-// Keys returns what a configuration makes batches of the facts by.
+// Keys returns the keys of the facts, for the batches of a configuration.
 func (s TrainingSet) Keys(c configuration.Configuration) Keys {
 	if s.parts != nil {
 		return s.keys
@@ -98,7 +98,7 @@ func (s TrainingSet) Examples(batch []Draw, seed uint64, epoch int, into []Examp
 	return into, nil
 }
 
-// read is Examples of queries with parts.
+// read sets into to the examples of a batch, with the parts of the graph that they propagate through.
 func (s TrainingSet) read(batch []Draw, seed uint64, epoch int, into []Example) ([]Example, error) {
 	clear(into)
 	into = append(into[:0], make([]Example, len(batch))...)

@@ -20,6 +20,7 @@ type tally struct {
 // perTally is the number of entities that are sorted by the bits of their degrees at a time.
 const perTally = 4096
 
+// newTally returns a tally for rows of a number of words.
 func newTally(words int) *tally {
 	return &tally{
 		between: kernel.NewCounters(words), leaving: kernel.NewCounters(words),

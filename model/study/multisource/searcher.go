@@ -205,6 +205,7 @@ func fill(table []uint64, words, count int) {
 	}
 }
 
+// isZero reports whether a row has no bit.
 func isZero(row []uint64) bool {
 	for _, x := range row {
 		if x != 0 {

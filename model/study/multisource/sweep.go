@@ -14,7 +14,7 @@ import (
 
 // SweepParams are the parameters of Sweep.
 type SweepParams struct {
-	// Graph is what is searched.
+	// Graph is the graph that is searched.
 	Graph *graph.Graph
 	// Sources are searched from, and results delivered, in this order.
 	Sources []int32
@@ -32,7 +32,7 @@ type SweepParams struct {
 	Neighbors *Neighbors
 }
 
-// Result is what a search from one source found. It is valid during the call that receives it.
+// Result has the distances and levels found from one source. It is valid during the call that receives it.
 type Result struct {
 	Source int32
 	// Packed are the distances to all entities, as tables.Pack packs them; nil if not gathered.
@@ -123,6 +123,7 @@ type searcherPool struct {
 	idle         chan *searcher
 }
 
+// searcher is a Searcher with a buffer for unpacked distances.
 type searcher struct {
 	*Searcher
 	unpacked []uint8
@@ -150,6 +151,7 @@ func (p *searcherPool) search(sources []int32, each func(i int, r *Result) error
 	return nil
 }
 
+// get returns an idle searcher, or a new one.
 func (p *searcherPool) get() *searcher {
 	select {
 	case s := <-p.idle:

@@ -212,6 +212,7 @@ func (f Folder) Record(ctx context.Context, name string) (Record, error) {
 	return r, err
 }
 
+// names returns the names of the folder's checkpoints.
 func (f Folder) names(ctx context.Context) ([]string, error) {
 	records, _, err := f.Records(ctx)
 	var names []string

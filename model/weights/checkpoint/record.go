@@ -90,7 +90,7 @@ type Origin struct {
 	Relations string `json:"relations_sha256,omitempty"`
 }
 
-// Vocabulary has what the rows of the weights refer to.
+// Vocabulary identifies the relations that rows of the weights belong to.
 type Vocabulary struct {
 	// Relations are the base relations by id.
 	Relations []string `json:"relations"`
@@ -159,6 +159,7 @@ func (r Record) encode() ([]byte, error) {
 	return text, checksum.Set(text, checksumKey)
 }
 
+// parse reads a record, whose checksum, format version and values must be right.
 func parse(data []byte) (Record, error) {
 	if err := checksum.Verify(data, checksumKey); err != nil {
 		return Record{}, err

@@ -43,7 +43,7 @@ func ParsePreset(file string, text []byte) (Configuration, error) {
 	return parsePreset(file, text, Preset)
 }
 
-// parsePreset is ParsePreset with the presets that the file may change.
+// parsePreset reads a preset file, which changes one of the presets that preset returns.
 func parsePreset(file string, text []byte, preset func(name string) (Configuration, error)) (Configuration, error) {
 	var p presetFile
 	if err := strict.Decode(file, text, &p); err != nil {

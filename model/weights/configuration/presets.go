@@ -136,6 +136,7 @@ var windowPresets = []windowPreset{
 	{"wn-v4-specific", 3, no, RemoveTriple, no, no, .3, 128, 1, 3e-3, 9e-5, 16, 20, .9, AttentionShared, 5},
 }
 
+// configuration returns the defaults with the values of the row.
 func (p windowPreset) configuration() Configuration {
 	c := Default()
 	c.Delta, c.Dependent, c.Remove = p.delta, p.dependent, p.remove
@@ -180,6 +181,7 @@ var prioritizedPresets = []prioritizedPreset{
 	{"wn-v4", AggregatePNA, no, RemoveTriple, .05, 1, 32, 1, 3, .3},
 }
 
+// configuration returns the defaults with the values of the row, for a policy with priorities.
 func (p prioritizedPreset) configuration(policy string) Configuration {
 	c := Default()
 	c.Policy, c.Aggregate, c.Dependent, c.Remove = policy, p.aggregate, p.dependent, p.remove

@@ -2,7 +2,7 @@ package configuration
 
 import "tagnet/model/graph"
 
-// Removal returns what a value of Remove removes from the graph of a training query.
+// Removal returns the edges that a value of Remove takes out of the graph of a training query.
 func Removal(remove string) graph.Removals {
 	switch remove {
 	case RemoveTriple:

@@ -23,7 +23,7 @@ import (
 
 // Devices are the devices of an imaginary machine, for one goroutine at a time.
 type Devices struct {
-	// Kernel is what they compute with.
+	// Kernel computes for them.
 	Kernel kernel.Kernel
 	// Number is how many devices there are, or 0 for one of any number.
 	Number int

@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// gatherer is common to the two directions of the aggregation: the loops over receivers and over
+// gatherer serves both directions of the aggregation, with the loops over receivers and over
 // one receiver's senders.
 type gatherer struct {
 	*machine

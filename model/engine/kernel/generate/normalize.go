@@ -10,7 +10,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// updater is common to the two directions of the normalization: the loop over the rows of an
+// updater serves both directions of the normalization, with the loop over the rows of an
 // update, of which one or several are in registers at a time.
 type updater struct {
 	*machine

@@ -262,7 +262,7 @@ func (k *dropoutDrawer) broadcast(from reg.GPVirtual, v reg.VecPhysical) {
 	VPBROADCASTQ(v.AsX(), v)
 }
 
-// mix is SplitMix64's finalizer of one number.
+// mix applies SplitMix64's finalizer to one number.
 func (k *dropoutDrawer) mix(x reg.GPVirtual) {
 	for _, step := range []struct {
 		shift  uint8
@@ -278,7 +278,7 @@ func (k *dropoutDrawer) mix(x reg.GPVirtual) {
 	XORQ(k.scratch, x)
 }
 
-// mixAll is mix of all numbers in x.
+// mixAll applies SplitMix64's finalizer to all numbers in x.
 func (k *dropoutDrawer) mixAll() {
 	k.shifted(30)
 	k.times(k.first, k.firstUpper)

@@ -108,6 +108,7 @@ func (d *Draws) Check(t testing.TB) {
 	}
 }
 
+// missed returns the choices that no draw took and that are not refused.
 func (d *Draws) missed() (missed []choice) {
 	for _, f := range configuration.Fields() {
 		for _, value := range f.Choices() {
