@@ -126,6 +126,7 @@ type pattern struct {
 	rare   int // the index of the byte that names have least often: most of them are passed over by looking for it alone
 }
 
+// newPattern folds a text and notes its rarest byte in the names, by which they are searched.
 func (x *Index) newPattern(text string) (p pattern) {
 	p.folded = appendFolded(nil, text)
 	for i, b := range p.folded {

@@ -28,6 +28,7 @@ func (f files) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	return f.OpenRandom(ctx, path)
 }
 
+// OpenRandom opens a regular file for reading at any offset.
 func (f files) OpenRandom(_ context.Context, path string) (RandomReader, error) {
 	// Opening a named pipe waits for its other end, and opening a device may have effects.
 	info, err := os.Stat(path)
@@ -87,6 +88,7 @@ type openFile struct {
 
 func (o openFile) Size() int64 { return o.size }
 
+// Exists reports whether a file exists; a folder is none.
 func (f files) Exists(_ context.Context, path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -98,6 +100,7 @@ func (f files) Exists(_ context.Context, path string) (bool, error) {
 	return !info.IsDir(), nil
 }
 
+// Remove removes a file. No file is no error, a folder is one.
 func (f files) Remove(_ context.Context, path string) error {
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("removing %s: it is a folder", f.url(path))
@@ -113,6 +116,7 @@ func (f files) Remove(_ context.Context, path string) error {
 	return explain("removing", f.url(path), err)
 }
 
+// RemoveAll removes a folder and all below it, but refuses the current folder, its parent and a root.
 func (f files) RemoveAll(_ context.Context, path string) error {
 	if clean := filepath.Clean(path); clean == "." || clean == ".." || clean == filepath.VolumeName(clean)+string(filepath.Separator) {
 		return fmt.Errorf("removing %s: refused, it is not a folder of a workspace", f.url(path))
@@ -195,6 +199,7 @@ func syncFolder(path string) {
 // OnDisk asks the system for the kind of file system.
 func (f files) OnDisk(path string) bool { return onDisk(path) }
 
+// List returns the files below a folder, none if it does not exist.
 func (f files) List(ctx context.Context, path string) ([]string, error) {
 	var urls []string
 	// The trailing separator follows a folder that is a symbolic link.
@@ -321,6 +326,7 @@ type fileWriter struct {
 	done             bool
 }
 
+// Create begins a file under a temporary name beside its own, and makes its folders.
 func (f files) Create(_ context.Context, path string) (Writer, error) {
 	final := filepath.Clean(path)
 	folder, name := filepath.Dir(final), filepath.Base(final)
@@ -341,6 +347,7 @@ func (f files) Create(_ context.Context, path string) (Writer, error) {
 	return &fileWriter{file: file, temporary: temporary, final: final, url: f.url(path)}, nil
 }
 
+// Write appends to the temporary file. After an error every call returns it.
 func (w *fileWriter) Write(p []byte) (int, error) {
 	if w.err == nil && w.done {
 		w.err = fmt.Errorf("writing %s: %w", w.url, fs.ErrClosed)
@@ -355,6 +362,7 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 	return n, w.err
 }
 
+// Commit syncs the temporary file and renames it. After an error nothing is left of it.
 func (w *fileWriter) Commit() error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", w.url, fs.ErrClosed)
@@ -378,6 +386,7 @@ func (w *fileWriter) Commit() error {
 	return nil
 }
 
+// Abort removes the temporary file. After Commit it has no effect.
 func (w *fileWriter) Abort() error {
 	if w.done {
 		return nil

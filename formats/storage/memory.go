@@ -26,6 +26,7 @@ func (m memory) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return m.OpenRandom(ctx, name)
 }
 
+// OpenRandom opens a file for reading at any offset.
 func (memory) OpenRandom(_ context.Context, name string) (RandomReader, error) {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
@@ -50,6 +51,7 @@ type memoryWriter struct {
 	done bool
 }
 
+// Commit makes the file exist with what was written.
 func (w *memoryWriter) Commit() error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", memoryURL(w.name), fs.ErrClosed)
@@ -80,6 +82,7 @@ func (memory) Remove(_ context.Context, name string) error {
 	return nil
 }
 
+// RemoveAll removes a file or a folder and all below it.
 func (memory) RemoveAll(_ context.Context, name string) error {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
@@ -92,6 +95,7 @@ func (memory) RemoveAll(_ context.Context, name string) error {
 	return nil
 }
 
+// List returns the files below a folder, in any order.
 func (memory) List(_ context.Context, name string) ([]string, error) {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
@@ -104,6 +108,7 @@ func (memory) List(_ context.Context, name string) ([]string, error) {
 	return urls, nil
 }
 
+// CompareAndSwap replaces the content if it is old; nil stands for no file.
 func (memory) CompareAndSwap(_ context.Context, name string, old, replacement []byte) (bool, error) {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()

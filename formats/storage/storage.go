@@ -292,6 +292,7 @@ func RemoveTemporary(ctx context.Context, folder string) error {
 	return removeBelow(ctx, folder, isTemporary)
 }
 
+// removeBelow removes the files below a folder that are chosen.
 func removeBelow(ctx context.Context, folder string, chosen func(url string) bool) error {
 	system, path, err := resolve(ctx, folder)
 	if err != nil {

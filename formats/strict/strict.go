@@ -143,6 +143,7 @@ func (w walk) method(of reflect.Type, path string) error {
 	return nil
 }
 
+// object checks the members of an object for a type; path is its place in the text, "" for the whole.
 func (w walk) object(of reflect.Type, path string) error {
 	seen := map[string]bool{}
 	for w.decoder.More() {
@@ -200,6 +201,7 @@ func prefix(path string) string {
 
 const wholeNumber = "a whole number"
 
+// kindOf returns what a token begins, for messages.
 func kindOf(token json.Token) string {
 	switch token := token.(type) {
 	case json.Delim:
@@ -217,6 +219,7 @@ func kindOf(token json.Token) string {
 	return "null"
 }
 
+// kindFor returns what a type is read from, for messages.
 func kindFor(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.Struct, reflect.Map:

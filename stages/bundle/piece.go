@@ -13,6 +13,7 @@ type piece struct {
 	knownCounts []int32 // how many of known each asked relation has
 }
 
+// encode returns the piece as an element.
 func (p *piece) encode() []byte {
 	var e encoder
 	e.number(int64(p.search))
@@ -29,6 +30,7 @@ func (p *piece) encode() []byte {
 // pieceOf returns the key of the search that a piece belongs to.
 func pieceOf(element []byte) int { return int((&decoder{bytes: element}).number()) }
 
+// decodePiece is the inverse of encode.
 func decodePiece(element []byte) (piece, error) {
 	d := &decoder{bytes: element}
 	p := piece{search: int(d.number()), block: int(d.number())}

@@ -36,6 +36,7 @@ func (s *search) encode() []byte {
 	return e.bytes
 }
 
+// decodeSearch is the inverse of encode.
 func decodeSearch(element []byte) (*search, error) {
 	d := &decoder{bytes: element}
 	s := &search{file: int(d.number()), of: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), asked: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]subgraph.List{}}
@@ -83,6 +84,7 @@ type request struct {
 	asked       []int32 // ascending, distinct: the relations of the source whose answers are wanted
 }
 
+// encode returns the request as an element.
 func (r *request) encode() []byte {
 	var e encoder
 	for _, n := range []int{r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.wanted)} {
@@ -98,6 +100,7 @@ func (r *request) encode() []byte {
 	return e.bytes
 }
 
+// decodeRequest is the inverse of encode.
 func decodeRequest(element []byte) (*request, error) {
 	d := &decoder{bytes: element}
 	r := &request{search: int(d.number()), file: int(d.number())}

@@ -11,6 +11,7 @@ type encoder struct{ bytes []byte }
 
 func (e *encoder) number(n int64) { e.bytes = binary.AppendVarint(e.bytes, n) }
 
+// list appends the length and the differences of values, which are small for ascending ones.
 func list[T int32 | int64](e *encoder, values []T) {
 	e.bytes = binary.AppendUvarint(e.bytes, uint64(len(values)))
 	last := T(0)
@@ -29,6 +30,7 @@ type decoder struct {
 // errElement is the error of an element that no encoder wrote.
 var errElement = errors.New("an element of the pipeline is damaged")
 
+// number returns the next number, 0 after an error.
 func (d *decoder) number() int64 {
 	n, size := binary.Varint(d.bytes)
 	if size <= 0 {

@@ -99,6 +99,7 @@ type encoder struct {
 	written             int
 }
 
+// newEncoder returns an encoder of a chunk that sorts maxRows edges at a time, or fewer if the chunk cannot have them.
 func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int, emit func(string, TableInput)) *encoder {
 	e := &encoder{params: p, chunk: chunk, to: kg.DestinationOf(chunk.Graph, chunk.Split, p.onInference()), entities: n.training, relations: n.relations, emit: emit}
 	if chunk.Graph == triples.Inference {

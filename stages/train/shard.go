@@ -94,6 +94,7 @@ func (f *shardFn) FinishBundle(_ context.Context, emit func(Shard)) error {
 	return nil
 }
 
+// train trains a shard on a device of its own, or on the CPU.
 func (f *shardFn) train(b *bundle, session *Session, shard int) error {
 	budget.Limit(f.Params.Run.Memory) // until the process ends
 	ctx, leave := session.join(b.ctx)

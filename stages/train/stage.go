@@ -72,6 +72,7 @@ func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(int, s
 	return nil
 }
 
+// train trains all epochs in this process and returns the last checkpoint's record.
 func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Record, error) {
 	budget.Limit(f.Params.Run.Memory) // until the process ends
 	joined, leave := session.join(ctx)

@@ -92,6 +92,7 @@ func (l *Labels) distinguish(lines map[string]int) error {
 	return nil
 }
 
+// read calls each for every pair of an id and its label. A bad line is an error.
 func (l *Labels) read(ctx context.Context, format Format, each func(line int, id, label string) error) error {
 	file, err := storage.Open(ctx, l.url)
 	if err != nil {

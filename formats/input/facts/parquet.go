@@ -47,6 +47,7 @@ type parquetTable struct {
 // wanted is the error of a table that can be read, but does not have what is wanted.
 type wanted struct{ error }
 
+// read calls each of the table for every row. Its error is wanted if the columns do not fit.
 func (t *parquetTable) read(ctx context.Context, f *columns.File, o Options) error {
 	root := f.Schema.Root()
 	names := make([]string, root.NumFields())
@@ -146,6 +147,7 @@ func namesOf(f *columns.File, group, column int) (cursor, error) {
 	return cursorOf(f, group, column, func(name string) string { return name })
 }
 
+// cursorOf returns a function that returns the next value of a column as a name; found is false for a null.
 func cursorOf[T columns.Value](f *columns.File, group, column int, text func(T) string) (cursor, error) {
 	chunk, err := columns.Of[T](f, group, column)
 	var values []T

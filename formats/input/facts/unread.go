@@ -38,6 +38,7 @@ func unreadOf(row, names []string, at [3]int) (columns []unread) {
 	return columns
 }
 
+// add counts the column's value in a row, for the first three different values.
 func (u *unread) add(fields []string) {
 	if u.at >= len(fields) {
 		return

@@ -164,6 +164,7 @@ func (m *machine) execute(code byte) (err error) {
 	return nil
 }
 
+// step executes an instruction. An instruction that makes anything but plain values is refused, as it could run code.
 func (m *machine) step(code byte) {
 	switch code {
 	case none:
@@ -253,6 +254,7 @@ func (m *machine) top() value {
 	return v
 }
 
+// integer pushes an integer of 1, 2, 4 or more bytes, little-endian.
 func (m *machine) integer(code byte) {
 	switch code {
 	case binInt:
@@ -283,6 +285,7 @@ func (m *machine) long() {
 	m.push(v)
 }
 
+// text pushes a string: its length in bytes, then UTF-8.
 func (m *machine) text() {
 	n := binary.LittleEndian.Uint32(m.take(4))
 	if uint64(n) > uint64(len(m.rest)) {
@@ -295,6 +298,7 @@ func (m *machine) text() {
 	m.push(string(bytes))
 }
 
+// tuple replaces none, the top 1, 2 or 3 values, or all above the mark, by a tuple.
 func (m *machine) tuple(code byte) {
 	var items []value
 	switch code {
@@ -324,6 +328,7 @@ func deepen(own *int, items []value) {
 	}
 }
 
+// extend appends the top value, or all above the mark, to the list below.
 func (m *machine) extend(code byte) {
 	items := m.arguments(code == appends, 1)
 	list, ok := m.top().(*sequence)
@@ -341,6 +346,7 @@ func (m *machine) arguments(marked bool, n int) []value {
 	return m.pop(n)
 }
 
+// set puts the top pair, or all pairs above the mark, into the dict below.
 func (m *machine) set(code byte) {
 	items := m.arguments(code == setItems, 2)
 	d, ok := m.top().(*dict)

@@ -90,6 +90,7 @@ func decodeLetters(bytes string) string {
 	return letters
 }
 
+// shorten returns an IRI with the prefix of its namespace, or in angle brackets if its scheme could be read as a prefix.
 func (p *Prefixes) shorten(t Term) string {
 	if p.list == nil {
 		p.prepare()

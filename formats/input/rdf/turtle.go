@@ -182,6 +182,7 @@ func (p *turtle) predicates(subject Term, dot bool) {
 	}
 }
 
+// predicate reads an IRI, a name with a prefix, or the word a, which stands for rdf:type.
 func (p *turtle) predicate() Term {
 	if p.peek() == '<' {
 		return Term{IRI, p.iri()}

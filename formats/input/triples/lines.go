@@ -195,6 +195,7 @@ func checkText(line []byte) (reason, remedy string) {
 	return "", ""
 }
 
+// invalidAt returns the offset of the first byte that is not UTF-8, the length if all are.
 func invalidAt(line []byte) int {
 	at := 0
 	for at < len(line) {

@@ -68,6 +68,7 @@ type splitter struct {
 	midLine bool  // the last byte was not a line end
 }
 
+// add appends bytes to the current chunk, and ends it at the first line end at or after its size.
 func (c *splitter) add(p []byte) {
 	if c.chunk.Packed {
 		c.extend(p)

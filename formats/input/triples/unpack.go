@@ -53,6 +53,7 @@ var packings = []packing{
 // Packed reports whether a file that begins with these bytes, at least ten or all that it has, is compressed.
 func Packed(start []byte) bool { return packingOf(start) != nil }
 
+// packingOf returns the compression of a text by its first bytes, nil for none.
 func packingOf(start []byte) *packing {
 	for i, p := range packings {
 		if p.begins(start) {

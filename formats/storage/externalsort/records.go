@@ -40,6 +40,7 @@ func (rowCodec) append(buffer []byte, r Row) []byte {
 	return buffer
 }
 
+// read returns the next row, and io.EOF at the end.
 func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
 	encoded, err := r.Peek(RowBytes)
 	if err != nil {
@@ -74,6 +75,7 @@ func (c numbersCodec[T]) append(buffer []byte, record T) []byte {
 	return buffer
 }
 
+// read returns the next record, and io.EOF at the end.
 func (c numbersCodec[T]) read(r *bufio.Reader) (record T, err error) {
 	numbers := c.numbers(&record)
 	encoded, err := r.Peek(4 * len(numbers))
@@ -108,6 +110,7 @@ var names = kind[[]byte]{
 // of the other bytes, both as uvarints, and those bytes.
 type nameCodec struct{ last []byte }
 
+// append encodes a name by the number of bytes it shares with the name before, and the rest.
 func (c *nameCodec) append(buffer []byte, name []byte) []byte {
 	shared := 0
 	for shared < min(len(name), len(c.last)) && name[shared] == c.last[shared] {
@@ -122,6 +125,7 @@ func (c *nameCodec) append(buffer []byte, name []byte) []byte {
 // maxName is the longest name, as a line of a text is no longer.
 const maxName = 1 << 20
 
+// read returns the next name, a view until the next call, and io.EOF at the end.
 func (c *nameCodec) read(r *bufio.Reader) ([]byte, error) {
 	shared, err := binary.ReadUvarint(r)
 	if err != nil {

@@ -62,6 +62,7 @@ func WriteNames(ctx context.Context, url string, sorted iter.Seq[[]byte]) (Spill
 	return writeAll(ctx, url, names, sorted)
 }
 
+// writeAll writes sorted records to a spill file at a URL.
 func writeAll[T any](ctx context.Context, url string, k kind[T], sorted iter.Seq[T]) (Spill, error) {
 	w, err := create(ctx, url, k)
 	if err != nil {

@@ -99,6 +99,7 @@ type reader[T any] struct {
 	read   int64
 }
 
+// openSpill opens a spill for a merge; its reader verifies the CRC32C after the last record.
 func openSpill[T any](ctx context.Context, s Spill, k kind[T]) (*reader[T], error) {
 	file, err := storage.OpenRandom(ctx, s.URL)
 	if err != nil {

@@ -52,6 +52,7 @@ var clients = struct {
 	byHost map[string]*cloud.Client
 }{byHost: map[string]*cloud.Client{}}
 
+// client returns the process's client of Google Cloud, or of the emulator, which is checked once.
 func client(ctx context.Context) (*cloud.Client, error) {
 	host := os.Getenv(emulatorVariable)
 	clients.Lock()
@@ -224,6 +225,7 @@ func (buckets) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return openRange(ctx, name, bucket.Object(key), 0, -1)
 }
 
+// OpenRandom opens the present generation of an object for reading at any offset.
 func (buckets) OpenRandom(ctx context.Context, name string) (storage.RandomReader, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
@@ -254,6 +256,7 @@ type objectRanges struct {
 	size   int64
 }
 
+// ReadAt reads a range of the object, in several requests if responses are short.
 func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
 	if offset >= o.size {
 		return 0, io.EOF
@@ -290,6 +293,7 @@ func (o *objectRanges) readOnce(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
+// Create begins the upload of an object, which exists after Commit.
 func (buckets) Create(ctx context.Context, name string) (storage.Writer, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
@@ -321,6 +325,7 @@ type objectWriter struct {
 	done   bool
 }
 
+// Write uploads in pieces, each of which has to be taken in time. After an error every call returns it.
 func (w *objectWriter) Write(p []byte) (int, error) {
 	if w.err == nil && w.done {
 		w.err = fmt.Errorf("writing %s: %w", bucketURL(w.name), fs.ErrClosed)
@@ -348,6 +353,7 @@ func (w *objectWriter) Write(p []byte) (int, error) {
 	return written, w.err
 }
 
+// Commit ends the upload. If its response is lost, the object is read back.
 func (w *objectWriter) Commit() error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", bucketURL(w.name), fs.ErrClosed)
@@ -490,6 +496,7 @@ func (b buckets) read(ctx context.Context, name string) (data []byte, generation
 	return data, r.(openObject).generation, err
 }
 
+// Exists reports whether an object exists; a prefix of others is none.
 func (buckets) Exists(ctx context.Context, name string) (bool, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil || key == "" {
@@ -509,6 +516,7 @@ func bucketErrorOrNil(ctx context.Context, name string, err error) error {
 	return bucketError(ctx, "reading", name, err)
 }
 
+// Remove removes an object. No object is no error.
 func (buckets) Remove(ctx context.Context, name string) error {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
@@ -522,6 +530,7 @@ func (buckets) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
+// RemoveAll removes the objects below a name and the one of the name, but refuses a whole bucket.
 func (b buckets) RemoveAll(ctx context.Context, name string) error {
 	_, key, err := object(ctx, name)
 	if err != nil {
@@ -577,6 +586,7 @@ func (b buckets) List(ctx context.Context, name string) ([]string, error) {
 	return names, err
 }
 
+// CheckWritable writes and removes an empty object below a name.
 func (b buckets) CheckWritable(ctx context.Context, name string) error {
 	probe := path.Join(name, storage.TemporaryPrefix+"probe")
 	w, err := b.Create(ctx, probe)

@@ -55,6 +55,7 @@ type unstalledBody struct {
 	cancel context.CancelFunc
 }
 
+// Read ends with an error that the client retries if no data come for limits.Answer.
 func (b *unstalledBody) Read(p []byte) (int, error) {
 	timer := time.AfterFunc(limits.Answer, b.cancel)
 	n, err := b.ReadCloser.Read(p)
@@ -89,6 +90,7 @@ func openRange(ctx context.Context, name string, object *cloud.ObjectHandle, off
 	return &objectReader{ctx, name, r, cancel}, nil
 }
 
+// Read cancels the request if it takes too long, and returns errors with the object's URL.
 func (o *objectReader) Read(p []byte) (n int, err error) {
 	err = soon(o.cancel, func() (err error) {
 		n, err = o.reader.Read(p)

@@ -63,6 +63,7 @@ func (h *Held) Unwrap() error { return h.withRemedy(cmp.Or(h.TakeOver, "take ove
 // ForReader returns the error of a run that needs the folder and does not write it: --force is not its own flag.
 func (h *Held) ForReader() error { return h.withRemedy("take over with --force of that command") }
 
+// withRemedy returns the error with the owner and what to do; takeOver is the words for overwriting with force.
 func (h *Held) withRemedy(takeOver string) error {
 	o, help := h.Owner, "wait until it ends, or stop it and "+takeOver
 	switch o.fate(here(), false) {

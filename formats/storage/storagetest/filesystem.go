@@ -42,6 +42,7 @@ func FileSystem(t *testing.T, folder string) {
 	})
 }
 
+// testAbsent checks that an absent file is an error to read, but not to remove or list.
 func testAbsent(t *testing.T, folder string) {
 	ctx := t.Context()
 	url := storage.Join(folder, "no", "such.file")
@@ -67,6 +68,7 @@ func testAbsent(t *testing.T, folder string) {
 	}
 }
 
+// testWriteRead checks that files are read as they were written, by all ways of reading.
 func testWriteRead(t *testing.T, folder string) {
 	ctx := t.Context()
 	defer storage.RemoveAll(ctx, folder)
@@ -97,6 +99,7 @@ func testWriteRead(t *testing.T, folder string) {
 	}
 }
 
+// testRandom reads ranges, also beyond the end.
 func testRandom(t *testing.T, folder string) {
 	ctx := t.Context()
 	defer storage.RemoveAll(ctx, folder)
@@ -131,6 +134,7 @@ func testRandom(t *testing.T, folder string) {
 	}
 }
 
+// testAtomic checks that readers see the old file until Commit, and no trace of one that is aborted.
 func testAtomic(t *testing.T, folder string) {
 	ctx := t.Context()
 	defer storage.RemoveAll(ctx, folder)
@@ -179,6 +183,7 @@ func testAtomic(t *testing.T, folder string) {
 	}
 }
 
+// testListRemove checks that a folder's name is no prefix of others: a/ is listed and removed without ab/.
 func testListRemove(t *testing.T, folder string) {
 	ctx := t.Context()
 	defer storage.RemoveAll(ctx, folder)
@@ -204,6 +209,7 @@ func testListRemove(t *testing.T, folder string) {
 	}
 }
 
+// testCompareAndSwap takes a file through swaps that fail and that succeed, then lets callers compete: one wins.
 func testCompareAndSwap(t *testing.T, folder string) {
 	ctx := t.Context()
 	defer storage.RemoveAll(ctx, folder)
@@ -273,6 +279,7 @@ func testCompareAndSwap(t *testing.T, folder string) {
 	}
 }
 
+// testClear checks that all files of a folder but the kept one are removed.
 func testClear(t *testing.T, folder string) {
 	ctx := t.Context()
 	defer storage.RemoveAll(ctx, folder)

@@ -70,6 +70,7 @@ func Write(ctx context.Context, folder string, m Manifest) error {
 	return storage.WriteFile(ctx, storage.Join(folder, FileName), text)
 }
 
+// encode returns the text of a manifest with its defaults, files in order and its checksum.
 func encode(m Manifest) ([]byte, error) {
 	if m.FormatVersion == 0 {
 		m.FormatVersion = FormatVersion
@@ -138,6 +139,7 @@ func Read(ctx context.Context, folder string) (Manifest, error) {
 	return m, nil
 }
 
+// decode verifies and reads the text of a manifest. text is changed meanwhile and restored.
 func decode(text []byte) (Manifest, error) {
 	if err := checksum.Verify(text, checksumKey); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
@@ -169,6 +171,7 @@ func Verify(ctx context.Context, folder string, m Manifest) error {
 	return nil
 }
 
+// verify compares the size and the SHA-256 of every file with the manifest.
 func verify(ctx context.Context, folder string, m Manifest) error {
 	for _, want := range m.Files {
 		url := storage.Join(folder, want.Name)

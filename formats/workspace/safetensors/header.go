@@ -128,6 +128,7 @@ func (e entry) check() error {
 	return nil
 }
 
+// checkOffsets returns an error unless the tensors cover the data without gaps or overlaps.
 func checkOffsets(entries []entry, size int64) error {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b entry) int {

@@ -56,6 +56,7 @@ var (
 // (source, relation), lists sorted, and no duplicates.
 type answersOrder struct{ pairs keyOrder }
 
+// next checks that a pair follows the one before, and that its answers are ascending.
 func (o *answersOrder) next(source, relation int32, list []int32) error {
 	if source < 0 || relation < 0 || len(list) > 0 && list[0] < 0 {
 		return fmt.Errorf("the answers of (%d, %d) have a negative id", source, relation)
@@ -90,6 +91,7 @@ func CreateAnswers(ctx context.Context, url string) (*AnswersWriter, error) {
 	return w, err
 }
 
+// columns returns the pending rows as a batch and begins the next one.
 func (w *AnswersWriter) columns() []arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(w.offsets))}
 	lists := array.NewListData(array.NewData(listType, len(w.sources), buffers, []arrow.ArrayData{int32s(w.flat).Data()}, 0, 0))

@@ -23,6 +23,7 @@ func (e Edges) columns() []arrow.Array {
 // edgeOrder checks what readers of edges rely on: no negative id, sorted by (tail, head, relation).
 type edgeOrder struct{ edges keyOrder }
 
+// next checks that an edge follows the one before or equals it.
 func (o *edgeOrder) next(tail, relation, head int32) error {
 	if tail < 0 || relation < 0 || head < 0 {
 		return fmt.Errorf("edge %d (%d -%d-> %d) has a negative id", o.edges.count, head, relation, tail)

@@ -28,6 +28,7 @@ type namesOrder struct {
 	last  []byte
 }
 
+// next checks that a name follows the one before.
 func (o *namesOrder) next(name []byte) error {
 	if o.names > 0 {
 		switch c := bytes.Compare(o.last, name); {

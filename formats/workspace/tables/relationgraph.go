@@ -37,6 +37,7 @@ type relationEdgeOrder struct {
 	rows      keyOrder
 }
 
+// next checks that an edge is between relations of the graph and follows the one before.
 func (o *relationEdgeOrder) next(e RelationEdge) error {
 	n := int32(o.relations)
 	if e.Type >= RelationEdgeTypes || e.Receiver < 0 || e.Receiver >= n || e.Sender < 0 || e.Sender >= n {

@@ -25,6 +25,7 @@ func newSchema(name string, fields []arrow.Field, further ...string) *arrow.Sche
 	return versionedSchema(name, Version, fields, further...)
 }
 
+// versionedSchema returns a schema whose metadata have the table's name and version, and further keys and values in turn.
 func versionedSchema(name, version string, fields []arrow.Field, further ...string) *arrow.Schema {
 	keys, values := []string{schemaKey, versionKey}, []string{name, version}
 	for i := 0; i < len(further); i += 2 {
@@ -63,6 +64,7 @@ func columnNames(s *arrow.Schema) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
+// noNulls returns an error if a column has nulls that its field does not allow.
 func noNulls(rows arrow.Record) error {
 	for i, column := range rows.Columns() {
 		if column.NullN() != 0 && !rows.Schema().Field(i).Nullable {

@@ -21,6 +21,7 @@ type typesOrder struct {
 	name   string
 }
 
+// next checks that a row follows the one before by type, then entity.
 func (o *typesOrder) next(entity int32, name string) error {
 	switch {
 	case entity < 0:

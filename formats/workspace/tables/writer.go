@@ -52,6 +52,7 @@ func (p *pendingBytes) Seek(offset int64, whence int) (int64, error) {
 	return p.flushed + int64(p.Len()), nil
 }
 
+// createTable begins a file. columns returns the pending rows as a batch.
 func createTable(ctx context.Context, url string, schema *arrow.Schema, columns func() []arrow.Array) (*tableWriter, error) {
 	out, err := storage.Create(ctx, url)
 	if err != nil {

@@ -50,6 +50,7 @@ type settings struct {
 	Limit  int64             `json:"limit,omitempty"`
 }
 
+// run finds the parts for the queries of a split and writes them into bundles/.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(e); err != nil {
 		return err

@@ -61,6 +61,7 @@ func (h *hyperparameter) Set(text string) error {
 	return h.Field.Set(&h.flags.configuration, text)
 }
 
+// check returns an error of use for values that are out of range or refuse each other.
 func (f *flags) check(e *command.Environment) error {
 	if err := command.CheckConfiguration(f.configuration); err != nil {
 		return err

@@ -56,6 +56,7 @@ type discovering struct {
 // listsFile ends the names of the tables of lists of entities, in the folder of the spill files.
 const listsFile = "lists.arrow"
 
+// run writes the list of the most plausible new facts.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(e); err != nil {
 		return err

@@ -54,6 +54,7 @@ type configuration struct {
 	MaxHops int    `json:"max_hops"`
 }
 
+// check returns an error of use for values that are out of range.
 func (f *flags) check() error {
 	if f.hops < 1 || f.hops > reach.Most {
 		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", reach.Most))
@@ -64,6 +65,7 @@ func (f *flags) check() error {
 	return command.CheckMemory(f.memory)
 }
 
+// run writes the distances from the sources of a split and their distribution.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err

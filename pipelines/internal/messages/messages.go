@@ -63,6 +63,7 @@ type settings struct {
 	Weights    string `json:"weights,omitempty"`
 }
 
+// check returns an error of use for flags that refuse each other, and sets the default of --remove.
 func (f *flags) check() error {
 	if f.checkpoint != "" && f.split == "train" {
 		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation; give --split valid or test")
@@ -95,6 +96,7 @@ func (f *flags) check() error {
 	return command.CheckMemory(f.memory)
 }
 
+// run counts the messages of a split's queries and writes the table and summary.json.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err

@@ -44,6 +44,7 @@ func Pipeline() command.Pipeline {
 	}
 }
 
+// run makes a graph and a model, opens the page and serves it until it is interrupted.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	begun := time.Now()
 	listener, err := serve.Listen(ctx, f.listen) // before the work, which would be in vain; who asks now waits for the page
@@ -144,6 +145,7 @@ func quiet(e *command.Environment, step string) *command.Environment {
 	return &silent
 }
 
+// tellGraph prints the size of the made graph and how many facts it lacks.
 func (f *flags) tellGraph(ctx context.Context, e *command.Environment) error {
 	d, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
@@ -168,6 +170,7 @@ func tellTrained(ctx context.Context, e *command.Environment) error {
 	return tell(ctx, e, e.Workspace.Evaluation("test"), "trained     MRR %.4f over the same %s queries")
 }
 
+// tell prints the MRR and the number of queries of an evaluation in a format.
 func tell(ctx context.Context, e *command.Environment, folder, format string) error {
 	m, err := storage.ReadJSON[metrics.Evaluation](ctx, storage.Join(folder, metrics.File))
 	if err != nil {

@@ -82,6 +82,7 @@ func (f *flags) open(ctx context.Context, name string, training []string, infere
 	return d, nil
 }
 
+// openGraphs finds the files of the training graph and, if there is one, of the inference graph.
 func (f *flags) openGraphs(ctx context.Context, name string, training []string, inferenceName string, inference []string) (dataset, error) {
 	d := dataset{name: name, labels: map[string]string{}}
 	if err := f.openGraph(ctx, &d, training, triples.Training); err != nil || len(inference) == 0 {

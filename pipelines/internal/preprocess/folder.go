@@ -181,6 +181,7 @@ func (f folder) splitOf(name string, format facts.Format) string {
 	return stems[stem]
 }
 
+// isFolder reports whether a name in the folder is a folder of a local disk.
 func (f folder) isFolder(name string) bool {
 	path, local := isLocal(storage.Join(f.url, name))
 	if !local {

@@ -107,6 +107,7 @@ type configuration struct {
 	Seed       int64  `json:"seed,omitempty"`
 }
 
+// run reads the dataset, writes graph/ and describes it.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
 		return err

@@ -52,6 +52,7 @@ func (t types) each(ctx context.Context, each func(entity, name []byte) error) e
 	})
 }
 
+// read calls each for every entity and type of the file, and bad for other lines.
 func (t types) read(ctx context.Context, each func(entity, name []byte) error, bad facts.Bad) error {
 	file, err := storage.Open(ctx, t.url)
 	if err != nil {

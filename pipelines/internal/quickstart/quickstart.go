@@ -71,6 +71,7 @@ func Pipeline() command.Pipeline {
 	}
 }
 
+// run runs the steps in this process and prints each command line before it.
 func run(ctx context.Context, e *command.Environment, all []Step) error {
 	begun := time.Now()
 	for i, s := range all {

@@ -189,6 +189,7 @@ func (e *evidence) withoutTraining(ctx context.Context) string {
 	return "There is no trained model"
 }
 
+// readTraining reads the training log and the best checkpoint, unless they belong to another graph.
 func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())

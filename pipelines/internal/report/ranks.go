@@ -20,6 +20,7 @@ type ranks struct {
 	byRelation  map[string]*ranking.Bootstrap
 }
 
+// newRanks returns the counts of no ranks. seed draws the bootstrap samples.
 func newRanks(seed int64, relations []string) *ranks {
 	r := &ranks{seed: uint64(seed), pessimistic: map[int64]int64{}, optimistic: map[int64]int64{},
 		whole: new(ranking.Bootstrap), byDirection: map[string]*ranking.Bootstrap{}, byRelation: map[string]*ranking.Bootstrap{}}

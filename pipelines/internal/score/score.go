@@ -40,6 +40,7 @@ type evaluating struct {
 	folder                 string
 }
 
+// run ranks the answers of a split and writes metrics and predictions.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(e); err != nil {
 		return err

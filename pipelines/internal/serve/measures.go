@@ -27,6 +27,7 @@ type measures struct {
 // buckets are the limits of the durations in seconds, from a query of a small graph to --timeout.
 var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
+// newMeasures returns the metrics of /metrics, registered.
 func newMeasures(a *admission) *measures {
 	m := &measures{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tagnet_requests_total", Help: "Requests by path and status."}, []string{"path", "status"}),
@@ -52,6 +53,7 @@ func (m *measures) request(of route, status int, took time.Duration) {
 	}
 }
 
+// batch records a batch of queries and updates the running mean of seconds a query.
 func (m *measures) batch(queries int, took time.Duration) {
 	m.queries.Add(float64(queries))
 	m.batches.Observe(took.Seconds())

@@ -24,6 +24,7 @@ type pageFile struct {
 	text      []byte
 }
 
+// newPageFile returns an embedded file of a content type, with the hash of its text as its ETag.
 func newPageFile(name, kind string) (pageFile, error) {
 	text, err := pageFiles.ReadFile(name)
 	if err != nil {

@@ -84,6 +84,7 @@ func ListenFlag(set *flag.FlagSet, address *string) {
 // mostQueue bounds --queue, and with it the memory that is set aside for requests.
 const mostQueue = 1 << 16
 
+// check returns an error of use for values that are out of range or refuse each other.
 func (f *flags) check() error {
 	if err := command.CheckKernel(f.kernel); err != nil {
 		return err
@@ -106,6 +107,7 @@ func (f *flags) check() error {
 	return command.CheckMemory(f.memory)
 }
 
+// run listens, loads the model and answers requests until it is interrupted.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err

@@ -55,6 +55,7 @@ func (t *trainer) makeFit(ctx context.Context) error {
 	return err
 }
 
+// tryFit fits the probabilities of the best checkpoint, unless the graph was replaced meanwhile.
 func (t *trainer) tryFit(ctx context.Context) error {
 	if t.replaced(ctx) {
 		return &manifest.Replaced{Folder: t.e.Workspace.Graph()}

@@ -136,6 +136,7 @@ type trainer struct {
 	fit *probabilities.Fit // of the best checkpoint, or nil until it is opened
 }
 
+// run trains a model, or resumes a training, and fits its probabilities.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err

@@ -161,6 +161,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, g *evaluation.Gatherer, em
 	return nil
 }
 
+// metrics writes the metrics of all shards as metrics.json.
 func (f *writeFn) metrics(ctx context.Context, url string, g *evaluation.Gatherer) error {
 	q := f.Params.Queries
 	m := g.Metrics(q.Split, f.Params.Model.Checkpoint)

@@ -153,6 +153,7 @@ func (c *collector) url(content string) string {
 	return storage.Join(c.params.Spill, fmt.Sprintf("%s-%s-%05d", content, c.chunk.Name(), c.written))
 }
 
+// add collects the names of a fact, and writes all names to spill files when a set is full.
 func (c *collector) add(ctx context.Context, t triples.Triple) error {
 	c.entities.Add(t.Head)
 	c.entities.Add(t.Tail)

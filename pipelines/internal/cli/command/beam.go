@@ -151,6 +151,7 @@ func servePrism(ctx context.Context, port int) (err error) {
 	return err
 }
 
+// freePort returns a port that no process listens on now.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", ":0")
 	if err != nil {

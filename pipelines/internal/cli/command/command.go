@@ -167,6 +167,7 @@ func (e *Environment) Embed(ctx context.Context, p Pipeline, arguments ...string
 	return nil
 }
 
+// run parses the arguments, checks what all pipelines share and runs the pipeline.
 func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) error {
 	if err := e.parse(p, arguments); err != nil {
 		return err

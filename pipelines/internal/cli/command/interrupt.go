@@ -41,6 +41,7 @@ type secondInterrupt struct {
 	lost []func() string
 }
 
+// message returns what a second interrupt would lose, "" for nothing.
 func (s *secondInterrupt) message() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,6 +64,7 @@ func FindFlink(ctx context.Context, o Options) (*Flink, Overview, error) {
 // restTimeout bounds a request; the cluster is near, and nothing depends on the answer.
 const restTimeout = 3 * time.Second
 
+// get reads the JSON of a path of Flink's REST API.
 func (f *Flink) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, restTimeout)
 	defer cancel()

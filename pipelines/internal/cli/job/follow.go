@@ -45,6 +45,7 @@ func (j *Job) setState(s jobpb.JobState_Enum) {
 	j.history.state = s
 }
 
+// addError keeps an error of the job: the first ones and the last.
 func (j *Job) addError(text string) {
 	j.history.mu.Lock()
 	defer j.history.mu.Unlock()

@@ -91,6 +91,7 @@ func (j *Job) counters() map[string]int64 {
 	return j.history.counters
 }
 
+// setTasks keeps the tasks that Flink last told; nil leaves them.
 func (j *Job) setTasks(tasks *flinkJob) {
 	if tasks == nil {
 		return

@@ -171,6 +171,7 @@ func Readable(format string, arguments ...any) string {
 	return fmt.Sprintf(format, arguments...)
 }
 
+// draw prints the bar, at most every terminalEvery or plainEvery, over its last line in a terminal.
 func (b *Bar) draw() {
 	if b.before != nil {
 		b.before.draw()

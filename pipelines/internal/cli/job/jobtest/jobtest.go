@@ -83,6 +83,7 @@ func (j *Job) Error(text string) {
 	}})
 }
 
+// add records an event and the state it leads to; a negative state leaves the state.
 func (j *Job) add(state jobpb.JobState_Enum, event *jobpb.JobMessagesResponse) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -125,6 +126,7 @@ func (s *Server) Run(context.Context, *jobpb.RunJobRequest) (*jobpb.RunJobRespon
 	return &jobpb.RunJobResponse{JobId: ID}, nil
 }
 
+// find returns the job of an id, or the error NotFound.
 func (s *Server) find(id string) (*Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
