@@ -78,6 +78,7 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 	if err != nil {
 		return nil, err
 	}
+	// Each query stands for itself and for queries of its best answers in the other direction.
 	best := surest{most: cmp.Or(d.Most, mostDiscovered)}
 	done, of := int64(0), int64(len(queries)*(1+probability.DefaultK))
 	report := func(answers int) {
@@ -85,6 +86,7 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 			d.Progress(done, of)
 		}
 	}
+	// Batches bound the memory of the candidates.
 	for batch := range slices.Chunk(queries, discoveredTogether) {
 		found, err := m.opened.Candidates(ctx, batch, probability.DefaultK, nil, report)
 		if err != nil {

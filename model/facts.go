@@ -45,6 +45,7 @@ func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
+	// Entities of the same types.
 	alike := make([]bool, len(m.opened.View.Entities)) // of its types
 	for _, name := range types {
 		list, err := m.opened.View.OfType(ctx, name)
@@ -55,11 +56,13 @@ func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, err
 			alike[e] = true
 		}
 	}
+	// Relations that the entity has already.
 	own := make([]bool, 2*len(m.opened.KG.Relations))
 	first, end := m.known.Pairs(id)
 	for _, r := range m.known.Relations[first:end] {
 		own[r] = true
 	}
+	// Count, by relation, the entities like it that have a fact.
 	counts, names := make([]int, len(own)), []string{}
 	for from, to := 0, 0; from < m.known.Len(); from = to {
 		source := m.known.Sources[from]

@@ -34,6 +34,7 @@ func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
 	if !m.overAll {
 		return fail(ErrTrainingGraph)
 	}
+	// Another process may have fitted them meanwhile.
 	switch found, err := m.readProbabilities(ctx); {
 	case err != nil:
 		return fail(classify(err))
@@ -44,6 +45,7 @@ func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
 	if err != nil {
 		return fail(classify(err))
 	}
+	// The work is an estimate, so that progress is cut off at it.
 	done, of := int64(0), sampling.Work()
 	err = m.opened.Fit(ctx, sampling, func(queries int) {
 		if done = min(done+int64(queries), of); progress != nil {

@@ -134,6 +134,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 			}
 		}
 	}
+	// First scored with their facts in the graph, to choose the best.
 	scored, err := m.Answer(ctx, Group(rows, known.Of), Want{Done: a.Done})
 	if err != nil {
 		return err
@@ -156,6 +157,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 			facts, of = append(facts, queries[i].Fact(r.Answer, int32(m.Graph.BaseRelations))), append(of, i)
 		}
 	}
+	// Then observed without their facts, which gives the scores that are shown.
 	observed, err := m.Observe(ctx, facts, a.Done)
 	if err != nil {
 		return err

@@ -59,6 +59,7 @@ func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, am
 	if err != nil {
 		return nil, 0, err
 	}
+	// Forward: the best new answers.
 	asked := make([]Request, len(queries))
 	for i, q := range queries {
 		q.Answer, q.Removal = graph.None, graph.RemoveNothing
@@ -68,6 +69,7 @@ func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, am
 	if err != nil {
 		return nil, 0, err
 	}
+	// Backward: each kept answer's rank for the source, written into its observation.
 	observed, rows := m.forward(scored, keep)
 	inverse := Group(rows, known.Of)
 	answered, err := m.Answer(ctx, inverse, Want{Done: done})

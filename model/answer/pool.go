@@ -177,6 +177,7 @@ func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed
 		t.relations = append(t.relations, q.relation)
 	}
 	err := t.worker.ScoresWithout(ctx, of.query, of.part, t.relations, t.scores[:len(queries)])
+	// A call that is canceled is not tried again.
 	switch {
 	case err != nil && len(queries) > 1 && ctx.Err() == nil:
 		for _, q := range queries {
@@ -190,6 +191,7 @@ func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed
 		return 0
 	}
 	for i, q := range queries {
+		// Every call that waits for the query gets results of its own selection.
 		for len(q.askers) > 0 {
 			a := q.askers[0]
 			a.call.ranked[a.at] = t.results(a.call.queries[a.at], t.scores[i], a.call.list)

@@ -52,12 +52,14 @@ func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
 		g.Offsets[f.Tail+1]++
 		g.Offsets[f.Head+1]++
 	}
+	// Counts become offsets.
 	for o := range entities {
 		g.Offsets[o+1] += g.Offsets[o]
 	}
 	g.Senders = make([]int32, 2*len(facts))
 	g.Relations = make([]int32, 2*len(facts))
 	next := append([]int64(nil), g.Offsets[:entities]...)
+	// Each fact is an edge in both directions.
 	put := func(sender, relation, receiver int32) {
 		i := next[receiver]
 		next[receiver]++

@@ -391,6 +391,7 @@ func (l *learner) trainBatch(index, next int) error {
 	if err := l.readExamples(batch, index); err != nil {
 		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, err)
 	}
+	// A device prepares the next step during this one.
 	l.announceStep(next)
 	result, err := l.step(l.examples, l.stepSeed(index))
 	if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
@@ -399,6 +400,7 @@ func (l *learner) trainBatch(index, next int) error {
 	if err != nil {
 		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, l.explain(err))
 	}
+	// The result has the mean loss; records have sums.
 	loss, queries := result.Loss*float64(len(batch.draws)), int64(len(batch.draws))
 	l.partial.Step++
 	l.partial.Loss += loss

@@ -19,6 +19,7 @@ func Lacking(each func(q graph.Query, answers []int32) error) (add func(r extern
 	var query graph.Query
 	var answers []int32
 	last := externalsort.Row{-1}
+	// The answers collected so far belong to query.
 	end = func() error {
 		if len(answers) == 0 {
 			return nil
@@ -28,6 +29,7 @@ func Lacking(each func(q graph.Query, answers []int32) error) (add func(r extern
 		return err
 	}
 	add = func(r externalsort.Row, tag int) error {
+		// A listed row sorts before an equal wanted one, which it hides.
 		if r == last {
 			return nil
 		}

@@ -120,6 +120,7 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 	layer := &f.layers[t]
 	layer.edges = edges
 	for first := 0; first < len(edges); {
+		// The edges of a receiver, [first, last).
 		last := first + 1
 		for last < len(edges) && edges[last].Receiver == edges[first].Receiver {
 			last++
@@ -128,6 +129,7 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 		if f.alive[receiver]>>t&1 != 0 {
 			begin := int32(len(layer.paths))
 			f.group = f.group[:0]
+			// A path continues from senders that the layer before reached, and ends at the answer.
 			for e := first; e < last; e++ {
 				if sender := edges[e].Sender; sender != answer && int(f.ranges[sender].layer) == t-1 {
 					f.group = append(f.group, int32(e))
@@ -145,6 +147,7 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 		}
 		first = last
 	}
+	// The paths found are the layer before's of the next call.
 	f.ranges, f.next = f.next, f.ranges
 }
 

@@ -51,6 +51,7 @@ func (s scorer) attend(states, query, gradient []float32) float64 {
 		weights[k] /= temperature
 		largest = math.Max(largest, weights[k])
 	}
+	// The softmax of the logits, and the states' sum weighted by it.
 	for k := range weights {
 		weights[k] = math.Exp(weights[k] - largest)
 		sum += weights[k]
@@ -62,6 +63,7 @@ func (s scorer) attend(states, query, gradient []float32) float64 {
 			final[j] += weights[k] * value
 		}
 	}
+	// A state has a gradient as part of the sum and through its logit.
 	score, by := s.mlp("mlp", final, query)
 	along, mean := make([]float64, n), 0.0 // the gradient of a weight, and their mean
 	for k, row := range rows {

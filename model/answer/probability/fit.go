@@ -27,6 +27,7 @@ var ErrTooFew = errors.New("too few facts to fit probabilities to")
 //
 // Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may be given.
 func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Observation) (*Model, error) {
+	// In a fixed order, so that sums have equal bits.
 	labeled, unlabeled = slices.Clone(labeled), slices.Clone(unlabeled)
 	slices.SortFunc(labeled, func(a, b Labeled) int { return a.Compare(b.Fact) })
 	slices.SortFunc(unlabeled, func(a, b Observation) int { return a.Compare(b.Fact) })
@@ -41,12 +42,14 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 	if err := around.checkAll(labeled, unlabeled); err != nil {
 		return nil, err
 	}
+	// No query has its source among its new answers.
 	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return l.ofItself() })
 	unlabeled = slices.DeleteFunc(unlabeled, func(o Observation) bool { return o.ofItself() })
 	if len(labeled) == 0 {
 		return nil, fmt.Errorf("%w: fewer than %d are of relations that have %d", ErrTooFew, MinLabeled, minClaim)
 	}
 	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Facts: count(around.graph), Observed: len(labeled)}
+	// The shift comes from all labeled facts; only facts among the best answers are examples.
 	m.Shift = newShift(labeled)
 	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return !l.Within(sample.K) })
 	m.Labeled = make([]int, around.graph.BaseRelations)
@@ -61,12 +64,14 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 	}
 	for i := range labeled {
 		o := labeled[i].Observation
+		// Facts that training saw score higher than missing ones.
 		if !labeled[i].HeldOut {
 			o.Tails.Score -= float32(m.Shift.Tails)
 			o.Heads.Score -= float32(m.Shift.Heads)
 		}
 		add(&o, true, 1)
 	}
+	// A candidate counts as often as the sample's thinning says.
 	facts := len(examples)
 	for i := range unlabeled {
 		if weight := sample.weight(around, &unlabeled[i]); weight > 0 {
@@ -98,6 +103,7 @@ func (s *Surroundings) checkAll(labeled []Labeled, unlabeled []Observation) erro
 		}
 		return nil
 	}
+	// Both lists are sorted.
 	for i := range labeled {
 		if err := one(&labeled[i].Observation, true); err != nil {
 			return err

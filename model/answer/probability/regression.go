@@ -56,6 +56,7 @@ func regress(examples []example, left, groups int) *Regression {
 
 // standardize sets means and deviations, shifts and scales the features of the examples by them, and begins with the rate of labeled ones.
 func (w *Regression) standardize(examples []example) {
+	// Weighted means, then deviations from them.
 	total, labeled := 0.0, 0.0
 	for i := range examples {
 		total += float64(examples[i].weight)
@@ -130,6 +131,7 @@ func (w *Regression) slopes(examples []example) *slopes {
 	for i := range examples {
 		e := &examples[i]
 		copy(x[1:], e.row[:])
+		// The gradient of the log likelihood is label - probability, its curvature p (1 - p).
 		g := 1 / (1 + math.Exp(-w.standardized(&e.row, e.group)))
 		weight := float64(e.weight)
 		residual, curvature := -weight*g, weight*g*(1-g)
@@ -148,6 +150,7 @@ func (w *Regression) slopes(examples []example) *slopes {
 			}
 		}
 	}
+	// The prior: a normal distribution of weights and groups.
 	for a, v := range w.Weights {
 		s.gradient[a+1] -= ridge * v
 		s.hessian[a+1][a+1] += ridge
@@ -214,6 +217,7 @@ func (w *Regression) objective(examples []example) (sum float64) {
 // are eliminated (Schur's complement).
 func (s *slopes) solve(held [size]bool) (step [size]float64, groups []float64) {
 	left, right := s.hessian, s.gradient
+	// Eliminate the groups, whose block of the Hessian is diagonal.
 	for i := range s.groups {
 		g := &s.groups[i]
 		for a := range size {
@@ -233,6 +237,7 @@ func (s *slopes) solve(held [size]bool) (step [size]float64, groups []float64) {
 			left[a][a], right[a] = 1, 0
 		}
 	}
+	// Then the groups follow from the weights' steps.
 	step = cholesky(&left, right)
 	groups = make([]float64, len(s.groups))
 	for i := range s.groups {

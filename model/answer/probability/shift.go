@@ -48,6 +48,7 @@ func difference(labeled []Labeled, score func(*Observation) float64) float64 {
 		if s.n == 0 || h.n == 0 {
 			continue
 		}
+		// Weighted by the inverse variance of a relation's difference, up to the common variance of scores.
 		w := s.n * h.n / (s.n + h.n)
 		weight += w
 		sum += w * (s.sum/s.n - h.sum/h.n)
@@ -58,6 +59,7 @@ func difference(labeled []Labeled, score func(*Observation) float64) float64 {
 	if !(sum > 0) || !(freedom > 0) {
 		return 0
 	}
+	// James and Stein shrink the difference by its variance.
 	shift, variance := sum/weight, squares/(weight*weight)*deviation/freedom
 	return shift * max(0, 1-variance/(shift*shift))
 }

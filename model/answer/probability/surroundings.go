@@ -73,6 +73,7 @@ func (s *Surroundings) pair() {
 	counts := make([]int32, n)
 	for q := range int32(n) {
 		t := &s.rows[q]
+		// Count, by relation, the entities that both leave.
 		for _, o := range entities[q] {
 			for _, r := range s.relations(o) {
 				if counts[r]++; counts[r] == 1 && r != q {
@@ -87,6 +88,7 @@ func (s *Surroundings) pair() {
 		if holders > 0 {
 			t.absentLess = apart(holders-1) - s.evidence(holders-1, holders, 0).absent
 		}
+		// Relations that leave an entity with this one replace their share of these sums.
 		for _, r := range t.relations {
 			v := s.evidence(holders, s.holders[r], counts[r])
 			t.absent += v.absent - s.evidence(holders, s.holders[r], 0).absent

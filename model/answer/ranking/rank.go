@@ -33,6 +33,7 @@ func Filtered(scores []float32, answer int32, known []int32) Rank {
 		}
 	}
 	candidates := int64(len(scores))
+	// Known answers are taken out of the counts again.
 	previous := int32(-1)
 	for _, entity := range known {
 		if entity == answer || entity == previous || int(entity) >= len(scores) {

@@ -41,6 +41,7 @@ func (s Selection) Top(scores []float32, source int32, known []int32, buffer []C
 	}
 	best := worstFirst(buffer[:0])
 	h := &best
+	// The heap holds the K best, the worst on top.
 	offer := func(entity int32) {
 		full := len(best) == s.K
 		if full && (s.K <= 0 || !(scores[entity] > best[0].Score)) {
@@ -64,6 +65,7 @@ func (s Selection) Top(scores []float32, source int32, known []int32, buffer []C
 	for _, entity := range s.Candidates {
 		offer(entity)
 	}
+	// Known answers did not take part; those better than the last listed one are listed beside.
 	if s.Known == Beside && s.K > 0 {
 		full := len(best) == s.K
 		last := Candidate{}

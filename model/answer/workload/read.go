@@ -117,6 +117,7 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 	if err != nil {
 		return nil, err
 	}
+	// Rows keep their numbers in the table, also with a limit.
 	rows := make([]answer.Row, 0, len(table))
 	for i, q := range table {
 		if !Takes(p.Limit, i, len(table)) {
@@ -128,6 +129,7 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 		rows = append(rows, answer.Row{Number: int64(i), Query: q})
 	}
 	queries := answer.Group(rows, known.Of)
+	// A user's own queries are answered in the order of the file.
 	if p.Queries != "" {
 		slices.SortFunc(queries, func(a, b answer.Request) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
 	}

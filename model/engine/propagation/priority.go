@@ -151,6 +151,7 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 	p, g, b := a.runner, into.priority, &a.block
 	w, k, d, n := p.weights.priority, p.kernel, p.configuration.Dim, len(rows)
 	b.values, b.states = buffer.Resize(b.values, n), buffer.Resize(b.states, n*d)
+	// Gather the rows' states and gradients, and compute the forward pass again.
 	for i, row := range rows {
 		version := first + int(row)
 		b.values[i] = a.priorityGradients[version]
@@ -158,6 +159,7 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 		copy(b.states[i*d:(i+1)*d], a.states[version*d:])
 	}
 	a.mapStates(b.states, n)
+	// Through the MLP to the message.
 	b.active, b.hiddenGradient = buffer.Resize(b.active, 2*n*d), buffer.Resize(b.hiddenGradient, 2*n*d)
 	k.ReLU(b.active, b.hidden)
 	k.Multiply(g.output, b.values, b.active, 1, n, 2*d, true)
@@ -169,6 +171,7 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 	b.messageGradient = buffer.Resize(b.messageGradient, n*d)
 	b.stateGradient, b.innerGradient = buffer.Resize(b.stateGradient, n*d), buffer.Resize(b.innerGradient, n*d)
 	k.Multiply(b.messageGradient, b.hiddenGradient, w.hiddenStored, n, 2*d, d, false)
+	// Through the message to the state and to the linear map of state and query.
 	if p.message == kernel.DistMult {
 		k.Product(b.stateGradient, b.messageGradient, b.inner)
 		k.Product(b.innerGradient, b.messageGradient, b.states)
@@ -179,6 +182,7 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 			p.message.Backward(b.messageGradient[i:i+d], b.states[i:i+d], b.inner[i:i+d], b.stateGradient[i:i+d], b.innerGradient[i:i+d])
 		}
 	}
+	// Through the linear map; the query's half is the same for all rows.
 	k.Multiply(a.queryGradient, ones, b.innerGradient, 1, n, d, true)
 	k.MultiplyTransposed(g.state, b.innerGradient, b.states, n, d, d, true)
 	k.Multiply(b.stateGradient, b.innerGradient, w.stateStored, n, d, d, true)

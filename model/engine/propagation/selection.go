@@ -240,6 +240,7 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 		if sender >= c.sender {
 			highest--
 		}
+		// Edges to heads above the cut, all of them.
 		for j, o := range heads {
 			if s.key[o] > highest || !admits.edge(u, o) || a.receivers != nil && !a.receivers[o] || touched && p.graph.Removes(p.query.Query, o, inverses[j], u) {
 				continue
@@ -247,6 +248,7 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 			s.edges = append(s.edges, selectedEdge{o, sender, p.graph.Inverse(inverses[j])})
 			s.count[o]++
 		}
+		// The cut goes through the edges of one sender to heads of the last priority.
 		if sender == c.sender {
 			for _, e := range s.last {
 				if admits.edge(u, e.head) && (a.receivers == nil || a.receivers[e.head]) {
@@ -296,6 +298,7 @@ func (x *admission) edge(sender, head int32) bool {
 // groupByReceiver lists the receivers of the selected edges by degree, and the edges by receiver.
 func (a *astar) groupByReceiver(layer *astarLayer) {
 	s, p := &a.selection, a.runner
+	// Mark the receivers by rank of degree, which sorts them.
 	for _, e := range s.edges {
 		rank := s.rank[e.head]
 		s.reached[rank/64] |= 1 << (rank % 64)
@@ -316,6 +319,7 @@ func (a *astar) groupByReceiver(layer *astarLayer) {
 		}
 	}
 	edges.Offsets = append(edges.Offsets, next)
+	// Put each edge into its receiver's range.
 	edges.Rows, edges.Relations = buffer.Resize(edges.Rows, int(next)), buffer.Resize(edges.Relations, int(next))
 	for _, e := range s.edges {
 		i := s.count[e.head]

@@ -110,6 +110,7 @@ func (m *Meetings) UnmarshalBinary(encoded []byte) error {
 	if end < 0 || checksum.CRC32C(0, encoded[:end]) != binary.LittleEndian.Uint32(encoded[end:]) {
 		return damaged
 	}
+	// Numbers are varints: of relations, then of zero words before each word.
 	rest := encoded[:end]
 	number := func() (uint64, bool) {
 		n, length := binary.Uvarint(rest)
@@ -133,6 +134,7 @@ func (m *Meetings) UnmarshalBinary(encoded []byte) error {
 		next += int(zeros)
 		word := binary.LittleEndian.Uint64(rest)
 		rest = rest[8:]
+		// A zero word, or a bit beyond the relations, is never written.
 		if word == 0 || m.relations%64 != 0 && next%m.words == m.words-1 && word&beyond != 0 {
 			return damaged
 		}

@@ -78,6 +78,7 @@ func (l *Layout) startAges(ages int) {
 // divide divides the rows of a level into representatives and duplicates at an age.
 func (l *Layout) divide(age, level int, criteria Criteria) {
 	a, rows := &l.Ages[age], l.Level(level)
+	// Each row is its own representative at first.
 	copy(a.representative[l.Levels[level]:], rows)
 	if criteria.Needed {
 		rows = l.neededRows(age, rows)
@@ -92,6 +93,7 @@ func (l *Layout) divide(age, level int, criteria Criteria) {
 		if hash == incomparable {
 			continue
 		}
+		// An open hash table, whose slots hold half a hash and a row.
 		slot := hash & last
 		for slots[slot] != 0 && !(slots[slot]>>32 == hash>>32 && l.equivalent(int32(slots[slot]), i, age, criteria)) {
 			slot = (slot + 1) & last
@@ -100,6 +102,7 @@ func (l *Layout) divide(age, level int, criteria Criteria) {
 			slots[slot] = hash&^math.MaxUint32 | uint64(i)
 			continue
 		}
+		// A duplicate splits the list of representatives.
 		other := int32(slots[slot])
 		a.representative[i], a.shared[i], a.shared[other] = other, true, true
 		a.Duplicates = append(a.Duplicates, Duplicate{i, other})

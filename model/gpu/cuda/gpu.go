@@ -266,6 +266,7 @@ func (g *gpu) release() error {
 			}
 		}
 	}
+	// On a lost device this frees the rest, and its error says nothing new.
 	if g.context != nil {
 		if r := call(d.release, uintptr(g.id)); g.lost == nil {
 			check(r)

@@ -43,6 +43,7 @@ func (b *builder) statement(s statement) error {
 		if err != nil {
 			return err
 		}
+		// Variables get offsets in the block's shared, or the thread's local memory.
 		used := &b.k.shared
 		if word == ".local" {
 			used = &b.k.local

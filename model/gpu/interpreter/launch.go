@@ -51,6 +51,7 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 		if stop {
 			return
 		}
+		// The kernel keeps its workers for later launches, and lends them under the lock.
 		if workers[n] == nil {
 			lock.Lock()
 			workers[n] = k.worker(r)

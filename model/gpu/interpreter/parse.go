@@ -100,6 +100,7 @@ func (p *parser) top(s statement) error {
 	case strings.Contains(s.text, ".entry"):
 		return p.entry(s)
 	}
+	// Linkage does not matter in a single module.
 	for len(words) > 1 && (words[0] == ".visible" || words[0] == ".weak" || words[0] == ".common") {
 		words = words[1:]
 	}

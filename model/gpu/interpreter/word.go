@@ -72,6 +72,7 @@ func (a *access) storeShared(w *warp) {
 
 // loadGlobal loads 4, 8 or 16 bytes of global memory in each lane. Whatever is not plainly right is left to lane.
 func (a *access) loadGlobal(w *warp) {
+	// Lanes of several buffers, one address for all lanes, and wide loads have ways of their own.
 	n, ok := a.buffer(w, reads)
 	switch {
 	case !ok:
@@ -95,6 +96,7 @@ func (a *access) loadGlobal(w *warp) {
 	cells, data, known, mark := b.cells(false), b.data, b.written, w.block.mark
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
+		// A lane that is not aligned, outside, in conflict, or reads what nothing wrote fails in lane.
 		i := addresses[l] + a.offset - n<<spacing
 		if i&3 != 0 || i >= uint64(len(data)) || i+4 > uint64(len(data)) || !cells[i>>2].readBefore(mark) || encoding.LittleEndian.Uint32(known[i:]) != 0x01010101 {
 			a.lane(w, l)

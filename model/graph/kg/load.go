@@ -65,6 +65,7 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 	if n := EntitiesOf(m, split); len(v.Entities) != n || n == 0 || relations == 0 {
 		return nil, wrongCount(folder, fmt.Errorf("it says %d entities, the tables have %d, and %d relations", n, len(v.Entities), relations))
 	}
+	// The manifest's number of edges is trusted up to the size of the files.
 	b := graph.NewBuilder(len(v.Entities), relations, min(rows, mostRowsPerByte*edgeBytes(m, split)))
 	for _, f := range EdgeFiles(m, split) {
 		err := tables.EachEdges(ctx, storage.Join(folder, f.Name), func(e tables.Edges) error {

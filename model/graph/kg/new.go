@@ -22,6 +22,7 @@ func New(train, valid, test []Triple) (*KG, error) {
 	if len(train) == 0 {
 		return nil, fmt.Errorf("building a knowledge graph: no training facts")
 	}
+	// Collect the names.
 	entities, relations := map[string]bool{}, map[string]bool{}
 	for i, facts := range [][]Triple{train, valid, test} {
 		for _, f := range facts {
@@ -38,6 +39,7 @@ func New(train, valid, test []Triple) (*KG, error) {
 	k := &KG{Train: view, Inference: view, Relations: slices.Sorted(maps.Keys(relations)), queries: map[string][]graph.Query{}}
 	k.Vocabulary = manifest.VocabularyHash(view.Entities, k.Relations)
 
+	// Then number the facts, and gather known answers of all splits.
 	lookup := NewLookup(view.Entities, k.Relations)
 	var known []graph.Query
 	for i, named := range [][]Triple{train, valid, test} {

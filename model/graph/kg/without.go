@@ -21,6 +21,7 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 		return k, nil
 	}
 	out := &KG{Manifest: k.Manifest, Unknown: relations, version: k.version, queries: map[string][]graph.Query{}}
+	// Base relations, then their inverses; -1 for what goes.
 	ids := make(renumbering, 2*len(k.Relations))
 	for id, name := range k.Relations {
 		if ids[id] = -1; !slices.Contains(relations, name) {
@@ -36,6 +37,7 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	}
 	out.ids = ids
 	out.Vocabulary = manifest.VocabularyHash(k.Train.Entities, out.Relations)
+	// A checksum of its own, so that no file made for the whole graph fits.
 	left := strings.Join(append([]string{k.Manifest.Checksum}, relations...), "\n")
 	out.Manifest.Checksum = fmt.Sprintf("%x", sha256.Sum256([]byte(left)))
 
@@ -50,6 +52,7 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 			return nil, err
 		}
 	}
+	// What is read already is renumbered; the rest is renumbered when read.
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	out.facts = renumber(ids, k.facts, relationOfFact)
@@ -70,6 +73,7 @@ func (v *View) without(ctx context.Context, ids renumbering, relations int) (*Vi
 	}
 	out := v.sharing()
 	out.answers = v.answers.without(ids, out)
+	// Count first, so that the builder allocates once.
 	edges := int64(0)
 	for _, relation := range v.Graph.Relations {
 		if ids[relation] >= 0 {
@@ -77,6 +81,7 @@ func (v *View) without(ctx context.Context, ids renumbering, relations int) (*Vi
 		}
 	}
 	b := graph.NewBuilder(v.Graph.Entities, relations, edges)
+	// Entities that lose their last fact leave the mean of degrees.
 	out.leftOut += sources(known) - sources(out.answers.known)
 	b.LeaveOut(out.leftOut)
 	for entity := range int32(v.Graph.Entities) {

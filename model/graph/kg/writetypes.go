@@ -55,6 +55,7 @@ func WriteTypes(ctx context.Context, p TypesParams) (counts.Types, error) {
 	if p.Inference {
 		file, t.entities = InferenceTypesFile, InferenceEntitiesFile
 	}
+	// Types by facts, numbered as found, then sorted by name and entity.
 	if err := t.collect(ctx); err != nil {
 		return s, err
 	}
@@ -66,6 +67,7 @@ func WriteTypes(ctx context.Context, p TypesParams) (counts.Types, error) {
 		return s, err
 	}
 	defer w.Abort()
+	// Repeated rows follow each other.
 	last, typed := externalsort.Row{-1}, make([]bool, p.Entities)
 	err = externalsort.MergeRows(ctx, t.sorter.Spills, storage.Join(p.Spill, file), func(r externalsort.Row, _ int) error {
 		if r == last {

@@ -128,6 +128,7 @@ func (h Header) Check() error {
 	if err != nil {
 		return err
 	}
+	// What only training has: removed edges and draws.
 	if h.Remove != configuration.RemoveNone && (h.Split != Train || h.Remove != configuration.RemoveTriple && h.Remove != configuration.RemoveOneHop) {
 		return fmt.Errorf("remove is %q, in parts for the split %s", h.Remove, h.Split)
 	}
@@ -142,6 +143,7 @@ func (h Header) Check() error {
 	if h.Limit != 0 && (h.Split == Train || h.Limit < 0 || h.Limit >= h.Queries) {
 		return fmt.Errorf("limit is %d, in parts for %d queries of the split %s", h.Limit, h.Queries, h.Split)
 	}
+	// Files follow each other.
 	for i, first := range h.Firsts {
 		if first < 0 || first >= h.Queries || i > 0 && first <= h.Firsts[i-1] {
 			return fmt.Errorf("firsts[%d] is %d, of %d queries: they are ascending", i, first, h.Queries)

@@ -78,6 +78,7 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	if w.Limit > 0 {
 		again += fmt.Sprintf(" --limit %d", w.Limit)
 	}
+	// Every error names the command that makes the parts, in again.
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, remedy.Errorf(again, "%s has no complete parts of the graph: %w", url, err)
@@ -99,6 +100,7 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 		}
 		return nil, remedy.Errorf(again, "%s: %w", url, err)
 	}
+	// Files are opened when a query of theirs is read.
 	f.files, f.open = len(f.Header.Firsts), map[int]*file{}
 	listed := map[string]bool{}
 	for _, of := range m.Files {

@@ -179,6 +179,7 @@ func (d *divider) compare(ctx context.Context, s *counts.Division) error {
 		}
 		d.hashes = append(d.hashes, hash([]byte(name)))
 	}
+	// A hash below a limit belongs to its side.
 	sum := d.p.Shares[train] + d.p.Shares[valid] + d.p.Shares[test]
 	const whole = 1 << 63
 	d.limits[train] = uint64(whole * (d.p.Shares[train] / sum))
@@ -245,6 +246,7 @@ func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map
 	tested := make([]bool, len(d.names))
 	err := d.each(ctx, func(f fact, t triples.Triple, line int) error {
 		group := d.group(f)
+		// A fact leaves training only if training has both of its entities, and its group was not moved.
 		side := d.side(group)
 		if side != train {
 			_, head := seen[f.head]
@@ -262,6 +264,7 @@ func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map
 	if err != nil {
 		return err
 	}
+	// Relations without a test fact, for the report.
 	for id, tested := range tested {
 		if !tested {
 			s.Untested++

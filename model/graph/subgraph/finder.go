@@ -156,6 +156,7 @@ func (f *Finder) choose(to []int32) []int32 {
 // partition reorders a list so that its n first elements are before the others (Hoare's selection).
 func partition(list []ranked, n int) {
 	for len(list) > 1 && n > 0 && n < len(list) {
+		// The pivot is the median of three.
 		a, b, c := list[0], list[len(list)/2], list[len(list)-1]
 		if b.before(a) {
 			a, b = b, a
@@ -179,6 +180,7 @@ func partition(list []ranked, n int) {
 				i, j = i+1, j-1
 			}
 		}
+		// Continue in the part that holds the n-th element.
 		switch {
 		case n <= j:
 			list = list[:j+1]

@@ -91,6 +91,7 @@ func (r reduction) backward(set []member, update []float64) [][]float64 {
 		gradients[i] = make([]float64, len(set[i].vector))
 	}
 	for j := range set[0].vector {
+		// Each function adds the gradient by one aggregate of column j.
 		toSum := func(gradient float64) {
 			for i, m := range set {
 				gradients[i][j] += gradient * m.copies
@@ -130,6 +131,7 @@ func (r reduction) backward(set []member, update []float64) [][]float64 {
 		case configuration.AggregateMax:
 			toExtreme(update[j], greater)
 		case configuration.AggregatePNA:
+			// Each aggregate occurs under every scaler.
 			var values [pnaAggregators]float64
 			for a := range values {
 				for k, scaler := range r.scalers {

@@ -60,6 +60,7 @@ func (p *Pass) selectedEdges(priorities []float64, visited []bool) map[sent]bool
 			cmp.Compare(a.receiver, b.receiver),
 		)
 	})
+	// Ties go by sender, relation and receiver, so that the choice is unique.
 	chosen := make(map[sent]bool)
 	for _, e := range candidates[:min(edges, len(candidates))] {
 		chosen[e] = true

@@ -24,6 +24,7 @@ func RelationGraph(g *graph.Graph) (edges Edges) {
 			heads[relations[i]][u] = true
 		}
 	}
+	// Two sides meet in an entity; a relation's tails are its inverse's heads.
 	meet := func(a, b int32) bool {
 		for entity := range heads[a] {
 			if heads[b][entity] {

@@ -48,6 +48,7 @@ func (b Bars) SVG(title, description string) string {
 	for i, key := range b.Series {
 		signs[i] = sign{name: key.Name, class: "key " + stroke(key.Color)}
 	}
+	// Space for names on the left and for values behind the bars.
 	left, behind := textWidth(b.Label), 12.0 // half of the last tick stands out
 	var ends []float64
 	for _, row := range b.Rows {
@@ -70,6 +71,7 @@ func (b Bars) SVG(title, description string) string {
 		c.text(left-10, top+12, "end", "soft", b.Label)
 		top += 20
 	}
+	// The axis starts at zero, so that lengths compare.
 	pitch := float64(lanes*thick + gap)
 	bottom := top + float64(len(b.Rows))*pitch
 	axis := b.X
@@ -79,6 +81,7 @@ func (b Bars) SVG(title, description string) string {
 	for i, row := range b.Rows {
 		y := top + gap/2.0 + float64(i)*pitch
 		c.text(left-10, y+(pitch-gap)/2+4.5, "end", "", row.Name)
+		// Stacked bars continue each other; others lie below each other, with their values.
 		from := left
 		for j, bar := range row.Bars {
 			if !finite(bar.Value) {

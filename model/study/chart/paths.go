@@ -77,6 +77,7 @@ func Paths(paths []model.Path) string {
 	for _, l := range slices.Backward(g.links) { // the best path above the others
 		c.step(g, l, x, x-float64(l.lane)*pitch, heaviest)
 	}
+	// Source and answer have colors of their own.
 	for i, name := range g.entities {
 		circle, text := "f4", "name"
 		switch i {

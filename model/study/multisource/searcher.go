@@ -86,6 +86,7 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 		return nil
 	}
 	s.begin(sources)
+	// As many planes as a distance has bits.
 	s.hop.Planes = bits.Len(uint(hops))
 	steps := hops
 	if s.gather.Levels {

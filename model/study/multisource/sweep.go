@@ -70,6 +70,7 @@ func Sweep[T any](ctx context.Context, p SweepParams, work func(*Result) (T, err
 		made    []T
 		err     error
 	}
+	// A search waits for one of the threads.
 	search := func(sources []int32) group {
 		select {
 		case semaphore <- struct{}{}:
@@ -88,6 +89,7 @@ func Sweep[T any](ctx context.Context, p SweepParams, work func(*Result) (T, err
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
+	// Start groups in order, each with a channel for its results.
 	running.Go(func() {
 		defer close(pending)
 		for from := 0; from < len(p.Sources); from += pool.width {
@@ -101,6 +103,7 @@ func Sweep[T any](ctx context.Context, p SweepParams, work func(*Result) (T, err
 			running.Go(func() { out <- search(sources) })
 		}
 	})
+	// Hand the results over in order.
 	for out := range pending {
 		g := <-out
 		if g.err != nil {

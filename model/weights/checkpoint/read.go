@@ -45,6 +45,7 @@ func (f Folder) Records(ctx context.Context) ([]Record, []*DamagedError, error) 
 			records = append(records, r)
 		}
 	}
+	// By step; a finished epoch follows a position at the same step.
 	slices.SortFunc(records, func(a, b Record) int {
 		if c := cmp.Compare(a.Step, b.Step); c != 0 {
 			return c

@@ -53,6 +53,7 @@ func (f Folder) Prune(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// From the newest record back: a position inside an epoch stays only if it is the newest.
 	kept := map[string]bool{}
 	epochs := 0
 	for i, r := range slices.Backward(records) {

@@ -216,6 +216,7 @@ func (q *query) toQuery(c *Case) (Query, error) {
 		}
 		read.Distances = append(read.Distances, uint8(d))
 	}
+	// Tensors need their shapes; the first error stays.
 	var err error
 	take := func(name string, t tensor, shape ...int) []float64 {
 		if err == nil {
