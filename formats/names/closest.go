@@ -219,11 +219,13 @@ func editDistance(a, b []rune, most int, row []int) (int, []int) {
 	if max(len(a)-len(b), len(b)-len(a)) > most {
 		return most + 1, row
 	}
+	// The row for no letters of a: j letters are inserted.
 	row = row[:0]
 	for j := range len(b) + 1 {
 		row = append(row, min(j, most+1))
 	}
 	for i, x := range a {
+		// diagonal is the value above and to the left, which row no longer holds.
 		from, to := max(0, i-most), min(len(b), i+1+most)
 		diagonal := row[from]
 		row[from] = most + 1

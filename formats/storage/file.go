@@ -263,6 +263,7 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 		}
 		return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
+	// Opening tells an absent file from one that exists.
 	file, err := open()
 	for old == nil && errors.Is(err, fs.ErrNotExist) { // RemoveEmpty was between the two
 		file, err = open()
@@ -274,6 +275,7 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 		return false, explain("writing", f.url(path), err)
 	}
 	defer file.Close()
+	// Under the lock nobody else swaps: the content is compared and replaced.
 	if err := flock(file); err != nil {
 		return false, explain("locking", f.url(path), err)
 	}

@@ -103,6 +103,7 @@ func (w walk) value(of reflect.Type, path string) error {
 	if err != nil {
 		return err
 	}
+	// The token decides what was written, the type what is wanted.
 	got, want := kindOf(token), kindFor(of)
 	if number, ok := token.(json.Number); ok && want == wholeNumber {
 		if _, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
@@ -114,6 +115,7 @@ func (w walk) value(of reflect.Type, path string) error {
 	if got != want {
 		return mistake{start, fmt.Sprintf("%s%s instead of %s", prefix(path), got, want)}
 	}
+	// Members and elements are checked the same way.
 	switch token {
 	case json.Delim('{'):
 		err = w.object(of, path)

@@ -155,6 +155,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists
 		return err
 	}
 	defer leave()
+	// The search, and the lists of edges that it asked for in the round before.
 	var element []byte
 	if !searches(&element) {
 		return fmt.Errorf("the search of query %d is missing: %w", key, errElement)
@@ -169,6 +170,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists
 			return d.err
 		}
 	}
+	// It asks for more, or after the last round for the pieces of its part, under the key of its file.
 	if f.with == nil {
 		f.with = subgraph.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	}

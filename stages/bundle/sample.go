@@ -23,8 +23,10 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 		s := p.searches(f)[0]
 		all[s.key()] = s
 	}
+	// The rounds, as in the pipeline.
 	start := time.Now()
 	for range subgraph.Rounds(p.Header.Layers) {
+		// The pieces of the parts, which are counted and dropped.
 		requests := map[int][]*request{}
 		for _, s := range all {
 			for k, r := range p.advance(with, s) {

@@ -40,6 +40,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 	if len(all) == 0 {
 		return fmt.Errorf("the searches of file %d are missing: %w", file, errElement)
 	}
+	// The parts are written in the order of their queries.
 	w, err := parts.Create(ctx, storage.Join(f.Params.Folder, parts.File(file, all[0].of)), f.Params.Header)
 	if err != nil {
 		return err
@@ -90,6 +91,7 @@ func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []par
 			return nil, nil, err
 		}
 	}
+	// Blocks are ascending ranges of entities, so that joined in order they give the part's entities in order.
 	slices.SortFunc(pieces, func(a, b piece) int { return a.block - b.block })
 	part, queries := &subgraph.Subgraph{Entities: s.entities}, make([]parts.Numbered, len(s.numbers))
 	var known, counts []int32
@@ -101,6 +103,7 @@ func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []par
 		return nil, nil, fmt.Errorf("the part of source %d has %d degrees of %d: %w", s.source, len(part.Degrees), len(s.entities), errElement)
 	}
 	part.Finish(p.query(s), s.known[s.source].Degree)
+	// Queries are ordered by relation: those with one relation share its known answers.
 	var of []int32
 	for i, relation := range s.asked {
 		if i == 0 || relation != s.asked[i-1] {

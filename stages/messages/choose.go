@@ -107,6 +107,7 @@ func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice,
 	defer f.propagators.Put(propagator)
 	layers := f.Params.Model.Configuration.Layers
 	var all []choice
+	// Queries with one relation have one propagation.
 	queries := kg.OfSource(f.queries, r.Source)
 	for from, to := 0, 0; from < len(queries); from = to {
 		q := modelgraph.Query{Source: r.Source, Relation: queries[from].Relation, Answer: modelgraph.None}
@@ -119,6 +120,7 @@ func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice,
 		if err != nil {
 			return nil, fmt.Errorf("propagating from %s: %w", f.view.Entities[r.Source], err)
 		}
+		// A*Net's choices, beside what a window of the same layer counts.
 		counts := propagator.LayerCounts()
 		if len(counts) != layers {
 			return nil, fmt.Errorf("policy %s has no choices to count", f.Params.Model.Configuration.Policy)

@@ -50,6 +50,7 @@ func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (n na
 // ProcessElement encodes a chunk.
 func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, TableInput)) error {
 	ctx = f.Params.Lock.Guard(ctx)
+	// The names are in memory once, the buffers once a thread.
 	total := int64(0)
 	for _, w := range task.Vocabulary {
 		total += w.Names
@@ -67,6 +68,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 		return err
 	}
 	defer leave()
+	// Rows are sorted and written whenever the buffer is full.
 	e := newEncoder(f.Params, task.Chunk, n, externalsort.RowsIn(buffer), emit)
 	defer e.close()
 	defer e.rejects.Abort()
@@ -128,6 +130,7 @@ func (e *encoder) add(ctx context.Context, line int, t triples.Triple) error {
 	if e.relations == nil {
 		return fmt.Errorf("%s: its relations are unknown, because the dataset has no training facts (all lines of train.txt are rejected)", e.chunk.File())
 	}
+	// All names of entities are in the vocabulary, unless the text was changed since it was read for it.
 	var head, tail int32
 	known := false
 	if e.entities != nil {
@@ -138,6 +141,7 @@ func (e *encoder) add(ctx context.Context, line int, t triples.Triple) error {
 	if !known {
 		return fmt.Errorf("%s:%d: an entity of the line is not in the vocabulary: %w", e.chunk.File(), line, triples.ErrChanged)
 	}
+	// Relations are the training facts': other facts are rejected.
 	relation, ok := e.relations.Of(t.Relation)
 	if !ok {
 		return e.unknown(ctx, line, t)
@@ -228,6 +232,7 @@ func (e *encoder) edges(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
+	// One file has the rows of all tables, a section of it each: shards are ascending by tail.
 	var inputs []TableInput
 	shards := make([]int, 0, e.params.EdgeShards)
 	for i, r := range e.rows {

@@ -36,9 +36,11 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 		return budget.Sizes{}, manifest.Confirm(ctx, folder, m.Checksum, err)
 	}
 	about := split
+	// The graph of all facts is made beside the others.
 	if split == kg.All {
 		about = "test"
 	}
+	// The graph of the split, and all graphs that are in memory with it.
 	s := budget.Sizes{
 		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
 		Queries: summary.Queries[split], Distinct: summary.Distinct[split],

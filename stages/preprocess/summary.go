@@ -28,6 +28,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 		Queries: map[string]int64{}, Distinct: map[string]int64{},
 		Repeated: map[string]int64{}, Known: map[string]int64{}, KnownShare: map[string]float64{},
 	}
+	// The sizes of the vocabularies, then of the tables.
 	inference := counts.Graph{}
 	var w vocabulary.Written
 	for written(&w) {
@@ -49,6 +50,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 			training.merge(c.Degrees)
 		}
 	}
+	// An edge and its inverse are a fact.
 	summary.Facts, inference.Facts = summary.Edges/2, inference.Edges/2
 	if summary.Facts == 0 {
 		return fmt.Errorf("the dataset has no training facts (%d lines were rejected)", summary.Rejected)
@@ -71,6 +73,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 		inference.Degrees = inferred.summary(inference.Entities)
 		summary.InferenceGraph = &inference
 	}
+	// No table needs the spill files any more.
 	if err := storage.RemoveAll(ctx, f.Params.Spill); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*
 		return err
 	}
 	defer leave()
+	// The spills of rows, or the files of rejected lines.
 	t := tableWriter{url: storage.Join(f.Params.Folder, file), spillPrefix: storage.Join(f.Params.Spill, file)}
 	for input := (TableInput{}); inputs(&input); {
 		if input.Spill.Records > 0 {
@@ -45,6 +46,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*
 		}
 	}
 	t.counts.File = file
+	// The name of the file decides its table.
 	split, isQueries := kg.SplitOf(file)
 	switch {
 	case file == kg.RejectsFile:
@@ -172,6 +174,7 @@ func (t *tableWriter) answers(ctx context.Context) error {
 		defer func() { list = list[:0] }()
 		return w.Write(last[0], last[1], list)
 	}
+	// Equal rows come from several splits or are repeated; a new pair completes the one before.
 	err = t.merge(ctx, func(r externalsort.Row, split int) error {
 		if r == last {
 			t.counts.count(firstSplit, lastSplit, split)

@@ -52,6 +52,7 @@ func (f *pairsFn) ProcessElement(ctx context.Context, shard Shard, emit func(ext
 	})
 	defer sorter.Close()
 	filter := newPairFilter()
+	// All relations that leave one entity meet: pairs with a <= b, as leaving is ascending.
 	err = shard.eachEntity(ctx, f.Params.BaseRelations, func(leaving []int32) error {
 		for i, a := range leaving {
 			for _, b := range leaving[i:] {
@@ -117,6 +118,7 @@ func (f *mergePairsFn) ProcessElement(ctx context.Context, _ int, spills func(*e
 			all = append(all, s)
 		}
 	}
+	// Equal pairs of several shards count once.
 	pairs, last := relations.NewPairs(f.Params.BaseRelations), externalsort.Row{-1}
 	err = externalsort.MergeRows(ctx, all, f.Params.spill("pairs"), func(r externalsort.Row, _ int) error {
 		if r == last {

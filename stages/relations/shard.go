@@ -43,6 +43,7 @@ func (s Shard) eachEntity(ctx context.Context, baseRelations int, each func(leav
 	base, entity := int32(baseRelations), int32(-1)
 	var leaving []int32
 	seen := make([]bool, 2*baseRelations)
+	// end passes the relations of one entity on and resets seen for the next.
 	end := func() error {
 		if len(leaving) == 0 {
 			return nil
@@ -54,6 +55,7 @@ func (s Shard) eachEntity(ctx context.Context, baseRelations int, each func(leav
 		defer func() { leaving = leaving[:0] }()
 		return each(leaving)
 	}
+	// Edges are in the order of the entities that they enter.
 	err := tables.EachEdges(ctx, s.URL, func(e tables.Edges) error {
 		for i, r := range e.Relations {
 			if e.Tails[i] != entity {

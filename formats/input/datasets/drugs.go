@@ -12,6 +12,7 @@ import "fmt"
 // Similar drugs are of one class, which binds three of the same four proteins; that is why they tend to treat the same. A tenth of
 // the drugs bind another protein as well.
 func drugs(d *draft) {
+	// The symmetric relations, and the names of enzymes, diseases and side effects.
 	d.mirror("similar_to")
 	d.mirror("interacts_with")
 	var enzymes []string
@@ -63,6 +64,7 @@ func drugs(d *draft) {
 			d.add(drug, "similar_to", class[(j+2)%len(class)])
 		}
 	}
+	// The rules add what they conclude, and noise.
 	d.plant(.97, .03, "treats", Step{"binds", false}, Step{"associated_with", false})
 	d.plant(.95, .05, "causes", Step{"binds", false}, Step{"disturbs", false})
 	d.plant(.95, 0, "interacts_with", Step{"broken_down_by", false}, Step{"broken_down_by", true})

@@ -8,11 +8,13 @@ package datasets
 //
 // The parent of a term follows from what both have in common, and is easily told from its name.
 func hierarchy(d *draft) {
+	// Machines stand in plants.
 	d.name("plant", regionNames...)
 	for _, machine := range d.name("machine", machineNames...) {
 		d.add(machine, "stands_in", pick(d.random, regionNames))
 	}
 	d.name("property", propertyNames...)
+	// The terms below the top are parts of machines.
 	own := func(term string) {
 		for _, property := range some(d.random, propertyNames, 1+d.random.IntN(2)) {
 			d.add(term, "has_property", property)
@@ -28,6 +30,7 @@ func hierarchy(d *draft) {
 			d.add(term, "part_of", machine)
 		}
 	}
+	// Each further level puts adjectives before the terms of the one above; the last has no properties of its own.
 	for depth, adjectives := range partAdjectives {
 		var next []string
 		for _, parent := range level {
@@ -42,6 +45,7 @@ func hierarchy(d *draft) {
 		}
 		level = d.name("term", next...)
 	}
+	// The rules add what a term inherits, and noise.
 	d.plant(.97, .03, "has_property", Step{"is_a", false}, Step{"has_property", false})
 	d.plant(.95, .03, "part_of", Step{"is_a", false}, Step{"part_of", false})
 	d.plant(.98, 0, "used_in", Step{"part_of", false}, Step{"stands_in", false})

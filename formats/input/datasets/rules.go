@@ -73,6 +73,7 @@ func Derive(rules []Rule, facts []Fact) map[Fact]bool {
 		entity string
 		step   Step
 	}
+	// The facts are indexed by their ends, in both directions.
 	next := map[end][]string{}
 	entities := map[string]bool{}
 	for _, f := range facts {
@@ -81,6 +82,7 @@ func Derive(rules []Rule, facts []Fact) map[Fact]bool {
 		next[end{f.Tail, against}] = append(next[end{f.Tail, against}], f.Head)
 		entities[f.Head], entities[f.Tail] = true, true
 	}
+	// Each rule's path is followed from each entity.
 	concluded := map[Fact]bool{}
 	for x := range entities {
 		for _, rule := range rules {

@@ -6,6 +6,7 @@ package datasets
 //   - who buys an item has viewed it; a fifth of what is viewed is noise
 //   - also_bought is symmetric, and between items of one category
 func shop(d *draft) {
+	// The symmetric relation, and the names of customers and categories.
 	d.mirror("also_bought")
 	people := &builder{random: d.random, taken: map[string]bool{}}
 	var customers []string
@@ -38,6 +39,7 @@ func shop(d *draft) {
 		}
 	}
 
+	// Customers like brands, and the rules add what they buy and view.
 	for _, customer := range customers {
 		for _, brand := range some(d.random, brandNames, 1+d.random.IntN(2)) {
 			d.add(customer, "likes", brand)

@@ -168,6 +168,7 @@ func Read(ctx context.Context, url string, o Options, each Each, bad Bad) (Count
 		return Counts{}, err
 	}
 	defer file.Close()
+	// Names are labeled and checked here, for all formats.
 	checked := func(line int, f Fact) error {
 		reason, remedy := o.rename(&f)
 		if reason == "" {

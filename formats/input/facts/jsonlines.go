@@ -55,6 +55,7 @@ func factOf(text []byte, columns []string) (Fact, []unread, error) {
 
 // valuesOf returns the values of head, relation and tail, and the others. Those of an object within the object have both names: start.id.
 func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []unread, err error) {
+	// A line is an array of values or an object with keys.
 	var keys []string // of an array there are none
 	var values []json.RawMessage
 	switch {
@@ -82,6 +83,7 @@ func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []
 			return chosen, nil, fmt.Errorf("the keys are %s", strings.Join(keys, ", "))
 		}
 	}
+	// The values of head, relation and tail are taken by key or position.
 	at, err := choose(columns, keys)
 	if err != nil {
 		return chosen, nil, errors.New(remedy.Without(err))
@@ -112,6 +114,7 @@ func flatten(text []byte) (keys []string, values []json.RawMessage, err error) {
 		keys, values = append(keys, key), append(values, value)
 		return nil
 	}
+	// An object within contributes its keys behind the outer key and a dot.
 	for object.More() {
 		key, err := object.Token()
 		if err != nil {

@@ -113,6 +113,7 @@ func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 	}
 	defer file.Close()
 	err = eachCounted(url, storage.Interruptible(ctx, file), func(line int, text string) error {
+		// The id is the last word, as names may have spaces.
 		cut := strings.LastIndexAny(text, "\t ")
 		if cut < 0 {
 			return triples.BadLine{File: url, Line: line, Reason: "no id follows the name", Remedy: "write the name, a tab and its id", Text: text}

@@ -79,6 +79,7 @@ func (t *parquetTable) read(ctx context.Context, f *columns.File, o Options) err
 
 // group reads the rows of a row group.
 func (t *parquetTable) group(ctx context.Context, f *columns.File, group int, chosen [3]int) error {
+	// Each of the three columns is read by a cursor.
 	var next [3]cursor
 	for i, column := range chosen {
 		chunk, err := f.RowGroup(group).ColumnChunk(column)
@@ -92,6 +93,7 @@ func (t *parquetTable) group(ctx context.Context, f *columns.File, group int, ch
 			return err
 		}
 	}
+	// A row takes a value of each cursor; a null makes it a bad line.
 	for range f.RowGroup(group).NumRows() {
 		if t.row++; t.row%rowsPerCheck == 0 {
 			if t.own = context.Cause(ctx); t.own != nil {

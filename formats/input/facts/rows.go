@@ -111,6 +111,7 @@ type table struct {
 
 // row reads a row, of which text is how it is shown.
 func (t *table) row(line int, fields []string, text string) error {
+	// The first row decides which fields are read, and may be a header.
 	if !t.started {
 		t.started = true
 		var names []string
@@ -136,6 +137,7 @@ func (t *table) row(line int, fields []string, text string) error {
 			t.columns = 3
 		}
 	}
+	// All other rows are facts or bad lines.
 	reason, help := t.wrong(fields, text)
 	if reason != "" {
 		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
@@ -237,6 +239,7 @@ func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) er
 		}
 		return fmt.Errorf("reading %s: %w", t.url, err)
 	}
+	// A record is bounded, or a missing quotation mark would read the rest of the file into memory.
 	limited := &limitedReader{r: text}
 	records := csv.NewReader(limited)
 	records.FieldsPerRecord, records.ReuseRecord = -1, true

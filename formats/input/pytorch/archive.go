@@ -83,6 +83,7 @@ func listEntries(files []*zip.File, size int64) (map[string]*zip.File, error) {
 	spans := make([]span, 0, len(files))
 	entries := make(map[string]*zip.File, len(files))
 	folder := ""
+	// Each entry must be stored plainly in the one folder, and lie within the file.
 	for i, file := range files {
 		in, name, ok := strings.Cut(file.Name, "/")
 		if i == 0 {
@@ -109,6 +110,7 @@ func listEntries(files []*zip.File, size int64) (map[string]*zip.File, error) {
 		entries[name] = file
 		spans = append(spans, span{name, begin, begin + int64(file.CompressedSize64)})
 	}
+	// Entries that overlap could unpack to more than the file has.
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
 	for i := range spans {
 		if i > 0 && spans[i].begin < spans[i-1].end {

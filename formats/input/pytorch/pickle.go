@@ -167,6 +167,7 @@ func (m *machine) execute(code byte) (err error) {
 // step executes an instruction. An instruction that makes anything but plain values is refused, as it could run code.
 func (m *machine) step(code byte) {
 	switch code {
+	// Plain values are pushed.
 	case none:
 		m.push(nil)
 	case newTrue, newFalse:
@@ -177,6 +178,7 @@ func (m *machine) step(code byte) {
 		m.push(math.Float64frombits(binary.BigEndian.Uint64(m.take(8))))
 	case binUnicode:
 		m.text()
+	// Containers. A mark begins the arguments of an instruction that takes any number of them.
 	case mark:
 		if len(m.marks) >= maxDepth {
 			refuse("more than %d values in one another", maxDepth)
@@ -192,6 +194,7 @@ func (m *machine) step(code byte) {
 		m.extend(code)
 	case setItem, setItems:
 		m.set(code)
+	// Objects: global and reduce accept the few names that describe tensors.
 	case global:
 		m.global()
 	case reduce, build, binPersID:

@@ -172,6 +172,7 @@ func newTensor(arguments []value) value {
 	if !isStorage || !isOffset || !isGrad || !isHooks(arguments[5]) {
 		refuse("a tensor is not described as torch.save does")
 	}
+	// The shape must not need more numbers than the storage has.
 	shape, err := integers(arguments[2])
 	if err != nil {
 		refuse("the shape of a tensor of storage %s: %w", of.key, err)
@@ -279,6 +280,7 @@ func (f *File) loadStorage(tensors []*Tensor) error {
 	slices.SortStableFunc(tensors, func(a, b *Tensor) int {
 		return slices.Compare([]int64{a.stored.offset, a.stored.count}, []int64{b.stored.offset, b.stored.count})
 	})
+	// All tensors must describe the storage alike and take different numbers of it.
 	of, end := tensors[0].stored.storage, int64(0)
 	for i, t := range tensors {
 		s := t.stored
@@ -292,6 +294,7 @@ func (f *File) loadStorage(tensors []*Tensor) error {
 		}
 		end = max(end, s.offset+s.count)
 	}
+	// The storage is read once and converted to float32.
 	data, err := f.storage(of)
 	if err != nil {
 		return err

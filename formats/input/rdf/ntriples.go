@@ -59,6 +59,7 @@ func parseLine(text string, quads bool) (s Statement, found bool, err error) {
 	if l.end() {
 		return s, false, nil
 	}
+	// Subject, predicate and object.
 	if s.Subject, err = l.term(); err != nil {
 		return s, false, err
 	}
@@ -74,6 +75,7 @@ func parseLine(text string, quads bool) (s Statement, found bool, err error) {
 	if s.Object, err = l.term(); err != nil {
 		return s, false, err
 	}
+	// Only N-Quads may name a graph before the dot.
 	if quads && !l.end() && l.rest[0] != '.' {
 		graph, err := l.term()
 		if err != nil {

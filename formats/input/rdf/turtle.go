@@ -241,6 +241,7 @@ func (p *turtle) object() Term {
 	case c == end:
 		p.fail("the file ends within a statement")
 	}
+	// What is left is a word: a truth value or a name with a prefix.
 	word := p.word()
 	if p.peek() != ':' && (word == "true" || word == "false") {
 		return Term{Kind: Literal}
@@ -361,6 +362,7 @@ func (p *turtle) labeled() Term {
 
 // resolve resolves a relative IRI against an absolute one, as RFC 3986 does, without touching its letters.
 func resolve(base, relative string) string {
+	// The base is scheme:, //authority, path and ?query.
 	base, _, _ = strings.Cut(base, "#")
 	scheme, rest, _ := strings.Cut(base, ":")
 	authority := ""
@@ -372,6 +374,7 @@ func resolve(base, relative string) string {
 		authority, rest = "//"+after[:length], after[length:]
 	}
 	path, _, hasQuery := strings.Cut(rest, "?")
+	// References that replace everything behind some part of the base.
 	switch {
 	case relative == "":
 		return base
@@ -385,6 +388,7 @@ func resolve(base, relative string) string {
 		}
 		return base + relative
 	}
+	// A path replaces the last segment of the base's path.
 	tail := ""
 	if i := strings.IndexAny(relative, "?#"); i >= 0 {
 		relative, tail = relative[:i], relative[i:]
@@ -577,6 +581,7 @@ func (s *scanner) bracketed() string {
 // quoted skips a text in one or three quotation marks.
 func (s *scanner) quoted() {
 	begin, mark := s.line, s.next()
+	// Two marks are the empty text, three begin a long one.
 	long := false
 	if s.peek() == mark {
 		s.next()
@@ -586,6 +591,7 @@ func (s *scanner) quoted() {
 		s.next()
 		long = true
 	}
+	// A backslash hides the next letter; a long text ends at three marks in a row.
 	for marks := 0; ; {
 		c := s.next()
 		switch {

@@ -57,6 +57,7 @@ func readLines(name, fields string, first int, r, after io.Reader, each func(num
 		}
 		return nil
 	}
+	// A line that is not blank, or is bad, releases the blank ones before it.
 	err := eachLine(name, first, r, func(number int, line []byte) error {
 		if next = number; len(line) == 0 {
 			blank++
@@ -74,6 +75,7 @@ func readLines(name, fields string, first int, r, after io.Reader, each func(num
 		}
 		return bad(b)
 	})
+	// Blank lines at the end of a chunk count if the text continues.
 	if err == nil && blank > 0 && after != nil {
 		var more bool
 		if more, err = hasLine(after); err != nil {
@@ -97,6 +99,7 @@ func eachLine(name string, first int, r io.Reader, each func(number int, line []
 			return err
 		}
 	}
+	// The buffer holds the longest line, so a full one is overlong.
 	for number := first; ; number++ {
 		line, err := text.ReadSlice('\n')
 		if len(line) == 0 && errors.Is(err, io.EOF) {

@@ -59,6 +59,7 @@ func mergeChunk(ctx context.Context, out *bufio.Writer, rejects []Rejects) (err 
 			err = errors.Join(err, f.file.Close())
 		}
 	}()
+	// Each file is open at its first line.
 	for _, r := range rejects {
 		file, err := storage.Open(ctx, r.URL)
 		if err != nil {
@@ -70,6 +71,7 @@ func mergeChunk(ctx context.Context, out *bufio.Writer, rejects []Rejects) (err 
 			return err
 		}
 	}
+	// The file with the lowest line is next. There are few files.
 	for {
 		first := slices.MinFunc(files, func(a, b *rejectedLines) int { return cmp.Compare(a.line, b.line) })
 		if first.line == ended {

@@ -22,6 +22,7 @@ type QueryLine struct {
 func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) error) error {
 	fields, cut := "source and relation", make([]int, 2)
 	return readLines(name, fields, 1, r, nil, func(number int, line []byte) error {
+		// The first line decides how many fields all lines have.
 		if number == 1 && bytes.Count(line, []byte("\t")) == 2 {
 			fields, cut = "head, relation and tail", make([]int, 3)
 		}
@@ -38,6 +39,7 @@ func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) erro
 			}
 			q.Relation, q.Inverse = strings.CutPrefix(q.Relation, "~")
 		}
+		// Only a query can be inverse: a triple is written in its own direction.
 		switch {
 		case q.Inverse && q.Tail != "":
 			reason, remedy = "the relation of a triple begins with ~", "exchange head and tail, and leave the ~ out"

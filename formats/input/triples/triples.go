@@ -155,6 +155,7 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	if reason, remedy = checkText(line); reason != "" {
 		return reason, remedy
 	}
+	// ends gets the offset behind each field, as far as there is room; all fields are counted.
 	found := 0
 	for i, c := range line {
 		if c != '\t' {
@@ -172,6 +173,7 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	if found != len(ends) {
 		return WrongCount(line, found, len(ends), fields)
 	}
+	// Every field needs a name, and none may be too long.
 	start := 0
 	for i, end := range ends {
 		if end == start {

@@ -102,6 +102,7 @@ func (c *cursors[T]) Less(i, j int) bool {
 func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(record T, tag int) error) error {
 	each = k.distinct(each)
 	open := cursors[T]{compare: k.compare}
+	// Every spill is open at its first record.
 	for _, s := range spills {
 		r, err := openSpill(ctx, s, k)
 		if err != nil {
@@ -117,6 +118,7 @@ func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(reco
 		}
 	}
 	heap.Init(&open)
+	// The least record leaves the heap, and the next of its spill takes its place.
 	for n := 0; open.Len() > 0; n++ {
 		if n%(1<<16) == 0 {
 			if err := context.Cause(ctx); err != nil {

@@ -190,6 +190,7 @@ func reason(name string, err error) string {
 	if refused := new(oauth2.RetrieveError); errors.As(err, &refused) {
 		return strings.Join(strings.Fields(text), " ") + "; " + login
 	}
+	// The address of the request, with its parameters, is of no use.
 	var request *url.Error
 	if errors.As(err, &request) {
 		text = strings.Replace(text, request.Error(), request.Err.Error(), 1)
@@ -198,6 +199,7 @@ func reason(name string, err error) string {
 	if !errors.As(err, &api) {
 		return text
 	}
+	// The service's own message says most; two codes have a remedy.
 	message := api.Message
 	var body struct{ Error struct{ Message string } }
 	if message == "" && json.Unmarshal([]byte(api.Body), &body) == nil {
@@ -459,6 +461,7 @@ func (b buckets) replace(ctx context.Context, name string, old, replacement []by
 		if errors.Is(err, fs.ErrNotExist) {
 			current, err = nil, nil
 		}
+		// A refused attempt may have been this one's first: then the content is the replacement.
 		switch {
 		case err != nil:
 			return false, err
@@ -467,6 +470,7 @@ func (b buckets) replace(ctx context.Context, name string, old, replacement []by
 		case (current == nil) != (old == nil) || !bytes.Equal(current, old):
 			return false, nil
 		}
+		// The generation that was compared must still be the present one.
 		condition := cloud.Conditions{DoesNotExist: true}
 		if old != nil {
 			condition = cloud.Conditions{GenerationMatch: generation}

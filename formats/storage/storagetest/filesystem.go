@@ -115,6 +115,7 @@ func testRandom(t *testing.T, folder string) {
 	if r.Size() != 10 {
 		t.Errorf("size %d", r.Size())
 	}
+	// Ranges within, across and behind the end.
 	p := make([]byte, 4)
 	for _, c := range []struct {
 		at   int64
@@ -126,6 +127,7 @@ func testRandom(t *testing.T, folder string) {
 			t.Errorf("at %d: %q, error %v", c.at, p[:n], err)
 		}
 	}
+	// Seeking and reading on.
 	if at, err := r.Seek(-3, io.SeekEnd); at != 7 || err != nil {
 		t.Errorf("seek to %d, error %v", at, err)
 	}
@@ -151,6 +153,7 @@ func testAtomic(t *testing.T, folder string) {
 			t.Errorf("%s: listed %q, error %v", when, urls, err)
 		}
 	}
+	// An aborted writer leaves the old file.
 	dropped, err := storage.Create(ctx, url)
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +168,7 @@ func testAtomic(t *testing.T, folder string) {
 		t.Error("Commit after Abort went well")
 	}
 	check("after Commit of what was aborted", "old")
+	// A committed writer replaces it, once.
 	w, err := storage.Create(ctx, url)
 	if err != nil {
 		t.Fatal(err)
@@ -215,6 +219,7 @@ func testCompareAndSwap(t *testing.T, folder string) {
 	defer storage.RemoveAll(ctx, folder)
 	url := storage.Join(folder, "new", "lock")
 	one, two := []byte("one"), []byte("second")
+	// One caller: each swap succeeds only if old is the content; nil is no file.
 	for i, step := range []struct {
 		old, replacement []byte
 		swapped          bool
@@ -240,6 +245,7 @@ func testCompareAndSwap(t *testing.T, folder string) {
 			t.Fatalf("step %d: left %q, error %v", i, got, err)
 		}
 	}
+	// Eight callers at a time.
 	for _, round := range []struct {
 		from   []byte
 		remove bool

@@ -28,6 +28,7 @@ func EveryDamage(t *testing.T, url string, read func(url string) error) {
 		t.Fatalf("the whole file: %v", err)
 	}
 	bad := storage.Join("mem://damage", t.Name(), storage.Base(url))
+	// A damaged copy must be an error that names the copy.
 	try := func(data []byte, damage string, at int) {
 		if err := storage.WriteFile(ctx, bad, data); err != nil {
 			t.Fatal(err)

@@ -87,6 +87,7 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
 		return fail("its header is no JSON object")
 	}
+	// Members are read one by one, as a map would hide a name that occurs twice.
 	seen := map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
@@ -110,6 +111,7 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 		}
 		entries = append(entries, e)
 	}
+	// Only spaces may follow, which pad the header.
 	if end, err := d.Token(); err != nil || end != json.Delim('}') || len(bytes.TrimRight(header[lengthBytes+int(d.InputOffset()):], " ")) != 0 {
 		return fail("its header has no end")
 	}

@@ -157,6 +157,7 @@ func ReadAnswersOf(ctx context.Context, url string, sources []int32) (a Answers,
 	}
 	defer r.close()
 	var failed error
+	// Batches are in the order of sources: a binary search finds the first one.
 	first := sort.Search(len(r.frame.blocks), func(i int) bool {
 		rows, err := r.batch(i)
 		if failed = cmp.Or(failed, err); failed != nil || rows.NumRows() == 0 {
@@ -165,6 +166,7 @@ func ReadAnswersOf(ctx context.Context, url string, sources []int32) (a Answers,
 		batch := int32Values(rows, 0)
 		return batch[len(batch)-1] >= sources[0]
 	})
+	// All further batches are read up to the last source.
 	for i := first; i < len(r.frame.blocks) && failed == nil; i++ {
 		if failed = ctx.Err(); failed != nil {
 			break

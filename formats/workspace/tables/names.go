@@ -102,6 +102,7 @@ func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	var names []string
 	start := func(rows int64) { names = make([]string, 0, rows) }
 	err := readTable(ctx, url, namesSchema(schema), start, func(rows arrow.Record) error {
+		// The names of a batch are views of one string.
 		column := rows.Column(0).(*array.String)
 		length := 0
 		for i := range column.Len() {
@@ -123,6 +124,7 @@ func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The order is verified at the end, over all batches.
 	var order namesOrder
 	for _, name := range names {
 		if err := order.next(bytesOf(name)); err != nil {
@@ -140,6 +142,7 @@ func NamesOf(ctx context.Context, url, schema string, ids []int32) (map[int32]st
 	}
 	defer r.close()
 	names, first := make(map[int32]string, len(ids)), int64(0)
+	// A batch without a wanted id is passed over; first is the id of its first name.
 	for i, b := range r.frame.blocks {
 		end := first + int64(b.rows)
 		if len(ids) == 0 || int64(ids[0]) >= end {

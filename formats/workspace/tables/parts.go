@@ -69,6 +69,7 @@ func (p *Part) check(s PartSizes, last int64) error {
 		}
 		return true
 	}
+	// Queries, then entities, then edges.
 	switch {
 	case len(p.Numbers) == 0 || len(p.Asked) != len(p.Numbers) || len(p.Answers) != len(p.Numbers):
 		return fmt.Errorf("the part of source %d has %d numbers, %d relations and %d answers of queries", p.Source, len(p.Numbers), len(p.Asked), len(p.Answers))
@@ -291,6 +292,7 @@ func partsOf(rows arrow.Record, s PartSizes, first int64) ([]Part, error) {
 	for i, source := range int32Values(rows, 0) {
 		parts[i].Source = source
 	}
+	// Column c has a list for each part: the numbers of queries are int64, all others int32.
 	for c := 1; c < int(rows.NumCols()); c++ {
 		lists := rows.Column(c).(*array.List)
 		for i := range parts {
@@ -307,6 +309,7 @@ func partsOf(rows arrow.Record, s PartSizes, first int64) ([]Part, error) {
 			}
 		}
 	}
+	// The parts are checked as they were when they were written.
 	last := int64(-1)
 	for i := range parts {
 		if err := parts[i].check(s, last); err != nil {

@@ -87,6 +87,7 @@ func readFrame(file io.ReaderAt, size int64) (frame, error) {
 	if size < int64(headerStart+tailLength+endLength) {
 		return frame{}, damaged("%d bytes are no Arrow file", size)
 	}
+	// The last bytes give the length of the footer; the trailer ends where the footer begins.
 	end, err := readAt(file, size-int64(endLength), int64(endLength))
 	if err != nil {
 		return frame{}, err
@@ -102,6 +103,7 @@ func readFrame(file io.ReaderAt, size int64) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
+	// The blocks follow one another from the header to the trailer.
 	trailerStart := footerStart - tailLength - int64(len(entries))
 	f := frame{blocks: make([]block, len(entries)/entryLength)}
 	headerEnd := trailerStart
@@ -120,6 +122,7 @@ func readFrame(file io.ReaderAt, size int64) (frame, error) {
 	if len(f.blocks) > 0 && at != trailerStart {
 		return frame{}, damaged("%d bytes belong to no batch", trailerStart-at)
 	}
+	// The checksum covers what is left: header, trailer and footer.
 	header, err := readAt(file, 0, headerEnd)
 	if err != nil {
 		return frame{}, err

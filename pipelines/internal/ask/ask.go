@@ -132,6 +132,7 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	a.Explained = a.distinct*int64(a.Best) + a.knownAnswers
+	// The memory and the time decide whether the command can run at all.
 	held, work := a.queries, a.queries+a.backward()
 	if a.flags.relation != "" { // they are made where they are answered
 		held = a.MostQueries(held)
@@ -140,6 +141,7 @@ func (a *asking) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The stage writes the tables of queries and lists, then runs one job.
 	stage := a.Stage("ask", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
 	stage.Outputs = append([]string{ask.AnswersFile, ask.AnsweredFile, ask.AnswersTable + "/"}, a.ExplanationOutputs()...)
 	made, err := a.Write(ctx, &stage, a.begin(&stage), a.recorded, func() error {

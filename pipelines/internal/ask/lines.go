@@ -33,6 +33,7 @@ func readLines(ctx context.Context, e *command.Environment, url string, loaded *
 		seen := map[graph.Query]bool{}
 		names := scoring.NewNames(loaded.Lookup(view), name)
 		err = triples.ReadQueries(name, r, func(line int, text triples.QueryLine) error {
+			// Triples, pairs and queries are not mixed in one file.
 			one, given, err := find(ctx, names, loaded.Relations, line, text)
 			if err != nil {
 				return err
@@ -44,6 +45,7 @@ func readLines(ctx context.Context, e *command.Environment, url string, loaded *
 			if names.Unknown() {
 				return nil
 			}
+			// Duplicates are answered again, but told.
 			switch {
 			case seen[one]:
 				q.duplicates++

@@ -20,6 +20,7 @@ import (
 // show prints the answers and the outputs, and whether this run made them.
 func (a *asking) show(ctx context.Context, made bool) error {
 	folder := a.E.Workspace.Path(a.folder)
+	// The first answers are read, as far as they are printed.
 	shown, width := 0, 0
 	var answers []parquet.Answer
 	queries := map[int64]bool{}
@@ -29,6 +30,7 @@ func (a *asking) show(ctx context.Context, made bool) error {
 			if r.Position == 1 {
 				shown++
 			}
+			// What is not printed, then the outputs.
 			if shown > a.shown {
 				return enough
 			}
@@ -47,6 +49,7 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	if shown > 0 {
 		a.E.Say("\nscore and rank of the query / of the one in the other direction:")
 	}
+	// A query's answers stand below it, each with its paths.
 	for _, r := range answers {
 		if r.Position == 1 {
 			a.E.Say("\n%s", query(r))

@@ -129,6 +129,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 	} else {
 		t.E.Say("\nthe best relations of each pair, with the tail / the head as an answer:")
 	}
+	// Each pair begins a block with positions of its own.
 	width := 0
 	for _, r := range rows {
 		width = min(70, max(width, utf8.RuneCountInString(t.label(r))))
@@ -143,6 +144,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(t.label(r))))
 		t.E.Say("%4d  %s%s  %s", position, t.label(r), padding, t.notes(r))
 	}
+	// What is not printed, then the outputs.
 	if more > 0 {
 		t.E.Say("\n... and %s more %s in the files", progress.Count(more), givenNames[t.file.given])
 	}

@@ -64,6 +64,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	inputs := map[string]string{workspace.GraphFolder: m.Checksum}
+	// The parts that an interrupted run has written are kept.
 	found, err := f.open(ctx, e, m)
 	if err != nil {
 		return err
@@ -75,6 +76,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Command: e.Again(), Outputs: []string{modelparts.HeaderFile()},
 	}
 	stage.Ready = f.ready(e, found)
+	// Finding takes several pipelines, each of some files.
 	done, err := found.begin(ctx, e, stage)
 	if err != nil {
 		return err

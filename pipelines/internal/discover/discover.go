@@ -150,6 +150,7 @@ func (d *discovering) jobs() (jobs []*beam.Pipeline) {
 // make runs the pipelines and completes the folder.
 func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 	guarded := stage.Lock().Guard(ctx)
+	// The best answers of each pass become candidates.
 	for _, p := range d.passes {
 		if p.lists.Sources != nil || p.lists.Candidates != nil {
 			if err := tables.WriteLists(guarded, d.listsURL(p), p.lists); err != nil {
@@ -163,6 +164,7 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 			return err
 		}
 	}
+	// Each candidate needs the rank of its other query, too.
 	wanted, err := d.place(stage.Lock()).Wanted(ctx, d.passNames())
 	if err != nil {
 		return err
@@ -173,6 +175,7 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 	if err != nil {
 		return err
 	}
+	// The best candidates are listed, and the spill files removed.
 	if err := d.merge(ctx, stage.Lock()); err != nil {
 		return err
 	}

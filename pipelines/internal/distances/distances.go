@@ -79,6 +79,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	inputs := map[string]string{workspace.GraphFolder: m.Checksum}
+	// What decides the content, and the sources.
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
@@ -107,6 +108,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{Build(sources, perTable, params)}, nil
 	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: loads(m, f.split, int64(len(sources)), int64(perTable))})
+	// From here on files are written.
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err

@@ -74,6 +74,7 @@ func (f *flags) check() error {
 	if f.reach > 0 && f.checkpoint != "" {
 		return command.Usage("--reach is not for A*Net, whose choices --checkpoint counts: leave one of them out")
 	}
+	// In training a query's own facts are removed by default.
 	if f.remove == "" {
 		f.remove = configuration.RemoveNone
 		if f.split == "train" {
@@ -104,6 +105,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("best, last, an epoch's number, or a path", "checkpoint"); err != nil {
 		return err
 	}
+	// The graph and the queries.
 	w := e.Workspace
 	loaded, inputs, err := w.OpenGraph(ctx)
 	if err != nil {
@@ -116,6 +118,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if len(queries) == 0 {
 		return command.NoQueries(f.split, "choose another --split")
 	}
+	// What decides the content; a checkpoint adds a table.
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach}
 	var model *messages.Model
 	if f.checkpoint != "" {
@@ -149,6 +152,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{Build(sources, perShard, params)}, nil
 	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: loads(int64(len(sources)), int64(perShard), int64(params.RowsPerSource()))})
+	// From here on files are written.
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ func DryRun(t *testing.T, p command.Pipeline, workspace, step string, arguments 
 	}
 	arguments = append(arguments, "--force", "--dry_run")
 	dataflow := []string{"--runner", "dataflow", "--project", "p", "--region", "r", "--staging_location", "gs://bucket/staging"}
+	// Dataflow's workers need the workspace in a bucket.
 	for _, runner := range [][]string{
 		{"--runner", "prism", "--workspace", workspace},
 		append(dataflow, "--workspace", bucket),
@@ -63,6 +64,7 @@ func DryRun(t *testing.T, p command.Pipeline, workspace, step string, arguments 
 		}
 		Same(t, Files(t, runner[len(runner)-1]), before)
 	}
+	// What cannot run is refused before anything is printed.
 	Fail(t, p, Failure{Code: command.ExitFailure, Begin: "--workspace " + workspace + " is a folder of this machine"},
 		append(arguments, append(dataflow, "--workspace", workspace)...)...)
 	Fail(t, p, Failure{Code: command.ExitUsage, Begin: "--async: ", Says: []string{"publishes", "nohup"}},

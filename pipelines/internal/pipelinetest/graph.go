@@ -48,6 +48,7 @@ func Graph(t testing.TB, p *beam.Pipeline) string {
 	var text strings.Builder
 	var above []string
 	numbers := map[int]int{}
+	// Collections are numbered as they occur.
 	number := func(n *graph.Node) string {
 		if _, ok := numbers[n.ID()]; !ok {
 			numbers[n.ID()] = len(numbers) + 1
@@ -55,6 +56,7 @@ func Graph(t testing.TB, p *beam.Pipeline) string {
 		return fmt.Sprint(numbers[n.ID()])
 	}
 	for _, edge := range edges {
+		// A scope is printed once, above its transforms.
 		scopes := composites(edge.Scope())
 		shared := 0
 		for shared < min(len(above), len(scopes)) && above[shared] == scopes[shared] {
@@ -64,6 +66,7 @@ func Graph(t testing.TB, p *beam.Pipeline) string {
 			fmt.Fprintf(&text, "%s%s\n", strings.Repeat("  ", depth), scopes[depth])
 		}
 		above = scopes
+		// The transform, with its collections.
 		var inputs, outputs []string
 		for _, in := range edge.Input {
 			input := number(in.From)

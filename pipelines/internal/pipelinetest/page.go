@@ -100,11 +100,13 @@ func (p *Page) call(method string, parameters map[string]any, result any) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	// Messages are JSON with a zero byte behind each.
 	timer := time.AfterFunc(patience, func() { p.to.Close() }) // ends the browser, and with it the read
 	defer timer.Stop()
 	if _, err := p.to.Write(append(text, 0)); err != nil {
 		p.t.Fatalf("%s: %v", method, err)
 	}
+	// Events come between; the result has the command's id.
 	for {
 		text, err := p.from.ReadBytes(0)
 		if err != nil {

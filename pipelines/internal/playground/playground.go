@@ -204,6 +204,7 @@ func (f *flags) tellNew(ctx context.Context, e *command.Environment) (url.Values
 		return nil, err
 	}
 	e.Say("new facts   the %d surest of those that the graph lacks", len(facts))
+	// A new fact is right if it is among the facts that were left out.
 	found, asked := 0, url.Values{}
 	for i, fact := range facts {
 		if i == 0 {

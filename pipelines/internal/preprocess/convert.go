@@ -36,6 +36,7 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 	if !source.toConvert() {
 		return source, nil
 	}
+	// IRIs are shortened by the prefixes of all files, so these are read first.
 	for _, t := range source.files {
 		if err := facts.Prefixes(ctx, t.url, t.options.Format, c.prefixes); err != nil {
 			return source, err
@@ -43,6 +44,7 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 	}
 	c.bar = e.Progress.Begin("read files", 0, "facts")
 	defer c.bar.End()
+	// Files that are divided are adjacent and are converted to one text.
 	var files []text
 	for left := source.files; len(left) > 0; {
 		n := 1
@@ -108,6 +110,7 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 			return nil, err
 		}
 	}
+	// Without --split the text is a chunk of its split.
 	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split, Number: t.number}
 	if len(texts) > 1 {
 		whole.Original = t.name
@@ -118,6 +121,7 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	if err := c.header.suspicious(); err != nil { // a better reason than an error of the split
 		return nil, err
 	}
+	// With --split it becomes three.
 	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed}
 	chunks := []triples.Chunk{whole, whole, whole}
 	for i, name := range kg.Splits {
@@ -189,6 +193,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	t.options.Prefixes = c.prefixes
 	before := c.facts
 	const update = 1 << 12
+	// Facts are counted, and the first of a file looked at: it may be a header.
 	count := func(line int, fact facts.Fact) error {
 		if c.flags.header == auto && t.mayHaveHeader() && !c.source.listed() {
 			c.header.add(t.url, line, fact)
@@ -201,6 +206,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		}
 		return each(line, fact)
 	}
+	// A text may have several parts, which share the file of rejects.
 	literals := int64(0)
 	for _, part := range t.urls() {
 		found, err := facts.Read(ctx, part, t.options, count, func(b triples.BadLine) error {
@@ -224,6 +230,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	if any {
 		c.source.rejects = append(c.source.rejects, written)
 	}
+	// Training needs facts.
 	if t.split == "train" && c.facts == before && !any {
 		if literals > 0 {
 			return fmt.Errorf("%s has no facts: every object is a literal, and a fact leads to an IRI or a blank node", t.url)

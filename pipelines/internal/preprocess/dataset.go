@@ -99,6 +99,7 @@ func (f *flags) openGraphs(ctx context.Context, name string, training []string, 
 func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of string) error {
 	before := len(d.files)
 	for i, url := range urls {
+		// Each URL has a key, by which the manifest records its hash.
 		t := text{graph: of, split: "train", key: "train", url: url, name: bases(urls), listed: len(urls) > 1, number: i, divide: f.split != ""}
 		switch {
 		case t.divide:
@@ -109,6 +110,7 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of str
 		if i > 0 {
 			t.key += fmt.Sprintf("-%d", i+1)
 		}
+		// A folder holds splits, if it is the only URL, or the parts of one table.
 		single, err := isFile(ctx, url)
 		if err != nil {
 			return err
@@ -212,6 +214,7 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	if t.options, err = f.options(ctx, t, openKE); err != nil {
 		return err
 	}
+	// A table may begin with comments and the names of columns.
 	comments := 0
 	if isTable(t.options.Format) {
 		heading := false
@@ -220,7 +223,9 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 		}
 		t.options.Header = t.options.Header || heading
 	}
+	// Only plain tab-separated facts are read by the job where they are.
 	t.convert = t.divide || comments > 0 || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
+	// The file is read once, for its hash and its chunks.
 	bytes, chunks := int64(chunkBytes), int64(maxChunks)
 	if t.convert {
 		bytes, chunks = math.MaxInt64, 1

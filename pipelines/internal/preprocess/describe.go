@@ -33,6 +33,7 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.D
 	} else {
 		e.Say("%-28s%14s%18s", s.Dataset, "training graph", "inference graph")
 	}
+	// A row has a column for each graph.
 	row := func(label, training string, inference func(counts.Graph) string) {
 		line := fmt.Sprintf("  %-26s%14s", label, training)
 		if s.InferenceGraph != nil && inference != nil {
@@ -58,6 +59,7 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.D
 		row("entities with a type", progress.Count(s.Types.Entities), func(g counts.Graph) string { return progress.Count(g.Types.Entities) })
 	}
 	e.Say("")
+	// The splits, then notes and warnings.
 	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct queries")
 	for _, split := range kg.Splits {
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
@@ -77,6 +79,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 	if s.Background > 0 {
 		add("facts.txt: %s in the graph and among the known answers; no query is about them", plural(s.Background, "background fact"))
 	}
+	// Of files that were converted: names, columns and the split.
 	if c := s.Conversion; c != nil {
 		if c.Unlabeled > 0 {
 			add("without a name: ids that stand %s times in the facts; they remain as they are", progress.Count(c.Unlabeled))
@@ -97,6 +100,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 			list = append(list, sides(*c.Split, s.Relations)...)
 		}
 	}
+	// Types of entities that no graph has.
 	if s.InferenceGraph == nil {
 		list = append(list, unknown(s.Types, "graph")...)
 	} else {
@@ -113,6 +117,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 	if len(s.Unread) > 0 {
 		add("not read: %s", few(s.Unread))
 	}
+	// Held-out facts that the graph has make the metrics too good.
 	for _, split := range []string{"valid", "test"} {
 		if n := s.Known[split]; n > 0 {
 			of := "training"
@@ -196,6 +201,7 @@ func sides(s counts.Division, relations int64) []string {
 // leftOut describes the lines of files that are not in the tables.
 func leftOut(s counts.Dataset, files map[string]string) string {
 	var list, names []string
+	// Repeated facts, by file.
 	repeated := map[string]int64{} // by file, which --split divides
 	for _, split := range []string{"train", "valid", "test", "facts", "inference"} {
 		if n, name := s.Repeated[split], files[split]; n > 0 {
@@ -208,6 +214,7 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	for _, name := range names {
 		list = append(list, fmt.Sprintf("%s in %s", plural(repeated[name], "repeated fact"), name))
 	}
+	// Lines that are no facts, by reason.
 	if s.Conversion != nil && s.Conversion.Headers > 0 {
 		list = append(list, plural(s.Conversion.Headers, "first line")+" with the names of columns")
 	}

@@ -23,6 +23,7 @@ func (f *flags) check(e *command.Environment) error {
 			return command.Usage("--columns %s are names, and --header no says that the columns have none: give positions, such as 1,2,3", f.columnList)
 		}
 	}
+	// The built-in sample takes none of the flags that describe files.
 	for _, other := range []struct{ flag, value string }{{"inference", f.inference}, {"split", f.split}, {"types", f.types}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
 		if f.isMade && other.value != "" {
 			return command.Usage("--%s is %q without a --dataset of files: the built-in %s needs none", other.flag, other.value, f.made.Name)
@@ -37,6 +38,7 @@ func (f *flags) check(e *command.Environment) error {
 	if f.inference != "" {
 		return command.Usage("--split with --inference: the inference graph has the test facts; give --dataset a folder with train.txt and valid.txt")
 	}
+	// --split takes three shares, whatever they add up to.
 	shares := strings.Split(f.split, ",")
 	for i, share := range shares {
 		value, err := strconv.ParseFloat(share, 64)

@@ -64,6 +64,7 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	var check headerCheck
 	var texts []text
 	files := 0
+	// The first line of each file.
 	for _, t := range d.files {
 		if t.graph != triples.Training {
 			continue
@@ -80,6 +81,7 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 		}
 		texts = append(texts, t)
 	}
+	// One that is a fact clears all files: they are written alike.
 	if check.fact || len(texts) == 1 && files > 1 {
 		return nil
 	}

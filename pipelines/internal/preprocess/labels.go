@@ -24,6 +24,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		{"entity_names", f.entityNames, openKEEntities, dictEntities, func(o *facts.Options) **facts.Labels { return &o.Entities }},
 		{"relation_names", f.relationNames, openKERelations, dictRelations, func(o *facts.Options) **facts.Labels { return &o.Relations }},
 	} {
+		// A flag takes precedence over files of the folder.
 		url, read := kind.given, facts.ReadLabels
 		switch {
 		case url != "":
@@ -40,6 +41,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 			}
 			return err
 		}
+		// A .dict file of a dataset whose facts have names already is not used.
 		isDict := kind.given == "" && !of.openKE
 		if isDict {
 			ids, err := hasIDs(ctx, files[0], kind.flag == "entity_names")
@@ -58,6 +60,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		if err != nil {
 			return err
 		}
+		// The hash of the names decides the graph as the facts do.
 		key := kind.flag
 		if files[0].graph == triples.Inference && kind.given == "" {
 			key = "inference/" + key
@@ -69,6 +72,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 			files[i].convert, files[i].Lines = true, 0
 		}
 	}
+	// All other files of the folder are reported as not read.
 	for _, t := range files {
 		used = append(used, t.url)
 	}

@@ -23,11 +23,13 @@ func (f *flags) graphs(ctx context.Context, files folder) (training, inference f
 			inference.files[split] = name
 		}
 	}
+	// Without training files of both, or with flags that say otherwise, it is one graph.
 	if inference.files["train"] == "" || files.files["train"] == "" || f.inference != "" || f.split != "" {
 		return files, folder{}, nil
 	}
 	training = files
 	training.files = maps.Clone(files.files)
+	// A split without a file of its own is the inference graph's: test.txt, and valid.txt if it is not about the training graph.
 	move := func(split string) {
 		inference.files[split] = training.files[split]
 		delete(training.files, split)

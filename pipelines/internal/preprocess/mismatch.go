@@ -30,6 +30,7 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 	if s.Inference != source.inferenceName {
 		flags = append(flags, flagDiffers("inference", s.Inference, source.inferenceName, f.inference))
 	}
+	// Hashes of texts become the names of their flags; all other differences stay.
 	for _, d := range mismatch.Differences {
 		if text, ok := strings.CutPrefix(d, "files."); ok {
 			texts = append(texts, f.textDiffers(source, text))

@@ -24,6 +24,7 @@ const (
 // order says that the columns of head, relation and tail seem to be in another order, and which, or returns "". columns are the value
 // of --columns.
 func order(ctx context.Context, folder string, s counts.Dataset, columns []string) (string, error) {
+	// Names that are relations and entities.
 	relations := map[string]bool{}
 	err := tables.EachName(ctx, storage.Join(folder, kg.RelationsFile), tables.Relations, func(name []byte) error {
 		relations[string(name)] = true
@@ -42,6 +43,7 @@ func order(ctx context.Context, folder string, s counts.Dataset, columns []strin
 	if err != nil {
 		return "", err
 	}
+	// Usually relations are few, and no entities: otherwise the columns are counted.
 	mixed, many := 2*int64(len(shared)) >= s.Relations, s.Facts >= suspectFacts && 2*s.Relations >= s.Facts
 	if !mixed && !many && suspectRatio*s.Relations < s.Facts {
 		return "", nil
@@ -54,6 +56,7 @@ func order(ctx context.Context, folder string, s counts.Dataset, columns []strin
 	if !many && (fewest >= s.Relations || !mixed && suspectRatio*fewest > s.Relations) {
 		return "", nil
 	}
+	// The column with the fewest names is likely the relation.
 	note := fmt.Sprintf("warning: %s of %s", plural(s.Relations, "relation"), plural(s.Facts, "fact"))
 	if len(shared) > 0 {
 		note += fmt.Sprintf(", and %s of their names are entities too, such as %s", progress.Count(int64(len(shared))), strconv.Quote(shared[0]))

@@ -129,6 +129,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if _, err := e.Plan(budget.Preprocess(0), f.memory, 0); err != nil {
 		return err
 	}
+	// The hashes of the files are part of the configuration.
 	source, err := f.find(ctx, e)
 	if err != nil {
 		return err
@@ -149,6 +150,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 		return f.finish(ctx, e, source, false)
 	}
+	// From here on files are written.
 	folder := stage.URL()
 	source, err = f.write(ctx, e, folder, source, stage.Lock())
 	if err == nil {

@@ -106,6 +106,7 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 		Folder: folder, Spill: storage.Join(folder, spillFolder), Entities: s.Entities, EdgeShards: source.edgeShards(),
 		Relation: f.typeRelation, BufferBytes: typeBufferBytes,
 	}
+	// The file is read again for each graph: it must be the one that was hashed.
 	if f.types != "" {
 		p.Each = source.types.each
 	}
@@ -114,6 +115,7 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 		return err
 	}
 	s.Types = &written
+	// The inference graph has entities of its own.
 	found := written.Entities
 	if s.InferenceGraph != nil {
 		p.Inference, p.Entities = true, s.InferenceGraph.Entities

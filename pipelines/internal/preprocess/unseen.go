@@ -27,6 +27,7 @@ func unseen(ctx context.Context, folder string) (warnings []string, err error) {
 		if len(queries) == 0 {
 			continue
 		}
+		// An entity with a fact is the tail of an edge.
 		seen := make([]bool, kg.EntitiesOf(m, split))
 		for _, file := range kg.EdgeFiles(m, split) {
 			err := tables.EachEdges(ctx, storage.Join(folder, file.Name), func(e tables.Edges) error {
@@ -39,6 +40,7 @@ func unseen(ctx context.Context, folder string) (warnings []string, err error) {
 				return nil, err
 			}
 		}
+		// The first unseen entity is named as an example.
 		facts, first := int64(0), int32(-1)
 		for _, q := range queries {
 			if int64(q.Relation) >= m.Rows["relations"] || seen[q.Source] && seen[q.Answer] {

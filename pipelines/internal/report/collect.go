@@ -192,6 +192,7 @@ func (e *evidence) withoutTraining(ctx context.Context) string {
 // readTraining reads the training log and the best checkpoint, unless they belong to another graph.
 func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
+	// A model of another graph is not shown.
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
 	e.check(unfinished)
 	now, err := w.Inputs(ctx, workspace.GraphFolder)
@@ -200,6 +201,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 		e.missing(trainingSection, "The model was trained on another graph than the present one. With the flags it had, the command trains on this one", train.With("--force"), nil)
 		return
 	}
+	// The log may exist without a complete training, but not the other way.
 	if e.epochs, err = metrics.ReadHistory(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
 		err = fs.ErrNotExist
 	}
@@ -209,6 +211,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 	case err != nil:
 		e.missing(trainingSection, e.withoutTraining(ctx), train, err)
 	}
+	// The best checkpoint has the configuration.
 	if e.best, err = checkpoint.Folder(w.Checkpoints()).Best(ctx); err != nil {
 		e.missing(configurationSection, "There is no checkpoint", train, err)
 		return

@@ -99,6 +99,7 @@ func (e *evidence) composeEvaluation() section {
 		}
 		return s
 	}
+	// The first split has the text; each has a row.
 	v := e.evaluations[0]
 	m := v.Pessimistic
 	s.Lead = []string{fmt.Sprintf("On %s of the %s split%s the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
@@ -107,6 +108,7 @@ func (e *evidence) composeEvaluation() section {
 	for _, one := range e.evaluations {
 		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
 	}
+	// Groups of queries, as charts and then in numbers.
 	if len(v.ByDirection) > 0 {
 		s.Figures = append(s.Figures, v.directionTable().figure())
 	}

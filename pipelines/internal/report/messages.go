@@ -18,6 +18,7 @@ func (e *evidence) composeMessages() section {
 	if len(e.messages) == 0 || len(e.messages[0].Configurations) == 0 {
 		return s
 	}
+	// The text is about the model's own layers and delta.
 	m := e.messages[0]
 	c := e.chosen(m)
 	ofAll, ofNotEmpty := c.Saved()
@@ -32,6 +33,7 @@ func (e *evidence) composeMessages() section {
 	if e.windowless() {
 		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every entity in every layer."}, s.Lead...)
 	}
+	// Charts compare splits, deltas and layers.
 	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m counts.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
 	s.Figures = []figure{savedFigure(splits, c.Layers), deltaFigure(m, c.Layers)}
 	byLayer := slices.DeleteFunc(slices.Clone(m.ByLayer), func(one counts.LayerSum) bool { return one.Layers != c.Layers || one.Delta != c.Delta })

@@ -34,6 +34,7 @@ func Pipeline() command.Pipeline {
 // write writes the figures and then the page, and returns the page's URL. It never skips the work,
 // which is cheap, since training.jsonl may have grown.
 func write(ctx context.Context, e *command.Environment) (string, error) {
+	// Without a workspace, or without the run of --run, there is nothing to show.
 	files, err := storage.List(ctx, e.Workspace.Root())
 	if err != nil {
 		return "", err
@@ -44,6 +45,7 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	if err := e.Workspace.CheckRunExists(ctx); err != nil {
 		return "", err
 	}
+	// The page is composed before anything is written.
 	found, err := collect(ctx, e.Workspace, e.Seed)
 	if err != nil {
 		return "", err
@@ -60,6 +62,7 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	if err := storage.CheckWritable(ctx, folder); err != nil {
 		return "", err
 	}
+	// Figures are also files of their own.
 	index := storage.Join(folder, "index.html")
 	for _, s := range p.Sections {
 		for _, f := range s.Figures {

@@ -78,6 +78,7 @@ func (e *evidence) composeRuns() section {
 	if split == "" {
 		t.Note = "Of the configuration, what differs between runs."
 	}
+	// A row for each run: its metrics, the difference to the page's run, messages.
 	own := e.ofSplit(split)
 	differing := differences(e.runs)
 	var better, worse []string
@@ -113,6 +114,7 @@ func (e *evidence) composeRuns() section {
 		}
 		t.add(row...)
 	}
+	// Only differences beyond chance are told in words.
 	for _, compared := range []struct {
 		names []string
 		how   string

@@ -49,6 +49,7 @@ func (a *evaluating) seed() int64 {
 
 // count counts the queries, which are at least one.
 func (a *evaluating) count(ctx context.Context) error {
+	// The usual protocol needs only the counts, unless it draws a sample.
 	if a.flags.evaluates() != metrics.ValidAndTest && len(a.Loaded.Unknown) == 0 {
 		sizes, err := preprocess.SizesOf(ctx, a.Loaded, a.flags.split)
 		if err == nil && sizes.Queries == 0 {
@@ -68,6 +69,7 @@ func (a *evaluating) count(ctx context.Context) error {
 	if a.flags.evaluates() == metrics.ValidAndTest && !a.Loaded.Inductive() {
 		return command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.flags.protocol)
 	}
+	// Validation and test facts together, or a split from which facts of unknown relations are left out.
 	test, err := a.Loaded.Queries(ctx, a.flags.split)
 	if err != nil {
 		return err

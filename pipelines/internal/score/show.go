@@ -29,6 +29,7 @@ func (a *evaluating) print(m metrics.Evaluation) {
 	}
 	say("%s, %s: %s queries, %s distinct", asked, model, queries, progress.Count(m.Distinct))
 	say("  %-28s %7s %7s %7s %7s %10s", "filtered, ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank")
+	// Ties count as worse, in the middle or better.
 	row := func(name string, r metrics.Metrics) {
 		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)
 	}

@@ -28,6 +28,7 @@ const All = "all"
 func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
 	lookup := a.Loaded.Lookup(a.View)
 	base := int32(len(a.Loaded.Relations))
+	// Names are separated by commas; one name with commas is looked up as a whole.
 	words := strings.Split(value, ",")
 	_, whole := slices.BinarySearch(a.Loaded.Relations, strings.TrimPrefix(value, "~"))
 	if whole {
@@ -53,6 +54,7 @@ func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32
 		}
 		ids = append(ids, id)
 	}
+	// The record does not depend on the order of the flag.
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	named := make([]string, len(ids))
@@ -82,6 +84,7 @@ func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, rec
 		ids, err = a.View.OfType(ctx, name)
 		return ids, value, flagged(flag, err)
 	}
+	// All other values name a file, or standard input.
 	lookup := kg.NewLookup(a.View.Entities, nil)
 	ids, err = ReadOnce(ctx, flag, value, func(file string, r io.Reader) (ids []int32, err error) {
 		names := NewNames(lookup, file)
@@ -101,6 +104,7 @@ func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, rec
 	if err != nil {
 		return nil, "", err
 	}
+	// The record does not depend on the order in the file.
 	lines := len(ids)
 	slices.Sort(ids)
 	ids = slices.Clip(slices.Compact(ids))

@@ -23,6 +23,7 @@ func ReadOnce[T any](ctx context.Context, flag, url string, read func(name strin
 		err   error
 	}
 	done := make(chan result, 1)
+	// Opening a pipe waits for its writer, and cannot be interrupted.
 	go func() {
 		var r result
 		if url == StandardInput {
@@ -39,6 +40,7 @@ func ReadOnce[T any](ctx context.Context, flag, url string, read func(name strin
 		}
 		done <- r
 	}()
+	// An error of opening names the flag, an error of reading the line.
 	select {
 	case r := <-done:
 		failed := new(openError)

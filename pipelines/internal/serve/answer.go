@@ -123,6 +123,7 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Ans
 	case q.Source != nil || q.Relation != nil:
 		return nil, nil, invalid("source and relation stand in each of queries, or alone without queries")
 	}
+	// The number of queries is known: they are admitted before their names are looked up.
 	k, err := checkedCount("k", q.K, usualAnswers, mostAnswers)
 	switch {
 	case err != nil:
@@ -143,6 +144,7 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Ans
 		}
 		options = append(options, model.OfType(kind))
 	}
+	// Errors have the number of the query in the list.
 	queries := make([]model.Query, len(q.Queries))
 	for i, one := range q.Queries {
 		if queries[i], err = one.complete(); err != nil && !single {

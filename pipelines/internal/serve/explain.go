@@ -40,6 +40,7 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	case answer == nil:
 		return invalid("answer is missing: want the name of an entity")
 	}
+	// Parameters of the URL become options of the model.
 	drawing, err := p.flag("drawing")
 	if err != nil {
 		return err
@@ -60,6 +61,7 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	// The paths, and the chart of them for the page.
 	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: *answer, Weights: s.model.PathWeights(), Paths: append([]model.Path{}, found...)}
 	if drawing {
 		svg := chart.Paths(found)

@@ -125,6 +125,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		}
 	}
 	defer listener.Close()
+	// A reload opens everything again in the same way.
 	l := &reloader{e: e, inUse: new(sync.WaitGroup)}
 	l.fit = func(s, earlier *server) {
 		s.fit(ctx, earlier, func(line string) { l.say(func() { e.Say("%s", line) }) })
@@ -138,6 +139,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		}
 		return opened, err
 	}
+	// The first model, and what a user should know of it.
 	opened, err := l.load(nil)
 	if err != nil {
 		return err
@@ -153,6 +155,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if !opened.local {
 		e.Say("warning: there is no authentication: whoever reaches %s can ask; 127.0.0.1 is reached from this machine alone", listener.Addr())
 	}
+	// Requests are answered from here on; the probabilities are fitted meanwhile.
 	url := "http://" + shownAddress(listener.Addr())
 	l.fit(l.current, nil)
 	e.Say("listening on %s", url)
@@ -205,6 +208,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err := command.SetReach(&opened.Configuration, f.reach); err != nil {
 		return settings{}, err
 	}
+	// The memory: the graph, names, the model and what queries take.
 	sizes, err := preprocess.SizesOf(ctx, loaded, f.asked())
 	if err != nil {
 		return settings{}, err
@@ -221,6 +225,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	sizes.Graph += perName*sizes.Entities + sizes.Graph/4
 	estimate := budget.Of(sizes, opened.Configuration, use)
 	estimate.Held += perQuery * int64(f.queue)
+	// During a reload both models are held.
 	needed, threads := estimate, f.threads
 	if beside != nil {
 		needed, threads = beside.with(estimate), beside.threads
@@ -229,6 +234,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
+	// The model, with the threads that the memory allows.
 	opened.On.Threads = plan.Threads
 	if opened.On.Kernel, err = kernel.Named(f.kernel); err != nil {
 		return settings{}, err
@@ -280,6 +286,7 @@ func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(listener) }()
+	// Until an interrupt: a hangup reloads, unless it closes the terminal.
 	for stopped := false; !stopped; {
 		select {
 		case err := <-ended:
@@ -293,6 +300,7 @@ func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.
 		}
 	}
 	defer command.OnSecondInterrupt(ctx, func() string { return fmt.Sprintf("%d requests were not answered", s.underWay()) })()
+	// Afterwards requests under way are answered, for at most the timeout of a request.
 	if n := s.underWay(); n > 0 {
 		e.Say("interrupted: answering %d requests that are under way, at most %v; a second interrupt ends at once", n, f.timeout)
 	}

@@ -87,6 +87,7 @@ func newServer(o settings) (*server, error) {
 
 // server returns a server about another graph.
 func (common *shared) server(o settings) (*server, error) {
+	// The names of the graph are indexed once.
 	s := &server{settings: o, shared: common, reports: make(chan struct{}, o.threads)}
 	s.model.Watch(s.measures.batch)
 	s.names = names.NewIndex(o.model.Entities())
@@ -98,6 +99,7 @@ func (common *shared) server(o settings) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Routes by path, then method; true marks the ones that compute.
 	s.routes = map[string]map[string]route{}
 	for _, r := range append(pages, []route{
 		{http.MethodGet, "/answer", true, s.answerOne},
@@ -264,6 +266,7 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	var unknown *model.UnknownNameError
 	var large *http.MaxBytesError
 	var broken *model.PanicError
+	// The error decides status and text; only an unknown one is the server's fault and is logged.
 	switch {
 	case errors.As(err, &f):
 		said := *f
@@ -291,6 +294,7 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	if w.(*response).status != 0 {
 		return // the answer had begun
 	}
+	// The rest of the body is read for a short time, or the connection is closed.
 	grace := refusedTimeout
 	if f.close {
 		w.Header().Set("Connection", "close")

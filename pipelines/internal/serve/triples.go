@@ -54,6 +54,7 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	// The triples in the terms of the page.
 	response := triples{make([]triple, len(scored)), state}
 	for i, of := range scored {
 		response.Triples[i] = triple{

@@ -28,6 +28,7 @@ func (d *display) update(p learn.Progress) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = p
+	// The bar counts the queries of all epochs.
 	done := int64(p.Epoch-1)*p.Facts + p.Queries
 	if d.bar == nil {
 		d.bar = d.e.Progress.Begin("training", int64(p.Epochs)*p.Facts, "queries")
@@ -35,6 +36,7 @@ func (d *display) update(p learn.Progress) {
 	for _, text := range p.Damaged {
 		d.e.Progress.Print("%s: skipped", text)
 	}
+	// A notice, a resumption, the start, the end of an epoch, or counts: the first that applies.
 	switch {
 	case p.Notice != "":
 		d.e.Progress.Print("%s", p.Notice)

@@ -29,12 +29,14 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	if f.origin.transfers() && f.preset != "" {
 		return command.Usage("--preset sets an architecture, and so do the weights of --from %s: leave it out, and give hyperparameters of training by their flags", f.origin.from)
 	}
+	// Weights bring their architecture.
 	if f.origin.file != nil {
 		if f.preset == "" {
 			c = f.origin.file.Further
 		}
 		c = f.origin.file.Configuration(c)
 	}
+	// The newest checkpoint overrules both.
 	if f.resume {
 		records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
 		if err != nil {
@@ -45,6 +47,7 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 			f.continueKernel(ctx, e)
 		}
 	}
+	// Flags that are given overrule everything.
 	if f.rounds, err = configuration.NewRounds(f.workers, f.localSteps); err != nil {
 		return err // the flags were checked
 	}

@@ -153,6 +153,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.checkBundles(); err != nil {
 		return err
 	}
+	// The graph is open and nothing written yet: the plan looks at the checkpoints that exist.
 	t, err := f.open(ctx, e)
 	if err != nil {
 		return err
@@ -165,6 +166,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same configuration; use --force to train again", t.folder)
 		return t.summarize(ctx, false)
 	}
+	// Training, if there is something to train, then the probabilities.
 	defer budget.Limit(f.memory * budget.MiB)()
 	if plan == fitOnly {
 		if err := t.readyToFit(ctx); err != nil {
@@ -199,6 +201,7 @@ func (t *trainer) trainAndPublish(ctx context.Context, p plan) error {
 
 // open reads the graph and divides the memory. It writes nothing.
 func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, error) {
+	// The graph; with --bundles without its edges.
 	open := e.Workspace.OpenGraph
 	if f.bundles {
 		open = e.Workspace.OpenOutline
@@ -213,6 +216,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err := f.openDevices(); err != nil {
 		return nil, err
 	}
+	// What the splits allow.
 	of, err := preprocess.SizesOf(ctx, loaded, "train")
 	if err != nil {
 		return nil, err
@@ -241,6 +245,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		e.Say("validation is on the inference graph, as preprocess --validate_on inference decided")
 		sizes.Entities, sizes.Edges = max(sizes.Entities, of.Entities), max(sizes.Edges, of.Edges)
 	}
+	// The memory depends on the relation graph and, for the probabilities, on the graph of all facts.
 	edges, err := relationgraph.Open(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
 	if err != nil {
 		return nil, err
@@ -255,6 +260,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if f.memoryPlan, err = e.Plan(f.estimate(sizes, all), f.memory, f.threads); err != nil {
 		return nil, err
 	}
+	// The stage of the checkpoints.
 	t := &trainer{
 		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, edges: edges, facts: of.Queries / 2, valid: sizes.Queries,
 		stage: &workspace.Stage{
@@ -339,6 +345,7 @@ func (t *trainer) plan(ctx context.Context) (plan, error) {
 			return 0, keepCheckpoints(err)
 		}
 	}
+	// A complete training is extended if it is to have more epochs.
 	records, damaged, err := t.folder.Records(ctx)
 	if err != nil {
 		return 0, err
@@ -367,12 +374,14 @@ func (t *trainer) plan(ctx context.Context) (plan, error) {
 			return 0, err
 		}
 	}
+	// Without checkpoints the training starts.
 	if len(records) == 0 && len(damaged) == 0 {
 		if t.resume {
 			return start, t.resumeNothing(ctx)
 		}
 		return start, nil
 	}
+	// An unfinished training is resumed if it is this one and --resume is given.
 	if err := t.sameRun(records); err != nil {
 		return 0, err
 	}
@@ -485,6 +494,7 @@ func differences(there, here any) ([]string, error) {
 func (t *trainer) train(ctx context.Context) error {
 	show := &display{e: t.e, pretrained: t.origin.recorded != nil}
 	defer show.end()
+	// The session brings progress here and the interrupt to the training.
 	session := train.NewSession(show.update)
 	defer session.Close()
 	defer command.OnSecondInterrupt(ctx, show.lost)()
@@ -511,6 +521,7 @@ func (t *trainer) train(ctx context.Context) error {
 		})
 	}
 	defer release()
+	// An interrupt explains any error.
 	err := t.runJobs(running, t.params(session.ID), show)
 	if ctx.Err() == nil {
 		if err != nil && learn.Diverged(session.Err()) {
@@ -606,6 +617,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 		return err
 	}
 	e.Say("")
+	// The best epoch, by its validation metrics.
 	if v := best.Valid; v != nil {
 		e.Say("best: epoch %d, validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f over %s queries (pessimistic ranks)",
 			best.Epoch, v.Pessimistic.MRR, v.Pessimistic.Hits1, v.Pessimistic.Hits10, progress.Count(v.Queries))
@@ -622,6 +634,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)
+	// The next command evaluates this checkpoint.
 	scoring := w.Command("score")
 	if t.bundles {
 		scoring = scoring.With("--bundles")

@@ -75,11 +75,13 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	if err != nil {
 		return nil, err
 	}
+	// A triple is known if any split has it.
 	isKnown := func(o *answer.Observed) bool {
 		_, is := slices.BinarySearch(known.Of(o.Head, o.Relation), o.Tail)
 		return is
 	}
 	observed, names := scored.Observed(), evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
+	// Pairs keep their best relations; triples are in the order of their ids.
 	if f.Params.Queries.Given == workload.GivenPairs {
 		slices.SortFunc(observed, func(a, b answer.Observed) int {
 			return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))

@@ -68,11 +68,13 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	if err != nil {
 		return err
 	}
+	// The asker collects queries and asks them when there are enough.
 	a := asker{params: p, number: number, base: int32(len(loaded.Relations)), emit: emit}
 	if a.known, err = view.Answers(ctx); err != nil {
 		return err
 	}
 	emit(Section{}) // so that there is an index even if nothing is queried
+	// Answers that a query listed and answers that are wanted meet in one order; the ones that lack a rank are asked.
 	spills, err := p.Place.spills(ctx, p.Of, answerRecords, number)
 	if err != nil {
 		return err

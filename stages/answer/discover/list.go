@@ -104,6 +104,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 		return err
 	}
 	var out Selected
+	// The two ranks of a fact meet in one order, and its probability follows from them.
 	best := discovery.Best{Most: p.Most}
 	add, end := discovery.Join(func(o *probability.Observation) error {
 		e := discovery.Entry{Observation: *o}
@@ -126,6 +127,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 	if err := end(); err != nil {
 		return err
 	}
+	// The best facts of the range, sorted.
 	if out.Spill, err = writeEntries(ctx, prefix, &best); err != nil {
 		return err
 	}
@@ -163,6 +165,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, selected func(*Sele
 // write writes the list of what ranges selected, and calls each with the entries of each part, how many come before, and how many there are in all.
 func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, each func(from, listed int64, entries []discovery.Entry) error) error {
 	ctx = p.Lock.Guard(ctx)
+	// The ranges' selections are merged; the best of them are the list.
 	var sum Selected
 	var spills []externalsort.Spill
 	var one Selected
@@ -177,6 +180,7 @@ func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, ea
 		return err
 	}
 	names := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
+	// The table, in parts, then its text and its description.
 	table := storage.Join(p.Folder, Table)
 	parts := int(max(1, (listed+RowsPerPart-1)/RowsPerPart))
 	from, part := int64(0), 0

@@ -150,6 +150,7 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What the model does not depend on is left out of the version, so that one model serves several pipelines.
 	type version struct {
 		params         string
 		graph, weights string // checksums

@@ -105,6 +105,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 		return err
 	}
 	defer leave()
+	// Two sets of names fill half of the buffer each.
 	c := collector{params: f.Params, chunk: chunk, setBytes: buffer / 2, entities: ids.NewSet(), relations: ids.NewSet(), emit: emit}
 	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
 	defer rejects.Abort()
@@ -128,6 +129,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 		return err
 	}
 	rowsDone.Inc(ctx, counted%CountEvery)
+	// The last names, and the file of rejected lines if there are any.
 	if err := c.flush(ctx); err != nil {
 		return err
 	}
@@ -210,6 +212,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*
 		return err
 	}
 	defer w.Abort()
+	// The ids of names are their positions in this order.
 	sum, names := manifest.NewVocabulary(), int64(0)
 	var all []externalsort.Spill
 	for spill := (externalsort.Spill{}); spills(&spill); {

@@ -202,6 +202,7 @@ func (f *Faulty) fault(r *http.Request) Fault {
 // ServeHTTP passes a request on to the fake, unless a fault keeps it from that, and damages the response.
 func (f *Faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := f.fault(r)
+	// Faults before the request reaches the fake.
 	switch fault {
 	case Unavailable:
 		respond(w, http.StatusServiceUnavailable)
@@ -217,6 +218,7 @@ func (f *Faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := httptest.NewRecorder()
 	f.fake.HTTPHandler().ServeHTTP(answer, r)
+	// Faults of the response, after the request took effect.
 	body := answer.Body.Bytes()
 	switch fault {
 	case LostError:
@@ -232,6 +234,7 @@ func (f *Faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	w.WriteHeader(answer.Code)
+	// Faults while the body is sent.
 	pieces := [][]byte{body}
 	switch half := len(body) / 2; fault {
 	case Slow:

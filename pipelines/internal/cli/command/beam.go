@@ -27,6 +27,7 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	// The runner must be reachable; Beam's local one is started here.
 	if err := reachEndpoint(ctx); err != nil {
 		return err
 	}

@@ -183,6 +183,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 			return err
 		}
 	}
+	// The workspace is made where the pipeline may make one, and its path absolute, as workers need it.
 	if e.temporary {
 		remove, err := e.makeTemporary(ctx, p)
 		if err != nil {
@@ -198,6 +199,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	if dryRun() { // standard output has the jobs alone, for other programs
 		e.Out, e.jobs = e.Err, e.Out
 	}
+	// Beam reads its flags once they are parsed.
 	InitBeam()
 	quietBeam(e.Verbose)
 	if e.Force && !p.WithoutJobs { // do not overwrite anything for a job that cannot start

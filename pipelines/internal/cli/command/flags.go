@@ -80,6 +80,7 @@ func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 // the flags that Beam and others registered globally.
 func (e *Environment) parse(p Pipeline, arguments []string) error {
 	var at location
+	// Beam's flags are parsed with the pipeline's, which hide flags of the same name.
 	own := p.flags(e, &at)
 	all := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	all.SetOutput(io.Discard)
@@ -91,6 +92,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 		}
 	})
 	e.Flags = all
+	// Help counts as an error, so that nothing else runs.
 	if err := all.Parse(arguments); err != nil {
 		if err == flag.ErrHelp {
 			p.help(e.Out, own, all.Arg(0) == "all")
@@ -105,6 +107,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h all lists them", p.Name, all.Arg(0))
 	}
+	// The workspace, and the run in it.
 	e.temporary = p.Temporary && !e.Given("workspace")
 	if at.root == "" && !e.temporary {
 		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")

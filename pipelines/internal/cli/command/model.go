@@ -119,6 +119,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	case ref.IsNamed():
 		return nil, fmt.Errorf("--checkpoint: %s is a model that tagnet comes with; give it with --model %[1]s", named)
 	}
+	// The checkpoint may belong to another workspace.
 	folder, _ := ref.Checkpoint()
 	own := sameFolder(string(folder), w.Checkpoints())
 	// Without a manifest the training is incomplete; its finished epochs can be used.
@@ -130,6 +131,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	case err != nil && finished:
 		return nil, fmt.Errorf("%w: %s with the flags of that training overwrites it", err, w.Command("train", "--force"))
 	}
+	// Relations are matched by name; facts of unknown ones are left out.
 	weights, err := ref.Open(ctx)
 	if err != nil {
 		return nil, e.withoutCheckpoint(ctx, err, folder, own)
@@ -142,6 +144,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	if err != nil {
 		return nil, e.withoutCheckpoint(ctx, err, folder, own)
 	}
+	// A model of another graph, or of an unfinished training, is used with a warning.
 	trained := m.Record.Vocabulary.Graph
 	switch {
 	case trained != "" && trained != loaded.Manifest.Checksum && own:

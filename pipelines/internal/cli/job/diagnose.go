@@ -42,6 +42,7 @@ func (j *Job) failure(ctx context.Context) *Failed {
 	j.history.mu.Lock()
 	errors, details := j.history.errors, j.history.details
 	j.history.mu.Unlock()
+	// The last message stands for the failure, unless a DoFn's error is among them.
 	f := &Failed{ID: j.ID, Text: fmt.Sprintf("job %s failed without a message: see the logs of the job server and of its workers", j.ID)}
 	if n := len(errors); n > 0 {
 		f.Text = errors[n-1]
@@ -51,6 +52,7 @@ func (j *Job) failure(ctx context.Context) *Failed {
 			f.Text = text
 		}
 	}
+	// These name the host and Flink's attempts in the texts below.
 	on := func() string {
 		if host := j.flink.failedOn(ctx, j.ID); host != "" {
 			return " on host " + host
@@ -62,6 +64,7 @@ func (j *Job) failure(ctx context.Context) *Failed {
 	if m := restarted.FindStringSubmatch(all); m != nil {
 		again = fmt.Sprintf("Flink restarted its work %s times before (restart-strategy)", m[1])
 	}
+	// An error of the pipeline's own code has no other cause, except a file that the worker does not see.
 	if strings.Contains(f.Text, "SDK harness") || strings.Contains(f.Text, "DoFn[") {
 		if m := unread.FindStringSubmatch(f.Text); m != nil && j.Options.Environment != loopback {
 			if _, err := os.Stat(m[1]); err == nil {
@@ -70,6 +73,7 @@ func (j *Job) failure(ctx context.Context) *Failed {
 		}
 		return f
 	}
+	// Everything else is told by patterns in Flink's messages.
 	switch {
 	case notStarted.MatchString(all):
 		program := "the command of --environment_config"

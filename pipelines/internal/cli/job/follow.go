@@ -219,6 +219,7 @@ func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...a
 		}
 		return j.flink.ended(ctx, j.ID)
 	}
+	// The job has ended when both Beam's job server and Flink say so.
 	_, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.ID})
 	for err == nil && (j.ask(ctx) != nil || !leftFlink()) {
 		select {

@@ -43,6 +43,7 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 		}
 	}()
 	address := ""
+	// Workers of a LOOPBACK environment are in this process.
 	if o.Environment == loopback {
 		if j.pool, err = newPool(ctx); err != nil {
 			return nil, err
@@ -52,6 +53,7 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 	if j.pipeline, err = o.marshal(ctx, p, address); err != nil {
 		return nil, err
 	}
+	// The job carries the program that workers run.
 	binary, remove, err := o.binary(ctx)
 	if err != nil {
 		return nil, err
@@ -64,6 +66,7 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 		return nil, fmt.Errorf("reaching the job server of --runner %s at --endpoint %s: %w", o.Runner, o.Endpoint, err)
 	}
 	j.client = jobpb.NewJobServiceClient(j.connection)
+	// Prepare announces the job, Stage sends the program.
 	prepared, artifacts, token, err := runnerlib.Prepare(ctx, j.client, j.pipeline, &runnerlib.JobOptions{
 		Name: o.Name, Experiments: o.Experiments, Worker: binary, RetainDocker: *jobopts.RetainDockerContainers,
 		Parallelism: *jobopts.Parallelism, Loopback: o.Environment == loopback,

@@ -29,6 +29,7 @@ func (s *Stage) missing(files []manifest.File) error {
 	for _, f := range files {
 		names[f.Name] = true
 	}
+	// An output is a file, or a folder with at least one.
 	for _, output := range s.Outputs {
 		found := names[output]
 		if strings.HasSuffix(output, "/") {
@@ -38,6 +39,7 @@ func (s *Stage) missing(files []manifest.File) error {
 			return &Missing{Folder: s.URL(), File: output}
 		}
 	}
+	// A name with a number and a count, such as 00002-of-00005, is one of several shards.
 	for name := range names {
 		part := sharded.FindStringSubmatch(name)
 		if part == nil {
