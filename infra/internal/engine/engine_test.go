@@ -144,6 +144,33 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestClean checks what a run removes when it begins.
+func TestClean(t *testing.T) {
+	t.Parallel()
+	for force, left := range map[bool]string{false: "other trained", true: "other"} {
+		e, _ := newEngine(t)
+		e.Force = force
+		for _, folder := range []string{"old/x", "trained", "other"} {
+			if err := os.MkdirAll(filepath.Join(e.work(), folder), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run := Run{Name: "one", Clean: []string{"old"}, Commands: []Command{{Training: "other"}, {Name: "train", Training: "trained", Make: func(context.Context, string) (any, error) { return 1, nil }}}}
+		run.Commands[0].Make = run.Commands[1].Make
+		if err := e.Make(t.Context(), "test", []Run{run}); err != nil {
+			t.Fatal(err)
+		}
+		found, err := os.ReadDir(e.work())
+		var names []string
+		for _, f := range found {
+			names = append(names, f.Name())
+		}
+		if got := strings.Join(names, " "); err != nil || got != left {
+			t.Errorf("with Force %v %q are left, want %q; error %v", force, got, left, err)
+		}
+	}
+}
+
 // TestFailure makes runs of which some fail: the others are made, and the error names those that failed.
 func TestFailure(t *testing.T) {
 	t.Parallel()
