@@ -87,14 +87,14 @@ func (m *model) Metric(name string) spread {
 	return m.evaluated(test, func(_ *engine.Result, e *engine.Evaluation) float64 { return metricsOf[name](e.Pessimistic) })
 }
 
-// Pessimistic returns the Hits@10 by a protocol, with ties against the answer.
-func (m *model) Pessimistic(protocol string) spread {
-	return m.evaluated(protocol, func(_ *engine.Result, e *engine.Evaluation) float64 { return e.Pessimistic.Hits10 })
-}
-
-// Mean returns the Hits@10 by a protocol, with ties at their mean rank.
-func (m *model) Mean(protocol string) spread {
-	return m.evaluated(protocol, func(_ *engine.Result, e *engine.Evaluation) float64 { return e.Mean.Hits10 })
+// Hits10 returns the Hits@10 by a protocol, with ties against the answer or at their mean rank.
+func (m *model) Hits10(protocol string, mean bool) spread {
+	return m.evaluated(protocol, func(_ *engine.Result, e *engine.Evaluation) float64 {
+		if mean {
+			return e.Mean.Hits10
+		}
+		return e.Pessimistic.Hits10
+	})
 }
 
 // Sent returns the share of NBFNet's messages that the model sends for the test queries: NBFNet sends one along each edge in each layer.

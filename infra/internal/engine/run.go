@@ -164,10 +164,11 @@ func (e *Engine) Make(ctx context.Context, command string, runs []Run) (err erro
 func (e *Engine) make(ctx context.Context, r Run) error {
 	result, err := Read(ctx, e.unfinished(), r.Name)
 	if err != nil || result == nil || len(result.Differences(r.Inputs)) > 0 {
-		result = &Result{Run: r.Name, Inputs: r.Inputs, Machine: machine(), Commands: map[string]Measured{}}
-		if err := e.clean(r); err != nil {
+		k, err := kernel.Named("") // what the commands compute with
+		if err := errors.Join(err, e.clean(r)); err != nil {
 			return err
 		}
+		result = &Result{Run: r.Name, Inputs: r.Inputs, Machine: machine(), Kernels: []string{k.Name()}, Commands: map[string]Measured{}}
 	}
 	for _, c := range r.Commands {
 		if _, done := result.Commands[c.Name]; done {
@@ -181,13 +182,6 @@ func (e *Engine) make(ctx context.Context, r Run) error {
 				return err
 			}
 		}
-	}
-	if len(result.Kernels) == 0 {
-		k, err := kernel.Named("")
-		if err != nil {
-			return err
-		}
-		result.Kernels = []string{k.Name()}
 	}
 	if err := result.write(ctx, e.Results); err != nil {
 		return err
