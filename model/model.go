@@ -77,7 +77,7 @@ func WithReach(entities int) Option { return func(o *options) { o.reach = entiti
 // evaluation asks. There are no probabilities of the latter. In the inductive setting both are about the inference graph.
 func WithGraph(name string) Option { return func(o *options) { o.graph = name } }
 
-// bestCheckpoint is the checkpoint that Open takes unless it is told otherwise.
+// bestCheckpoint is the checkpoint that Open takes by default.
 const bestCheckpoint = "best"
 
 // newOptions returns the defaults, changed by a list of options, or an error for a value out of range.
@@ -179,7 +179,7 @@ func (o options) over(ctx context.Context, opened *answer.Model) (*Model, error)
 	return m, opened.Prepare()
 }
 
-// Named returns the model that answers by name what an opened one does by id, about the graph that this one's queries are about. Probabilities are read
+// Named returns a model that answers by name, of an opened one that answers by id, about the same graph. Probabilities are read
 // from a workspace, "" without one, and of missing facts as WithMissing says.
 func Named(ctx context.Context, opened *answer.Model, workspace string, missing float64) (*Model, error) {
 	known, err := opened.View.Answers(ctx)

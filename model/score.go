@@ -11,7 +11,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// ScoredTriple is a triple with what the model makes of it in the graph without it.
+// ScoredTriple is a triple with its scores, ranks and probability in the graph without it.
 type ScoredTriple struct {
 	Triple
 	// AsTail is the result of the tail as an answer of (Head, Relation, ?), AsHead the result of the head as an answer of (Tail, ~Relation, ?).

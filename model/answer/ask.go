@@ -38,7 +38,7 @@ type Answers struct {
 	Unlisted int
 }
 
-// Judged is a fact that is an answer, observed in the graph without it.
+// Judged is an answer as a fact, observed in the graph without the fact, with its estimate.
 type Judged struct {
 	probability.Observation
 	// Estimate is zero without an Estimator.

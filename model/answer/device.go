@@ -21,7 +21,7 @@ type Device interface {
 	// Devices is the number of devices that score, 0 once the CPU has taken over.
 	Devices() int
 	// NewScorer returns a scorer of a model over a graph, with a copy of the weights on the devices. between is the graph of the relations,
-	// or nil: then it is made where the model needs it.
+	// or nil: the model makes it if it needs one.
 	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error)
 	// FallBack lets the CPU take over after an error of NewScorer, or one that says that memory is short, and returns true, unless the
 	// device is the user's choice. String then says why.

@@ -14,7 +14,7 @@ type Row struct {
 	graph.Query
 }
 
-// distinct returns the query of a row, without an answer where that does not make it another.
+// distinct returns the query of a row, without its answer if nothing is removed for it.
 func (r Row) distinct() graph.Query {
 	q := r.Query
 	if q.Removal == graph.RemoveNothing {

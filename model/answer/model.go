@@ -25,7 +25,7 @@ type Model struct {
 	Graph         *graph.Graph
 	Configuration configuration.Configuration
 	Parameters    *parameters.Set[float32]
-	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
+	// Relations are the edges between the graph's relations, or nil: the model makes them if it needs them.
 	Relations *relations.Graph
 	On        Means
 
@@ -119,7 +119,7 @@ func (m *Model) between() *relations.Graph {
 }
 
 // Explain returns the score of an entity as the answer of a query, and the k best paths to it, as explanation.Worker does. The processor computes
-// it, with a thread of those that answer queries there. The first call takes memory for another copy of the weights.
+// it, with one of the pool's threads. The first call takes memory for another copy of the weights.
 func (m *Model) Explain(ctx context.Context, q graph.Query, entity int32, k int, walks bool) (explained explanation.Explanation, err error) {
 	pool, err := m.threads()
 	if err != nil {

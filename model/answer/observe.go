@@ -18,7 +18,7 @@ func (m *Model) OverAllFacts(ctx context.Context) (*Model, error) {
 	return m.over(view), nil
 }
 
-// Observe returns what the model says of facts, in their order, each in the graph without it. A fact of the graph takes two propagations; others share
+// Observe scores facts in both directions, in their order, each in the graph without it. A fact of the graph takes two propagations; others share
 // the propagations of queries that they have in common. done, which may be nil, is called with the number of queries that were answered since the
 // last call.
 func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queries int)) ([]probability.Observation, error) {
@@ -90,7 +90,7 @@ func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, am
 	return observed, len(inverse), nil
 }
 
-// rank sets the ranks of the best answers that a device, which does not count them, has listed: they are computed twice.
+// rank sets the ranks of best answers that a device has listed without ranks: they are computed twice.
 func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error {
 	var again []Request
 	for i, q := range scored.Queries {

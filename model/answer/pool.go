@@ -17,17 +17,17 @@ import (
 // safe for concurrent use.
 type Worker interface {
 	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for the source of q and each of relations, in the graph
-	// of q, or in a part of it that is not nil. Its errors name the query; a logit that is NaN or infinite is one.
+	// of q, or in a part of it that is not nil. Its errors name the query; a NaN or infinite logit is an error.
 	ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error
 	// Sent returns the number of messages that the last call of ScoresWithout sent for the relation at a position.
 	Sent(at int) int64
 	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.
-	// reached is false where that is more than the model's layers.
+	// reached is false beyond the model's layers.
 	Distance(entity int32) (hops int, reached bool)
 }
 
-// Pool ranks on the processor. Concurrent calls share its workers, of which it makes one only if all that are made are in use, and what they
-// compute: equal queries that wait are computed once, and queries of a source together. Each call gets what it would get alone, bit for bit.
+// Pool ranks on the processor. Concurrent calls share its workers, which it makes when all others are in use, and their results:
+// equal queries that wait are computed once, and queries of a source together. Each call gets what it would get alone, bit for bit.
 // Calls take turns, so that a large one does not keep a small one waiting until its end.
 type Pool struct {
 	entities, relations int

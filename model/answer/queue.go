@@ -36,7 +36,7 @@ type queue struct {
 	running int              // workers at work
 }
 
-// lot is the group, graph and part that queries share which are cheap together.
+// lot is the group, graph and part of queries that are cheap together.
 type lot struct {
 	group int32
 	query graph.Query // with what says which edges leave its graph, beside the source
@@ -185,7 +185,7 @@ func (q *queue) enter(c *call) {
 	}
 }
 
-// leave ends the wait of a call. Chunks that no other one waits for are not computed, or no longer.
+// leave ends the wait of a call. Chunks that no other call waits for are dropped or canceled.
 func (q *queue) leave(c *call) {
 	c.left.Store(true)
 	q.mu.Lock()

@@ -15,8 +15,8 @@ type Sample struct {
 	Seed      uint64
 }
 
-// Negatives draws the entities among which an answer of the query is ranked: other ones than the source, the answer and the
-// known answers, with repetitions, as GraIL draws them. There are none if the graph has no other entities. They follow from
+// Negatives draws the entities among which an answer of the query is ranked: not the source, the answer or the known
+// answers, with repetitions, as in GraIL. There are none if the graph has no other entities. They follow from
 // the seed and the ids of source, relation and answer.
 func (q Request) Negatives(answer int32, entities int) []int32 {
 	excluded := append(slices.Clone(q.Known), q.Source, answer)
@@ -30,7 +30,7 @@ func (q Request) Negatives(answer int32, entities int) []int32 {
 	seed := random.Seed(q.Sample.Seed, uint64(q.Source), uint64(q.Relation), uint64(answer))
 	for i := range q.Sample.Negatives {
 		position, _ := bits.Mul64(random.Seed(seed, uint64(i)), others)
-		// The entity at that position among the others: its id is larger by the number of excluded ones before it.
+		// The entity at that position among the others: its id is larger by the number of excluded entities before it.
 		before := sort.Search(len(excluded), func(i int) bool { return uint64(int(excluded[i])-i) > position })
 		drawn = append(drawn, int32(int(position)+before))
 	}

@@ -27,7 +27,7 @@ func TripleRequests(g *graph.Graph, known func(source, relation int32) []int32, 
 	return Group(rows, known)
 }
 
-// Observed is a triple with what its two queries say of it.
+// Observed is a triple with the observation by its two queries.
 type Observed struct {
 	// Number is the number of the Triple.
 	Number int64

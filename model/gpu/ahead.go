@@ -7,7 +7,7 @@ import (
 	"tagnet/model/learn/optimizer"
 )
 
-// The streams of a trainer: queries are prepared on one while the other computes those before.
+// The streams of a trainer: one prepares queries while the other computes the queries before.
 const (
 	computing = iota
 	preparing

@@ -162,7 +162,7 @@ func (e *engine) allocate(stride, capacity int) {
 	e.batch.StripStride, e.batch.SpanStride = int32(e.strips(e.capacity)), int32(e.spans(e.capacity))
 }
 
-// shareDistances makes the distances that decide what is updated those that the search finds, within a window.
+// shareDistances lets the update of entities read the search's distances, within a window.
 func (e *engine) shareDistances() {
 	if e.configuration.Windowed() {
 		e.batch.Distances = e.batch.Reached

@@ -53,8 +53,8 @@ type engine struct {
 	between       *between // nil unless relations come from their graph
 }
 
-// newEngine loads the kernels, and puts the graph and the parameters on a device. between is the graph of the relations, or nil: then it is
-// made where the model needs it.
+// newEngine loads the kernels, and puts the graph and the parameters on a device. between is the graph of the relations, or nil: the model
+// makes it if it needs one.
 func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], training bool) (*engine, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// Keeper is a device that keeps what its trainers and scorers place of a graph, for later ones on the same graph. What none of them uses
+// Keeper is a device that keeps the parts of a graph that trainers and scorers place on it, for later ones on the same graph. What none of them uses
 // counts as free memory: it goes where other memory is short, or with its graph. Like a device, it is for one goroutine at a time.
 type Keeper struct {
 	device.Device

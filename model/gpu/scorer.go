@@ -23,8 +23,8 @@ const Together = accelerator.Together
 // Scorer scores all entities as answers of queries, on a device. It is not safe for concurrent use.
 type Scorer struct{ *engine }
 
-// NewScorer returns a scorer with parameters p over g. between is the graph of the relations, or nil: then it is made where the model
-// needs it. Nothing else may use the device before Close.
+// NewScorer returns a scorer with parameters p over g. between is the graph of the relations, or nil: the model makes it if it needs
+// one. Nothing else may use the device before Close.
 func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (*Scorer, error) {
 	e, err := newEngine(d, g, between, c, p, false)
 	if err != nil {

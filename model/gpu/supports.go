@@ -17,7 +17,7 @@ var reductions = map[string]int32{
 	configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
 }
 
-// computed has what devices compute of each hyperparameter. One that it lacks is refused with every value: a new hyperparameter, and a new
+// computed has the values of each hyperparameter that devices compute. A hyperparameter that it lacks is refused with every value: a new hyperparameter, and a new
 // value of an old one, are listed here once the kernels compute them.
 var computed = map[string]accepted{
 	"relations":               oneOf("", configuration.RelationsLinear, configuration.RelationsTable, configuration.RelationsGraph),

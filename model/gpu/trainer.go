@@ -46,8 +46,8 @@ type worker struct {
 	negatives []int32
 }
 
-// NewTrainer returns a trainer of p over g, from the state of the solver. between is the graph of the relations, or nil: then it is made
-// where the model needs it. Nothing else may use the device before Close. p and the
+// NewTrainer returns a trainer of p over g, from the state of the solver. between is the graph of the relations, or nil: the model makes
+// it if it needs one. Nothing else may use the device before Close. p and the
 // solver stay as they are until Store.
 func NewTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
 	return newTrainer(d, g, between, c, p, solver, trainingChunk)
@@ -147,8 +147,8 @@ func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (
 	return binary.NativeEndian.Uint32(out) != 0, nil
 }
 
-// Announce tells what the step after the next one is of: next is called, at most once, while the device computes the next one, and the step
-// that it returns is prepared meanwhile. It may return no examples. If the step is made, it begins with what is prepared; another one is
+// Announce tells what the step after the next one is of: next is called at most once, while the device computes, and the step that it
+// returns is prepared meanwhile. It may return no examples. If the step is made, it begins with what is prepared; another one is
 // prepared again. Where the device's memory does not hold what is prepared twice, next is not called.
 func (t *Trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.announced = next }
 

@@ -29,7 +29,7 @@ type Graph struct {
 	// Senders and Relations have an entry for each edge, grouped by receiver and ordered by (sender,
 	// relation).
 	Senders, Relations []int32
-	// Degrees, unless nil, are the degrees of the entities of a graph that is a part of another one, in that: edges of other entities
+	// Degrees, unless nil, are the entities' degrees in the whole graph, of which this graph is a part: edges of other entities
 	// count too.
 	Degrees []int32
 	// MeanLogDegree is D, the mean of log(degree + 1) over all entities, except those that Builder.LeaveOut leaves out.

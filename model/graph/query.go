@@ -92,9 +92,9 @@ func (g *Graph) DegreeWithout(o int32, q Query) int {
 	return degree
 }
 
-// Between returns the number of edges from the answer of a query to its source: those that leave its graph, and those left, or zeros
-// where nothing leaves it. As many lead from source to answer, unless the two are the same entity: then they are the counts of its
-// loops, with both edges of each.
+// Between returns the numbers of edges from the answer of a query to its source that leave its graph and that stay, or zeros if it
+// removes nothing. As many lead from source to answer. If the two are the same entity, they count its loops, with both edges of
+// each.
 func (g *Graph) Between(q Query) (removed, left int64) {
 	if q.Removal == RemoveNothing {
 		return 0, 0

@@ -12,7 +12,7 @@ type Material struct {
 	Graph *graph.Graph
 	// Entities and BaseRelations are the names of the graph's, for errors.
 	Entities, BaseRelations []string
-	// Relations are the edges between the graph's relations, or nil: then they are made where the model needs them.
+	// Relations are the edges between the graph's relations, or nil: the model makes them if it needs them.
 	Relations *relations.Graph
 	Train     optimizer.TrainingSet
 }

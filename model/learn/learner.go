@@ -63,11 +63,11 @@ type Data struct {
 	Mixture *Mixture
 	// Valid are the validation queries; without any there is no validation.
 	Valid []answer.Request
-	// ValidAll is the number of all of them, where Valid has a sample; with 0 it has all.
+	// ValidAll is the number of all validation queries, of which Valid has a sample; 0 if Valid has all.
 	ValidAll int64
-	// ValidParts are these queries instead, with the parts of the graph that they propagate through.
+	// ValidParts, in place of Valid, has the queries with the parts of the graph that they propagate through.
 	ValidParts *workload.Parts
-	// ValidOn is the graph that they are about, or nil for the training graph.
+	// ValidOn is the graph of the validation queries, or nil for the training graph.
 	ValidOn *kg.View
 	// Devices are this machine's devices. They may be nil where Run.Device is the CPU.
 	Devices accelerator.Devices

@@ -13,7 +13,7 @@ import (
 type Trained struct {
 	// Record is the record of its checkpoint.
 	Record checkpoint.Record
-	// Weights are the weights that its checkpoint has for others.
+	// Weights are the weights that its checkpoint publishes.
 	Weights *parameters.Set[float32]
 	state   []safetensors.Tensor
 }

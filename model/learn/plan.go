@@ -13,7 +13,7 @@ import (
 type Position struct {
 	// Checkpoint is the name of the newest checkpoint.
 	Checkpoint string
-	// Epoch is the current epoch, Batch the number of its batches that are trained.
+	// Epoch is the current epoch, Batch the number of its batches trained so far.
 	Epoch, Batch int
 	// Step counts the solver's steps.
 	Step int64

@@ -18,7 +18,7 @@ var models embed.FS
 // Names lists the models, in alphabetical order.
 var Names = []string{"fb237_v1", "wn18rr", "wn18rr_v1", Zero}
 
-// Zero is the name of the model of any graph, which answers where nothing is trained.
+// Zero is the name of the model of any graph, which answers without training.
 const Zero = "zero"
 
 // ErrUnknown is the error of a name that is none of Names.

@@ -10,7 +10,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// Candidate is a fact with what one of its two queries says of it.
+// Candidate is a fact with its rank and score by one of its two queries.
 type Candidate struct {
 	graph.Fact
 	// Inverse is set if the fact was asked for its head: (Tail, ~Relation, ?).

@@ -1,5 +1,5 @@
 // Package discovery makes one list of new facts out of the answers to many queries. Each fact (h, r, t) belongs to two queries: as an answer
-// of (h, r, ?) and as one of (t, ~r, ?). One that is among the best answers of one of both is a Candidate. The query that does not list it is
+// of (h, r, ?) and as one of (t, ~r, ?). A fact among the best answers of one of these queries is a Candidate. The query that does not list it is
 // asked, too, so that the list has an Observation of each fact, which package probability judges. The list is the surest ones of all
 // relations.
 //

@@ -90,7 +90,7 @@ func ascending32(number float32) uint32 {
 
 // Best keeps the first entries of a list.
 type Best struct {
-	// Most is the number that are kept, Entries those so far, in no order of use.
+	// Most is the largest number of entries kept, Entries the entries so far, in heap order.
 	Most    int
 	Entries []Entry
 }

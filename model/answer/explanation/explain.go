@@ -24,7 +24,7 @@ type Explainer struct {
 }
 
 // New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit. between is the
-// graph of the relations of g, or nil: then it is made from g, where the model needs it.
+// graph of the relations of g, or nil: the model makes it from g if it needs one.
 func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
 	c.Dropout = 0 // derivatives need the pass that training makes, but of the model as it scores
 	c = c.Within(g.Entities)

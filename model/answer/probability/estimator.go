@@ -14,8 +14,8 @@ type Estimator struct {
 	around *Surroundings
 	// byBlock has the probability of each block of the curve.
 	byBlock []float64
-	// Presumed is the share of the graph's facts that was presumed to be missing. Bound is the most that can be, if the candidates that are
-	// most like facts are all true. Missing, the lower of both, gives the probabilities.
+	// Presumed is the share of the graph's facts that was presumed to be missing. Bound is the largest possible share, if all candidates
+	// that are most like facts are true. Missing, the lower of both, gives the probabilities.
 	Presumed, Bound, Missing float64
 }
 
@@ -66,8 +66,8 @@ func percent(share float64) string {
 
 // Estimate is the model's statement about a fact. Lists are in the order of Compare.
 type Estimate struct {
-	// Probability is the probability that the fact is true, given that the graph does not state it. It is 0 unless Claimed: too few facts of the relation are
-	// known, or it is one of an entity with itself.
+	// Probability is the probability that the fact is true, given that the graph does not state it. It is 0 unless Claimed: too few facts of the relation
+	// are known, or the fact is of an entity with itself.
 	Probability float64
 	Claimed     bool
 	// LogOdds are the regression's log odds, which tell facts of equal probability apart.

@@ -6,7 +6,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// features are the names of what the regression looks at, as its file lists them, each with the sign that its weight must have; 0 is
+// features are the names of the regression's features, as its file lists them, each with the sign that its weight must have; 0 is
 // either. Signs hold the promise that a higher score, or a better rank, never makes a fact less likely.
 var features = [...]struct {
 	name string
@@ -48,7 +48,7 @@ func (s *Surroundings) features(o *Observation, k int) row {
 	tailRank, tailBeyond := rank(o.Tails.Rank, k)
 	headRank, headBeyond := rank(o.Heads.Rank, k)
 	otherTails, otherHeads := head.answers(), tail.answers()
-	// Habits say whether an entity has the relation at all, which is known where it has another answer.
+	// Habits estimate whether an entity has the relation at all, which is known if it has another answer.
 	return row{
 		min(tails, heads), tails, heads, tailRank, headRank, is(tailBeyond), is(headBeyond),
 		habit(head) * is(otherTails > 0), habit(tail) * is(otherHeads > 0), habit(head) * is(otherTails == 0), habit(tail) * is(otherHeads == 0),

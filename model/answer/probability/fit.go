@@ -13,10 +13,10 @@ type Labeled struct {
 	HeldOut bool
 }
 
-// MinLabeled is the fewest labeled facts that a model is fitted to, and that give a relation an intercept of its own.
+// MinLabeled is the least number of labeled facts for a fit, and for an intercept of a relation's own.
 const MinLabeled = 20
 
-// minClaim is the fewest labeled facts of a relation for whose candidates there are probabilities.
+// minClaim is the least number of labeled facts of a relation for probabilities of its candidates.
 const minClaim = 2
 
 // ErrTooFew is the error of a fit to fewer than MinLabeled labeled facts that count, or to no unlabeled candidate.

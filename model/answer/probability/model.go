@@ -26,7 +26,7 @@ type Model struct {
 	Labeled []int `json:"labeled"`
 	// Shift was subtracted from the scores of labeled facts that training saw.
 	Shift Shift `json:"shift"`
-	// Features are the names of what the regressions look at. Folds has, for each fold of facts, the regression that was fitted to the others.
+	// Features are the names of the regressions' features. Folds has, for each fold of facts, the regression that was fitted to the others.
 	Features []string     `json:"features"`
 	Folds    []Regression `json:"folds"`
 	Curve    Curve        `json:"curve"`

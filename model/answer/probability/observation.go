@@ -16,7 +16,7 @@ type Side struct {
 	Rank int64
 }
 
-// Observation is a fact, of the graph or not, with what its two queries say of it in the graph without it.
+// Observation is a fact, of the graph or not, with its scores and ranks by its two queries in the graph without it.
 type Observation struct {
 	graph.Fact
 	// Tails is the side of (Head, Relation, ?), Heads the side of (Tail, ~Relation, ?).

@@ -175,8 +175,9 @@ func (s Sample) PerQuery() float64 {
 // thinning tells the draws of Keeps from others.
 const thinning = 3
 
-// weight returns as how many a candidate counts that the graph lacks, or 0 if it is not in the sample. It belongs to one of its queries,
-// (Head, Relation, ?) if that ranks it among its best, and stands for all whose queries are drawn, and which are kept, as seldom.
+// weight returns the weight of an unlabeled candidate, or 0 if it is not in the sample. The candidate belongs to (Head, Relation, ?) if
+// it ranks among that query's best, else to its other query. Its weight is the inverse of the rates at which such queries are drawn and
+// such candidates kept.
 func (s Sample) weight(around *Surroundings, o *Observation) int {
 	source, relation, rank := o.Head, o.Relation, o.Tails.Rank
 	if rank > int64(s.K) {

@@ -8,15 +8,15 @@ import (
 	"tagnet/model/graph"
 )
 
-// Surroundings are the relations around the entities of a graph, and which of them go together. What they say of a fact is always what
-// they would say if the graph did not have it. They may be used concurrently once made.
+// Surroundings are the relations around the entities of a graph, and which of them go together. They describe every fact as if the
+// graph did not have it. They may be used concurrently once made.
 //
 // Memory: 8 bytes for each relation of each entity, 16 for each pair of relations that leave a common entity.
 type Surroundings struct {
 	graph         *graph.Graph
 	offsets       []int64
 	around, facts []int32 // by entity, ascending: relations that leave it, and how often
-	// By relation: entities that it leaves, those that it leaves once, and its edges.
+	// By relation: the numbers of entities that it leaves, of entities that it leaves once, and of its edges.
 	holders, single, edges []int32
 	rows                   []together
 }
@@ -179,8 +179,8 @@ type end struct {
 	*Surroundings
 	entity, other     int32
 	relation, inverse int32
-	// stated is set if the graph has the fact, lost if it is the only edge of relation that leaves entity, and lostInverse if its inverse is
-	// the only one that leaves other.
+	// stated is set if the graph has the fact, lost if the fact is the only edge of relation that leaves entity, and lostInverse if its
+	// inverse is the only such edge that leaves other.
 	stated, lost, lostInverse bool
 }
 

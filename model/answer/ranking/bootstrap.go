@@ -87,7 +87,7 @@ func (r *replicate) add(other replicate, times int64) {
 // Merge adds the queries of another bootstrap.
 func (b *Bootstrap) Merge(other *Bootstrap) { b.merge(other, 1) }
 
-// Without returns the bootstrap of the queries that another one, which holds some of them, does not have.
+// Without returns the bootstrap of the queries without the queries of another bootstrap, which holds some of them.
 func (b *Bootstrap) Without(other *Bootstrap) *Bootstrap {
 	rest := *b
 	rest.merge(other, -1)

@@ -32,7 +32,7 @@ type Params struct {
 	Ask Ask
 	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
 	Limit int64
-	// Parts are the parts of the graph that the split's queries are read from, with these; its zero value reads them from tables.
+	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value reads them from tables.
 	Parts parts.Place
 	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it, each of which is explained by so
 	// many Paths; see Queries.Cut.

@@ -24,7 +24,7 @@ type Accelerator interface {
 	Name() string
 	String() string
 	// NewTrainer returns a trainer of p with copies of the weights and of the solver's state on the device. between is the graph
-	// of the relations, or nil: then it is made where the model needs it.
+	// of the relations, or nil: the model makes it if it needs one.
 	NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error)
 	// NewScorer likewise returns a scorer with a copy of the weights on the device.
 	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error)

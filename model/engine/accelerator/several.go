@@ -17,7 +17,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// several are all devices of a machine as one. They may differ: each takes the next queries once it has scored its last ones.
+// several are all devices of a machine as one. They may differ: each takes the next queries when it is done.
 type several []Accelerator
 
 // openAll opens the devices of a machine, all or none.

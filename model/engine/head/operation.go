@@ -23,8 +23,9 @@ type rule[F parameters.Float] interface {
 // operation is a Gorgonia operation that follows a rule. It owns its output and the gradients of its
 // inputs, so that a run allocates none of them.
 //
-// Gorgonia needs an operation for the gradient of each input. They have as inputs all that the backward
-// pass reads, which orders them after it, and share one backward pass, which the first of them runs.
+// Gorgonia needs an operation for the gradient of each input. These have all inputs of the backward
+// pass, so that they run after the forward pass, and share one backward pass, which the first of them
+// runs.
 type operation[F parameters.Float] struct {
 	named
 	shapes    []tensor.Shape

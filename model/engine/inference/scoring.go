@@ -25,8 +25,8 @@ type Scorer struct {
 }
 
 // New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
-// relations. It is an error if the shapes of p do not fit c and g. between is the graph of the relations of g, or nil: then it is made
-// from g, where the model needs it.
+// relations. It is an error if the shapes of p do not fit c and g. between is the graph of the relations of g, or nil: the model makes
+// it from g if it needs one.
 func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
 	c = c.Within(g.Entities)
 	weights := propagation.NewWeights(g, between, c, false)
@@ -143,7 +143,7 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 func (w *Worker) Sent(at int) int64 { return w.sent[at] }
 
 // Distance returns the fewest edges from the source of the last call of Scores to entity; reached is
-// false where entity is farther away than the model has layers.
+// false beyond the model's layers.
 func (w *Worker) Distance(entity int32) (hops int, reached bool) {
 	return w.propagator.Distance(entity)
 }

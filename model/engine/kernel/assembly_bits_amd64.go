@@ -106,7 +106,7 @@ func (s *assembly) PackBits(h *Hop, entity int, out []byte, stride int) {
 	b.lines(&h.Scratch[0], &out[0], stride)
 }
 
-// recordedDistance returns the distance whose bits are recorded, negative where nothing is.
+// recordedDistance returns the distance whose bits are recorded, or a negative number to record none.
 func (h *Hop) recordedDistance() int {
 	switch h.Record {
 	case RecordNothing:

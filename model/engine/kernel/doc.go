@@ -7,7 +7,7 @@
 // Partitioner, Vectors, BitSearch). A variant implements all of them as one value, a Kernel,
 // which Named chooses by name: "portable" in plain Go, "avx2" and "avx512" with loops in
 // assembly that ./generate writes. The portable variant defines what the others must compute;
-// they leave shapes that they do not support to it.
+// they call it for shapes that they do not support.
 //
 // # Data layout
 //

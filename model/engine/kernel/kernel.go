@@ -153,8 +153,8 @@ type Receivers struct {
 	// the source's boundary differs from zero, so the source is a call of its own.
 	Initial []float32
 	// EmptyMessages adds a zero to the set for max and min (a sum does not change by it): the
-	// source's set holds empty messages that are not sent. It has no effect where Initial is
-	// nil, which is a zero already.
+	// source's set holds empty messages that are not sent. It has no effect with a nil Initial,
+	// which already adds a zero.
 	EmptyMessages bool
 	// DegreeMessage is [Dim], or nil for none; Copies, [rows], counts how many the set holds.
 	DegreeMessage []float32

@@ -76,8 +76,8 @@ func (p *Partition) MarkReached(entity int32) {
 	p.Reached[entity>>6] |= 1 << (entity & 63)
 }
 
-// Classify returns a sender's kind, 3 where it is unreached, and how it is listed: by its row
-// or, for children, by its entity.
+// Classify returns a sender's kind, 3 if it is unreached, and the row to list; a child is listed by
+// its entity.
 func (p *Partition) Classify(sender int32) (kind int, row int32) {
 	row = p.Rows[sender]
 	switch {

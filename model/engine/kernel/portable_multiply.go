@@ -96,8 +96,8 @@ func takesTwelve(left int) bool { return left >= 20 || left >= 12 && left < 16 }
 // b, whose rows have m entries.
 //
 // The sums must stay in registers. The compiler tends to move all loads and products up and all
-// additions down, and then needs more registers than there are. It does not where a sum is used in
-// the basic block that computes it. A loop that tests at its end, and loads there what its next
+// additions down, and then needs more registers than there are. It keeps the order where a sum is
+// used in the basic block that computes it. A loop that tests at its end, and loads there what its next
 // iteration needs, is one basic block; all such loops of this package have that form.
 func twelveTerms(into *[12]float32, a, b []float32, m int) {
 	s0, s1, s2, s3, s4, s5 := into[0], into[1], into[2], into[3], into[4], into[5]

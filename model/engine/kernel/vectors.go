@@ -45,7 +45,7 @@ type AdamStep struct {
 }
 
 // Dropout selects how masks are drawn. Each 64 bits of a SplitMix64 sequence decide four
-// dimensions, the lowest 16 bits the first of them: it is kept where they are at least
+// dimensions, the lowest 16 bits the first of them: a dimension is kept if its bits are at least
 // Threshold. The sequence starts from a mix of Seed, Layer and the row's entity.
 type Dropout struct {
 	Seed      uint64

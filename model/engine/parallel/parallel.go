@@ -31,7 +31,7 @@ func Workers(workers, tasks int, do func(worker, task int)) {
 }
 
 // Try runs tasks that can fail on workers; see Workers. It starts no further task once one has failed or ctx is
-// done, and returns the first error. The context that tasks are given is canceled then.
+// done, and returns the first error. It then cancels the context of the tasks.
 func Try(ctx context.Context, workers, tasks int, do func(ctx context.Context, worker, task int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -29,7 +29,7 @@ type edgeRecorder struct {
 // Forward, which must have been for training. It returns the edges of layer t at t-1, with the derivatives of the
 // entity's score by factors of their messages. keep selects the receivers in a layer, from 1, whose edges are
 // returned. The edges are grouped by receiver and, within that, by sender. Where several messages attain a maximum or minimum, its gradient
-// is shared evenly among them, which Backward does not do; states that are equal on paper are given equal bits for it. It is not for A*Net's policies, see SenderPriorities.
+// is shared evenly among them, which Backward does not do; for that, it gives equal bits to states that are equal on paper. It is not for A*Net's policies, see SenderPriorities.
 //
 // into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes an
 // edge.

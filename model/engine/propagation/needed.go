@@ -66,8 +66,8 @@ func (p *tables) listNeeded(ages int) {
 	}
 }
 
-// clearGradients allocates the gradients of the states, and zeroes the gradients of all needed states. The source's first state is among them,
-// as any state that a message is read from, though no layer computes it.
+// clearGradients allocates the gradients of the states, and zeroes the gradients of all needed states. The source's first state is needed,
+// too: messages are read from it, though no layer computes it.
 func (p *tables) clearGradients() {
 	p.gradients.resize(len(p.states.each), p.states.before, p.states.rows, p.configuration.Dim)
 	clear(p.gradients.each[0][:p.configuration.Dim])

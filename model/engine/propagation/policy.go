@@ -29,7 +29,7 @@ var policies = map[string]func(*runner) policy{
 	configuration.PolicyWindowWithAStar: func(r *runner) policy { return newAStar(r) },
 }
 
-// layered is a policy whose states are kept in tables, one for each age in a window, else one for each layer.
+// layered is a policy with tables of states, one for each age in a window, else one for each layer.
 type layered interface {
 	policy
 	// groups describes the update of all rows that layer t updated.

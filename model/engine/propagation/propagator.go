@@ -23,7 +23,7 @@ type Request struct {
 	// ShareStates computes equivalent states once while training within a window, without dropout. The
 	// gradients are the same but for rounding. Scoring always does so.
 	ShareStates bool
-	// Part, unless nil, is what subgraph.Finder finds for the query, where there is a reach. It never changes.
+	// Part, unless nil, is the part that subgraph.Finder finds for the query, with a reach. It never changes.
 	Part *subgraph.Subgraph
 	// Seed determines the dropout masks.
 	Seed uint64
@@ -166,8 +166,8 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 	return nil
 }
 
-// Sent returns the number of messages that the last Forward sent: those admitted, without the empty
-// ones unless these are not zero (TransE).
+// Sent returns the number of messages that the last Forward sent: admitted messages, without empty
+// ones, except TransE's, which are not zero.
 func (p *Propagator) Sent() int64 { return p.sent }
 
 // Updated returns the number of entities that the last Forward updated, summed over its layers, as Sent counts.

@@ -64,8 +64,8 @@ func keyOf(priority float32) uint32 {
 }
 
 // selectEdges sets a layer's senders, edges and receivers. The senders are the K visited entities of
-// highest priority; the edges the M that leave them whose heads have the highest, and of these, within
-// a window, those that the window admits.
+// highest priority; the edges the M that leave them to heads of highest priority, without edges that
+// the window, if any, does not admit.
 func (a *astar) selectEdges(t int, layer *astarLayer) {
 	p, s := a.runner, &a.selection
 	nodeRatio, degreeRatio := p.configuration.Ratios(p.query.Training)
@@ -151,7 +151,7 @@ func (a *astar) cutEdges(count int) cut {
 	for ; left >= s.edgesTo(i); i++ {
 		left -= s.edgesTo(i)
 	}
-	// The head at i has more edges than are left. Those of its key before it are on a par with it.
+	// The head at i has more edges than are left. Entities of its key before it rank as it.
 	c := cut{key: uint32(s.keys[i] >> 32)}
 	for ; i > 0 && uint32(s.keys[i-1]>>32) == c.key; i-- {
 		left += s.edgesTo(i - 1)

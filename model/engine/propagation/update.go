@@ -172,8 +172,8 @@ func (x *layerUpdate) notePositions(c *chunk) {
 	}
 }
 
-// activationsAgain returns the activations of a chunk for the backward pass: copies, where its rows do
-// not follow each other in what is kept.
+// activationsAgain returns the activations of a chunk for the backward pass: copies, unless its rows
+// follow each other in the kept activations.
 func (p *runner) activationsAgain(x *layerUpdate, c *chunk) activations {
 	if x.positions == nil {
 		m := p.activationsOf(x, c)

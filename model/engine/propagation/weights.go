@@ -44,8 +44,8 @@ type layerWeights struct {
 }
 
 // NewWeights returns weights for a model of configuration c over g, to be filled by Load.
-// Only weights made for training serve a propagator's Backward. between is the graph of the relations of g, or nil: then it is made
-// from g, where the model needs it.
+// Only weights made for training serve a propagator's Backward. between is the graph of the relations of g, or nil: the model makes
+// it from g if it needs one.
 func NewWeights(g *graph.Graph, between *relations.Graph, c configuration.Configuration, training bool) *Weights {
 	w := &Weights{
 		Relations: relations.New(g, between, c, training), configuration: c, relationCount: g.RelationCount(), training: training,

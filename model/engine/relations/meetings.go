@@ -9,8 +9,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// Meetings are the pairs of relations, inverse ones included, with an entity that is a head of both, as 2R rows of 2R bits: what
-// a Graph is collected in where there are few relations. In whatever order entities are added and Meetings merged, the
+// Meetings are the pairs of relations, inverse ones included, with an entity that is a head of both, as 2R rows of 2R bits: for
+// collecting a Graph of few relations. In whatever order entities are added and Meetings merged, the
 // result is the same.
 type Meetings struct {
 	relations int // 2R

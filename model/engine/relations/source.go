@@ -7,15 +7,15 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Source gives a propagation what it knows of relations. Load, Prepare and Backward must not run beside each other or a propagation;
+// Source gives a propagation the embeddings and tables of relations. Load, Prepare and Backward must not run beside each other or a propagation;
 // the other methods may be called concurrently.
 type Source interface {
 	// Load lays out parameters, which the source reads until the next Load.
 	Load(k kernel.Kernel, p *parameters.Set[float32])
-	// Prepare computes what queries for these relations will need together, which is faster than one by one. It ignores relations
+	// Prepare computes the tables for queries of these relations together, which is faster than one by one. It ignores relations
 	// out of range. The next Load or Prepare discards it.
 	Prepare(queries []int32)
-	// Group returns a number for relations that share what takes long to compute: their queries are answered faster one after
+	// Group returns the same number for relations that share long computations: their queries are faster one after
 	// another.
 	Group(relation int32) int32
 	// Query returns the embedding of a query's relation, [dim], a view.
@@ -54,13 +54,13 @@ func (g *Gradient) Clear() {
 }
 
 // New returns the source of a model of configuration c over g, to be filled by Load. Only one that is made for training has a
-// Backward. between is the graph of the relations of g, or nil: then it is made from g, where the source needs it.
+// Backward. between is the graph of the relations of g, or nil: the source makes it from g if it needs one.
 func New(g *graph.Graph, between *Graph, c configuration.Configuration, training bool) Source {
 	return sources[c.Source()](g, between, c, embeddings{relations: g.RelationCount(), dim: c.Dim, training: training})
 }
 
-// sources make the sources by the names that configurations have for them, with the embeddings of queries' relations, which they
-// may use.
+// sources has the constructors of sources by their names in configurations. embeddings are the queries' relations' embeddings,
+// which a source may use.
 var sources = map[string]func(g *graph.Graph, between *Graph, c configuration.Configuration, e embeddings) Source{
 	configuration.RelationsTable: func(_ *graph.Graph, _ *Graph, c configuration.Configuration, e embeddings) Source {
 		return &table{embeddings: e, layers: make([][]float32, c.Layers)}

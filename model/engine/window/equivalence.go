@@ -37,7 +37,7 @@ type Criteria struct {
 	Needed bool
 }
 
-// maxCompared is the most messages that a row may have to be compared with others. Hardly any two
+// maxCompared is the largest number of messages of a row that is compared with others. Hardly any two
 // rows with more are equivalent, and most that are have one message.
 const maxCompared = 4
 

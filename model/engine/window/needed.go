@@ -16,8 +16,8 @@ import (
 // entity is known when its layer comes, and the entity's edges are visited once.
 
 // FillFor fills the layout as Fill, sets Needed, and leaves out what the candidates' final states do not depend on,
-// if that saves time and not all are wanted: the other entities then have no row, a row lists some of
-// its admitted senders, all that its needed states depend on among them, and Admitted does not apply.
+// if that saves time and not all are wanted: all other entities then have no row, a row lists at
+// least the admitted senders that its needed states depend on, and Admitted does not apply.
 func (l *Layout) FillFor(q graph.Query, hops, delta int, table int32, candidates []int32, all bool) {
 	if !all && l.fewDepended(len(candidates)) {
 		l.fillCone(q, hops, delta, table, candidates)
@@ -27,8 +27,8 @@ func (l *Layout) FillFor(q graph.Query, hops, delta int, table int32, candidates
 	l.findNeeded(candidates)
 }
 
-// fewDepended reports whether so few entities have needed states, by guess, that finding them before
-// the others get rows saves time. With 128 candidates they are a fifth of WN18RR's, but most of
+// fewDepended guesses whether few entities have needed states, so that finding these before laying
+// out rows saves time. With 128 candidates they are a fifth of WN18RR's, but most of
 // FB15k-237's.
 func (l *Layout) fewDepended(candidates int) bool {
 	neighbors := float64(candidates) * float64(l.graph.Edges()) / float64(l.graph.Entities)

@@ -2,8 +2,8 @@ package interpreter
 
 import "math"
 
-// hot returns the closure of an instruction that runs a loop without function calls while all 32 lanes execute. slow is the
-// closure for fewer lanes, and for instructions that have no such loop.
+// hot returns the closure of an instruction that runs a loop without function calls while all 32 lanes execute. slow serves
+// fewer lanes, and instructions without such a loop.
 func hot(name string, r []int, slow func(*warp)) func(*warp) {
 	if slow == nil {
 		return nil

@@ -212,7 +212,7 @@ func (b *builder) predicate(s string) (source, error) {
 
 func (p source) lanes(w *warp) uint32 { return w.p[p.row] ^ p.not }
 
-// setPredicate returns the row of a predicate that is written. For "_" and "" it is one that no instruction reads.
+// setPredicate returns the row of a predicate that is written. For "_" and "" it is a row that no instruction reads.
 func (b *builder) setPredicate(s string) (int, error) {
 	if s == "_" || s == "" {
 		return b.freshPredicate(), nil

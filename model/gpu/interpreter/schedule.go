@@ -52,7 +52,7 @@ func (s *schedule) wait() {
 // users are the last operations of each stream that read and wrote a buffer.
 type users [streams]struct{ read, written atomic.Uint64 }
 
-// note records that an operation uses a buffer. It says in a message what another stream does with it meanwhile; memory is compared by
+// note records that an operation uses a buffer. It describes in a message another stream's use of it meanwhile; memory is compared by
 // buffers. It is empty if there is no conflict.
 func (u *users) note(op operation, how use) conflict {
 	own, number := &u[op.stream].read, op.number

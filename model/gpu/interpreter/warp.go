@@ -26,7 +26,7 @@ type warp struct {
 	expected int    // threads, 0 for all of the block
 }
 
-// behind returns the lanes that are furthest behind, where they are, and where the next are.
+// behind returns the lanes at the least instruction index, that index, and the next lanes' index.
 func (w *warp) behind() (pc int, group uint32, limit int) {
 	pc, limit = int(^uint(0)>>1), int(^uint(0)>>1)
 	for live := w.live; live != 0; live &= live - 1 {

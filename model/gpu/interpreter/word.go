@@ -153,8 +153,8 @@ func (a *access) storeGlobal(w *warp) {
 	}
 }
 
-// buffer returns the number of the buffer that the first lane uses. It is false if there is none, if another stream uses it, or if the
-// kernel needs a record of every byte.
+// buffer returns the number of the buffer that the first lane uses. It returns false if there is none, if another stream uses it, or
+// if the kernel needs a record of every byte.
 func (a *access) buffer(w *warp, how use) (n uint64, ok bool) {
 	n = (w.r[a.address][bits.TrailingZeros32(w.mask)&31] + a.offset) >> spacing
 	if w.run.kernel.narrow || n == 0 || n > uint64(len(w.run.memory.buffers)) {

@@ -28,7 +28,7 @@ func NewSet() *Set { return &Set{seed: maphash.MakeSeed(), slots: make([]uint64,
 // maxText keeps offsets below 32 bits.
 const maxText = 1 << 31
 
-// entryBytes is the size of an entry, which each name has when the set is sorted.
+// entryBytes is the size of a name's entry when the set is sorted.
 const entryBytes = 16
 
 // Full reports whether the set, growing or being sorted, takes limit bytes.

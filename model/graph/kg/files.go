@@ -55,7 +55,7 @@ func IsEdges(file string) bool {
 // IsInferenceEdges reports whether file is a shard of the inference graph's edges.
 func IsInferenceEdges(file string) bool { return strings.HasPrefix(file, inferenceEdgesPrefix) }
 
-// SplitOf returns the split whose table of queries file is, and whether it is one.
+// SplitOf returns the split of a table of queries by the table's file, and false for other files.
 func SplitOf(file string) (split string, ok bool) {
 	split, ok = strings.CutPrefix(file, queriesPrefix)
 	return strings.TrimSuffix(split, ".arrow"), ok

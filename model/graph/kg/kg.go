@@ -37,8 +37,8 @@ type KG struct {
 	queries map[string][]graph.Query
 }
 
-// version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, and another graph may have
-// taken its place by then, whose ids mean other names. Facts in memory have the zero value.
+// version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, when another graph, with
+// other ids, may have replaced it. Facts in memory have the zero value.
 type version struct{ folder, checksum string }
 
 // confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder has another graph now.

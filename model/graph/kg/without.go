@@ -114,7 +114,7 @@ func (a *answers) without(ids renumbering, of *View) *answers {
 // are.
 type renumbering []int32
 
-// of returns the new id of a relation. One that is out of range stays so, for the check that follows.
+// of returns the new id of a relation. An id out of range stays out of range, for the check that follows.
 func (ids renumbering) of(relation int32) int32 {
 	switch {
 	case ids == nil:

@@ -18,7 +18,7 @@ const FormatVersion = 1
 // Train is the split whose queries are trained on.
 const Train = "train"
 
-// Header says what the parts of a folder were found for, and what models need of the whole graph.
+// Header describes the split, the reach and the graph that the parts of a folder were found for, with the numbers of the whole graph that models need.
 type Header struct {
 	FormatVersion int `json:"format_version"`
 	// Split is the queries' split. They are numbered from 0. The two queries of fact f of the training split, in the order of queries

@@ -18,7 +18,7 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Want says what the parts of a folder must have been found for.
+// Want is the split, the reach and the graph that the parts of a folder must have been found for.
 type Want struct {
 	Split         string
 	Reach, Layers int
@@ -26,13 +26,13 @@ type Want struct {
 	Remove string
 	// Limit is the number of queries, spread evenly over the split, that are read; 0 for all. A folder may have more.
 	Limit int64
-	// Drawn is what a training draws, where that is a part of its queries: an error names the command for these.
+	// Drawn describes the queries that a training draws, unless it draws all: an error names the command for them.
 	Drawn Drawn
 	// Graph is the checksum of the manifest of the graph's folder.
 	Graph string
 }
 
-// Place is a folder of parts, with what they must have been found for. The zero value says that there are none, and the graph is held.
+// Place is a folder of parts, with what they must have been found for. The zero value stands for no parts: the whole graph is in memory.
 type Place struct {
 	URL  string
 	Want Want
@@ -53,7 +53,7 @@ type Folder struct {
 	clock int64
 }
 
-// mostOpen is the most files that are open while nobody reads them.
+// mostOpen is the most files that stay open without a reader.
 const mostOpen = 256
 
 // file is an open file.
@@ -162,7 +162,7 @@ func (f *Folder) Close() error {
 	return errors.Join(errs...)
 }
 
-// batch reads a batch of a file: that which may have a query, unless it is the given one of the same file.
+// batch reads a batch of a file: the batch that may have a query, unless it is the given one of the same file.
 func (f *Folder) batch(i int, number int64, held int) (batch int, rows []tables.Part, err error) {
 	of, err := f.take(i)
 	if err != nil {
@@ -243,8 +243,8 @@ type Part struct {
 	Queries []Numbered
 }
 
-// Reader finds parts by the numbers of their queries. It keeps the batch of the last one, so that parts are read once if they are found
-// in their order. It is not for concurrent use.
+// Reader finds parts by the numbers of their queries. It keeps the last batch, so that parts found in order are read once.
+// It is not for concurrent use.
 type Reader struct {
 	folder      *Folder
 	file, batch int

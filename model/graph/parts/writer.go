@@ -13,7 +13,7 @@ import (
 type Numbered struct {
 	Number int64
 	graph.Query
-	// Known are the answers, ascending, that filter its rank, and that its negatives must not be.
+	// Known are the answers, ascending, that filter its rank and are no negatives of it.
 	Known []int32
 }
 
@@ -52,5 +52,5 @@ func (w *Writer) Write(part *subgraph.Subgraph, queries []Numbered) error {
 // Commit makes the file appear.
 func (w *Writer) Commit() error { return w.parts.Commit() }
 
-// Abort discards the file. After Commit it does nothing, so that it can be deferred.
+// Abort discards the file. It can be deferred: after Commit it does nothing.
 func (w *Writer) Abort() error { return w.parts.Abort() }

@@ -12,12 +12,12 @@ const (
 	near = 0.8
 	// maxSample is the number of pairs of entities that are compared.
 	maxSample = 1 << 18
-	// maxPerPair is the number of relations of one pair of entities from which they are not compared.
+	// maxPerPair is the largest number of relations between two entities that are compared.
 	maxPerPair = 64
 )
 
-// sample holds the relations of pairs of entities: those whose hash is below a limit, which falls as more are
-// found, so that which are sampled depends on the facts alone.
+// sample holds the relations of pairs of entities whose hash is below a limit. The limit falls as pairs are
+// found, so that the sample depends on the facts alone.
 type sample struct {
 	limit uint64
 	pairs map[uint64][]directed

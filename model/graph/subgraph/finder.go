@@ -64,7 +64,7 @@ func (f *Finder) around(entity int32, hop int) (senders, relations []int32) {
 	return f.graph.In(entity)
 }
 
-// missed is how many answers there have been that are empty because lists have not arrived.
+// missed returns the number of answers that were empty because lists have not arrived.
 func (f *Finder) missed() int {
 	if f.arriving != nil {
 		return f.arriving.missed
@@ -72,7 +72,7 @@ func (f *Finder) missed() int {
 	return 0
 }
 
-// Entities returns the entities of the part of a query's source in its graph, ascending. It appends them to into, without what that has.
+// Entities returns the entities of the part of a query's source in its graph, ascending. It stores them in into, whose content it overwrites.
 func (f *Finder) Entities(q graph.Query, into []int32) []int32 {
 	into = into[:0]
 	if covers, _ := f.cover(q); covers {
@@ -153,7 +153,7 @@ func (f *Finder) choose(to []int32) []int32 {
 	return to
 }
 
-// partition reorders a list so that its n first elements are before the others (Hoare's selection).
+// partition moves the n elements of a list that come first in its order to its front (Hoare's selection).
 func partition(list []ranked, n int) {
 	for len(list) > 1 && n > 0 && n < len(list) {
 		// The pivot is the median of three.

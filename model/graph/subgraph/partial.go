@@ -38,7 +38,7 @@ type List struct {
 // whole reports whether a list has all edges.
 func (l List) whole() bool { return len(l.Senders) == int(l.Degree) }
 
-// arriving is the lists that have arrived, of one query's graph.
+// arriving holds the lists that have arrived, of one query's graph.
 type arriving struct {
 	known  map[int32]List
 	wanted map[int32]Want
@@ -47,7 +47,7 @@ type arriving struct {
 	most   int32 // senders show that cover fails
 }
 
-// upTo returns the degree of an entity, and its senders if there are at most limit. What has not arrived is wanted, and is none until then.
+// upTo returns the degree of an entity, and its senders if there are at most limit. What has not arrived is recorded as wanted, and the result is empty.
 func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32) {
 	edges := int32(min(limit, math.MaxInt32))
 	l, there := a.known[entity]
@@ -63,7 +63,7 @@ func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32
 	return 0, nil
 }
 
-// around returns the senders of an entity at a hop. What has not arrived is wanted, up to the most hops.
+// around returns the senders of an entity at a hop. What has not arrived is recorded as wanted, up to the last hop.
 func (a *arriving) around(entity int32, hop int) (senders []int32) {
 	l, there := a.known[entity]
 	if there && (l.whole() || len(l.Senders) > 0) {

@@ -14,7 +14,7 @@ type Subgraph struct {
 	// Offsets, Senders and Relations are the edges between the entities, as in graph.Graph. Removed edges are among them.
 	Offsets            []int64
 	Senders, Relations []int32
-	// Degrees are the degrees in the whole graph, except that the source's is without removed edges whose other end is not in the part.
+	// Degrees are the degrees in the whole graph, except that the source's does not count removed edges to entities outside the part.
 	Degrees []int32
 	// Query has the query's source, and what leaves the part, by the ids of the part. It has no answer and no relation where nothing leaves it.
 	graph.Query

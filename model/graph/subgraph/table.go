@@ -39,7 +39,7 @@ func (t *table) find(entity int32) int32 {
 	return -1
 }
 
-// add returns the number of an entity, which is new where it is the highest.
+// add returns the number of an entity, which gets the next number if it has none.
 func (t *table) add(entity int32) (number int32, isNew bool) {
 	s := t.slot(entity)
 	if *s != 0 {

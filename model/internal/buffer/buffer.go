@@ -11,8 +11,7 @@ func Resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Extend returns s with n entries, of which those that s has keep their values. It grows as append
-// does.
+// Extend returns s with n entries, the first of which keep their values. It grows like append.
 func Extend[T any](s []T, n int) []T {
 	kept := min(len(s), n)
 	return slices.Grow(s[:kept], n-kept)[:n]

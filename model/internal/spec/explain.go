@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Edge is an edge whose message a layer admits and whose sender it has reached, with what the message
-// carries of an answer's score.
+// Edge is an edge whose message a layer admits and whose sender it has reached, with the message's
+// contribution to an answer's score.
 type Edge struct {
 	Sender, Relation, Receiver int32
 	// Value is the derivative of the score by a factor of the message, which is 1. For A*Net it is the

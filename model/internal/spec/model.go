@@ -46,8 +46,8 @@ type Query struct {
 	Inside []bool
 	// Training chooses A*Net's ratios of training, not of evaluation.
 	Training bool
-	// Dropout is what a dimension of an entity's update is multiplied by in layer 1..T: 0 where
-	// it is dropped, 1/(1-probability) where it is not. Nil drops nothing.
+	// Dropout returns the factor of a dimension of an entity's update in layer 1..T: 0 for dropped
+	// ones, else 1/(1-probability). Nil drops nothing.
 	Dropout func(layer int, entity int32, dimension int) float64
 }
 

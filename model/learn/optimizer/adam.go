@@ -181,7 +181,7 @@ func (a *Adam) Coefficients(step int64) kernel.AdamStep {
 	}
 }
 
-// each calls do for every chunk, in parallel where there are enough of them. Chunks do not overlap,
+// each calls do for every chunk, in parallel if there are many. Chunks do not overlap,
 // so the result does not depend on the number of threads.
 func (a *Adam) each(do func(chunk)) {
 	workers := min(runtime.GOMAXPROCS(0), len(a.chunks)/4)

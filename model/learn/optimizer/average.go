@@ -14,8 +14,8 @@ import (
 // counts the same (McMahan et al., arXiv 1602.05629). The mean of both moments continues Adam from
 // the state of a single worker that made the steps of a shard, and not of all shards: each
 // moment is an exponential mean over t gradients, short of its limit by the factor 1 - beta^t, and so
-// is the mean over the shards. So Adam counts the steps of a shard. Where a shard made one step less
-// than the others, the count is theirs.
+// is the mean over the shards. So Adam counts the steps of a shard. The count is the largest: some
+// shards may make one step less.
 type Average struct {
 	tensors []parameters.Tensor[float32] // names and shapes
 	sums    [][]float64

@@ -28,8 +28,8 @@ func (d Draw) Number() int64 {
 type Keys struct {
 	// Facts is the number of facts.
 	Facts int
-	// Tails and Heads have, by fact, what the queries for its tail and for its head are grouped by: their sources. Where that is the relation,
-	// Tails has it and Heads is nil. Both are nil where queries are not grouped.
+	// Tails and Heads have, by fact, the sources of the queries for its tail and for its head. For groups by relation, Tails has the
+	// relations and Heads is nil. Both are nil where queries are not grouped.
 	Tails, Heads []int32
 }
 
@@ -101,8 +101,8 @@ func turnsOf(facts int, c configuration.Configuration) int {
 	return 1
 }
 
-// drawnIn returns the facts that an epoch draws, in its order. Where one epoch does not draw all, the epochs of a round, which together do,
-// have parts of one order that differ by at most one fact in length.
+// drawnIn returns the facts that an epoch draws, in its order. Where an epoch does not draw all facts, the epochs of a round draw
+// consecutive parts of one order, whose lengths differ by at most one.
 func drawnIn(facts int, c configuration.Configuration, seed uint64, epoch int) []int32 {
 	turns := turnsOf(facts, c)
 	if turns == 1 {

@@ -5,8 +5,8 @@ package optimizer
 type Stepper interface {
 	// Step changes the weights by the mean gradient of a batch; see Trainer.Step.
 	Step(examples []Example, seed uint64) (Result, error)
-	// Announce tells what the step after the next one is of, so that it is prepared while the next one is made: next is called once, then or
-	// never. The results of the announced step, or of another one in its place, are the same as without.
+	// Announce gives the stepper the step after the next one, to prepare it while it makes the next one: it calls next at most once,
+	// meanwhile. The results of the announced step, or of another one in its place, are the same as without.
 	Announce(next func() (examples []Example, seed uint64))
 	// Store copies the weights and the solver's state, its number of steps included, to where the stepper had them from.
 	Store() error

@@ -57,8 +57,8 @@ type outcome struct {
 	err      error
 }
 
-// New returns a trainer of p, which it changes in place. between is the graph of the relations of g, or nil: then it is made from g,
-// where the model needs it. That many threads share each batch; their number changes no result.
+// New returns a trainer of p, which it changes in place. between is the graph of the relations of g, or nil: the model makes it from
+// g if it needs one. That many threads share each batch; their number changes no result.
 func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, threads int, k kernel.Kernel) (*Trainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
@@ -92,8 +92,8 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 }
 
 // Step changes the weights by the mean gradient of a batch. seed and each example's key decide all
-// random draws. A step is made whole: callers look at their context between steps. On an error no weight has changed; it wraps ErrNotFinite where a loss is not finite,
-// and is a NotFiniteError where a gradient is not.
+// random draws. A step is made whole: callers look at their context between steps. On an error no weight has changed; it wraps ErrNotFinite if a loss is not finite,
+// and is a NotFiniteError if a gradient is not.
 func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	result, err := t.differentiate(examples, seed)
 	if err != nil {

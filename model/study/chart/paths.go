@@ -138,7 +138,7 @@ func arrange(paths []model.Path) *pathGraph {
 	return g
 }
 
-// placeEntities inserts the entities of a path that no better one has, each before the next one that is there.
+// placeEntities inserts the entities of a path that no better path has, each before the next entity that is placed.
 func (g *pathGraph) placeEntities(p model.Path) {
 	stops := []string{p.Steps[0].From}
 	for _, s := range p.Steps {

@@ -34,7 +34,7 @@ type scale struct {
 	ticks     []tick
 }
 
-// tick is a value at which an axis has a label, which no other tick of the axis has.
+// tick is a value at which an axis has a label, distinct from all other labels.
 type tick struct {
 	value float64
 	label string

@@ -1,6 +1,6 @@
 // Package messages counts, exactly and without propagating, the messages that a propagation sends:
-// in total, and by layer those that the window keeps, those that it keeps although they are empty, and
-// those that it prunes. The 2T+1 numbers of edges between and inside the levels of distance from a source give
+// in total, and by layer the ones that the window keeps, that it keeps although they are empty, and
+// that it prunes. The 2T+1 numbers of edges between and inside the levels of distance from a source give
 // its counts for every number of layers and every delta.
 //
 // # Training queries

@@ -7,8 +7,8 @@ import "tagnet/model/graph"
 // graph, exactly the entities that it dominates, itself among them, move away. So no entity moves for
 // two neighbors.
 //
-// Dominators are found level by level, along the edges of the entities that have one, as long as there
-// are such. In all, each edge of the graph is visited at most twice.
+// Dominators are found level by level, along the edges of entities that have one, until none has.
+// In all, each edge of the graph is visited at most twice.
 type dominators struct {
 	graph *graph.Graph
 	// of is, for the entities of the level being reached, the dominator, none or several; for entities

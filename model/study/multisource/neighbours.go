@@ -2,8 +2,8 @@ package multisource
 
 import "tagnet/model/graph"
 
-// Neighbors are the edges of a graph with one edge for all parallel ones, which is all that distances
-// need. On WN18RR they are five sixths of the edges.
+// Neighbors are the edges of a graph, with one edge for all parallel ones: distances need no more.
+// On WN18RR they are five sixths of the edges.
 type Neighbors struct {
 	offsets []int64
 	senders []int32

@@ -39,8 +39,8 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %v", 
 // Unwrap returns the reason.
 func (e *DamagedError) Unwrap() error { return e.Reason }
 
-// endings are the endings of a checkpoint's files, the record first: it is removed first, since without it the
-// others are ignored. The longer of two endings comes first.
+// endings are the endings of a checkpoint's files, the record first: the record is removed first: without it
+// the other files are ignored. The longer of two endings comes first.
 var endings = []string{".json", ".optimizer.safetensors", ".safetensors"}
 
 // WithoutEnding returns the name of a checkpoint, given that or the name of a file of it.

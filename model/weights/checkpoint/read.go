@@ -61,7 +61,7 @@ func (f Folder) Records(ctx context.Context) ([]Record, []*DamagedError, error) 
 	return records, damaged, nil
 }
 
-// record reads a record and checks that it is the one that its file name says.
+// record reads a record and checks that its file has its name.
 func (f Folder) record(ctx context.Context, name string) (Record, error) {
 	url := f.url(name + ".json")
 	data, err := storage.ReadFile(ctx, url)
@@ -124,7 +124,7 @@ func Decode(name string, record, weights []byte) (Record, []safetensors.Tensor, 
 	return r, tensors, err
 }
 
-// Newest returns the farthest checkpoint that is not damaged, and those that it skipped because they are. The
+// Newest returns the farthest checkpoint that is not damaged, and the damaged ones that it skipped. The
 // error wraps ErrNone if there are no checkpoints, and a *DamagedError if all are damaged.
 func (f Folder) Newest(ctx context.Context) (State, []*DamagedError, error) {
 	records, damaged, err := f.Records(ctx)

@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/storage/lock"
 )
 
-// DefaultRun is the run of a workspace that is meant where none is named.
+// DefaultRun is the name of the run of a workspace where none is named.
 const DefaultRun = "main"
 
 // runName matches the names of runs: folder names that are the same on every file system and in a shell.

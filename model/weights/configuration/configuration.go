@@ -221,7 +221,7 @@ func (c Configuration) UpdateWidth() int {
 type Violation struct {
 	// Field is the field's name in JSON.
 	Field string
-	// Value is the value, as errors show it, and Want describes those that are valid.
+	// Value is the value, as errors show it, and Want describes the valid ones.
 	Value, Want string
 }
 

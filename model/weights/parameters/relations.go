@@ -9,7 +9,7 @@ func OfRelations(name string) bool {
 }
 
 // MatchRelations finds the base relations of a graph among those that weights were trained with, by their names, which are
-// distinct. rows has, for each relation of the graph, its id among the trained ones, where it is one of them. unknown are the
+// distinct. rows has, for each relation of the graph, its id among the trained relations if it is one. unknown are the
 // graph's others; unused are the trained ones that the graph lacks.
 func MatchRelations(trained, graph []string) (rows []int, unknown, unused []string) {
 	left := make(map[string]int, len(trained))
@@ -34,7 +34,7 @@ func MatchRelations(trained, graph []string) (rows []int, unknown, unused []stri
 }
 
 // CopyRelations copies the blocks of relations from a tensor that has base of them, and their inverses. rows has, for each
-// base relation of to, the one whose block it gets.
+// base relation of to, the base relation of from whose block it gets.
 func CopyRelations[F Float](to, from []F, base int, rows []int) {
 	block := len(from) / (2 * base)
 	for i, row := range rows {

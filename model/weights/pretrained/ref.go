@@ -33,7 +33,7 @@ type FileError struct {
 	// URL is the file.
 	URL    string
 	Reason error
-	// Other reports that another file has to be named, rather than this one mended.
+	// Other reports that the user has to name another file, rather than mend this one.
 	Other bool
 }
 

@@ -21,7 +21,7 @@ type Weights struct {
 	// Origin identifies them. About says in a few words what a model of them is.
 	Origin checkpoint.Origin
 	About  string
-	// Further is the configuration of training them further where none is given.
+	// Further is the default configuration for training them further.
 	Further configuration.Configuration
 	// Record is the record of their training; for ULTRA's weights it has the configuration alone.
 	Record checkpoint.Record

@@ -38,9 +38,9 @@ func Configuration() configuration.Configuration {
 // Layout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
 func Layout() []parameters.Shape { return parameters.Layout(Configuration(), 0) }
 
-// Parameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. A tensor that is missing, that the
-// model lacks, or that has another shape is an error that names it. What the checkpoint has beside the state_dict, such as the
-// optimizer's state, is not read.
+// Parameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. The error names a tensor that is
+// missing, unknown, or has another shape. The rest of the checkpoint, such as the optimizer's state,
+// is not read.
 func Parameters(f *pytorch.File) (*parameters.Set[float32], error) {
 	tensors, err := f.StateDict()
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 type Devices struct {
 	// Kernel computes for them.
 	Kernel kernel.Kernel
-	// Number is how many devices there are, or 0 for one of any number.
+	// Number is the number of devices, or 0 for a device of every ordinal.
 	Number int
 	// Unsupported is the error of Supports, or nil for the error of real devices.
 	Unsupported error

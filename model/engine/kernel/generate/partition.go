@@ -166,7 +166,7 @@ func (p *partitioner) put(kind int, rows, relations string, end reg.GPVirtual) {
 	ADDQ(count, end)
 }
 
-// reach marks senders from e on as newly reached: those whose bits are set in left, at least one.
+// reach marks senders from e on as newly reached: the ones whose bits are set in left, at least one.
 func (p *partitioner) reach(e, left reg.GPVirtual) {
 	next := p.label("reach")
 	Label(next)

@@ -42,8 +42,7 @@ func further(root string) string {
 }
 
 // Cases reads the golden cases of the repository and all cases of the folder of further ones, each ordered by
-// name. Without that folder it logs so. The test fails where a folder has no case, or one that cannot be read or is
-// not understood.
+// name. Without that folder it logs so. A folder without cases, or with an invalid one, fails the test.
 func Cases(t testing.TB) []*Case {
 	t.Helper()
 	root := ModuleRoot(t)

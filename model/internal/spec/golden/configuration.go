@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// required are the fields that the configuration of every case must have, optional those that it may
-// have. No case has dropout or the fields of the optimizer.
+// required are the fields that the configuration of every case must have, optional the fields that
+// it may have. No case has dropout or the fields of the optimizer.
 var (
 	required = []string{"dim", "layers", "delta", "policy", "aggregate", "message", "dependent", "degree_messages",
 		"delta_mode", "attention", "temperature", "adversarial_temperature", "remove"}

@@ -45,7 +45,7 @@ type ExplainedPath struct {
 }
 
 // Explanations reads the explained golden cases of the repository, and the cases of the folder golden-explain beside the
-// folder of further cases where there is one. The test fails where a folder has none, or one that cannot be read.
+// folder of further cases where there is one. A folder without explanations, or with invalid ones, fails the test.
 func Explanations(t testing.TB) []Explanation {
 	t.Helper()
 	root := ModuleRoot(t)

@@ -127,7 +127,7 @@ type file struct {
 	BatchLoss  *float64          `json:"batch_loss"`
 }
 
-// query is a Query as its file has it.
+// query is a Query in the format on disk.
 type query struct {
 	Source             int32    `json:"source"`
 	Relation           int32    `json:"relation"`

@@ -24,8 +24,8 @@ func (t tensor) check(name string, shape []int) error {
 	return nil
 }
 
-// readSet returns tensors in the order of the layout. A missing tensor, or one that the layout does not
-// have, is an error.
+// readSet returns tensors in the order of the layout. A tensor that is missing, or not in the layout,
+// is an error.
 func readSet(layout []parameters.Shape, tensors map[string]tensor) (*parameters.Set[float64], error) {
 	set := parameters.NewSet[float64](layout)
 	for i, l := range layout {

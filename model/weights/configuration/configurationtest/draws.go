@@ -1,5 +1,5 @@
 // Package configurationtest draws configurations for tests that compare one computation with another. What it draws are the choices in
-// the table of hyperparameters: one that is added there is drawn, too, and a test fails that never took it.
+// the table of hyperparameters: a choice that is added there is drawn, too, and a test that never took it fails.
 package configurationtest
 
 import (
@@ -27,8 +27,7 @@ type choice struct{ field, value string }
 // most bounds how often what does not go together is drawn again.
 const most = 10000
 
-// Draw returns a random configuration that is valid and not refused. Where values do not go together, those fields are drawn again that
-// Violations names.
+// Draw returns a random configuration that is valid and not refused. It draws the fields again that Violations names.
 func (d *Draws) Draw(rng *rand.Rand) configuration.Configuration {
 	c := configuration.Default()
 	for _, f := range configuration.Fields() {
@@ -67,7 +66,7 @@ func (d *Draws) wrong(c configuration.Configuration) (fields []string) {
 	return fields
 }
 
-// choose sets a field to any of its choices, of which the default is one. It leaves a number as it is.
+// choose sets a field to one of its choices, which include the default. It leaves a number as it is.
 func choose(rng *rand.Rand, f configuration.Field, c *configuration.Configuration) {
 	choices := f.Choices()
 	if choices == nil {
@@ -85,8 +84,8 @@ func set(f configuration.Field, c *configuration.Configuration, text string) {
 	}
 }
 
-// Take notes the choices of a configuration that the test compares, and reports whether none before had one of them. Those of fields that
-// the configuration does not use do not count.
+// Take notes the choices of a configuration that the test compares, and reports whether none before had one of them. Choices of fields
+// that the configuration does not use do not count.
 func (d *Draws) Take(c configuration.Configuration) (first bool) {
 	if d.taken == nil {
 		d.taken = map[choice]bool{}
@@ -100,7 +99,7 @@ func (d *Draws) Take(c configuration.Configuration) (first bool) {
 	return first
 }
 
-// Check reports each choice that no configuration had which the test took, except those that are refused.
+// Check reports each choice that the test took in no configuration, except refused ones.
 func (d *Draws) Check(t testing.TB) {
 	t.Helper()
 	for _, missed := range d.missed() {
