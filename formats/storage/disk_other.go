@@ -2,5 +2,5 @@
 
 package storage
 
-// onDisk is false: it is not known.
-func onDisk(string) bool { return false }
+// isLocalDisk is false: it is not known.
+func isLocalDisk(string) bool { return false }

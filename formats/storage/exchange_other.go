@@ -2,7 +2,7 @@
 
 package storage
 
-// exchange is not known here.
-func exchange(_, _ string) (bool, error) { return false, nil }
+// exchangeNames is not known here.
+func exchangeNames(_, _ string) (bool, error) { return false, nil }
 
 func isMountPoint(string) bool { return false }

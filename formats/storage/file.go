@@ -38,12 +38,12 @@ func (f files) OpenRandom(_ context.Context, path string) (RandomReader, error) 
 	if err != nil {
 		return nil, f.readError(path, err)
 	}
-	return f.open(path, readable)
+	return f.openChecked(path, readable)
 }
 
 // OpenStream opens a file, a named pipe or a device.
 func (f files) OpenStream(path string) (io.ReadCloser, error) {
-	return f.open(path, func(info fs.FileInfo) error {
+	return f.openChecked(path, func(info fs.FileInfo) error {
 		if info.IsDir() {
 			return syscall.EISDIR
 		}
@@ -51,8 +51,8 @@ func (f files) OpenStream(path string) (io.ReadCloser, error) {
 	})
 }
 
-// open opens what passes a check.
-func (f files) open(path string, check func(fs.FileInfo) error) (RandomReader, error) {
+// openChecked opens a file unless check returns an error for it.
+func (f files) openChecked(path string, check func(fs.FileInfo) error) (RandomReader, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, f.readError(path, err)
@@ -171,7 +171,7 @@ func (f files) CanExchange(path string) (bool, error) {
 		defer os.Remove(probe)
 		probes[i] = probe
 	}
-	exchanged, err := exchange(probes[0], probes[1])
+	exchanged, err := exchangeNames(probes[0], probes[1])
 	if errors.Is(err, fs.ErrPermission) {
 		return false, nil
 	}
@@ -180,7 +180,7 @@ func (f files) CanExchange(path string) (bool, error) {
 
 // Exchange exchanges the names, and syncs the folders that hold them.
 func (f files) Exchange(a, b string) (bool, error) {
-	exchanged, err := exchange(filepath.Clean(a), filepath.Clean(b))
+	exchanged, err := exchangeNames(filepath.Clean(a), filepath.Clean(b))
 	if exchanged {
 		syncFolder(filepath.Dir(filepath.Clean(a)))
 		syncFolder(filepath.Dir(filepath.Clean(b)))
@@ -197,7 +197,7 @@ func syncFolder(path string) {
 }
 
 // OnDisk asks the system for the kind of file system.
-func (f files) OnDisk(path string) bool { return onDisk(path) }
+func (f files) OnDisk(path string) bool { return isLocalDisk(path) }
 
 // List returns the files below a folder, none if it does not exist.
 func (f files) List(ctx context.Context, path string) ([]string, error) {

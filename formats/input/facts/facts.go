@@ -94,11 +94,11 @@ func Detect(ctx context.Context, url string) (Format, error) {
 	if other := foreignText(string(start)); other != "" {
 		return "", fmt.Errorf("%s is %s", url, other)
 	}
-	return detect(string(start)), nil
+	return detectByStart(string(start)), nil
 }
 
-// detect returns the format of a text that begins so.
-func detect(start string) Format {
+// detectByStart returns the format of a text that begins so.
+func detectByStart(start string) Format {
 	if strings.HasPrefix(start, "PAR1") {
 		return Parquet
 	}

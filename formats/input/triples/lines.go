@@ -36,7 +36,7 @@ func Shown(line []byte) string {
 // error that one of them returns. Blank lines at the end are skipped. fields says, in the error of a text without other
 // lines, what a line has. Compressed texts are unpacked.
 func ReadLines(name, fields string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
-	return readLines(name, fields, 1, r, nil, func(number int, line []byte) error {
+	return readChunkLines(name, fields, 1, r, nil, func(number int, line []byte) error {
 		if reason, remedy := checkText(line); reason != "" {
 			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
 		}
@@ -44,10 +44,10 @@ func ReadLines(name, fields string, r io.Reader, each func(number int, line []by
 	}, bad)
 }
 
-// readLines calls each for every line without its end, in a buffer that the next line overwrites, and
+// readChunkLines calls each for every line without its end, in a buffer that the next line overwrites, and
 // bad for overlong lines. first is the number of the first line: 1 at the beginning of a text, more in
 // a later chunk. Blank lines at the end of the text are skipped; after is what follows a chunk of it, or nil.
-func readLines(name, fields string, first int, r, after io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
+func readChunkLines(name, fields string, first int, r, after io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	next, blank, empty := first, 0, first == 1 // blank lines are held back until another follows
 	release := func() error {
 		for empty = false; blank > 0; blank-- {
@@ -90,7 +90,7 @@ func readLines(name, fields string, first int, r, after io.Reader, each func(num
 	return err
 }
 
-// eachLine is readLines with all blank lines.
+// eachLine is readChunkLines with all blank lines.
 func eachLine(name string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	text := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
 	if first == 1 {

@@ -8,7 +8,7 @@ import (
 // ReadNames calls each for every name of a text of one name a line, in order, with the number of its line. Lines and
 // names follow the rules of Read; blank lines at the end are skipped. The error of another line is a BadLine.
 func ReadNames(name string, r io.Reader, each func(line int, text string) error) error {
-	return readLines(name, "one name", 1, r, nil, func(number int, line []byte) error {
+	return readChunkLines(name, "one name", 1, r, nil, func(number int, line []byte) error {
 		reason, remedy := checkText(line)
 		switch {
 		case reason != "":

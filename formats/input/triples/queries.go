@@ -21,7 +21,7 @@ type QueryLine struct {
 // a query as a BadLine. Blank lines at the end are skipped.
 func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) error) error {
 	fields, cut := "source and relation", make([]int, 2)
-	return readLines(name, fields, 1, r, nil, func(number int, line []byte) error {
+	return readChunkLines(name, fields, 1, r, nil, func(number int, line []byte) error {
 		// The first line decides how many fields all lines have.
 		if number == 1 && bytes.Count(line, []byte("\t")) == 2 {
 			fields, cut = "head, relation and tail", make([]int, 3)

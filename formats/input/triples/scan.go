@@ -36,7 +36,7 @@ func Scan(ctx context.Context, f Chunk, chunkBytes, maxChunks int64) (Text, erro
 	c := splitter{chunk: f, size: max(1, chunkBytes, r.Size()/maxChunks)}
 	sum := sha256.New()
 	buffer := make([]byte, 1<<20)
-	// The blocks feed the hash and the splitter. The first bytes tell whether the text is compressed.
+	// The blocks feed the hash and the splitter. Its first bytes show a compressed text.
 	for {
 		n, err := io.ReadFull(r, buffer)
 		if t.Size == 0 {

@@ -67,7 +67,7 @@ func Read(name string, r io.Reader, each func(line int, t Triple) error, bad fun
 // chunk may begin with a byte-order mark or be compressed, and only it must have a line.
 func readChunk(name string, first int, r, after io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"
-	return readLines(name, fields, first, r, after, func(number int, line []byte) error {
+	return readChunkLines(name, fields, first, r, after, func(number int, line []byte) error {
 		var cut [3]int
 		reason, remedy := splitFields(line, cut[:], fields)
 		if reason == "" && line[cut[0]+1] == '~' {
@@ -123,7 +123,7 @@ func tooLongName(what string, length int) (reason, remedy string) {
 // format, from which this program wrote the text. each gets that number instead of the line in the text.
 func readNumbered(name string, first int, r io.Reader, each func(line int, t Triple) error) error {
 	const fields = "head, relation, tail and line"
-	return readLines(name, fields, first, r, nil, func(number int, line []byte) error {
+	return readChunkLines(name, fields, first, r, nil, func(number int, line []byte) error {
 		var cut [4]int
 		reason, remedy := splitFields(line, cut[:], fields)
 		original := 0

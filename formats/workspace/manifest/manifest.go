@@ -165,14 +165,14 @@ func decode(text []byte) (Manifest, error) {
 // Verify compares every file of a folder with its manifest: it exists and has the same size and hash.
 // The error names the first file that differs and wraps fs.ErrNotExist or ErrDamaged, or is a *Replaced error.
 func Verify(ctx context.Context, folder string, m Manifest) error {
-	if err := verify(ctx, folder, m); err != nil {
+	if err := compareFiles(ctx, folder, m); err != nil {
 		return Confirm(ctx, folder, m.Checksum, err)
 	}
 	return nil
 }
 
-// verify compares the size and the SHA-256 of every file with the manifest.
-func verify(ctx context.Context, folder string, m Manifest) error {
+// compareFiles compares the size and the SHA-256 of every file with the manifest.
+func compareFiles(ctx context.Context, folder string, m Manifest) error {
 	for _, want := range m.Files {
 		url := storage.Join(folder, want.Name)
 		got, err := HashFile(ctx, url)

@@ -58,14 +58,14 @@ func absolute(name, url string) (string, error) {
 }
 
 func checkReachable(name, url string) error {
-	if !dataflow() || !local(url) {
+	if !dataflow() || !onThisMachine(url) {
 		return nil
 	}
 	return fmt.Errorf("--%s %s is a folder of this machine, which the workers of Dataflow cannot reach: copy it to gs://bucket/prefix and give that", name, url)
 }
 
-// local reports whether a file or folder is on this machine.
-func local(url string) bool {
+// onThisMachine reports whether a file or folder is on this machine.
+func onThisMachine(url string) bool {
 	scheme, _, found := strings.Cut(url, "://")
 	return !found || scheme == "file"
 }

@@ -178,8 +178,8 @@ func suggest(name string, sets ...*flag.FlagSet) string {
 // commands has the commands of this program, if it has several.
 var commands []Command
 
-// elsewhere says which commands of this program have a flag, or what sets a hyperparameter that is no flag; it returns "" for other names.
-func elsewhere(name string) string {
+// otherUse says which commands of this program have a flag, or what sets a hyperparameter that is no flag; it returns "" for other names.
+func otherUse(name string) string {
 	if f, known := configuration.FieldNamed(name); known && !f.IsFlag() {
 		return fmt.Sprintf("set \"%s\" in a file of train --preset", name)
 	}
@@ -204,7 +204,7 @@ func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
-		if others := elsewhere(name); others != "" {
+		if others := otherUse(name); others != "" {
 			return Usage("--%s is not a flag of %s: %s", name, p.Name, others)
 		}
 		return Usage("--%s is not a flag of %s:%s -h all lists them", name, p.Name, suggest(name, own, all))

@@ -16,7 +16,7 @@ const entriesShown = 8
 // instead, the most similar names first, for a folder of this machine.
 func MissingFile(flag, path string, err error) error {
 	text := fmt.Sprintf("--%s: %s does not exist", flag, path)
-	if local(path) {
+	if onThisMachine(path) {
 		folder := filepath.Dir(strings.TrimPrefix(path, "file://"))
 		entries, unread := os.ReadDir(folder)
 		switch {

@@ -64,7 +64,7 @@ func slots(flink *job.Flink, overview job.Overview, o job.Options) check {
 func (e *Environment) visible(o job.Options) check {
 	root := e.Workspace.Root()
 	switch {
-	case !local(root):
+	case !onThisMachine(root):
 		return check{"workspace", root + ", which workers reach with their own credentials", false}
 	case o.Environment == "LOOPBACK":
 		return check{"workspace", root + ", with workers in this process (LOOPBACK: all TaskManagers on this machine)", false}

@@ -30,7 +30,7 @@ func Describe(ctx context.Context, p *beam.Pipeline, o Options, request json.Raw
 	if err != nil {
 		return "", err
 	}
-	text, err := json.MarshalIndent(description{o, steps(translated), request}, "", "  ")
+	text, err := json.MarshalIndent(description{o, listSteps(translated), request}, "", "  ")
 	return string(text), err
 }
 
@@ -41,7 +41,7 @@ func Steps(ctx context.Context, p *beam.Pipeline, o Options) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for _, s := range steps(translated) {
+	for _, s := range listSteps(translated) {
 		if name := s.Name[strings.LastIndex(s.Name, "/")+1:]; s.Kind == "pardo" && strings.HasSuffix(name, "Fn") && !strings.HasPrefix(name, "beam.") {
 			names = append(names, strings.TrimSuffix(name, "Fn"))
 		}
@@ -49,8 +49,8 @@ func Steps(ctx context.Context, p *beam.Pipeline, o Options) ([]string, error) {
 	return names, nil
 }
 
-// steps lists the transforms that are not composites.
-func steps(p *pipepb.Pipeline) []step {
+// listSteps lists the transforms that are not composites.
+func listSteps(p *pipepb.Pipeline) []step {
 	all := p.GetComponents().GetTransforms()
 	var list []step
 	var add func(ids []string)

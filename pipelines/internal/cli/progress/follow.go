@@ -29,20 +29,20 @@ func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop f
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				b.follow(name, since, before)
+				b.showCount(name, since, before)
 			}
 		}
 	})
 	return func() {
 		cancel()
 		done.Wait()
-		b.follow(name, since, before)
+		b.showCount(name, since, before)
 	}
 }
 
-// follow shows the counter's increase in this process since the given value or, if there is none, what is
+// showCount shows the counter's increase in this process since the given value or, if there is none, what is
 // known of a job elsewhere.
-func (b *Bar) follow(name string, since, before int64) {
+func (b *Bar) showCount(name string, since, before int64) {
 	if n := worker.Counted(name) - since; n > 0 {
 		b.Set(before + n)
 		return

@@ -39,9 +39,10 @@ type Info struct {
 }
 
 // Flags returns the flags of the command.
-func Flags() *flag.FlagSet { return flags(new(bool)) }
+func Flags() *flag.FlagSet { return newFlags(new(bool)) }
 
-func flags(asJSON *bool) *flag.FlagSet {
+// newFlags returns the flags, of which --json sets asJSON.
+func newFlags(asJSON *bool) *flag.FlagSet {
 	set := flag.NewFlagSet("version", flag.ContinueOnError)
 	set.BoolVar(asJSON, "json", false, "print a JSON object")
 	return set
@@ -57,7 +58,7 @@ usage: %s [flags]
 // Run runs the command, which the words start, with arguments.
 func Run(words string, arguments []string, out io.Writer) error {
 	var asJSON bool
-	set := flags(&asJSON)
+	set := newFlags(&asJSON)
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	switch err := set.Parse(arguments); {
