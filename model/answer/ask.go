@@ -9,7 +9,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// Asking says which answers to queries are wanted.
+// Asking selects answers to queries.
 type Asking struct {
 	// Best is the number of best new answers of a query.
 	Best int
@@ -21,7 +21,7 @@ type Asking struct {
 	Estimator *probability.Estimator
 	// Done may be nil, and counts as in Observe. Each query, and then each of its candidates, counts once, known answers beyond them.
 	Done func(queries int)
-	// Backward, which may be nil, is called with the number of queries that asked the candidates of all queries in the other direction.
+	// Backward, which may be nil, is called with the number of inverse queries made for the candidates of all queries.
 	Backward func(queries int)
 }
 
@@ -78,8 +78,8 @@ func (j *Judged) Sides(relation int32) (asked, other probability.Side) {
 	return j.Heads, j.Tails
 }
 
-// Ask answers queries. The model must be one over the graph of all facts, if these are not to be new answers. Of at least probability.DefaultK new
-// candidates by their scores, which are queried in the other direction, too, the best are listed. Each known answer takes two propagations.
+// Ask answers queries. If known facts are not to be new answers, the model must be over the graph of all facts. At least probability.DefaultK new
+// candidates by score are queried in the other direction, too, and the best of them listed. Each known answer takes two propagations.
 func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Answers, error) {
 	found, backward, err := m.candidates(ctx, queries, a.Candidates(), a.Among, keepAll, a.Done)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *Asking) order(relation int32, list []Judged) {
 	})
 }
 
-// addKnown adds the known answers of the highest scores. A fact raises its own score: these choose, and are not shown.
+// addKnown adds the known answers of the highest scores. A fact in the graph raises its own score, so that these scores only choose the answers.
 func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, answers []Answers) error {
 	known, err := m.View.Answers(ctx)
 	if err != nil {

@@ -23,8 +23,8 @@ type Device interface {
 	// NewScorer returns a scorer of a model over a graph, with a copy of the weights on the devices. between is the graph of the relations,
 	// or nil: the model makes it if it needs one.
 	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error)
-	// FallBack lets the CPU take over after an error of NewScorer, or one that says that memory is short, and returns true, unless the
-	// device is the user's choice. String then says why.
+	// FallBack lets the CPU take over after an error of NewScorer, or for lack of memory, and returns true, unless the user chose
+	// the device. String then gives the reason.
 	FallBack(err error) bool
 	// Discard gives up a device that was lost, by the error of a scorer. It does nothing after other errors.
 	Discard(err error)
@@ -32,7 +32,7 @@ type Device interface {
 	String() string
 }
 
-// Scorer scores all entities for queries on a device, and keeps what is of interest. It is for one goroutine at a time.
+// Scorer scores all entities for queries on a device, and keeps the ranks and the best candidates. It is for one goroutine at a time.
 type Scorer interface {
 	// Score answers queries without a Part, all of whose ids the graph has, in their order, with the selected candidates, at
 	// most as many as the graph has entities. A score that is NaN or infinite is an error, inference.ErrNotFinite, that names the query.
@@ -76,7 +76,7 @@ func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Wan
 	return nil, m.release()
 }
 
-// Prepare makes what a device scores with, which Answer makes otherwise, so that an error of the device comes early.
+// Prepare makes the device's scorer, which Answer makes otherwise, so that an error of the device comes early.
 func (m *Model) Prepare() error {
 	_ = m.busy.lock(context.Background()) // which does not end
 	defer m.busy.unlock()
@@ -106,7 +106,7 @@ func (m *Model) prepare() error {
 	return nil
 }
 
-// turn is a mutex whose users need not wait for it any longer than their contexts.
+// turn is a mutex whose lock returns early when a context is done.
 type turn struct {
 	once sync.Once
 	held chan struct{} // has a value while it is locked
@@ -125,7 +125,7 @@ func (t *turn) lock(ctx context.Context) error {
 
 func (t *turn) unlock() { <-t.held }
 
-// Computing says in a line what the model computes on, and why; "" if that is the CPU by choice.
+// Computing returns a line about the device or CPU that the model computes on, and why; "" if the user chose the CPU.
 func (m *Model) Computing() string {
 	_ = m.busy.lock(context.Background()) // which does not end
 	defer m.busy.unlock()
@@ -146,8 +146,8 @@ func (m *Model) fallBack(err error) bool {
 	return true
 }
 
-// groupSize is how many queries a device is given at a time: enough to keep a large one busy, few
-// enough that an interrupt takes effect within seconds on a small one.
+// groupSize is the number of queries that a device gets at a time: enough to keep a large device
+// busy, few enough that an interrupt takes effect within seconds on a small one.
 const groupSize = 512
 
 // score answers queries with the scorer, a group after the other.

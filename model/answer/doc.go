@@ -1,5 +1,5 @@
-// Package answer opens trained models and answers queries with them. Open takes a graph and what names a model; the Model makes what it computes with
-// on first use, and gives scores, filtered ranks and the best candidates, on the processor or a device. One propagation answers all rows of a
+// Package answer opens trained models and answers queries with them. Open takes a graph and a model's name; the Model makes its workers or its
+// device's scorer on first use, and gives scores, filtered ranks and the best candidates, on the processor or a device. One propagation answers all rows of a
 // (source, relation, ?), and threads share the queries, or a device answers them in groups.
 //
 // A Request has ids, labelled answers and known answers, but no graph. Results are ids in the order of the requests. Package model adds names, pipelines

@@ -17,8 +17,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Model is a trained model over a graph. What it computes with is made on first use; until then its fields may be changed. It may be used
-// concurrently. One on a device must be closed.
+// Model is a trained model over a graph. Its workers are made on first use; until then its fields may be changed. It may be used
+// concurrently. A model on a device must be closed.
 type Model struct {
 	// Opened is zero, but for what its user reads, unless Open, Over or New made the model.
 	Opened
@@ -50,21 +50,21 @@ type Means struct {
 	Kernel  kernel.Kernel
 	Threads int
 	// Device takes the processor's place, unless it is nil. Where the processor takes over again, Announce, which may be nil, is
-	// called with what Device says, and package model calls it with its own notes.
+	// called with the text of Device, and package model calls it with its own notes.
 	Device   Device
 	Announce func(text string)
 }
 
 // Want selects results of queries beside the ranks of their labelled answers.
 type Want struct {
-	// Selection says which candidates, and how many.
+	// Selection selects the candidates to list, and their number.
 	ranking.Selection
 	// Done, which may be nil, is called with the number of rows that were scored since the last call.
 	Done func(rows int)
 }
 
-// Answer scores queries and ranks their labelled answers. Concurrent calls share what the threads compute, as Pool says, or wait for a device. If
-// the device cannot score the model, or its memory turns out to be too small, and it is optional, the processor takes over.
+// Answer scores queries and ranks their labelled answers. Concurrent calls share the threads' results (see Pool), or wait for a device. The
+// processor takes over if an optional device cannot score the model, or its memory turns out to be too small.
 func (m *Model) Answer(ctx context.Context, queries []Request, want Want) (*Scored, error) {
 	if want.Done == nil {
 		want.Done = func(int) {}
@@ -98,8 +98,8 @@ func (m *Model) threads() (*Pool, error) {
 	return m.pool, err
 }
 
-// Watch has done called after each chunk of queries that were computed together, for one call or several, with their number and the time that they
-// took. The thread, or the device, waits for it. No query is under way meanwhile.
+// Watch sets a function that is called after each chunk of queries, computed together for one call or several, with their number and their time.
+// The thread, or the device, waits for it. No query is under way meanwhile.
 func (m *Model) Watch(done func(queries int, took time.Duration)) {
 	m.making.Lock()
 	defer m.making.Unlock()

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// OverAllFacts returns the model whose queries are about the graph of all facts.
+// OverAllFacts returns the model over the graph of all facts.
 func (m *Model) OverAllFacts(ctx context.Context) (*Model, error) {
 	view, err := m.KG.On(ctx, kg.All)
 	if err != nil {
@@ -41,8 +41,8 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 	return observed, nil
 }
 
-// Candidates returns the k best new answers of each query, or the best of some entities, which ascend and of which nil is all, as facts that are observed
-// in both directions. Each of the best is queried backward, too: facts share the propagations of equal queries, at most
+// Candidates returns the k best new answers of each query, as facts that are observed in both directions. among are the only candidates, ascending; nil
+// allows all entities. Each of the best is queried backward, too: facts share the propagations of equal queries, at most
 // n (1 + k) for n queries. done is as in Observe.
 func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
 	observed, _, err := m.candidates(ctx, queries, k, among, keepAll, done)
@@ -120,8 +120,8 @@ func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error
 	return nil
 }
 
-// forward returns the best answers of queries that are kept as facts with the side that was asked, and the rows that ask the other one, numbered in the
-// order of all facts.
+// forward returns the kept best answers of queries as facts with one side observed, and the rows of the inverse queries for the other side, numbered in
+// the order of all facts.
 func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (observed [][]probability.Observation, rows []Row) {
 	observed = make([][]probability.Observation, len(scored.Queries))
 	for i, q := range scored.Queries {
@@ -138,7 +138,7 @@ func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (obse
 	return observed, rows
 }
 
-// side sets what a query with the relation says of a fact. Hops come from the query for tails: with a reach, the other one may find others.
+// side sets the side of a fact that a query with the relation observed. Hops come from the query for tails: with a reach, the other one may find others.
 func (m *Model) side(o *probability.Observation, relation int32, side probability.Side, distance int32) {
 	if int(relation) < m.Graph.BaseRelations {
 		o.Tails, o.Hops = side, distance

@@ -12,10 +12,10 @@ import (
 
 // Opened has the graph and the checkpoint that a model was opened from.
 type Opened struct {
-	// KG is the graph, without the facts of relations that the model does not know: KG.Unknown has them. View is what queries are about.
+	// KG is the graph, without the facts of relations that the model does not know: KG.Unknown has them. View is the graph of the queries.
 	KG   *kg.KG
 	View *kg.View
-	// Record is the checkpoint's record. For weights that were trained elsewhere it is what Save writes.
+	// Record is the checkpoint's record. For weights that were trained elsewhere it is the record that Save writes.
 	Record checkpoint.Record
 	// Folder has the checkpoint; "" if no folder holds it.
 	Folder checkpoint.Folder
@@ -75,7 +75,7 @@ func (m *Model) over(view *kg.View) *Model {
 	return out
 }
 
-// Detach makes the record one of this graph that no folder holds yet. Its configuration and origin stay.
+// Detach turns the record into one of this graph, not yet in any folder. Its configuration and origin stay.
 func (m *Model) Detach() (err error) {
 	m.Folder = ""
 	m.Record.FormatVersion, m.Record.Vocabulary = checkpoint.FormatVersion, checkpoint.VocabularyOf(m.KG)
@@ -83,14 +83,14 @@ func (m *Model) Detach() (err error) {
 	return err
 }
 
-// Save writes the checkpoint of a model without one into a folder, which becomes the model's.
+// Save writes the checkpoint of a model that has none into a folder, which becomes the model's folder.
 func (m *Model) Save(ctx context.Context, folder checkpoint.Folder) error {
 	m.Folder = folder
 	return folder.Save(ctx, m.Record, checkpoint.Tensors(m.Parameters.Tensors), nil)
 }
 
-// SetReach sets the most entities that a query propagates through, 0 for all, or leaves them as in training for -1. It is an error for a policy
-// that chooses by itself.
+// SetReach sets the most entities that a query propagates through, 0 for all, or leaves them as in training for -1. It is an error for A*Net's
+// policies, which select entities themselves.
 func (m *Model) SetReach(entities int) error {
 	c := &m.Configuration
 	if entities >= 0 {

@@ -79,7 +79,7 @@ func (p *Pool) Rank(ctx context.Context, queries []Request, list ranking.Selecti
 	return out, nil
 }
 
-// use calls do with a thread that nothing else uses meanwhile. It waits for its turn.
+// use waits for its turn and calls do with a thread of its own.
 func (p *Pool) use(ctx context.Context, do func(*thread) error) error {
 	lent, back := make(chan *thread), make(chan struct{})
 	defer close(back)
@@ -101,7 +101,7 @@ func (p *Pool) use(ctx context.Context, do func(*thread) error) error {
 	}
 }
 
-// work computes a chunk, and lets those that wait for it continue.
+// work computes a chunk, and answers the calls that wait for it.
 func (p *Pool) work(ctx context.Context, c *chunk) {
 	defer runtime.Gosched()
 	defer func() {
@@ -121,7 +121,7 @@ func (p *Pool) work(ctx context.Context, c *chunk) {
 	p.idle <- t // not after a panic, which leaves anything in its buffers
 }
 
-// thread returns one that nothing uses.
+// thread returns an idle thread, or a new one.
 func (p *Pool) thread() *thread {
 	select {
 	case t := <-p.idle:
@@ -140,7 +140,7 @@ type thread struct {
 	top       []ranking.Candidate
 }
 
-// lanes is how many queries of a source are scored together.
+// lanes is the number of queries of a source that are scored together.
 const lanes = 2
 
 func newThread(w Worker, entities int) *thread {
@@ -166,8 +166,8 @@ func (t *thread) answer(ctx context.Context, c *chunk) (computed int) {
 	return computed
 }
 
-// score scores queries of a lot together, answers them, and returns how many were computed. If that fails, each is scored alone, so that an error is of
-// its own query.
+// score scores queries of a lot together, answers them, and returns how many were computed. If that fails, each is scored alone, so that errors belong
+// to their queries.
 func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed int) {
 	if len(queries) == 0 {
 		return 0

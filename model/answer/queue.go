@@ -250,13 +250,13 @@ func (q *queue) take() (*chunk, context.Context) {
 	return nil, nil
 }
 
-// waited reports whether a call waits for the query, and forgets those that have left.
+// waited reports whether a call waits for the query, and forgets calls that have left.
 func (s *shared) waited() bool {
 	s.askers = slices.DeleteFunc(s.askers, func(a asker) bool { return a.call.left.Load() })
 	return len(s.askers) > 0
 }
 
-// fail answers what is left of the query with an error.
+// fail answers all calls that still wait for the query with an error.
 func (s *shared) fail(err error) {
 	for _, a := range s.askers {
 		a.call.answers <- reply{at: a.at, err: err}
@@ -264,7 +264,7 @@ func (s *shared) fail(err error) {
 	s.askers = nil
 }
 
-// fail answers what is left of the chunk with an error.
+// fail answers all queries left in the chunk with an error.
 func (c *chunk) fail(err error) {
 	for i := range c.queries {
 		c.queries[i].fail(err)

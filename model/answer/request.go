@@ -20,7 +20,7 @@ type Request struct {
 	Known []int32
 	// Part, unless nil, is the part of the graph that the query propagates through; see propagation.Request.
 	Part *subgraph.Subgraph
-	// Sample says among which entities the answers are ranked; its zero value says all.
+	// Sample selects the entities among which the answers are ranked; its zero value selects all.
 	Sample Sample
 }
 

@@ -20,9 +20,8 @@ type Sampling struct {
 	Queries []graph.Query
 }
 
-// Sampling draws what probabilities are fitted to. The model must be one over the graph of all facts. It depends on the graph, the weights and the reach
-// alone. Of a graph whose facts preprocess divided, those that training did not see come first. To a model that was not trained on the graph
-// all facts are such.
+// Sampling draws facts and queries to fit probabilities to, by the graph, the weights and the reach alone. The model must be over the graph of all
+// facts. Facts that training did not see come first: held-out ones if preprocess divided the facts, all facts if the model was not trained on the graph.
 func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	g, given := m.Graph, given(m.Record)
 	training := int64(0)
@@ -65,7 +64,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	return s, nil
 }
 
-// enough reports whether the drawn facts can be enough to fit to.
+// enough reports whether the drawn facts can suffice for a fit.
 func (s *Sampling) enough(relations int) bool {
 	counts, claimed := make([]int, relations), 0
 	for _, f := range s.Facts {
@@ -93,7 +92,7 @@ func (m *Model) Observations() int64 {
 	return probability.Size{Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, K: probability.DefaultK}.Observations()
 }
 
-// given reports whether weights come from elsewhere, and are not trained on the graph.
+// given reports whether weights come from elsewhere and were not trained further on the graph.
 func given(r checkpoint.Record) bool { return r.Origin != nil && r.Epoch == 0 }
 
 // Work returns about how many queries ObserveSample answers, over all parts.

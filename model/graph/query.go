@@ -11,7 +11,7 @@ type Query struct {
 	Source, Relation int32
 	// Answer is an answer, or None.
 	Answer int32
-	// Removal says which edges between Source and Answer leave the graph of the query. Where it is RemoveNothing, Answer may be anything.
+	// Removal selects the edges between Source and Answer that leave the graph of the query. With RemoveNothing, Answer may be anything.
 	Removal Removals
 }
 
@@ -46,7 +46,7 @@ func (q Query) Touches(o int32) bool {
 	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer)
 }
 
-// SameGraph reports whether the same edges leave the graphs of two queries, by what the queries say.
+// SameGraph reports whether two queries' fields remove the same edges.
 func (q Query) SameGraph(o Query) bool {
 	switch {
 	case q.Removal != o.Removal:

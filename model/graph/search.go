@@ -20,9 +20,9 @@ type Searcher struct {
 	reached   []int32 // in the order of the search, the frontier last
 	unreached []int32 // as of some earlier step
 	// bottomUpGain is the number of unreached entities that a bottom-up step processes in the time that
-	// a top-down step takes for one of the frontier. That visits all of its edges, where bottom-up stops
-	// at the first neighbor in the frontier, and entities that are reached late have few neighbors: it
-	// was 8 for FB15k-237, with 37 edges an entity.
+	// a top-down step takes for one of the frontier. Top-down visits all edges, bottom-up stops at
+	// the first neighbor in the frontier, and entities that are reached late have few neighbors: the
+	// gain was 8 for FB15k-237, with 37 edges an entity.
 	bottomUpGain float64
 }
 

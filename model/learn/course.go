@@ -10,7 +10,7 @@ import (
 // Material is a graph that a model is trained on, with its training facts.
 type Material struct {
 	Graph *graph.Graph
-	// Entities and BaseRelations are the names of the graph's, for errors.
+	// Entities and BaseRelations are the names in the graph, for errors.
 	Entities, BaseRelations []string
 	// Relations are the edges between the graph's relations, or nil: the model makes them if it needs them.
 	Relations *relations.Graph
@@ -32,7 +32,7 @@ type course interface {
 	at(step int) (batch, error)
 	// materials returns all graphs that may have a trainer.
 	materials() []*material
-	// graphs is the number of graphs whose losses are recorded one by one, 0 where there is only one.
+	// graphs is the number of graphs whose losses are recorded one by one, 0 for a single graph.
 	graphs() int
 }
 

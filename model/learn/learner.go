@@ -175,7 +175,7 @@ func (d Data) trial() Trial {
 	return t
 }
 
-// train is run, except that it leaves the trainer open.
+// train makes all epochs, and leaves the trainer open.
 func (l *learner) train(ctx context.Context) error {
 	ctx = l.Lock.Guard(ctx)
 	if err := l.prepare(ctx); err != nil {
@@ -326,8 +326,8 @@ func (l *learner) resume(ctx context.Context) error {
 	return nil
 }
 
-// restore sets the weights and the solver's state to a checkpoint's, also where trainers have copies of them. The next epoch
-// is the one after it.
+// restore sets the weights and the solver's state to a checkpoint's, also the trainers' copies. The next epoch follows the
+// checkpoint's.
 func (l *learner) restore(state checkpoint.State) error {
 	r := state.Record
 	moments, err := l.restoreWeights(state)
@@ -378,7 +378,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// trainBatch makes a step of the epoch, and adds it to partial. next is the one to make after it, or the number of steps.
+// trainBatch makes a step of the epoch, and adds it to partial. next is the step to make after it, or the number of steps.
 func (l *learner) trainBatch(index, next int) error {
 	batch, err := l.course.at(index)
 	if err != nil {
@@ -435,7 +435,7 @@ func (l *learner) stop(ctx context.Context) error {
 func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
 // explain names the query in the error of a step or of a validation, adds a remedy, and names the checkpoint that remains. A training
-// in memory has neither of these.
+// in memory has no remedy and no checkpoint.
 func (l *learner) explain(err error) error {
 	if at := l.material; at != nil {
 		err = graph.Named(err, at.Entities, at.BaseRelations)
@@ -464,7 +464,7 @@ func (l *learner) explain(err error) error {
 	return remedy.Errorf(help+"; "+kept, "%w", err)
 }
 
-// Diverged reports whether a training ended since a loss, a gradient or a score is not finite: its hyperparameters are the
+// Diverged reports whether a loss, a gradient or a score that is not finite ended a training: the hyperparameters are the
 // cause, not the machine.
 func Diverged(err error) bool {
 	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, inference.ErrNotFinite)

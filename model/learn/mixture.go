@@ -17,7 +17,7 @@ import (
 )
 
 // Mixture has the graphs of a training on several. Each step draws a graph and takes the next batch of its
-// facts, all of which are drawn, in an order of their own, before one is drawn again.
+// facts. All facts of a graph are drawn once, in random order, before one is drawn again.
 type Mixture struct {
 	// Description is recorded in checkpoints.
 	Description checkpoint.Mixture
@@ -28,7 +28,7 @@ type Mixture struct {
 
 // Trial is a graph with validation queries.
 type Trial struct {
-	// Name is empty where there is only one.
+	// Name is empty for a single graph.
 	Name string
 	// Graph is the graph that the queries are about, Relations are the edges between its relations or nil.
 	Graph     *graph.Graph
@@ -38,7 +38,7 @@ type Trial struct {
 	Queries                 []answer.Request
 	// All is the number of validation queries, of which Queries may be a sample.
 	All int64
-	// Parts are the queries instead, with the parts of the graph that they propagate through.
+	// Parts, in place of Queries, has the queries with the parts of the graph that they propagate through.
 	Parts *workload.Parts
 }
 
@@ -50,7 +50,7 @@ func (t Trial) rows() int64 {
 	return answer.Rows(t.Queries)
 }
 
-// each calls each for all queries, or one part of them after the other.
+// each calls each with all queries, or with ranges of them one after the other.
 func (t Trial) each(each func([]answer.Request) error) error {
 	if t.Parts == nil {
 		return each(t.Queries)
@@ -145,10 +145,10 @@ func (m *mixed) turn(step int64) int {
 	return len(m.bounds) - 1
 }
 
-// makes reports whether a graph stands for those that are made.
+// makes reports whether a graph is the one of made graphs.
 func (m *mixed) makes(graph int) bool { return graph == len(m.description.Graphs) }
 
-// make makes the graph of the next step on made ones, unless the step before was on it.
+// make makes the graph of the next step on made graphs, unless the current one has steps left.
 func (m *mixed) make(graph int) error {
 	made := m.description.Made
 	number, position := m.taken[graph]/int64(made.Steps), m.taken[graph]%int64(made.Steps)

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// Position is how far a training by several workers has come.
+// Position is the progress of a training by several workers.
 type Position struct {
 	// Checkpoint is the name of the newest checkpoint.
 	Checkpoint string
@@ -19,7 +19,7 @@ type Position struct {
 	Step int64
 }
 
-// PositionAt returns the position of a checkpoint. That of the zero Record is the start of a training.
+// PositionAt returns the position of a checkpoint. The zero Record's is the start of a training.
 func PositionAt(r checkpoint.Record) Position {
 	at := Position{Checkpoint: r.Name(), Epoch: r.Epoch + 1, Step: r.Step}
 	switch {
@@ -109,7 +109,7 @@ func Open(ctx context.Context, run Run, data Data, report func(Progress)) (Posit
 	return PositionAt(l.record), nil
 }
 
-// withoutKernel returns a report that does not compare what computed the epoch before with this process.
+// withoutKernel returns a report without OtherKernel, since workers, not this process, compute.
 func withoutKernel(report func(Progress)) func(Progress) {
 	return func(p Progress) {
 		p.OtherKernel = ""

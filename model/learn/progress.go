@@ -10,9 +10,9 @@ import (
 type Progress struct {
 	// Epoch is the current epoch, of Epochs.
 	Epoch, Epochs int
-	// Queries is the number of queries of the epoch that are trained, of Facts.
+	// Queries is the number of queries of the epoch trained so far, of Facts.
 	Queries, Facts int64
-	// Validated is the number of validation queries of the epoch that are ranked, of Validations;
+	// Validated is the number of validation queries of the epoch ranked so far, of Validations;
 	// 0 during training.
 	Validated, Validations int64
 	// Loss is the mean loss of the epoch so far.
@@ -27,7 +27,7 @@ type Progress struct {
 	// errors of later ones that cannot be read.
 	Resumed string
 	Damaged []string
-	// Notice, if not empty, says what the training computes on, when that was decided or has changed, or why it ends early.
+	// Notice, if not empty, names the CPU or devices when they are chosen or change, or the reason for an early end.
 	Notice string
 	// OtherKernel, beside Resumed, names the kernel variant or the kind of device of the epoch before, if
 	// this training's is another.

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// Worker trains shards of the rounds of a training, one at a time, with buffers that it keeps between them.
+// Worker trains shards of the rounds of a training, one at a time, and reuses its buffers.
 type Worker struct {
 	*learner
 	failed error // of the last shard
@@ -36,7 +36,7 @@ func (w *Worker) Close() error {
 }
 
 // Train makes the steps of a shard from the checkpoint of the task, and writes its result. It does nothing if the result
-// exists, or the training is farther. When ctx is canceled it returns the cause and writes nothing. The run is NewWorker's,
+// exists, or the training has passed the task. When ctx is canceled it returns the cause and writes nothing. The run is NewWorker's,
 // except for its folder, its lock and its number of epochs. Train calls trained with the number of queries that were trained
 // since the last call, and the sum of their losses. After another error than ctx's a worker on a device is of no use: Close it.
 func (w *Worker) Train(ctx context.Context, run Run, t Task, shard int, trained func(p Progress, queries int64, loss float64)) error {

@@ -122,8 +122,8 @@ func (l *learner) readExamples(of batch, index int) (err error) {
 	return err
 }
 
-// announceStep lets the trainer prepare a step of the epoch while it makes the one before, unless the steps of several graphs take turns. Where the
-// examples cannot be read, that step returns the error.
+// announceStep lets the trainer of a single graph prepare a step of the epoch while it makes the step before. If the examples cannot be read, the
+// step itself returns the error.
 func (l *learner) announceStep(index int) {
 	if index >= l.steps || l.course.graphs() > 0 {
 		return

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// validate ranks the validation queries by a model with some weights if this epoch is to be validated. Of several graphs it returns
+// validate ranks the validation queries with weights, if this epoch is to be validated. Of several graphs it returns
 // the mean of their metrics, and the metrics of each.
 func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []metrics.EpochTrial, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs

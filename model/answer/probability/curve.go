@@ -8,7 +8,7 @@ import (
 
 // Block is a range of log odds, from From to the next block's From, with the observations that fell into it.
 type Block struct {
-	// From is not used by the first block: that has all lower log odds, too.
+	// From is not used by the first block, which has all lower log odds.
 	From      float64 `json:"from"`
 	Labeled   int     `json:"labeled"`
 	Unlabeled int     `json:"unlabeled"`
@@ -126,7 +126,7 @@ func (c Curve) probabilities(sum float64) []float64 {
 	for i, b := range c.Blocks {
 		below[i+1] = below[i] + float64(b.Unlabeled)*c.odds(b)
 	}
-	// Blocks whose probability would be more than surest have surest, and the rest is for the others.
+	// Blocks whose probability would exceed surest have surest, and all other blocks share the rest of the sum.
 	whole := len(c.Blocks)
 	for ; whole > 0 && sum*c.odds(c.Blocks[whole-1]) > surest*below[whole]; whole-- {
 		p[whole-1] = surest

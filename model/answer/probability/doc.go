@@ -1,7 +1,7 @@
 // Package probability says how likely a fact is true that the graph does not state.
 //
-// A fact (h, r, t) is an answer of two queries, (h, r, ?) and (t, ~r, ?). An Observation has what both say of it in the graph without
-// it: scores, ranks, hops. Surroundings add what the graph without it says of its two entities: which relations go together (habits),
+// A fact (h, r, t) is an answer of two queries, (h, r, ?) and (t, ~r, ?). An Observation has the scores, ranks and hops by both, in
+// the graph without the fact. Surroundings add features of its two entities in the same graph: which relations go together (habits),
 // other answers, degrees. A fact of the graph and one that it lacks are so observed in the same way, and no feature tells the two apart
 // by how it was made.
 //
@@ -17,7 +17,7 @@
 // counts as several (Sample).
 //
 // g is a logistic regression and a monotone curve over its log odds. Five folds of facts, by their keys, have a regression each, which is
-// fitted to the other four: a fact is always judged by one that has not seen it. The curve gives each range of log odds the number of its
+// fitted to the other four: a fact is always judged by a regression that has not seen it. The curve gives each range of log odds the number of its
 // labeled and unlabeled observations, pooled until their odds ascend (Ayer, Brunk, Ewing, Reid and Silverman, 1955). The odds are then
 // scaled, and cut at .99, so that the probabilities of all candidates sum to m. A higher score never lowers the log odds, nor p.
 //

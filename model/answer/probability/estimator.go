@@ -47,7 +47,7 @@ func CheckMissing(share float64) error {
 	return nil
 }
 
-// Limit returns a sentence that says what the data allow.
+// Limit returns a sentence on the largest share that the data allow.
 func (e *Estimator) Limit() string {
 	const most = "if the surest are all true, at most %s%% of the graph are missing"
 	if e.Bound < e.Presumed {

@@ -63,14 +63,14 @@ func (s *Surroundings) ends(f graph.Fact) (head, tail end) {
 	return s.end(f.Head, f.Relation, f.Tail), s.end(f.Tail, s.graph.Inverse(f.Relation), f.Head)
 }
 
-// squash returns a number that rises with a score, and grows by its logarithm where it is far from 0: the scores of what a model is sure
-// of are less alike than what they mean.
+// squash returns a number that rises with a score, and grows by its logarithm where it is far from 0: scores of sure facts differ by
+// much and mean nearly the same.
 func squash(score float32) float64 {
 	const width = 10
 	return width * math.Asinh(float64(score)/width)
 }
 
-// rank returns the logarithm of a rank, the same for all beyond k.
+// rank returns the logarithm of a rank, which is cut at k + 1.
 func rank(n int64, k int) (logarithm float64, beyond bool) {
 	if n > int64(k) {
 		return math.Log(float64(k + 1)), true

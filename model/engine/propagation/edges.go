@@ -28,8 +28,9 @@ type edgeRecorder struct {
 // EdgeGradients propagates the gradient of an entity's states, laid out as Candidates writes them, through the last
 // Forward, which must have been for training. It returns the edges of layer t at t-1, with the derivatives of the
 // entity's score by factors of their messages. keep selects the receivers in a layer, from 1, whose edges are
-// returned. The edges are grouped by receiver and, within that, by sender. Where several messages attain a maximum or minimum, its gradient
-// is shared evenly among them, which Backward does not do; for that, it gives equal bits to states that are equal on paper. It is not for A*Net's policies, see SenderPriorities.
+// returned. The edges are grouped by receiver and, within that, by sender. Where several messages attain a maximum or minimum,
+// they share its gradient evenly, unlike in Backward; for that, states that are equal on paper get equal bits. It is not
+// for A*Net's policies, see SenderPriorities.
 //
 // into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes an
 // edge.
@@ -105,7 +106,7 @@ func (p *runner) edgeLayers() [][]Edge {
 	return p.scratch.edgeLayers
 }
 
-// aggregateEdgesBackward is the kernel's AggregateBackward for some receivers of a group, which records the edges.
+// aggregateEdgesBackward propagates the gradients of some receivers' aggregation, and records the edges.
 func (p *runner) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup, r *kernel.Receivers, features, gradient []float32) {
 	t, offsets := x.layer+1, r.Senders.Offsets
 	edges := p.edges.layers[x.layer]

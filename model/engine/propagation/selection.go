@@ -28,8 +28,8 @@ type selection struct {
 // selectedEdge is an edge that leaves a sender, given by its index in the order of senders.
 type selectedEdge struct{ head, sender, relation int32 }
 
-// cut says which of the senders' edges are selected: those to heads of a key below the last one, and
-// the first of those to heads of this key.
+// cut selects edges of the senders: all edges to heads of a key below the last one, and the first
+// edges to heads of this key.
 type cut struct {
 	key    uint32 // the last key of which edges are selected
 	sender int32  // the first sender of which not all edges to heads of this key are selected
@@ -103,8 +103,8 @@ func (a *astar) bestSenders(count int) {
 	}
 }
 
-// sort sorts the keys by their upper halves. Those with equal ones come in the order of their lower
-// halves if they were in it before, else in an arbitrary one.
+// sort sorts the keys by their upper halves. Keys with equal upper halves keep the order of their
+// lower halves if they had it before; else their order is arbitrary.
 func (s *selection) sort() {
 	if len(s.keys) < 256 {
 		slices.Sort(s.keys)
@@ -225,8 +225,8 @@ func (a *astar) listLast(c cut, count int) {
 	s.last = s.last[:count]
 }
 
-// listEdges lists the edges that a cut selects, and of them those that the window admits in layer t and
-// those to candidates, by sender, and counts those to each head. Edges between the same two entities are
+// listEdges lists the edges that a cut selects, by sender, if the window admits them in layer t and
+// their heads are receivers, and counts them by head. Edges between the same two entities are
 // ordered by relation if ordered, else as in the graph.
 func (a *astar) listEdges(t int, c cut, ordered bool) {
 	s, p := &a.selection, a.runner
@@ -272,7 +272,7 @@ func orderParallel(edges []selectedEdge) {
 	}
 }
 
-// admission says which edges a window admits in a layer.
+// admission decides which edges a window admits in a layer.
 type admission struct {
 	distances                []uint8 // nil admits all
 	nearest, farthest, delta int     // nearest and farthest receiver

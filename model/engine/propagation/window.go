@@ -51,7 +51,7 @@ func (p *windowPolicy) finalTable(row, age int) []float32 {
 
 func (p *windowPolicy) tableAfter(_ int, x *receiverGroup) int { return x.age }
 
-// heard reports whether a sender was reached before the layer: where its kind is not above the receiver's age.
+// heard reports whether a sender was reached before the layer: its kind is at most the receiver's age.
 func (p *windowPolicy) heard(_ int, x *receiverGroup, kind int, _ int32) bool { return kind <= x.age }
 
 func (p *windowPolicy) groups(t int) []receiverGroup {
@@ -97,9 +97,9 @@ func (p *windowPolicy) forward(ctx context.Context) error {
 	return nil
 }
 
-// layOut lays out the query's window. What its candidates do not depend on matters all the same for
-// TransE, whose messages from entities that are not reached yet are not empty, and for degree messages,
-// which are counted.
+// layOut lays out the query's window. With TransE and with degree messages it lays out all
+// entities: TransE's messages from entities that are not reached yet are not empty, and degree
+// messages are counted.
 func (p *windowPolicy) layOut(ages int) {
 	begin := p.clock()
 	c, q := p.configuration, &p.query

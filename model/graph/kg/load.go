@@ -90,7 +90,7 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 }
 
 // Outline reads a graph/ folder with its manifest without its edges, the names of its entities and its known answers: they are graph.Outline,
-// and View.Names finds names. What needs an edge fails.
+// and View.Names finds names. Methods that need an edge fail.
 func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, Vocabulary: m.Vocabulary, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	if m.Vocabulary == "" {

@@ -88,7 +88,7 @@ func (l *Lookup) Relation(ctx context.Context, name string, inverse bool) (int32
 // HasEntity reports whether the graph has an entity. Unlike Entity it searches no closest names.
 func (l *Lookup) HasEntity(name string) bool { return l.entities.has(name) }
 
-// HasRelation does so for a relation.
+// HasRelation reports whether the graph has a base relation. It searches no closest names either.
 func (l *Lookup) HasRelation(name string) bool { return l.relations.has(name) }
 
 // Query returns the query (source, relation, ?) by id, or its inverse, (source, ~relation, ?). The error of a

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// All names the graph of all facts, as the name of a split names the graph that its queries are about.
+// All names the graph of all facts, in place of a split, whose name stands for the graph of its queries.
 const All = "all"
 
 // On returns the graph of AllFacts for All, and Of for a split.
@@ -16,7 +16,7 @@ func (k *KG) On(ctx context.Context, name string) (*View, error) {
 	return k.Of(name), nil
 }
 
-// IsDivided reports whether preprocess drew the facts of validation and test from one file. Those of files of their own may have been chosen.
+// IsDivided reports whether preprocess drew the facts of validation and test from one file. Facts in files of their own may have been chosen.
 func (k *KG) IsDivided() bool {
 	var recorded struct {
 		Split string `json:"split"`

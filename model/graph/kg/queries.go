@@ -27,7 +27,7 @@ func factOf(head, relation, tail int32) graph.Fact {
 	return graph.Fact{Head: head, Relation: relation, Tail: tail}
 }
 
-// eachRow is tables.EachQuery, or EachAnswered, which takes no row without an answer.
+// eachRow reads a table's rows: tables.EachQuery, or EachAnswered, which refuses a row without an answer.
 type eachRow func(ctx context.Context, url string, each func(source, relation, answer int32) error) error
 
 // readRows reads a table of queries, and makes something of each row.
@@ -82,7 +82,7 @@ func SourcesOf(ctx context.Context, folder, split string) ([]int32, error) {
 	return slices.Compact(sources), err
 }
 
-// Facts returns the training facts in the order of their table, by head, relation and tail, which decides the batches of a training. They
+// Facts returns the training facts in the order of their table, by head, relation and tail, an order that decides the batches of a training. They
 // are read on first use. It is an error if a fact has an id that is not in the training graph.
 func (k *KG) Facts(ctx context.Context) ([]graph.Fact, error) {
 	k.mu.Lock()
@@ -130,7 +130,7 @@ func (k *KG) Queries(ctx context.Context, split string) ([]graph.Query, error) {
 	return queries, nil
 }
 
-// readSplit reads the queries of a split. Those of the training split are both directions of its facts. The caller holds the mutex.
+// readSplit reads the queries of a split. The training split has both directions of its facts. The caller holds the mutex.
 func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error) {
 	if split == "train" {
 		facts, err := k.lockedFacts(ctx)

@@ -23,7 +23,7 @@ type types struct {
 	table  []tables.Type // by the index of their names
 }
 
-// read returns the types, which it reads once; none where the graph has none.
+// read returns the types, which it reads once; none if the graph has none.
 func (t *types) read(ctx context.Context, entities int) (index, []tables.Type, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

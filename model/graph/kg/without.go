@@ -52,7 +52,7 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 			return nil, err
 		}
 	}
-	// What is read already is renumbered; the rest is renumbered when read.
+	// Tables that are read already are renumbered now, all others when they are read.
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	out.facts = renumber(ids, k.facts, relationOfFact)
@@ -110,8 +110,7 @@ func (a *answers) without(ids renumbering, of *View) *answers {
 	return &answers{version: a.version, url: a.url, of: of, ids: ids, loaded: a.loaded, known: ids.answers(a.known)}
 }
 
-// renumbering has the new ids of relations and their inverses, by the earlier ones; -1 for those that are left out. nil leaves all as they
-// are.
+// renumbering has the new ids of relations and their inverses, by the earlier ones; -1 for relations that are left out. nil changes no id.
 type renumbering []int32
 
 // of returns the new id of a relation. An id out of range stays out of range, for the check that follows.

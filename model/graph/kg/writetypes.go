@@ -27,8 +27,8 @@ type TypesParams struct {
 	EdgeShards int
 	// Each calls each with every entity and type that the dataset lists; nil for none.
 	Each func(ctx context.Context, each func(entity, name []byte) error) error
-	// Relation, unless it is empty, is the relation whose facts say that their head has the type that is
-	// their tail. Only the facts of the graph count, not the facts of valid and test, which are to be predicted.
+	// Relation, unless empty, is the relation whose facts give their head the type that their tail
+	// names. Only the facts of the graph count, not the facts of valid and test, which are to be predicted.
 	Relation string
 	// BufferBytes is the memory to sort in.
 	BufferBytes int64

@@ -54,7 +54,7 @@ type chunk struct{ tensor, from, to int }
 const chunkSize = 1 << 14
 
 // NewAdam returns a solver for parameters of the given layout, before its first step. Every
-// variant of the kernel gives the same bits. NewSolver chooses the one for a model.
+// variant of the kernel gives the same bits. NewSolver returns the solver for a model.
 func NewAdam(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.Vectors) *Adam {
 	a := &Adam{LearningRate: learningRate, WeightDecay: weightDecay, kernel: k}
 	for i, shape := range layout {
@@ -90,7 +90,7 @@ func (e NotFiniteError) Error() string {
 	return fmt.Sprintf("the gradient of %s is not finite (%g)", e.Name, e.Value)
 }
 
-// Step changes the weights of a model by its gradients, which stay as they are. model has an entry
+// Step changes the weights of a model by its gradients, which it does not change. model has an entry
 // per tensor of the layout, in its order, as pairs returns them. It returns a NotFiniteError, and
 // changes nothing, where a gradient is not finite.
 func (a *Adam) Step(model []gorgonia.ValueGrad) error {

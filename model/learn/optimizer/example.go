@@ -7,7 +7,7 @@ import (
 	"tagnet/model/graph/subgraph"
 )
 
-// Example is one training query with its answer. What leaves its graph is up to the configuration, whatever its Removal.
+// Example is one training query with its answer. The configuration decides which edges leave its graph, not its Removal.
 type Example struct {
 	graph.Query
 	// Known are the answers of (Source, Relation) known while training, in ascending order.

@@ -31,7 +31,7 @@ func NewSampler(entities int, strict bool) *Sampler {
 }
 
 // Draw fills negatives with entities drawn uniformly and with replacement: from all entities,
-// or, where the sampler is strict, from those that are neither the answer nor known. known is
+// or, if the sampler is strict, from entities other than the answer and the known answers. known is
 // in ascending order and may or may not hold the answer. The error wraps ErrNoNegatives where
 // no entity is left.
 func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives []int32) error {
@@ -68,7 +68,7 @@ func (s *Sampler) DrawAmong(among []int32, seed, key uint64, answer int32, known
 	return nil
 }
 
-// positions replaces ascending entities by the positions of those that are among others.
+// positions replaces ascending entities by their positions in among, without entities that are not in it.
 func positions(entities, among []int32) []int32 {
 	kept := entities[:0]
 	for _, entity := range entities {
@@ -79,9 +79,9 @@ func positions(entities, among []int32) []int32 {
 	return kept
 }
 
-// LeftOut reports whether a step leaves an example out, where negatives are drawn among the entities that its query propagates through: where
-// its answer is none of them. It would teach nothing about these, and in large graphs, where such examples are many and negatives out of
-// reach fewer than without a share, that entities out of reach are answers rather than those within.
+// LeftOut reports whether a step leaves an example out: its negatives are drawn among the entities that its query propagates through, and its
+// answer is not one of them. It would teach nothing about these entities; in large graphs, with many such examples and few negatives out of
+// reach, it would teach that entities out of reach are answers.
 func LeftOut(e Example, among []int32) bool {
 	_, inside := slices.BinarySearch(among, e.Answer)
 	return !inside

@@ -73,8 +73,8 @@ func (k Keys) of(d Draw) int32 {
 	return k.Tails[d.Fact]
 }
 
-// Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each of those that QueriesPerEpoch leaves to
-// the epoch. It depends on the facts,
+// Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each fact of the epoch's part with
+// QueriesPerEpoch. It depends on the facts,
 // the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
 func Schedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
 	drawn := drawnIn(k.Facts, c, seed, epoch)

@@ -5,7 +5,7 @@ import (
 	"tagnet/model/engine/propagation"
 )
 
-// Single computes the loss and the gradients of an example at a time and makes no step, so that they can be measured.
+// Single computes the loss and the gradients of one example at a time, for measurements, and makes no step.
 type Single struct {
 	worker       *worker
 	propagations *propagation.Gradients

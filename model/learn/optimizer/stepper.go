@@ -8,9 +8,9 @@ type Stepper interface {
 	// Announce gives the stepper the step after the next one, to prepare it while it makes the next one: it calls next at most once,
 	// meanwhile. The results of the announced step, or of another one in its place, are the same as without.
 	Announce(next func() (examples []Example, seed uint64))
-	// Store copies the weights and the solver's state, its number of steps included, to where the stepper had them from.
+	// Store copies the weights and the solver's state, its number of steps included, back to the parameters and the solver.
 	Store() error
-	// Load is the opposite of Store: it copies them from there.
+	// Load copies them from the parameters and the solver, the opposite of Store.
 	Load() error
 	// Close frees what the stepper holds. It does not store.
 	Close() error

@@ -19,7 +19,7 @@ import (
 
 // Result has the loss and the cost of a step.
 type Result struct {
-	// Loss is the mean over the batch's queries, with the weights before the step. That of one that is left out is 0.
+	// Loss is the mean over the batch's queries, with the weights before the step. A query that is left out has loss 0.
 	Loss float64
 	// Messages is the number of messages that the forward passes sent.
 	Messages int64

@@ -10,7 +10,7 @@
 //	epoch-NNN.json                   the record, written last: without it the other files are ignored
 //
 // and the same files named step-SSSSSSSS for the newest position inside an epoch. Where several workers train, the
-// folders rounds/shard-NNN hold those with which each ends a round, until the round has a checkpoint. The file best
+// folders rounds/shard-NNN hold each shard's checkpoint at the end of a round, until the round has one. The file best
 // names the epoch with the best validation. Records contain no time, machine or number of threads: equal trainings
 // give equal bytes, however often they were interrupted.
 //

@@ -39,11 +39,11 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %v", 
 // Unwrap returns the reason.
 func (e *DamagedError) Unwrap() error { return e.Reason }
 
-// endings are the endings of a checkpoint's files, the record first: the record is removed first: without it
+// endings are the endings of a checkpoint's files, the record's first: it is removed first, since without it
 // the other files are ignored. The longer of two endings comes first.
 var endings = []string{".json", ".optimizer.safetensors", ".safetensors"}
 
-// WithoutEnding returns the name of a checkpoint, given that or the name of a file of it.
+// WithoutEnding returns the name of a checkpoint, given its name or a file's.
 func WithoutEnding(name string) string {
 	for _, ending := range endings {
 		name = strings.TrimSuffix(name, ending)

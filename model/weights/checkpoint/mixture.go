@@ -7,11 +7,11 @@ import (
 	"tagnet/model/graph/synthetic"
 )
 
-// Mixture describes the graphs of a training on several. It is compared when a training resumes, and says what a model has seen.
+// Mixture describes the graphs of a training on several. It is compared when a training resumes, and tells which graphs a model has seen.
 type Mixture struct {
 	// Graphs are the graphs that steps train on; none, where all are made.
 	Graphs []Seen `json:"graphs"`
-	// Exponent says how often: a step takes a graph with a probability that is proportional to its number of facts to this power.
+	// Exponent sets the probabilities of graphs: proportional to the number of facts to this power.
 	Exponent float64 `json:"exponent"`
 	// Made describes the steps on graphs that are made from rules; nil for none.
 	Made *Made `json:"made,omitempty"`

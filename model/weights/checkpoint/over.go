@@ -19,7 +19,7 @@ type UnknownRelationsError struct {
 	Unknown, Unused []string
 }
 
-// Error counts the relations, and names the first of them: of those that the model lacks many, since they decide whether it can be used.
+// Error counts the relations, and names the first of them, many of the ones that the model lacks, which decide whether it can be used.
 func (e *UnknownRelationsError) Error() string {
 	text := fmt.Sprintf("the model does not know %d of the graph's relations (%s)", len(e.Unknown), names.First(e.Unknown, 12))
 	if len(e.Unused) > 0 {
