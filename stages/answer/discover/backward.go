@@ -74,7 +74,7 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 		return err
 	}
 	emit(Section{}) // so that there is an index even if nothing is queried
-	// Answers that a query listed and answers that are wanted meet in one order; the ones that lack a rank are asked.
+	// Answers that a query listed and answers that are wanted meet in one order; the ones that lack a rank are queried.
 	spills, err := p.Place.spills(ctx, p.Of, answerRecords, number)
 	if err != nil {
 		return err
