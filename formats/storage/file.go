@@ -313,7 +313,7 @@ func makeFolder(path string) (err error) {
 	return errors.New("a symbolic link leads to a folder that does not exist: make that folder, or write elsewhere")
 }
 
-// diskFile is what a writer needs of an open file; tests replace it by a full disk.
+// diskFile has the methods of an open file that a writer calls; tests replace it by a full disk.
 type diskFile interface {
 	io.WriteCloser
 	Sync() error

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// special returns what a file is that is neither a regular one nor a folder, and "" of those two.
+// special names the kind of a file that is neither regular nor a folder; "" if it is.
 func special(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular(), mode.IsDir():

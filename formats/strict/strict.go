@@ -203,7 +203,7 @@ func prefix(path string) string {
 
 const wholeNumber = "a whole number"
 
-// kindOf returns what a token begins, for messages.
+// kindOf names the kind of value that a token begins, for messages.
 func kindOf(token json.Token) string {
 	switch token := token.(type) {
 	case json.Delim:
@@ -221,7 +221,7 @@ func kindOf(token json.Token) string {
 	return "null"
 }
 
-// kindFor returns what a type is read from, for messages.
+// kindFor names the kind of value that a type is read from, for messages.
 func kindFor(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.Struct, reflect.Map:

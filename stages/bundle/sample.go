@@ -7,7 +7,7 @@ import (
 	"tagnet/model/graph/subgraph"
 )
 
-// Sampled is what finding some parts took.
+// Sampled is the work of finding some parts, from which the work of all is estimated.
 type Sampled struct {
 	// Parts, Entities and Edges are numbers of these.
 	Parts, Entities, Edges int64
@@ -62,7 +62,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 	return sampled, err
 }
 
-// sampleBlocks reads the blocks of which something is wanted, one by one, and calls each for what is.
+// sampleBlocks reads the requested blocks one by one and calls each for every request.
 func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *subgraph.Block, k int, r *request)) error {
 	for k, list := range requests {
 		start := time.Now()

@@ -73,8 +73,8 @@ func (p Params) query(s *search) graph.Query {
 	return graph.Query{Source: s.source, Relation: s.asked[0], Answer: s.answers[0], Removal: configuration.Removal(p.Header.Remove)}
 }
 
-// request is what one search wants of a block: lists, or the piece of its part, with the known answers of its queries if they are of the block's
-// source.
+// request asks a block for the lists of edges that a search needs next, or for the piece of its part, with the known answers of its queries if
+// the block has their source.
 type request struct {
 	search      int // its key
 	file        int // of a piece
@@ -112,7 +112,7 @@ func decodeRequest(element []byte) (*request, error) {
 	return r, d.err
 }
 
-// advance searches on what is known and returns what is wanted next, by block: lists, or none if the entities of the part are found.
+// advance continues a search with the lists it has, and returns its next requests by block: none once the entities of the part are found.
 func (p Params) advance(with *subgraph.Partial, s *search) map[int]*request {
 	if s.entities != nil {
 		return nil

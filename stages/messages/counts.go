@@ -16,7 +16,7 @@ type sourceCounts struct {
 	Parts []messages.Levels
 }
 
-// levels returns those for the number of layers at an index.
+// levels returns the levels for the number of layers at an index of Params.Layers.
 func (c sourceCounts) levels(i int) messages.Levels {
 	if c.Parts != nil {
 		return c.Parts[i]
@@ -24,7 +24,7 @@ func (c sourceCounts) levels(i int) messages.Levels {
 	return c.Levels
 }
 
-// choice is what A*Net chooses in one layer for the queries that share a source and a relation.
+// choice counts the messages that A*Net chooses in one layer for the queries that share a source and a relation.
 type choice struct {
 	modelgraph.Query
 	Queries int64

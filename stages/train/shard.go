@@ -39,7 +39,7 @@ type shardFn struct {
 	bundle *bundle
 }
 
-// bundle is what a shardFn trains.
+// bundle holds the shards of one bundle of Beam while they are trained.
 type bundle struct {
 	ctx     context.Context
 	cancel  context.CancelFunc

@@ -36,7 +36,7 @@ func (c Counter) Inc(ctx context.Context, n int64) {
 	c.local.Add(n)
 }
 
-// Adder returns what adds to the counter for goroutines that share the context of a DoFn.
+// Adder returns a function that adds to the counter, for goroutines that share the context of a DoFn.
 func (c Counter) Adder(ctx context.Context) func(n int) {
 	var counting sync.Mutex
 	return func(n int) {

@@ -15,7 +15,7 @@ import (
 // startBytes is how much of a text shows its columns.
 const startBytes = 1 << 16
 
-// Begins returns what stands before the facts of TSV or CSV: how many lines of comments, and whether the usual names of columns.
+// Begins reads the beginning of TSV or CSV: how many lines of comments come first, and whether a heading of the usual names of columns follows.
 func Begins(ctx context.Context, url string, o Options) (comments int, heading bool, err error) {
 	file, err := storage.Open(ctx, url)
 	if err != nil {
@@ -67,7 +67,7 @@ func split(line string, format Format) []string {
 	return fields
 }
 
-// comma returns what separates the fields of CSV by its first line.
+// comma returns the separator of CSV by its first line.
 func comma(first string) rune {
 	if !strings.Contains(first, ",") && strings.Contains(first, ";") {
 		return ';'

@@ -16,7 +16,7 @@ var foreignEndings = map[string]string{
 	".rdf": rdfXML, ".owl": rdfXML, ".xml": rdfXML, ".jsonld": jsonLD, ".trig": trig,
 }
 
-// Foreign returns what a file is that is known by the ending of its name, and what to do since it is not read, or "".
+// Foreign describes a file of a kind that is not read, by the ending of its name, with a remedy; "" for other names.
 func Foreign(name string) string {
 	name = strings.ToLower(name)
 	for _, packing := range Packings {

@@ -154,7 +154,7 @@ func spaceOfIDs(column string) string {
 	return space
 }
 
-// wrong returns what is wrong with the fields of a row, or "".
+// wrong returns why the fields of a row are no fact, with a remedy, or "".
 func (t *table) wrong(fields []string, text string) (reason, help string) {
 	number := plural(len(fields), "field")
 	short := !t.o.Header && len(fields) < t.columns

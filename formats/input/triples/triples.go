@@ -80,8 +80,8 @@ func readChunk(name string, first int, r, after io.Reader, each func(line int, t
 	}, bad)
 }
 
-// inverseName returns what is wrong with the name of a relation that begins with ~: queries could not tell it
-// from the inverse of another.
+// inverseName returns the error of a relation whose name begins with ~: in a query it would be the inverse of
+// another relation.
 func inverseName(relation []byte) (reason, remedy string) {
 	return fmt.Sprintf("relation %q begins with ~, which queries use for the inverse of a relation", relation), "rename the relation"
 }
@@ -100,7 +100,7 @@ func Check(head, relation, tail string) (reason, remedy string) {
 	return "", ""
 }
 
-// CheckName returns what is wrong with one name, which the reason calls as what says, or "".
+// CheckName returns why a name is refused, or "". The reason calls the name by the words of what.
 func CheckName(what, name string) (reason, remedy string) {
 	switch {
 	case name == "":
@@ -150,7 +150,7 @@ func WriteNumbered(w *bufio.Writer, t Triple, number int) error {
 	return w.WriteByte('\n')
 }
 
-// splitFields sets the ends of a line's len(ends) fields, or returns what is wrong with the line.
+// splitFields sets the ends of a line's len(ends) fields, or returns why the line is refused.
 func splitFields(line []byte, ends []int, fields string) (reason, remedy string) {
 	if reason, remedy = checkText(line); reason != "" {
 		return reason, remedy
@@ -187,7 +187,7 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	return "", ""
 }
 
-// WrongCount returns what is wrong with a line of found instead of want fields, which are called as fields says. The
+// WrongCount returns the error of a line of found instead of want fields, which it calls by the words of fields. The
 // most common mistake, spaces instead of tabs, has a reason of its own. A line that has a tab does not make it: its
 // spaces are part of names.
 func WrongCount(line []byte, found, want int, fields string) (reason, remedy string) {

@@ -15,7 +15,7 @@ const (
 	otherBoot           // of this machine, or of another one with the same name
 )
 
-// here returns what an Owner says about the place where this process runs.
+// here returns an Owner with the host, boot and namespace of this process.
 func here() Owner {
 	host, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // of Linux, as the next one

@@ -5,7 +5,7 @@ import "tagnet/formats/storage/check"
 // DiscoveryFile is the file of a Discovery.
 const DiscoveryFile = "facts.json"
 
-// Discovery is what facts.json says of a list of new facts.
+// Discovery describes a list of new facts, in facts.json.
 type Discovery struct {
 	// Graph is the graph that was asked: all, or train.
 	Graph      string `json:"graph"`

@@ -46,7 +46,7 @@ type recorded struct {
 	Triples string `json:"triples_version,omitempty"`
 }
 
-// recorded returns what is recorded so far.
+// recorded returns the configuration as it is now, for the manifest.
 func (a *asking) recorded() any {
 	r := a.record
 	r.RecordedAsk = a.Recorded()
@@ -162,7 +162,7 @@ func (a *asking) answer(ctx context.Context) error {
 	return a.show(ctx, made)
 }
 
-// begin returns what begins a stage: the answers to a file are cheap, and overwritten without --force unless --output names their folder.
+// begin returns Begin or Replace of a stage: answers to a file are cheap, and overwritten without --force unless --output names their folder.
 func (a *asking) begin(stage *workspace.Stage) func(ctx context.Context, force bool) (bool, error) {
 	if a.flags.queries != "" && a.Output("") == "" {
 		return stage.Replace
@@ -250,7 +250,7 @@ func (a *asking) params(held lock.Lock, announce string) ask.Params {
 	return p
 }
 
-// loads returns what the steps work on. A row of answers takes 14 bytes on WN18RR_v1.
+// loads returns the inputs of the steps. A row of answers takes 14 bytes on WN18RR_v1.
 func (a *asking) loads() []command.Load {
 	const step, bytesPerRow = "ask.answers", 14
 	rows := a.queries + a.distinct*int64(a.Best*workload.AnswerRows(a.Kept()))

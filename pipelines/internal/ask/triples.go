@@ -32,7 +32,7 @@ type givenTriples struct {
 // triplesShown are the triples, or the pairs, that are printed.
 const triplesShown = 20
 
-// givenNames are what the lines of a file are called, and the folders of their answers.
+// givenNames name the lines of a file in messages, and the folders of their answers.
 var givenNames = map[workload.Given]string{workload.GivenQueries: "queries", workload.GivenTriples: "triples", workload.GivenPairs: "pairs"}
 
 // answer scores the lines, unless their scores are there.
@@ -79,7 +79,7 @@ func (t *givenTriples) count() error {
 	return nil
 }
 
-// recorded returns what is recorded so far.
+// recorded returns the configuration as it is now, for the manifest.
 func (t *givenTriples) recorded() any {
 	r := t.asking.recorded().(recorded)
 	r.TopK = t.relations
@@ -105,7 +105,7 @@ func (t *givenTriples) params(held lock.Lock, announce string) ask.Params {
 	return p
 }
 
-// loads returns what the steps work on. A row takes 30 bytes on WN18RR_v1.
+// loads returns the inputs of the steps. A row takes 30 bytes on WN18RR_v1.
 func (t *givenTriples) loads() []command.Load {
 	const bytesPerRow = 30
 	return []command.Load{
@@ -175,7 +175,7 @@ func (t *givenTriples) shown(ctx context.Context, table string) (rows []parquet.
 	return rows, max(0, more-triplesShown), err
 }
 
-// label returns what a row is called: its triple, or its relation below a pair.
+// label returns a row's triple, or its relation below a pair.
 func (t *givenTriples) label(r parquet.Triple) string {
 	if t.file.given == workload.GivenPairs {
 		return r.Relation

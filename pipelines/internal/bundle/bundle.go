@@ -20,7 +20,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// work is what is to be found and written.
+// work lists the files of a folder and how many of them a pipeline makes.
 type work struct {
 	params bundle.Params
 	files  []bundle.File
@@ -121,7 +121,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Man
 	return found, f.plan(e, found, sizes)
 }
 
-// header returns the header of the folder, without what is known when it is made.
+// header returns the header of the folder without Firsts and Degrees, which are added with its files.
 func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.Manifest) (modelparts.Header, error) {
 	c, entities := f.configuration, kg.EntitiesOf(m, f.split)
 	h := modelparts.Header{

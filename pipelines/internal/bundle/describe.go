@@ -19,7 +19,7 @@ import (
 // mostSampled is how many parts --plan finds to estimate what all take.
 const mostSampled = 16
 
-// ready returns what checks that the jobs can run. With --plan it finds some parts before.
+// ready returns the function that checks that the jobs can run. With --plan it finds some parts before.
 func (f *flags) ready(e *command.Environment, found *work) func(context.Context) error {
 	w := command.Work{
 		Jobs: func() ([]*beam.Pipeline, error) {

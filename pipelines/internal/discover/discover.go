@@ -100,7 +100,7 @@ func (d *discovering) read(ctx context.Context) error {
 	return nil
 }
 
-// recorded returns what is recorded so far.
+// recorded returns the configuration as it is now, for the manifest.
 func (d *discovering) recorded() any {
 	r := d.record
 	r.RecordedAsk = d.Recorded()

@@ -34,7 +34,7 @@ func BuildList(p discover.ListParams) *beam.Pipeline {
 	return pipeline
 }
 
-// loads returns what the steps work on.
+// loads returns the inputs of the steps.
 func (d *discovering) loads() []command.Load {
 	var loads []command.Load
 	work := d.Queries(1).Work

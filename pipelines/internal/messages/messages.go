@@ -240,7 +240,7 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 	return &messages.Model{Checkpoints: folder, Checkpoint: record.Name(), Configuration: record.Configuration}, nil
 }
 
-// loads returns what the step that counts works on. A row takes about 4 bytes on WN18RR_v1.
+// loads returns the input of the step that counts. A row takes about 4 bytes on WN18RR_v1.
 func loads(sources, perShard, rowsPerSource int64) []command.Load {
 	const bytesPerRow = 4
 	return []command.Load{{

@@ -30,7 +30,7 @@ type dataset struct {
 	labels map[string]string
 	// unread are the names of the files of the folders that are not read.
 	unread []string
-	// converted is what the conversion of the files found.
+	// converted counts lines, columns and names that the conversion of the files found.
 	converted counts.Conversion
 	rejects   []triples.Rejects
 }
@@ -376,7 +376,7 @@ func (d dataset) rows() int64 {
 	return sum
 }
 
-// loads returns what the first step works on: the lines of all texts, 0 if a compressed one hides their number.
+// loads returns the input of the first step: the lines of all texts, 0 if a compressed one hides their number.
 func (d dataset) loads() []command.Load {
 	lines := int64(0)
 	for _, split := range splits {

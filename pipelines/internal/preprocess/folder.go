@@ -108,7 +108,7 @@ func list(ctx context.Context, folder string) (names []string, err error) {
 	return names, nil
 }
 
-// folder is what a dataset's folder has.
+// folder lists the contents of a dataset's folder.
 type folder struct {
 	url string
 	// files are the names of the files of each split.

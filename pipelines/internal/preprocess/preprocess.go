@@ -178,7 +178,7 @@ func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
 	}
 }
 
-// configuration returns what decides the content of graph/.
+// configuration returns the files and flags that decide the content of graph/.
 func (f *flags) configuration(source dataset) configuration {
 	c := configuration{
 		Files: source.hashes(), OnBadLine: f.onBadLine, TypeRelation: f.typeRelation, Formats: source.formats(), Columns: f.columnList, Split: f.split,

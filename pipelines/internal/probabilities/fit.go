@@ -143,7 +143,7 @@ func Build(p stage.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// Loads returns what the steps of that pipeline work on.
+// Loads returns the inputs of the pipeline's steps.
 func (f *Fit) Loads() []command.Load {
 	if f.Made() {
 		return nil
@@ -290,7 +290,7 @@ func (f *Fit) Probabilities(ctx context.Context, missing float64) (score.Probabi
 	return score.Probabilities{Folder: f.folder, SHA256: file.SHA256, Missing: missing}, err
 }
 
-// Estimator returns what gives probabilities that presume that such a share of the graph's facts is missing, and says once what the data allow. It is nil
+// Estimator returns the estimator of probabilities that presume a missing share of the graph's facts, and prints once what the data allow. It is nil
 // where there are too few facts.
 func (f *Fit) Estimator(missing float64) (*probability.Estimator, error) {
 	if f == nil || !f.made {

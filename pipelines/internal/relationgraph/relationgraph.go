@@ -116,7 +116,7 @@ func (t *Table) Jobs() ([]*beam.Pipeline, error) {
 	return []*beam.Pipeline{Build(t.shards, t.params, t.byPairs)}, nil
 }
 
-// Loads returns what the steps of that pipeline work on.
+// Loads returns the inputs of the pipeline's steps.
 func (t *Table) Loads() []command.Load {
 	if t == nil || t.current {
 		return nil

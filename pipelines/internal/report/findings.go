@@ -172,7 +172,7 @@ func (v evaluation) judged() []string {
 	return names
 }
 
-// worstRelations returns those that may be named as the worst.
+// worstRelations returns the relations with the lowest MRR, which the text may name.
 func (v evaluation) worstRelations() []string {
 	names := v.judged()
 	return names[:min(worstShown, len(names))]

@@ -127,7 +127,7 @@ func (e *evidence) composeRuns() section {
 	return s
 }
 
-// given returns what was scored with a model that is not a checkpoint of the run, or nil.
+// given returns the model of an evaluation that is not a checkpoint of the run, or nil.
 func (e *evidence) given() *workspace.Evaluated {
 	for _, v := range slices.Concat(e.evaluations, e.protocols) {
 		if v.of.Given != nil {

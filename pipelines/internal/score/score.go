@@ -117,7 +117,7 @@ func (a *evaluating) evaluate(ctx context.Context) error {
 	return a.show(ctx, made)
 }
 
-// loads returns what the steps work on. A row of rankings or predictions takes 14 bytes on WN18RR_v1.
+// loads returns the inputs of the steps. A row of rankings or predictions takes 14 bytes on WN18RR_v1.
 func (a *evaluating) loads() []command.Load {
 	const bytesPerRow = 14
 	rows := a.queries + a.distinct*int64(a.Best)

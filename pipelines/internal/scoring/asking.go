@@ -106,7 +106,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 	return a, nil
 }
 
-// RecordedAsk is what the configurations of answers and of lists have in common.
+// RecordedAsk are the fields that the manifests of answers and of lists have in common.
 type RecordedAsk struct {
 	Recorded
 	// Graph is --graph. Sources and Candidates are types or hashes of lists; nothing stands for all entities.
@@ -121,7 +121,7 @@ type RecordedAsk struct {
 	PathChoice string `json:"path_choice,omitempty"`
 }
 
-// Recorded returns what is recorded so far: the probabilities once they are fitted.
+// Recorded returns the fields as they are now: the checksum of the probabilities is empty until they are fitted.
 func (a *Asking) Recorded() RecordedAsk {
 	r := a.record
 	r.Recorded, r.Graph, r.Probabilities = a.Run.Recorded(), a.graph, a.Probabilities.SHA256

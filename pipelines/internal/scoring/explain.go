@@ -42,7 +42,7 @@ func (f *explainFlags) check() error {
 	return nil
 }
 
-// choice returns what is recorded of the choice of paths, "" without explanations.
+// choice returns the choice of paths for the manifest: simple or walks, "" without explanations.
 func (f *explainFlags) choice() string {
 	switch {
 	case !f.explain:
@@ -80,7 +80,7 @@ func (a *Asking) explainingWork() int64 {
 	return workload.ExplanationWork * a.Explained
 }
 
-// ExplanationLoads returns what the steps of --explain work on, divided in parts. A path of a few steps takes about 60 bytes on WN18RR_v1.
+// ExplanationLoads returns the inputs of the steps of --explain, divided in parts. A path of a few steps takes about 60 bytes on WN18RR_v1.
 func (a *Asking) ExplanationLoads(step string, parts int64) []command.Load {
 	if !a.explain {
 		return nil

@@ -192,7 +192,7 @@ func (r *Run) Queries(times float64) workload.Params {
 	return workload.Params{Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Best: r.Best, Work: times * workload.Work(r.Model.Configuration, r.View.Graph)}
 }
 
-// Recorded is what the configurations in the manifests of all results have in common.
+// Recorded are the fields that the manifests of all results have in common.
 type Recorded struct {
 	Checkpoint string `json:"checkpoint"`
 	// Weights is the SHA-256 of the checkpoint's weights.
@@ -206,7 +206,7 @@ type Recorded struct {
 	From *checkpoint.Origin `json:"from,omitempty"`
 }
 
-// Recorded returns what is recorded of the model.
+// Recorded returns the fields about the model.
 func (r *Run) Recorded() Recorded {
 	record := Recorded{Checkpoint: r.Model.Record.Name(), Weights: r.Model.Record.Weights.SHA256, TopK: r.Best, Reach: r.Model.Configuration.Reach}
 	switch origin := r.Model.Record.Origin; {

@@ -34,7 +34,7 @@ type relationOfFact struct {
 	Entities []string `json:"entities"`
 }
 
-// showEntity shows what is known of an entity.
+// showEntity answers with an entity's types and relations, and neighbors of each.
 func (s *server) showEntity(w http.ResponseWriter, r *http.Request) error {
 	p, err := parameters(r, "entity", "neighbors", "limit", "offset")
 	if err != nil {

@@ -31,7 +31,7 @@ func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, h)
 }
 
-// health returns what a server that takes requests tells.
+// health returns the response of a server that takes requests.
 func (s *server) health() health {
 	presumed, _ := s.model.Limit()
 	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations()), s.probabilities(), presumed}

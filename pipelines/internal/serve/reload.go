@@ -128,7 +128,7 @@ func (s *server) described() string {
 	return fmt.Sprintf("%s: %s entities, %d relations", s.named, progress.Count(int64(len(s.model.Entities()))), len(s.model.Relations()))
 }
 
-// computing returns what the model scores on, with a semicolon before it, or "" for the CPU by choice.
+// computing returns the device on which the model scores, behind a semicolon, or "" for the CPU by choice.
 func (s *server) computing() string {
 	if text := s.model.Device(); text != "" {
 		return "; " + text

@@ -56,7 +56,7 @@ func (f *flags) openDevices() error {
 	return nil
 }
 
-// keys returns what batches are made by.
+// keys reads the keys of the facts by which batches are made.
 func (t *trainer) keys(ctx context.Context) (optimizer.Keys, error) {
 	return optimizer.ReadKeys(ctx, storage.Join(t.e.Workspace.Graph(), kg.QueriesFile("train")), int(t.facts), t.configuration)
 }

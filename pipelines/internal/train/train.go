@@ -271,13 +271,13 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err := t.openBundles(ctx); err != nil {
 		return nil, err
 	}
-	drawn := int64(optimizer.Drawn(int(t.facts), f.configuration)) // of which each is a query of an epoch
+	drawn := int64(optimizer.Drawn(int(t.facts), f.configuration)) // queries of an epoch
 	t.stage.Configuration = t.recorded()
 	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, f.cost(ctx, e, sizes, min(drawn, of.Queries))))
 	return t, nil
 }
 
-// recorded returns what decides the content of the checkpoints of this run.
+// recorded returns the configuration that decides the content of the checkpoints.
 func (t *trainer) recorded() recorded {
 	return recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
 }
@@ -302,7 +302,7 @@ func (t *trainer) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 	return append(before, Build(t.params(""))), nil
 }
 
-// loads returns what the steps work on: that which trains, in an epoch.
+// loads returns the inputs of the steps; the input of the training step is an epoch's.
 func (t *trainer) loads(queries int64) []command.Load {
 	step, batch := "train.learn", int64(t.configuration.BatchSize)
 	if t.rounds.Workers > 1 {
@@ -311,13 +311,13 @@ func (t *trainer) loads(queries int64) []command.Load {
 	return append(t.edges.Loads(), command.Load{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))})
 }
 
-// cost bounds the seconds of all epochs: an epoch took at most 2.5 times what scoring its queries does.
+// cost bounds the seconds of all epochs: an epoch took at most 2.5 times as long as scoring its queries.
 func (f *flags) cost(ctx context.Context, e *command.Environment, s budget.Sizes, queries int64) command.Cost {
 	seconds, _ := e.Workspace.ScoreSeconds(ctx, s, f.configuration, "train", queries)
 	return command.Cost{Seconds: 2.5 * seconds * float64(f.configuration.Epochs), AtMost: true}
 }
 
-// plan is what a run does with existing checkpoints.
+// plan is a decision about existing checkpoints.
 type plan int
 
 const (

@@ -28,7 +28,7 @@ const (
 	AnsweredFile = "answered.json"
 )
 
-// Answered says what it took to answer queries, and what is left out. It is an element of pipelines, and the content of AnsweredFile.
+// Answered counts the queries that answering took, and the known answers that are left out. It is an element of pipelines, and the content of AnsweredFile.
 type Answered struct {
 	Shards int `json:"-"`
 	// Queries is the number of queries, Backward the number of queries that their candidates took in the other direction, and Most its bound.
@@ -68,7 +68,7 @@ func (f *answersFn) ProcessElement(ctx context.Context, shard score.Shard, emit 
 	})
 }
 
-// took returns what it took to answer a shard.
+// took returns the counts of a shard.
 func (f *answersFn) took(asked *answered) Answered {
 	a := Answered{Shards: 1, Queries: int64(len(asked.queries)), Backward: int64(asked.backward)}
 	a.Most = a.Queries * int64(f.Params.asking().Candidates())

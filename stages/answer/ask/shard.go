@@ -43,7 +43,7 @@ func (a *answered) sort() {
 	a.queries, a.answers = queries, answers
 }
 
-// asking returns what is queried for, without candidates and probabilities.
+// asking returns the options of answering without candidates and probabilities, which need the graph.
 func (p Params) asking() *answer.Asking {
 	return &answer.Asking{Best: p.Model.Best, Known: p.Model.WithKnown}
 }

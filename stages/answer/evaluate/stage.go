@@ -81,7 +81,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard score.Shard, emit fu
 	})
 }
 
-// evaluate writes a scored shard's parts and returns what is gathered of it.
+// evaluate writes a scored shard's parts and returns its metrics, for the sum of all shards.
 func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answer.Scored) (*evaluation.Gatherer, error) {
 	loaded, err := preprocess.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
 	if err != nil {

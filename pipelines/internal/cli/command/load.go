@@ -8,7 +8,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 )
 
-// Load is what a step of a job works on, as --plan shows it.
+// Load is the input of a step of a job, as --plan shows it.
 type Load struct {
 	// Step is the step's name. It takes Elements of Unit, which workers divide in Parts; 0 is not known.
 	Step     string

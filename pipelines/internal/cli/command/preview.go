@@ -19,14 +19,14 @@ import (
 // errShown ends a run that has printed what --plan or --dry_run asks for. Its exit code is ExitOK.
 var errShown = errors.New("nothing was run: --plan or --dry_run")
 
-// Work is what a pipeline is about to do for one folder.
+// Work describes, for --plan and --dry_run, how a pipeline makes one folder.
 type Work struct {
 	// Jobs builds the Beam pipelines as they will run, without the folder's lock.
 	Jobs func() ([]*beam.Pipeline, error)
 	// Memory is --memory, in MiB. The input are Count of Unit, such as queries.
 	Memory, Count int64
 	Unit          string
-	// Loads are what its steps work on, and Cost what they cost; of a Cost of 0 seconds nothing is known.
+	// Loads are the inputs of the steps, Cost is their time; 0 seconds stands for an unknown Cost.
 	Loads []Load
 	Cost  Cost
 }

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// history is what a job has reported.
+// history collects the reports of a job.
 type history struct {
 	mu    sync.Mutex
 	state jobpb.JobState_Enum

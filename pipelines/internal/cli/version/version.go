@@ -20,7 +20,7 @@ import (
 // release is the version of a release, which the linker sets: go build -ldflags='-X tagnet/pipelines/internal/cli/version.release=v1.2.3'.
 var release string
 
-// Info is what the command prints.
+// Info is the output of the command.
 type Info struct {
 	// Version is the release, else the module's version, else devel.
 	Version string `json:"version"`
@@ -89,7 +89,7 @@ type UsageError struct{ text string }
 // Error returns the text.
 func (e *UsageError) Error() string { return e.text }
 
-// Read returns what there is to say about this program on this machine.
+// Read returns the version of this program, and what it can compute on here.
 func Read() Info {
 	build, _ := debug.ReadBuildInfo()
 	i := Info{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(), Kernels: []string{}, Devices: []string{}}
