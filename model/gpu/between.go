@@ -25,11 +25,11 @@ type between struct {
 	engine
 	relations, layers int // 2R, and layers of the entities
 
-	// Slots have the states and the tables of base relations: while scoring of as many as fit, while training of a chunk's.
+	// Slots hold the states and the tables of base relations: for scoring as many as fit, for training a chunk's.
 	slots map[int32]int32 // by base relation
 	held  []int32         // by slot: the base relation, or -1
 	next  int32           // the slot that is replaced next
-	// fresh are the base relations of a chunk that no slot had.
+	// fresh are the base relations of a chunk that are not in a slot yet.
 	fresh      []int32
 	candidates []int32 // while training: all relations, for each base relation of a chunk
 
@@ -56,7 +56,7 @@ func newBetween(m *machine, over *relations.Graph, c configuration.Configuration
 	}
 }
 
-// prepare puts what depends on the graph alone on the device.
+// prepare copies the graph of relations and the state that queries start with to the device.
 func (b *between) prepare(e *engine) error {
 	b.kernels = e.kernels
 	b.batch.Parameters = e.batch.Parameters
@@ -79,7 +79,7 @@ func (b *between) slotBytes() int64 { return 4 * int64(1+b.layers) * int64(b.rel
 // mapsSize returns the number of parameters of the maps of all layers.
 func (b *between) mapsSize() int { return b.layers * 2 * (b.dim*b.dim + b.dim) }
 
-// needs returns the bytes of each of n base relations that are computed together, and those beside them, without slots.
+// needs returns the bytes of each of n base relations that are computed together, and the bytes for all of them, without slots.
 func (b *between) needs(n int) (each, once int64) {
 	for _, buffer := range append(b.buffers(b.relations, n), b.own()...) {
 		each, once = each+buffer.bytes, once+buffer.once+256
@@ -128,8 +128,8 @@ func (b *between) placeBuffers(of *batch, n, slots int) {
 // base returns the base relation of a query's.
 func (b *between) base(relation int32) int32 { return relation % int32(b.relations/2) }
 
-// assign tells queries of a chunk where their embeddings and tables will be, and notes the base relations to compute. While training, weights
-// have changed, and all are.
+// assign gives queries of a chunk their slots, and notes the base relations to compute: all of them while training, since weights have
+// changed.
 func (b *between) assign(queries []encodedQuery) {
 	b.fresh = b.fresh[:0]
 	if b.training {
@@ -161,12 +161,12 @@ func (b *between) assign(queries []encodedQuery) {
 // chunks returns the number of blocks that compute the rows of a table.
 func (b *between) chunks() int { return blocks(b.relations, projectedRows/b.dim) }
 
-// states returns where the final states of n base relations are.
+// states returns the address of the final states of n base relations.
 func (b *between) states(n int) device.Pointer {
 	return b.batch.States.Offset(4 * int64(b.configuration.Layers) * int64(n) * int64(b.relations*b.dim))
 }
 
-// send copies the fresh base relations to the device, as the queries of a batch.
+// send copies the fresh base relations to the device, as queries of a batch.
 func (b *between) send(accumulate int32) {
 	n := len(b.fresh)
 	queries, slots := make([]encodedQuery, n), make([]int32, n)

@@ -86,11 +86,11 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	)
 }
 
-// reserve is the device memory that is left free: the driver's own, and what kernels need.
+// reserve is the device memory that is left free for the driver and the kernels.
 const reserve = 256 << 20
 
-// trainingChunk is the memory of the queries of a training step that are computed together. A step's sums are grouped by chunk, so its
-// last bits depend on this, and must not on how much memory other processes leave free, nor on the card.
+// trainingChunk is the memory for queries of a training step that are computed together. A step's sums are grouped by chunk, and its
+// last bits must not depend on the card, or on the memory that other processes leave free.
 const trainingChunk = 6 << 30
 
 // free returns the device memory that buffers may take.
@@ -99,7 +99,7 @@ func (e *engine) free() int64 {
 	return max(free-min(reserve, free/8), 0)
 }
 
-// placeBuffers allocates the buffers of as many queries as a chunk of that many bytes has, at least one, at most wanted.
+// placeBuffers allocates the buffers of as many queries as fit a chunk of bytes, at least one, at most wanted.
 func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	if e.memory.err != nil {
 		return e.memory.err
@@ -139,7 +139,7 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	return e.memory.err
 }
 
-// queriesIn returns the number of queries whose buffers fit, each with a base relation of its own while there are others.
+// queriesIn returns the number of queries whose buffers fit, each with a base relation of its own up to the number of base relations.
 func queriesIn(bytes, each, eachBase, bases int64) int64 {
 	if n := bytes / (each + eachBase); n <= bases {
 		return n

@@ -4,7 +4,7 @@
 //
 // It computes what packages optimizer and inference compute on the CPU, which are its specification, in another order of
 // float32 sums; dropout masks and negatives are the same. Two runs give the same bits, on any device: the queries that are
-// computed together, by which sums are grouped, follow from the graph and the configuration alone. Supports says which configurations it computes.
+// computed together, by which sums are grouped, follow from the graph and the configuration alone. Supports tells which configurations it computes.
 //
 // Where messages are exactly equal and attain the maximum or minimum of PNA's or of the maximum's reduction, the gradient goes
 // to the first of them. The CPU orders an entity's edges by sender, then relation, a device by relation, then sender. Both are

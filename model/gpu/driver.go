@@ -16,7 +16,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Driver opens a device by its number, as cuda.Open does. A program registers one with accelerator.Register, to train and score on the
+// Driver opens a device by its number; cuda.Open is one. A program registers one with accelerator.Register, to train and score on the
 // devices that it opens.
 type Driver func(ordinal int) (device.Device, error)
 
@@ -45,7 +45,7 @@ func (c *card) String() string {
 	return fmt.Sprintf("cuda:%d (%s)", c.ordinal, c.device.Properties().Name)
 }
 
-// NewTrainer returns a trainer, beside which nothing else may use the card.
+// NewTrainer returns a trainer, which must be the only user of the card.
 func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, of configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -56,7 +56,7 @@ func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, of configura
 	return t, nil
 }
 
-// NewScorer returns a scorer that takes turns with others of the card.
+// NewScorer returns a scorer that takes turns with other scorers on the card.
 func (c *card) NewScorer(g *graph.Graph, between *relations.Graph, of configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -74,7 +74,7 @@ func (c *card) Close() error {
 	return c.device.Close()
 }
 
-// sharing is a scorer on a card that others score on, too.
+// sharing is a scorer that shares its card with others.
 type sharing struct {
 	scorer *Scorer
 	turn   *sync.Mutex

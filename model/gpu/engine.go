@@ -146,7 +146,7 @@ func (e *engine) load() error {
 	return nil
 }
 
-// describe sets the fields of the batch that are numbers, and where the parameters lie. The names of a part's may lack its beginning.
+// describe sets the fields of the batch that are numbers, and the offsets of the parameters. Names of a part's parameters may lack the part's prefix.
 func (e *engine) describe(layout []parameters.Shape, part string) {
 	c, b := e.configuration, &e.batch
 	offsets := map[string]int32{}
@@ -213,7 +213,7 @@ func (e *engine) extremes() bool {
 // mlpRows is the number of rows of a block of mlp_partial.
 func (e *engine) mlpRows() int { return 2048 / e.dim }
 
-// arrangedMLPs is the number of MLPs whose weights the kernels want in another order: those that do not fit shared memory.
+// arrangedMLPs is the number of MLPs whose weights the kernels read in another order, as they do not fit shared memory.
 func (e *engine) arrangedMLPs() int {
 	switch {
 	case e.dim <= 64:

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// start copies the queries of a chunk to the device, while training with their candidates and how often each was drawn, and the batch that
-// describes it; change, which may be nil, completes that. All of it is one copy, since a device waits for each.
+// start copies the queries of a chunk to the device, for training with their candidates and their multiplicities, and the batch, which
+// change, unless nil, completes. It is one copy, since a device waits for each.
 func (e *engine) start(queries []encodedQuery, candidates, multiplicity []int32, change func(*batch)) {
 	b := e.batch
 	b.Batch = int32(len(queries))
@@ -32,10 +32,10 @@ func (e *engine) start(queries []encodedQuery, candidates, multiplicity []int32,
 	}
 }
 
-// searches reports whether anything depends on distances: which messages a window admits, and what a Scorer reports.
+// searches reports whether distances are needed: by the window, or for a Scorer's results.
 func (e *engine) searches() bool { return e.configuration.Windowed() || !e.training }
 
-// assign tells queries of a chunk where the embeddings of their relations are.
+// assign sets the addresses of the embeddings of queries' relations.
 func (e *engine) assign(queries []encodedQuery) {
 	if e.between != nil {
 		e.between.assign(queries)
@@ -91,7 +91,7 @@ func (e *engine) findRows(n int) {
 	}
 }
 
-// embed computes what depends on the embeddings of n queries alone.
+// embed computes tables and MLP terms that depend on the embeddings of n queries alone.
 func (e *engine) embed(n int) {
 	d, relations := e.dim, e.graph.RelationCount()
 	switch e.configuration.Source() {
@@ -144,7 +144,7 @@ func (e *engine) launchRows(name string, n, layer int) {
 	e.launch(name, heavy+min(blocks(n*e.graph.Entities, 8), maxBlocks), heavyThreads, int32(layer), int32(heavy))
 }
 
-// sent is where countSent counts.
+// sent returns the address of the counts of countSent.
 func (e *engine) sent() device.Pointer { return e.batch.Bad.Offset(badSize) }
 
 // countSent counts the messages of n queries by layer and query.

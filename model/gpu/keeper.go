@@ -9,8 +9,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// Keeper is a device that keeps the parts of a graph that trainers and scorers place on it, for later ones on the same graph. What none of them uses
-// counts as free memory: it goes where other memory is short, or with its graph. Like a device, it is for one goroutine at a time.
+// Keeper is a device that keeps the parts of a graph that trainers and scorers place on it, for later ones on the same graph. A part without users
+// counts as free memory: it is given up where memory is short, or with its graph. Like a device, it is for one goroutine at a time.
 type Keeper struct {
 	device.Device
 	parts map[partKey]*part
@@ -47,7 +47,7 @@ func placePart(d device.Device, g *graph.Graph, inverse inverse, links bool) (*p
 	return p, nil
 }
 
-// take returns a part for a user, and places it where it is not kept.
+// take returns a part for a user, and places it unless it is kept.
 func (k *Keeper) take(g *graph.Graph, inverse inverse, links bool) (*part, error) {
 	if err := k.drop(func(key partKey) bool { return key.graph.Value() == nil }); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (k *Keeper) take(g *graph.Graph, inverse inverse, links bool) (*part, error
 	return k.parts[key], nil
 }
 
-// drop gives back the parts that nobody uses and of which is returns true.
+// drop gives back the parts without users for which is returns true.
 func (k *Keeper) drop(is func(partKey) bool) error {
 	var errs []error
 	maps.DeleteFunc(k.parts, func(key partKey, p *part) bool {
@@ -77,7 +77,7 @@ func (k *Keeper) drop(is func(partKey) bool) error {
 	return errors.Join(errs...)
 }
 
-// Properties counts what nobody uses as free.
+// Properties counts parts without users as free memory.
 func (k *Keeper) Properties() device.Properties {
 	properties := k.Device.Properties()
 	for _, p := range k.parts {
@@ -88,7 +88,7 @@ func (k *Keeper) Properties() device.Properties {
 	return properties
 }
 
-// Allocate gives up what nobody uses where memory is short.
+// Allocate gives up parts without users if memory is short.
 func (k *Keeper) Allocate(bytes int64) (device.Pointer, error) {
 	at, err := k.Device.Allocate(bytes)
 	if !errors.Is(err, device.ErrMemory) {
@@ -117,7 +117,7 @@ func (e *engine) hold(links bool) {
 	}
 }
 
-// letGo ends hold. A device that keeps nothing gives the memory back.
+// letGo ends hold. Without a Keeper the memory is given back.
 func (e *engine) letGo() error {
 	var errs []error
 	for _, p := range e.held {

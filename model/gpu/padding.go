@@ -16,14 +16,14 @@ func paddedDim(dim int) int {
 	return padded
 }
 
-// padding puts the parameters of a model into the kernels' dimensions: those beyond the model's are 0 and stay 0.
+// padding lays the parameters of a model out in the kernels' dimensions: entries beyond the model's are 0 and stay 0.
 type padding struct {
 	layout []parameters.Shape // the kernels'
 	size   int                // values of all its tensors
 	places []places           // by tensor
 }
 
-// places are where a tensor's values lie among the kernels' parameters: row i and column j at rows[i] + columns[j].
+// places are the offsets of a tensor's values among the kernels' parameters: rows[i] + columns[j] for row i and column j.
 type places struct{ rows, columns []int }
 
 // newPadding returns the positions of the parameters of c in tensors whose rows have dim entries.
@@ -52,7 +52,7 @@ func (d dimensions) vectors(size, n int) []int {
 	return places
 }
 
-// placesOf returns the places of a tensor of the model's layout, from that in the kernels', which begins at an index.
+// placesOf returns the places of a tensor of the model's layout, given the tensor in the kernels' layout and its first index.
 func (d dimensions) placesOf(narrow, wide parameters.Shape, at int) (p places) {
 	last := len(narrow.Shape) - 1
 	columns, stride := narrow.Shape[last], wide.Shape[last]

@@ -43,7 +43,7 @@ func (e *engine) Times() ([]KernelTime, error) {
 	}), e.memory.err
 }
 
-// addTimes waits for the launches so far and adds what they took.
+// addTimes waits for the launches so far and adds their times.
 func (e *engine) addTimes() {
 	for _, m := range e.profile.launches {
 		if e.memory.err != nil {

@@ -37,8 +37,9 @@ func byDegree(g *graph.Graph) []int32 {
 	return order
 }
 
-// byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together. Those of a
-// receiver and relation lie by sender in the graph, so two stable distributions order them, by relation and then by receiver.
+// byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together. In the
+// graph they are ordered by sender for each receiver and relation, so two stable distributions order them, by relation and then by
+// receiver.
 func byRelation(g *graph.Graph) (senders, relations []int32) {
 	type ends struct{ sender, receiver int32 }
 	byRelation, next := make([]ends, g.Edges()), begins(g.Relations, g.RelationCount())
@@ -90,7 +91,7 @@ func scales(g *graph.Graph) []scale {
 // inverse returns the inverse of a relation, the relation of an edge's inverse edge.
 type inverse func(relation int32) int32
 
-// placeLinks puts on a device what training reads of a graph beside its edges. It cuts each relation's slots into pieces that a warp sums.
+// placeLinks copies the links between edges to a device, which training also reads. It cuts each relation's slots into pieces that a warp sums.
 func placeLinks(m *memory, g *graph.Graph, inverse inverse) func(b *batch) {
 	links, begin := linksOf(g, inverse)
 	var pieceBegin []int32
@@ -109,7 +110,7 @@ func placeLinks(m *memory, g *graph.Graph, inverse inverse) func(b *batch) {
 	}
 }
 
-// linksOf returns the edges in the order of byRelation as training reads them, and where the slots of each relation begin, and the end. Slots
+// linksOf returns the links of the edges, in the order of byRelation, and the first slot of each relation, and the end. Slots
 // number the edges by the relation of their inverse. Edges by sender, then relation of the inverse, then receiver are the inverses of
 // those by receiver, relation and sender: to distribute slots by sender gives the index of each inverse.
 func linksOf(g *graph.Graph, inverse inverse) (links []link, begin []int32) {

@@ -39,7 +39,7 @@ func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 	return &Scorer{e}, nil
 }
 
-// Score answers queries as answer.Scorer says. It checks ctx before each layer that it gives the device.
+// Score answers queries; see answer.Scorer. It checks ctx before each layer that it gives the device.
 func (s *Scorer) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	out := &answer.Scored{Queries: make([]answer.Ranked, len(queries))}
 	for from := 0; from < len(queries); {

@@ -95,7 +95,7 @@ func (t *Trainer) Load() error {
 	return t.memory.err
 }
 
-// Step is optimizer.Trainer.Step on the device: the same negatives and dropout masks, and the same error where a loss or a gradient
+// Step makes a step on the device, with optimizer.Trainer's negatives and dropout masks, and its error for a loss or gradient that
 // is not finite.
 func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
 	next := t.announced
@@ -147,9 +147,9 @@ func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (
 	return binary.NativeEndian.Uint32(out) != 0, nil
 }
 
-// Announce tells what the step after the next one is of: next is called at most once, while the device computes, and the step that it
-// returns is prepared meanwhile. It may return no examples. If the step is made, it begins with what is prepared; another one is
-// prepared again. Where the device's memory does not hold what is prepared twice, next is not called.
+// Announce gives the step after the next one: next is called at most once, while the device computes, and the step that it
+// returns is prepared meanwhile. It may return no examples. If that step is made, it begins with the prepared chunk; another
+// step is prepared again. next is not called if the device's memory does not hold two sets.
 func (t *Trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.announced = next }
 
 // begin prepares the first chunk of a step, unless that was done ahead.
@@ -181,8 +181,8 @@ func (t *Trainer) prepareNext(announced func() ([]optimizer.Example, uint64)) {
 	}
 }
 
-// prepareChunk queues what does not depend on the weights, of as many as possible of a step's queries from one on: it fills the other set.
-// What was computed from that before is complete, since its losses were read. A device with one set computes that first.
+// prepareChunk queues the preparation, which does not depend on the weights, of as many as possible of a step's queries from one on, in
+// the other set. That set's earlier queries are complete, since their losses were read. With one set, they are computed first.
 func (t *Trainer) prepareChunk(from, queries int) {
 	n, stride := min(t.capacity, queries-from), 1+t.configuration.Negatives
 	lists := func(all []int32) []int32 { return all[from*stride : (from+n)*stride] }
@@ -214,7 +214,7 @@ func (t *Trainer) differentiate(n int, further bool) {
 	t.backward(n, stride, further)
 }
 
-// apply queues Adam's step with the gradients on the device. Where a loss or a gradient is not finite, the device makes none.
+// apply queues Adam's step with the gradients on the device. If a loss or a gradient is not finite, the device makes no step.
 func (t *Trainer) apply() {
 	t.launch("check_finite", turns(t.size, 256), 256, int32(t.size))
 	s := t.solver.Coefficients(t.steps + 1)
@@ -245,7 +245,7 @@ func (t *Trainer) notFinite() error {
 	return t.memory.err
 }
 
-// Store copies the weights and the solver's state back to those that NewTrainer was given.
+// Store copies the weights and the solver's state back to NewTrainer's arguments.
 func (t *Trainer) Store() error {
 	weights, first, second := make([]float32, t.size), make([]float32, t.size), make([]float32, t.size)
 	values(t.engine, t.batch.Parameters, weights)

@@ -89,8 +89,8 @@ func NewReader(baseRelations int) *Reader {
 	return &Reader{graph: newGraph(2*baseRelations, 0)}
 }
 
-// Add adds an edge. Edges come by type, receiver and sender, without repetitions. The error says of which row, counted from 0, and why
-// no relation graph has that edge after those before it.
+// Add adds an edge. Edges come by type, receiver and sender, without repetitions. The error names the row, counted from 0, and why no
+// relation graph has that edge there.
 func (r *Reader) Add(e Edge) error {
 	if err := r.complete(e.Type); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (r *Reader) Graph() (*Graph, error) {
 	return r.graph, nil
 }
 
-// check returns an error unless relations that meet do so in both directions, and each that meets another meets itself, as its
-// inverse does. With the error it returns the index of a hh edge.
+// check returns an error unless relations meet in both directions, and every relation that meets another one meets itself, as
+// its inverse. With the error it returns the index of a hh edge.
 func (g *Graph) check() (int, error) {
 	// In increasing order of a, the row of each b gives its relations in its own order.
 	next := make([]int, g.relations)

@@ -122,8 +122,8 @@ func (s *linear) Tables(queries []int32, b *Buffers) [][]float32 {
 	return b.tables
 }
 
-// table returns a layer's table for a query relation. Where Prepare has not computed it, it is written to a buffer: the same bits,
-// but more slowly while training, when no transposed map is kept.
+// table returns a layer's table for a query relation. If Prepare has not computed it, it is computed into a buffer, with the same
+// bits, but more slowly while training, without a transposed map.
 func (s *linear) table(t int, relation int32, own *[]float32) []float32 {
 	if prepared, ok := s.prepared[relation]; ok {
 		return prepared[t]
@@ -190,8 +190,8 @@ func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Se
 	}
 }
 
-// sumTable sums the gradients of the map that yields entries lo to hi of a layer's table, and sets gradients, [batch, dim], to those
-// of the queries' embeddings through these outputs of the map. Each is one matrix product for the batch, which adds the queries in
+// sumTable sums the gradients of the map that yields entries lo to hi of a layer's table, and sets gradients, [batch, dim], to the
+// gradients of the queries' embeddings through these outputs of the map. Each is one matrix product for the batch, which adds the queries in
 // order.
 func (s *linear) sumTable(worker *linearWorker, t, lo, hi int, batch []Gradient, into *parameters.Set[float32], gradients []float32) {
 	d, n := s.dim, hi-lo

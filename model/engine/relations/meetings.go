@@ -10,8 +10,7 @@ import (
 )
 
 // Meetings are the pairs of relations, inverse ones included, with an entity that is a head of both, as 2R rows of 2R bits: for
-// collecting a Graph of few relations. In whatever order entities are added and Meetings merged, the
-// result is the same.
+// collecting a Graph of few relations. The result does not depend on the order of Add and Merge.
 type Meetings struct {
 	relations int // 2R
 	words     int // of a row
@@ -31,7 +30,7 @@ func MeetingsOf(g *graph.Graph) *Meetings {
 	return m
 }
 
-// Add records that relations meet each other: those whose edges leave one entity, in any order.
+// Add records that relations meet each other, given the relations whose edges leave one entity, in any order.
 func (m *Meetings) Add(relations []int32) error {
 	for _, r := range relations {
 		if r < 0 || int(r) >= m.relations {

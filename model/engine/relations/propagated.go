@@ -248,7 +248,7 @@ func (w *relationWorker) states(base int32) *states {
 	return made
 }
 
-// hide sets hidden to a map of the states, and ReLU.
+// hide sets hidden to the ReLU of a map of the states.
 func (w *relationWorker) hide(first *linearMap) {
 	k := w.source.kernel
 	first.apply(k, w.hidden, w.crossed, w.source.graph.RelationCount())

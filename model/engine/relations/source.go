@@ -53,7 +53,7 @@ func (g *Gradient) Clear() {
 	}
 }
 
-// New returns the source of a model of configuration c over g, to be filled by Load. Only one that is made for training has a
+// New returns the source of a model of configuration c over g, to be filled by Load. Only a source made for training has a
 // Backward. between is the graph of the relations of g, or nil: the source makes it from g if it needs one.
 func New(g *graph.Graph, between *Graph, c configuration.Configuration, training bool) Source {
 	return sources[c.Source()](g, between, c, embeddings{relations: g.RelationCount(), dim: c.Dim, training: training})
@@ -76,7 +76,7 @@ var sources = map[string]func(g *graph.Graph, between *Graph, c configuration.Co
 	},
 }
 
-// Between returns the graph of the relations of g, or nil where the source of a model of configuration c needs none.
+// Between returns the graph of the relations of g, or nil if the source of a model of configuration c needs none.
 func Between(g *graph.Graph, c configuration.Configuration) *Graph {
 	if !c.Transfers() {
 		return nil

@@ -58,7 +58,7 @@ func (c *cone) start(hops int) {
 	}
 }
 
-// adjoins reports whether an entity has an edge from one at a distance.
+// adjoins reports whether an entity has an edge from an entity at a distance.
 func (c *cone) adjoins(o int32, distance int, q graph.Query) bool {
 	senders, relations := c.graph.In(o)
 	for i, u := range senders {
@@ -92,7 +92,7 @@ func (c *cone) need(o int32, distance, age int) {
 	c.layers[distance+age] = append(c.layers[distance+age], o)
 }
 
-// needSenders adds what the state of an age of an entity depends on.
+// needSenders adds the senders' states that an entity's state of an age depends on.
 func (c *cone) needSenders(o int32, distance, age int, q graph.Query) {
 	senders, relations := c.graph.In(o)
 	touched := q.Touches(o)

@@ -32,7 +32,7 @@ type Criteria struct {
 	// Admitted compares the numbers of admitted senders: a degree message stands for each of the
 	// others.
 	Admitted bool
-	// Needed compares only the states that FillFor found to be needed. The others are neither
+	// Needed compares only the states that FillFor found to be needed. All others are neither
 	// representatives nor duplicates.
 	Needed bool
 }
@@ -126,7 +126,7 @@ func (l *Layout) neededRows(age int, rows []int32) []int32 {
 }
 
 // comparable returns the indices of rows of a level that may be equivalent to another at an age: at
-// age 0 those with few parents, later those that were equivalent to another at the age before.
+// age 0 rows with few parents, later rows that were equivalent to another at the age before.
 func (l *Layout) comparable(age int, rows []int32) []int32 {
 	l.candidates = buffer.Extend(l.candidates, len(rows))
 	// Every row is written and overwritten by the next unless it qualifies, so that no branch can

@@ -15,8 +15,8 @@ import (
 // layer before. Going through the layers from the last to the first, the newest needed state of an
 // entity is known when its layer comes, and the entity's edges are visited once.
 
-// FillFor fills the layout as Fill, sets Needed, and leaves out what the candidates' final states do not depend on,
-// if that saves time and not all are wanted: all other entities then have no row, a row lists at
+// FillFor fills the layout as Fill, sets Needed, and, unless all is set, leaves out rows that the candidates' final
+// states do not depend on if that saves time. Then all other entities have no row, a row lists at
 // least the admitted senders that its needed states depend on, and Admitted does not apply.
 func (l *Layout) FillFor(q graph.Query, hops, delta int, table int32, candidates []int32, all bool) {
 	if !all && l.fewDepended(len(candidates)) {
@@ -66,7 +66,7 @@ func (l *Layout) need(row int32, distance, age int) {
 	}
 }
 
-// needSenders adds what the state of an age of a row depends on.
+// needSenders adds the senders' states that a row's state of an age depends on.
 func (l *Layout) needSenders(row int32, distance, age int) {
 	for kind := range min(age+1, 3) {
 		offset := l.SenderRow(0, kind)

@@ -28,7 +28,7 @@ type Layout struct {
 	// Needed has the number of states of each row that the candidates of FillFor depend on: its
 	// states of ages 0, 1, .., [n].
 	Needed []uint8
-	// SourceChildren reports whether the source has admitted children, also such as have no row.
+	// SourceChildren reports whether the source has admitted children, with or without rows.
 	SourceChildren bool
 	// Ages has, for each age, which rows have equal states. FindEquivalent fills it.
 	Ages []Equivalence

@@ -120,7 +120,7 @@ func (g *gpu) start(ordinal int) error {
 	return nil
 }
 
-// readProperties returns the device's properties. What the driver does not tell stays zero: it is for messages.
+// readProperties returns the device's properties. Fields that the driver does not tell stay zero: they are for messages.
 func (g *gpu) readProperties(ordinal int) device.Properties {
 	p := device.Properties{
 		Ordinal:    ordinal,

@@ -32,7 +32,7 @@ func (g *gpu) Mark() (device.Mark, error) {
 	return device.Mark(g.marked), nil // from 1: 0 is no mark
 }
 
-// event returns the event of a mark; action says what it is for.
+// event returns the event of a mark; action names its use in errors.
 func (g *gpu) event(action string, m device.Mark) (uintptr, error) {
 	if m == 0 || uint64(m) > g.marked || g.marked-uint64(m) >= keptMarks {
 		return 0, fmt.Errorf("%s CUDA device %d: mark %d is not one of the last %d", action, g.properties.Ordinal, m, keptMarks)

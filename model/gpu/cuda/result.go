@@ -10,7 +10,7 @@ import (
 	"tagnet/model/engine/device"
 )
 
-// update says what mends a driver that is too old.
+// update is the remedy for a driver that is too old.
 const update = "CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
 
 // result is a CUresult.

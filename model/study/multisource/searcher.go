@@ -123,7 +123,7 @@ func (s *Searcher) end(hops int) {
 	}
 }
 
-// enter returns which tables a step writes. The last two steps do not write distances where packing
+// enter returns the tables that a step writes. The last two steps do not write distances where packing
 // derives them from the other tables.
 func (s *Searcher) enter(distance, hops int) kernel.Record {
 	switch {

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/internal/random"
 )
 
-// Initialize returns fresh weights in the given layout, drawn as PyTorch's modules draw
-// theirs: linear maps and their biases uniform in ±1/√fan_in, embeddings and the degree
+// Initialize returns fresh weights in the given layout, drawn as in PyTorch's modules:
+// linear maps and their biases uniform in ±1/√fan_in, embeddings and the degree
 // vectors standard normal, layer norms one and zero.
 //
 // The values of a tensor depend on the seed and on its name alone, so that adding a layer or an option

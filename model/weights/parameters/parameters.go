@@ -33,7 +33,7 @@ func NewSet[F Float](layout []Shape) *Set[F] {
 	return s
 }
 
-// Data returns the values of a tensor by name, or nil where the model has no such tensor: a model
+// Data returns the values of a tensor by name, or nil if the model has no such tensor: a model
 // without bias has no layers.0.linear.bias. Names of the part of entities may lack its prefix.
 func (s *Set[F]) Data(name string) []F {
 	if t := s.Tensor(name); t != nil {
@@ -42,7 +42,7 @@ func (s *Set[F]) Data(name string) []F {
 	return nil
 }
 
-// Tensor returns the tensor that Data returns the values of, or nil.
+// Tensor returns a tensor by name, or nil; see Data.
 func (s *Set[F]) Tensor(name string) *Tensor[F] {
 	for _, name := range []string{name, EntityPart + name} {
 		if i, ok := s.byName[name]; ok {

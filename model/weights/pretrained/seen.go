@@ -10,13 +10,13 @@ import (
 	"tagnet/model/zoo"
 )
 
-// Graphs names the graphs that weights of any graph were trained on, or returns "" where they are not known.
+// Graphs names the graphs that weights of any graph were trained on, or returns "" if they are not known.
 func Graphs(of checkpoint.Origin) string {
 	graphs, _ := trainedOn(of)
 	return graphs
 }
 
-// Seen reports whether weights of any graph were trained on facts of a dataset, as far as its name and what is known of the weights tell.
+// Seen reports whether weights of any graph were trained on facts of a dataset, as far as the names of the dataset and of the weights' graphs tell.
 func Seen(of checkpoint.Origin, dataset string) bool {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -28,7 +28,7 @@ func Seen(of checkpoint.Origin, dataset string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// trainedOn returns the names of the graphs, and what the names of datasets with facts of them begin with.
+// trainedOn returns the names of the graphs, and the prefixes of datasets with their facts.
 func trainedOn(of checkpoint.Origin) (graphs string, prefixes []string) {
 	if m, err := zoo.Open(of.Model); err == nil && m.Record.Mixture != nil {
 		return strings.Join(m.Record.Mixture.Names(), ", "), m.Card.Seen

@@ -16,9 +16,9 @@ import (
 	"tagnet/model/zoo"
 )
 
-// Weights holds the tensors of a model of package zoo, of a checkpoint, or of a file of ULTRA, with what identifies them.
+// Weights holds the tensors of a model of package zoo, of a checkpoint, or of a file of ULTRA, with their origin.
 type Weights struct {
-	// Origin identifies them. About says in a few words what a model of them is.
+	// Origin identifies them. About describes them in a few words.
 	Origin checkpoint.Origin
 	About  string
 	// Further is the default configuration for training them further.
@@ -60,7 +60,7 @@ func (r Ref) openCheckpoint(ctx context.Context) (*Weights, error) {
 	return w, nil
 }
 
-// size says how large a model is, and how good.
+// size describes a model's size and metrics.
 func size(r checkpoint.Record) string {
 	text := fmt.Sprintf("%d layers, %d dimensions", r.Configuration.Layers, r.Configuration.Dim)
 	if r.Valid != nil {
@@ -109,7 +109,7 @@ func (w *Weights) Configuration(c configuration.Configuration) configuration.Con
 }
 
 // Unknown returns the base relations of a graph that the weights lack, whose facts have to be left out. If they lack all, it returns none: then
-// the weights do not fit the graph, and Over says so.
+// the weights do not fit the graph, an error of Over.
 func (w *Weights) Unknown(relations []string) []string {
 	if w.Record.Configuration.Transfers() {
 		return nil

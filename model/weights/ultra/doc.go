@@ -1,7 +1,7 @@
 // Package ultra reads the published weights of ULTRA, a foundation model for knowledge graphs (Galkin et al., ICLR 2024): one set of
 // weights, none of which belongs to an entity or a relation, answers queries on any graph.
 //
-// What they compute is a configuration like others: relations from their graph (package relations), policy full, sums of DistMult
+// They are weights of a configuration: relations from their graph (package relations), policy full, sums of DistMult
 // messages, six layers of 64 dimensions in either part. In the relation graph, relations are nodes, with an edge wherever an entity
 // is on a side of both. For a query of a base relation, six layers of messages between relations, which start from ones at that
 // relation, give every relation a state. These states take the place of learned embeddings: six tables of messages are projected

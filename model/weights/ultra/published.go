@@ -27,7 +27,7 @@ var published = map[string]publication{
 }
 
 // Published returns the names of the graphs that the weights of a published file were trained on, given the file's SHA-256, or
-// nothing; and what the names of datasets with facts of these graphs begin with, in lower case without other characters than letters
+// nothing; and the prefixes of the names of datasets with facts of these graphs, in lower case without other characters than letters
 // and digits. Metrics on these graphs, and on graphs made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
 // metrics on unseen graphs.
 func Published(sha256 string) (graphs string, prefixes []string) {
