@@ -12,6 +12,9 @@ import (
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
+	if got, want := (Estimate{"a", 3, 1}).Or(Estimate{"b", 1, 2}), (Estimate{"a", 3, 2}); got != want {
+		t.Errorf("the larger of two is %v, want %v", got, want)
+	}
 	e := Estimate{Held: 120 * MiB, Thread: 40 * MiB}
 	base := int64(Base / MiB)
 	for _, test := range []struct {

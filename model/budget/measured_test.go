@@ -19,11 +19,11 @@ import (
 // which is at most so many times as much. It is not parallel: the heap is the process's.
 func TestEstimateBoundsWhatIsHeld(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
-	facts := make([]graph.Fact, 15_000)
+	facts := make([]graph.Fact, 60_000)
 	for i := range facts {
-		facts[i] = graph.Fact{Head: int32(random.IntN(3000)), Relation: int32(random.IntN(40)), Tail: int32(random.IntN(3000))}
+		facts[i] = graph.Fact{Head: int32(random.IntN(6000)), Relation: int32(random.IntN(4)), Tail: int32(random.IntN(6000))}
 	}
-	g, err := graph.New(3000, 40, facts)
+	g, err := graph.New(6000, 4, facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func TestEstimateBoundsWhatIsHeld(t *testing.T) {
 			c.Policy = configuration.PolicyFull
 		}, 7}, // of what makes the graph of relations, too
 		"astar": {func(c *configuration.Configuration) { c.Policy = configuration.PolicyAStar }, 5}, // the weights decide how many states there are
-		"reach": {func(c *configuration.Configuration) { c.Reach = 500 }, 5},
+		"reach": {func(c *configuration.Configuration) { c.Reach = 500 }, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := configuration.Default()
-			c.Dropout, c.BatchSize = 0.1, 8
+			c.Dropout, c.BatchSize = 0.1, 2
 			test.change(&c)
 			compare(t, g, facts, c, test.most)
 		})
