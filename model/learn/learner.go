@@ -553,7 +553,7 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 	}, nil
 }
 
-// save makes a checkpoint the newest one, and removes those that it replaces.
+// save makes a checkpoint the newest one, and removes the checkpoints that it replaces.
 func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 	if l.folder == "" {
 		l.record = r

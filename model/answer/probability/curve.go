@@ -120,7 +120,7 @@ func (c Curve) meanLabeled() float64 {
 const surest = .99
 
 // probabilities returns a probability for each block: proportional to its odds, at most surest, and such that the probabilities of all
-// unlabeled observations add up to sum. If that is more than they can, each is surest.
+// unlabeled observations add up to sum. If sum is too large for that, each is surest.
 func (c Curve) probabilities(sum float64) []float64 {
 	p, below := make([]float64, len(c.Blocks)), make([]float64, len(c.Blocks)+1)
 	for i, b := range c.Blocks {

@@ -35,8 +35,8 @@ type Sample struct {
 const (
 	// DefaultK is the number of best candidates of a query that count.
 	DefaultK = 10
-	// MostFacts is the most facts that are labeled. HeldOutFirst is the number to which facts that training did not see are filled up by
-	// others.
+	// MostFacts is the most facts that are labeled. HeldOutFirst is the number of labeled facts up to which others are added to
+	// held-out ones.
 	MostFacts, HeldOutFirst = 10_000, 2_000
 	// mostUnlabeled is about the most unlabeled observations: more change little.
 	mostUnlabeled = 200_000
@@ -121,8 +121,8 @@ func (s Size) Observations() int64 {
 // queries returns the number of all queries.
 func (s Size) queries() float64 { return 2 * float64(s.Entities) * float64(s.Relations) }
 
-// unlabeled returns the number of unlabeled observations, and of propagations for them: each query that is drawn, and those that ask for its
-// candidates in the other direction. That is as many different ones as if all queries were equally likely to be among these; in fact popular
+// unlabeled returns the number of unlabeled observations, and of propagations for them: each drawn query, and the inverse queries of its
+// candidates. That is as many different ones as if all queries were equally likely to be among these; in fact popular
 // answers share them.
 func (s Size) unlabeled(sample Sample) (propagations, observations float64) {
 	queries := s.queries()

@@ -8,7 +8,7 @@ import (
 
 // Selection says which entities are listed as the answers of a query. Its zero value lists none.
 type Selection struct {
-	// K is the most answers that are listed; known ones do not count where they stand Beside.
+	// K is the most answers that are listed; known answers listed Beside do not count.
 	K int
 	// Candidates are the only entities that are listed, ascending; nil allows all.
 	Candidates []int32

@@ -14,8 +14,8 @@ import (
 // Ask are the queries of every one of some sources with every one of some relations. They are numbered from 0, by source
 // and then by relation, and made where they are scored: memory does not grow with their number.
 type Ask struct {
-	// Lists is the URL of a file of tables.Lists, whose sources are queried. Without it, and if it has no sources, all
-	// entities are sources.
+	// Lists is the URL of a file of tables.Lists, whose sources are queried. Without it, or without sources in it,
+	// all entities are sources.
 	Lists string
 	// Relations of the queries, in ascending order, 0..2R-1. Without relations there are no queries.
 	Relations []int32

@@ -77,8 +77,8 @@ type scorers []answer.Scorer
 // Together is how many queries each of several devices is given at a time: as many as a device computes together where its memory suffices.
 const Together = 64
 
-// Score deals the queries out. No answer depends on the device that gives it, nor on the other queries; the error is the first
-// query's that has one.
+// Score deals the queries out. No answer depends on the device that gives it, nor on the other queries; the error belongs to
+// the first query that fails.
 func (s scorers) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	parts := slices.Collect(slices.Chunk(queries, Together))
 	scored, errs := make([]*answer.Scored, len(parts)), make([]error, len(parts))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a device. An error that wraps one of them says which device or library and what to do.
+// What can be wrong with a device. An error that wraps one of them names the device or library and the remedy.
 var (
 	// ErrNoDriver: the driver's library is not on this machine.
 	ErrNoDriver = errors.New("no CUDA driver")

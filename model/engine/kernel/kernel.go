@@ -220,11 +220,10 @@ type NodeUpdate struct {
 	Lanes int
 	// Linear is the linear map's output, [Lanes, .., Dim], without its Bias, [Dim] or nil for
 	// none. Normalize replaces it by the normalized values before scale and shift, which
-	// NormalizeBackward reads. Where InverseDeviation is nil its contents are undefined
-	// afterwards.
+	// NormalizeBackward reads. With a nil InverseDeviation its contents are undefined afterwards.
 	Linear, Bias []float32
-	// InverseDeviation receives 1 / sqrt(variance + epsilon) of each row. It is nil where there
-	// is no backward pass: for two lanes, and while scoring, where nothing is dropped.
+	// InverseDeviation receives 1 / sqrt(variance + epsilon) of each row. It is nil without a
+	// backward pass: for two lanes, and while scoring, where nothing is dropped.
 	InverseDeviation []float32
 	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
 	Scale, Shift []float32
@@ -240,7 +239,7 @@ type NodeUpdate struct {
 func (u *NodeUpdate) lanes() int { return max(u.Lanes, 1) }
 
 // NodeUpdateGradients are the results of NormalizeBackward: Linear, [.., Dim], is set in the
-// rows of LinearRows; Bias, Scale and Shift, [Dim], are added to where they are not nil.
+// rows of LinearRows; Bias, Scale and Shift, [Dim], are added to unless they are nil.
 type NodeUpdateGradients struct {
 	Linear             []float32
 	Bias, Scale, Shift []float32

@@ -36,7 +36,7 @@ type Partition struct {
 	// rows and are kind 0, siblings are kind 1, children kind 2.
 	LevelBegin, LevelEnd int32
 	// TableRows is the number of rows of a table of states. A sibling is listed as its row minus
-	// TableRows: its state is read from the table before the one that parents are read from.
+	// TableRows: its state is read one table before the parents'.
 	TableRows int32
 	// MaxSenders is the greatest number of senders of a receiver.
 	MaxSenders int

@@ -97,7 +97,7 @@ type priorityBlock struct {
 	messageGradient, innerGradient, active, hiddenGradient []float32
 }
 
-// ones has as many ones as a block has rows: its product with a matrix sums the columns.
+// ones is a row of chunkRows ones: its product with a matrix sums the columns.
 var ones = slices.Repeat([]float32{1}, chunkRows)
 
 // mapStates sets inner, messages and hidden of the block from n states. hidden is before the ReLU.

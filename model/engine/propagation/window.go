@@ -149,8 +149,8 @@ func (p *windowPolicy) table(t, age int) int {
 	return t & 1
 }
 
-// sharesStates reports whether equivalent states are computed once. While training that changes the
-// order in which gradients are added, so it is a choice; and dropout would make the states differ.
+// sharesStates reports whether equivalent states are computed once. While training this changes the
+// order of the gradients' sum, so it is a choice; and dropout would make the states differ.
 func (p *windowPolicy) sharesStates() bool {
 	return !p.query.Training && p.needed.all || p.query.ShareStates
 }

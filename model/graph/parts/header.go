@@ -24,10 +24,10 @@ type Header struct {
 	// Split is the queries' split. They are numbered from 0. The two queries of fact f of the training split, in the order of queries
 	// for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have the numbers of their rows in the split's table.
 	Split string `json:"split"`
-	// Queries is the number of queries of the split, also where the folder has some of them only.
+	// Queries is the number of all queries of the split, of which the folder may have some.
 	Queries int64 `json:"queries"`
-	// Reach and Layers are the configuration's: the most entities and hops of a part. Remove is what leaves the graph of a training
-	// query, as there, and configuration.RemoveNone for other splits.
+	// Reach and Layers are the configuration's: the most entities and hops of a part. Remove is the configuration's Remove for
+	// training queries, and configuration.RemoveNone for other splits.
 	Reach  int    `json:"reach"`
 	Layers int    `json:"layers"`
 	Remove string `json:"remove"`
@@ -41,15 +41,15 @@ type Header struct {
 	// Vocabulary is the hash of the names that ids refer to, and Graph the checksum of the manifest of the graph's folder.
 	Vocabulary string `json:"vocabulary"`
 	Graph      string `json:"graph"`
-	// Drawn are the epochs whose queries the folder has; nil where it has all of the split.
+	// Drawn are the epochs whose queries the folder has; nil if it has all queries of the split.
 	Drawn *Drawn `json:"drawn,omitempty"`
-	// Limit is how many queries of the split, spread evenly over all as workload.Takes says, the folder has; 0 where it has all.
+	// Limit is the number of the split's queries that the folder has, spread evenly over all by workload.Takes; 0 if it has all.
 	Limit int64 `json:"limit,omitempty"`
 	// Firsts has for each file the number of its first query.
 	Firsts []int64 `json:"firsts"`
 }
 
-// Drawn says which queries of the training split a folder has: those that the epochs 1 to Epochs of a training draw.
+// Drawn selects the queries of the training split that epochs 1 to Epochs of a training draw.
 type Drawn struct {
 	Batching        string `json:"batching"`
 	BatchSize       int    `json:"batch_size"`
@@ -84,12 +84,12 @@ func (h Header) Draws(c configuration.Configuration, seed int64) error {
 	return remedy.Errorf(again+" --force, or give train the flags of these parts", "the parts are for the queries of %v, and the training draws %s", *d, all)
 }
 
-// flags returns those by which bundle finds the parts of these queries alone.
+// flags returns the flags with which bundle finds the parts of these queries alone.
 func (d Drawn) flags() string {
 	return fmt.Sprintf(" --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d", d.QueriesPerEpoch, d.Epochs, d.Seed, d.Batching, d.BatchSize)
 }
 
-// String says which queries are drawn.
+// String describes the drawn queries.
 func (d Drawn) String() string {
 	return fmt.Sprintf("%d epochs with queries_per_epoch %d, batching %s, batch_size %d and seed %d", d.Epochs, d.QueriesPerEpoch, d.Batching, d.BatchSize, d.Seed)
 }
@@ -128,7 +128,7 @@ func (h Header) Check() error {
 	if err != nil {
 		return err
 	}
-	// What only training has: removed edges and draws.
+	// Only training has removed edges and draws.
 	if h.Remove != configuration.RemoveNone && (h.Split != Train || h.Remove != configuration.RemoveTriple && h.Remove != configuration.RemoveOneHop) {
 		return fmt.Errorf("remove is %q, in parts for the split %s", h.Remove, h.Split)
 	}

@@ -127,7 +127,7 @@ func (f *Folder) readHeader(ctx context.Context, m manifest.Manifest) (err error
 	return err
 }
 
-// fits returns an error unless the parts were found for what is wanted.
+// fits returns an error unless the parts were found for the wanted split, reach and graph.
 func (h Header) fits(w Want) error {
 	remove := configuration.RemoveNone
 	if w.Split == Train {
@@ -259,7 +259,7 @@ func (f *Folder) Reader() *Reader { return &Reader{folder: f, file: -1, row: -1}
 // ErrAbsent is wrapped by the error of a query that no part has.
 var ErrAbsent = errors.New("the folder has no part for it")
 
-// Find returns the part of a query: the same as before, if that has the query.
+// Find returns the part of a query: the last one again, if it has the query.
 func (r *Reader) Find(number int64) (*Part, error) {
 	at, err := r.find(number)
 	if err != nil {

@@ -29,7 +29,7 @@ func Create(ctx context.Context, url string, h Header) (*Writer, error) {
 	return &Writer{parts: parts}, err
 }
 
-// Write appends the part that subgraph.Finder finds for a source, with its queries in the order of their numbers, of which those that share a
+// Write appends the part that subgraph.Finder finds for a source, with its queries in the order of their numbers; queries that share a
 // relation follow each other. The part of a training query is without its fact.
 func (w *Writer) Write(part *subgraph.Subgraph, queries []Numbered) error {
 	r := &w.row

@@ -2,7 +2,7 @@ package subgraph
 
 import "tagnet/model/graph"
 
-// Block is the edges that enter a range of a graph's entities. It answers what a Partial wants, and makes pieces of parts. It reuses its
+// Block is the edges that enter a range of a graph's entities. It answers a Partial's Wants, and makes pieces of parts. It reuses its
 // buffers and is not for concurrent use.
 type Block struct {
 	first  int32
@@ -13,7 +13,7 @@ type Block struct {
 // NewBlock returns a block. Entity first+i of the graph is entity i of edges, whose senders have the ids of the graph.
 func NewBlock(first int32, edges *graph.Graph) *Block { return &Block{first: first, edges: edges} }
 
-// Answer returns what is wanted of an entity of the block in the graph of a query.
+// Answer returns the wanted list of an entity of the block in the graph of a query.
 func (b *Block) Answer(w Want, q graph.Query) List {
 	touched := q.Touches(w.Entity)
 	senders, relations := b.edges.In(w.Entity - b.first)
@@ -45,8 +45,8 @@ func (b *Block) Induce(entities, some []int32, into *Subgraph) {
 	b.finder.induce(b.edges, b.first, some, into)
 }
 
-// Join appends the next piece of a part, as Induce made it, to the pieces of the blocks before. The first is joined to a part that has no
-// more than its entities.
+// Join appends the next piece of a part, as Induce made it, to the pieces of the blocks before. The first piece is joined to a part that
+// has only entities.
 func (s *Subgraph) Join(piece Subgraph) {
 	if len(s.Offsets) == 0 {
 		s.Offsets = append(s.Offsets, 0)

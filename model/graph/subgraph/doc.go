@@ -4,7 +4,7 @@
 //
 // # The choice
 //
-// Where a search of that many hops reaches no more entities than the part may have, the part is what it reaches. Elsewhere mass is pushed
+// Where the search reaches no more entities within the hops than the part may have, the part has all of them. Elsewhere mass is pushed
 // from the source, hop by hop over edges and inverse edges. An entity u with mass m sends each of its edges the share
 //
 //	max(1, (17/20 m) / degree(u))
@@ -18,15 +18,15 @@
 //
 // # The floor
 //
-// The masses of a hop add up to at most what the source begins with, about, so a floor of 1/n of that allows n edges a hop. n is four times
+// The masses of a hop add up to about the source's first mass at most, so a floor of 1/n of that mass allows n edges a hop. n is four times
 // the entities of the part: the cost follows the size of the part, not of the graph. An entity with very many edges, such as a class
 // of a hierarchy, does not send. Where fewer entities than the part may have get any mass, the push is repeated once, with an eighth of
 // the floor, until four times as many have some after a hop. If they are still fewer, the part is smaller than it may be: filling it would take the edges of such entities.
 //
 // # Without the graph
 //
-// A Finder asks a graph for the edges of entities. Partial is one whose graph arrives, in lists that blocks of it make: it searches on what
-// has arrived, and says what the next hop wants. Both run the same code, so the parts are the same.
+// A Finder asks a graph for the edges of entities. Partial is a finder whose graph arrives in lists that blocks of it make: it searches in
+// the lists so far, and returns what the next hop wants. Both run the same code, so the parts are the same.
 //
 // # Degrees
 //

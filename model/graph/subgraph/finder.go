@@ -44,7 +44,7 @@ func NewFinder(g *graph.Graph, most, hops int) *Finder {
 }
 
 // upTo returns the degree of an entity in the graph of a query, and if that is at most limit the edges that enter it, removed ones included.
-// As every edge has an inverse, they are also those that it sends to.
+// As every edge has an inverse, the entity also sends to all of them.
 func (f *Finder) upTo(entity int32, limit uint64, q graph.Query) (degree int, senders, relations []int32) {
 	if f.arriving != nil {
 		degree, senders = f.arriving.upTo(entity, limit)
@@ -56,7 +56,7 @@ func (f *Finder) upTo(entity int32, limit uint64, q graph.Query) (degree int, se
 	return degree, senders, relations
 }
 
-// around returns edges that enter an entity and have every sender, or more of them than a part may have entities, for a hop of a search.
+// around returns edges that enter an entity, for a hop of a search: from every sender, or from more senders than a part may have entities.
 func (f *Finder) around(entity int32, hop int) (senders, relations []int32) {
 	if f.arriving != nil {
 		return f.arriving.around(entity, hop), nil
@@ -91,7 +91,7 @@ func (f *Finder) Find(q graph.Query, into *Subgraph) {
 	f.Complete(q, into)
 }
 
-// Complete is the second half of Find, for a part whose entities are what Entities returned.
+// Complete sets the edges and degrees of a part whose entities Entities returned.
 func (f *Finder) Complete(q graph.Query, into *Subgraph) {
 	f.induce(f.graph, 0, into.Entities, into)
 	if into.begin(q) {
@@ -99,8 +99,8 @@ func (f *Finder) Complete(q graph.Query, into *Subgraph) {
 	}
 }
 
-// cover finds the entities at most f.hops away. It gives up, and returns false, where that is more than the part may have. known is false
-// where lists that would tell are missing.
+// cover finds the entities at most f.hops away. It gives up, and returns false, if they are more than the part may have. known is false
+// if lists are missing that it needs.
 func (f *Finder) cover(q graph.Query) (covers, known bool) {
 	f.found.reset()
 	f.found.add(q.Source)
@@ -127,7 +127,7 @@ func (f *Finder) cover(q graph.Query) (covers, known bool) {
 	return true, true
 }
 
-// pushTo pushes with the floor of a part, and again with a lower one where that gives too few entities any mass.
+// pushTo pushes with the floor of a part, and again with a lower floor if too few entities get mass.
 func (f *Finder) pushTo(q graph.Query) {
 	floor := f.floor()
 	if f.push(q, floor, math.MaxInt); len(f.scores) < f.most {
@@ -192,11 +192,11 @@ func partition(list []ranked, n int) {
 	}
 }
 
-// manyEdges is how many edges, for each entity of the part, an entity has from which on each entity of the part is looked for among its
+// manyEdges is a number of edges for each entity of the part. For an entity with more, each entity of the part is looked up among its
 // senders, instead of each sender among the entities of the part.
 const manyEdges = 8
 
-// induce sets the edges that enter some entities of the part, a run of all, from others of the part, and their degrees. g has these
+// induce sets the edges from entities of the part that enter a range of its entities, and these entities' degrees. g has these
 // edges; its entity 0 is first.
 func (f *Finder) induce(g *graph.Graph, first int32, some []int32, into *Subgraph) {
 	f.found.reset()

@@ -7,16 +7,16 @@ import (
 	"tagnet/model/graph"
 )
 
-// Partial finds the entities of parts of a graph that is not at hand, but arrives: it repeats the search of a Finder on what is there,
-// and says what is missing for its next hop. A part that a Finder of the whole graph finds has the same entities. It takes at most
-// Rounds(hops) answers to what is wanted. It reuses its buffers and is not for concurrent use.
+// Partial finds the entities of parts of a graph that arrives in lists: it repeats the search of a Finder on the lists so far, and
+// returns the lists that its next hop lacks. A part that a Finder of the whole graph finds has the same entities. It takes at most
+// Rounds(hops) rounds of lists. It reuses its buffers and is not for concurrent use.
 type Partial struct {
 	finder Finder
 	lists  arriving
 }
 
-// Rounds returns how often at most a search of a number of hops is repeated before it has all that it wants: each push wants the lists of its
-// next hop, and the search that may cover all follows a hop later, if the pushes have not shown by then that there is too much.
+// Rounds returns the largest number of rounds of lists that a search of a number of hops takes: each push wants the lists of its
+// next hop, and the search that may cover all follows a hop later, unless the pushes have shown by then that there are too many entities.
 func Rounds(hops int) int { return hops + 1 }
 
 // Want is a search's request for an entity: the edges that enter it, without removed ones.
@@ -85,8 +85,8 @@ func NewPartial(most, hops int) *Partial {
 	return p
 }
 
-// Entities returns the entities of the part of a source, ascending, in the graph whose lists are known, by entity. Where these are too few
-// it returns what is wanted, ascending, and no entities.
+// Entities returns the entities of the part of a source, ascending, in the graph whose lists are known, by entity. If lists are missing it
+// returns the wanted ones, ascending, and no entities.
 func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32, wanted []Want) {
 	p.lists.known, p.lists.wanted, p.lists.missed = known, map[int32]Want{}, 0
 	entities, pushed, many := p.push(source)
@@ -111,7 +111,7 @@ func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32
 	return nil, wanted
 }
 
-// push is Finder.pushTo, but that both pushes advance at once. It returns the entities that they choose, if they are complete, up to which
+// push makes the pushes of Finder.pushTo, both at once. It returns the entities that they choose, if they are complete, up to which
 // hop cover may follow, and whether more entities are within the hops than the part may have.
 func (p *Partial) push(source int32) (entities []int32, hops int, many bool) {
 	f := &p.finder

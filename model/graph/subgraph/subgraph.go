@@ -16,7 +16,7 @@ type Subgraph struct {
 	Senders, Relations []int32
 	// Degrees are the degrees in the whole graph, except that the source's does not count removed edges to entities outside the part.
 	Degrees []int32
-	// Query has the query's source, and what leaves the part, by the ids of the part. It has no answer and no relation where nothing leaves it.
+	// Query has the query's source and the edges that leave the part, by the ids of the part. It has no answer and no relation if no edge leaves.
 	graph.Query
 }
 

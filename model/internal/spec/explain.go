@@ -32,8 +32,8 @@ func (p *Pass) Edges(answer int32) [][]Edge {
 	return p.explained
 }
 
-// recordEdges records the messages of o in layer t that are not empty. set is what o aggregates, gradients
-// those by its members; the messages are the last of them.
+// recordEdges records the messages of o in layer t that are not empty. set is the set that o aggregates,
+// gradients has the gradients by its members; the messages are the last of them.
 func (p *Pass) recordEdges(t int, l *layer, o int32, set []member, gradients [][]float64) {
 	first := len(set) - len(l.edges[o])
 	for i, e := range l.edges[o] {

@@ -50,7 +50,7 @@ func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives 
 	return nil
 }
 
-// DrawAmong draws negatives from some entities, in ascending order, instead of from all. Where all of them are known answers, it draws from all.
+// DrawAmong draws negatives from some entities, in ascending order, instead of from all. If all of these are known answers, it draws from all entities.
 func (s *Sampler) DrawAmong(among []int32, seed, key uint64, answer int32, known []int32, negatives []int32) error {
 	s.excluded = s.excluded[:0]
 	if s.strict {

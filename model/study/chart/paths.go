@@ -176,7 +176,7 @@ func (g *pathGraph) placeRows() {
 	}
 }
 
-// placeLanes puts each step into the lane that is the nearest one free: the line through the entities, unless one of them is between, or one to its left.
+// placeLanes puts each step into the lane that is the nearest one free: the line through the entities, unless an entity lies between, or a lane to its left.
 func (g *pathGraph) placeLanes() {
 	bySize := slices.Clone(g.links)
 	slices.SortStableFunc(bySize, func(a, b *pathLink) int { return cmp.Compare(a.lower-a.upper, b.lower-b.upper) })

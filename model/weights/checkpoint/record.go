@@ -23,7 +23,7 @@ type Record struct {
 	Configuration configuration.Configuration `json:"configuration"`
 	Seed          int64                       `json:"seed"`
 	Validation    metrics.Validation          `json:"validation"`
-	// Rounds must be equal too; it is zero, and left out, where one worker trains.
+	// Rounds must be equal too; it is zero, and left out, with one worker.
 	Rounds configuration.Rounds `json:"rounds,omitzero"`
 	// Epoch is the last finished epoch, from 1, or 0 before any; in a partial checkpoint the current one.
 	Epoch int `json:"epoch"`

@@ -47,7 +47,7 @@ const (
 //
 // The zero value of a field is not always valid: start from Default or a preset.
 type Configuration struct {
-	// Relations is where relation embeddings come from: graph, or empty for the table or linear that Dependent says (Source). Normalized
+	// Relations is the source of relation embeddings: graph, or empty if Dependent chooses table or linear (Source). Normalized
 	// leaves it empty for these two.
 	Relations string `json:"relations,omitzero"`
 	// RelationLayers is the number of propagation layers between relations, for graph; else 0.
@@ -98,8 +98,8 @@ type Configuration struct {
 	Negatives int `json:"negatives"`
 	// StrictNegatives never draws a known answer as a negative.
 	StrictNegatives bool `json:"strict_negatives"`
-	// ReachNegatives is the share of the negatives that are drawn among the entities of a query's Reach. Unless it is 0, training leaves out
-	// queries whose answer is not among them.
+	// ReachNegatives is the share of the negatives that are drawn among the entities of a query's Reach. Unless it is 0, training leaves
+	// out queries whose answer is out of reach.
 	ReachNegatives float64 `json:"reach_negatives,omitzero"`
 	// AdversarialTemperature weights negatives of high score more, the lower it is; 0 weights all
 	// equally.
@@ -129,8 +129,8 @@ type Configuration struct {
 	WeightAverage float64 `json:"weight_average,omitzero"`
 }
 
-// Normalized returns the one configuration of equal models: Dependent makes the choice that Relations may name, too, RelationLayers is as
-// many as Layers where it is left out, and so is an Attention of its own, or where relations come from a graph a shared one.
+// Normalized returns the same configuration for equal models: Dependent chooses between table and linear, not Relations; an omitted
+// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph.
 func (c Configuration) Normalized() Configuration {
 	if c.Relations == RelationsTable || c.Relations == RelationsLinear {
 		c.Relations, c.Dependent = "", c.Relations == RelationsLinear
@@ -184,7 +184,7 @@ func (c Configuration) Work(entities int, edges int64) float64 {
 // Specific reports whether the final state is an attention over the states of the window.
 func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
 
-// States returns the most states that a final state is made of: one, or, where delta is specific, one
+// States returns the most states that a final state is made of: one or, with a specific delta, one
 // for each age that the number of layers allows.
 func (c Configuration) States() int {
 	if c.Specific() {
@@ -237,7 +237,7 @@ func (c Configuration) Validate() error {
 	return errors.Join(violations...)
 }
 
-// Violations returns the fields that are not valid, in a fixed order: each hyperparameter by itself, then beside others.
+// Violations returns the fields that are not valid, in a fixed order: each hyperparameter by itself, then combinations.
 func (c Configuration) Violations() []Violation {
 	var violations []Violation
 	check := func(ok bool, field string, value any, want string) {
@@ -285,7 +285,7 @@ func (c Configuration) String() string {
 	return string(text)
 }
 
-// Parse sets the fields of c from JSON, and keeps those that are not in it. An unknown field is an error.
+// Parse sets the fields of c from JSON, and keeps fields that are not in it. An unknown field is an error.
 func (c *Configuration) Parse(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -16,7 +16,7 @@ type presetFile struct {
 	// Preset is the name of that preset, empty for the default.
 	Preset string `json:"preset"`
 	Configuration
-	// Provenance says where the values come from, for people: any JSON.
+	// Provenance names the source of the values, for people: any JSON.
 	Provenance json.RawMessage `json:"provenance"`
 }
 

@@ -28,7 +28,7 @@ type Field struct {
 	at      func(*Configuration) any // returns a pointer to the field
 }
 
-// hyperparameters has a line for each hyperparameter, in the order of a command's help. What combines several is in Violations.
+// hyperparameters has a line for each hyperparameter, in the order of a command's help. Rules for combinations are in Violations.
 var hyperparameters = []Field{
 	// name, group, default, values, whether a resumed training may change it, help, field
 	{"relations", Model, "", oneOf(RelationsLinear, RelationsTable, RelationsGraph).where(Configuration.relationsGiven), no, "where relation embeddings come from: the query (linear), a table, or a propagation between the relations (graph), so that the model answers on any graph; as the preset says, linear without one", func(c *Configuration) any { return &c.Relations }},
@@ -69,7 +69,7 @@ var hyperparameters = []Field{
 
 var fraction = values{text: "0 or more, less than 1", number: func(x float64) bool { return x >= 0 && x < 1 }}
 
-// values describe what a hyperparameter may be set to. The zero value accepts everything.
+// values describe the values of a hyperparameter. The zero value accepts everything.
 type values struct {
 	text    string               // describes numbers
 	number  func(x float64) bool // accepts a number
@@ -165,7 +165,7 @@ func (f Field) Kind() reflect.Kind { return reflect.TypeOf(f.Default).Kind() }
 // Of returns the value of the hyperparameter in a configuration.
 func (f Field) Of(c Configuration) any { return f.field(&c).Interface() }
 
-// Choices returns the values of a hyperparameter of which all are listed, as texts that Set accepts, or nil for a number.
+// Choices returns all values of a hyperparameter, as texts that Set accepts, or nil for a number.
 func (f Field) Choices() []string {
 	if f.Kind() == reflect.Bool {
 		return []string{"false", "true"}

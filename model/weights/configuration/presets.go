@@ -9,7 +9,7 @@ import (
 )
 
 // Preset returns the configuration that the paper's authors used for a dataset, one of their variants of it, or
-// one that this project's own searches found. The authors' implementation also updated inactive entities, so
+// a configuration that this project's own searches found. The authors' implementation also updated inactive entities, so
 // a preset of theirs is a starting point for tuning. An unknown name is an error that names the closest ones.
 func Preset(name string) (Configuration, error) {
 	if c, ok := ownPresets().byName[name]; ok {
@@ -46,7 +46,7 @@ func authorsPreset(name string) (c Configuration, ok bool) {
 // PresetNames returns the names of all presets: the authors', then our own.
 func PresetNames() []string { return append(AuthorsPresetNames(), OwnPresetNames()...) }
 
-// PresetsHelp lists the names of all presets for the explanation of a flag, and says whose they are. Names that have the same endings are listed
+// PresetsHelp lists the names of all presets for the explanation of a flag, and their authors. Names that have the same endings are listed
 // together: "wn-v1, wn-v2 (each also -specific)".
 func PresetsHelp() string {
 	endings := map[string]string{} // of a name

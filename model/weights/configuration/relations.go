@@ -35,7 +35,7 @@ var relationSources = map[string]relationSource{
 	RelationsGraph: {transfers: true}, // parameters.Layout has its tensors
 }
 
-// Source returns where relation embeddings come from: table, linear or graph.
+// Source returns the source of relation embeddings: table, linear or graph.
 func (c Configuration) Source() string {
 	switch {
 	case c.Relations != "":
@@ -46,8 +46,8 @@ func (c Configuration) Source() string {
 	return RelationsTable
 }
 
-// RelationTensors returns the parameters of each layer for the source of relations, and whether there is one for the embeddings
-// of queries' relations.
+// RelationTensors returns the parameters of each layer for the source of relations, and whether the embeddings of queries'
+// relations are a parameter.
 func (c Configuration) RelationTensors() (layer []RelationTensor, query bool) {
 	source := relationSources[c.Source()]
 	return source.layer, source.query
