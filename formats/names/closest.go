@@ -42,7 +42,7 @@ func enter(ctx context.Context) bool {
 
 func leave() { <-searching }
 
-// ClosestContext is Closest until ctx ends: then fewer names have been compared, maybe none. One search runs at a time.
+// ClosestContext returns the closest names like Closest. If ctx ends, fewer names were compared, maybe none. One search runs at a time.
 func ClosestContext(ctx context.Context, name string, names []string, count int) []string {
 	if count = min(count, len(names)); count == 0 {
 		return nil

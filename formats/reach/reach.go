@@ -1,4 +1,4 @@
-// Package reach holds what stands for the distance of an entity that a search does not reach, in memory and in each format.
+// Package reach has the values that mark an entity as unreached by a search, in place of its distance: one in memory and one for each format.
 package reach
 
 import (
@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// Unreached is that distance in memory.
+	// Unreached marks it in memory, where a distance is a byte.
 	Unreached = 255
-	// Packed stands for it where a distance has four bits: it is their largest number, and the low bits of Unreached.
+	// Packed marks it where a distance has four bits: their largest number, and the low bits of Unreached.
 	Packed = Unreached & 15
-	// Most is the largest distance beside it.
+	// Most is the largest distance that is not a mark, in both.
 	Most = Packed - 1
-	// Column stands for it in columns of tables, in the results of rankings, and in answers of the library.
+	// Column marks it in columns of tables, in the results of rankings, and in answers of the library.
 	Column = -1
-	// Key stands for it in JSON.
+	// Key marks it in JSON.
 	Key = "unreached"
 )
 

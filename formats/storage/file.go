@@ -303,7 +303,7 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 	return true, nil
 }
 
-// makeFolder makes a folder and those that lead to it.
+// makeFolder makes a folder and its parents.
 func makeFolder(path string) (err error) {
 	for range 2 { // RemoveEmpty may be between the two steps of the first try
 		if err = os.MkdirAll(path, 0o777); !errors.Is(err, fs.ErrExist) {

@@ -142,7 +142,7 @@ func Open(ctx context.Context, url string) (io.ReadCloser, error) {
 	return system.Open(ctx, path)
 }
 
-// OpenStream is Open for a file that a user names, which may also be a pipe or a device. It can be read
+// OpenStream opens a file that a user names, which may also be a pipe or a device. It can be read
 // once, and OpenStream waits for the other end of a named pipe.
 func OpenStream(ctx context.Context, url string) (io.ReadCloser, error) {
 	system, path, err := resolve(ctx, url)

@@ -44,7 +44,7 @@ func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 	return c.done(), err
 }
 
-// taken returns which queries, by their numbers, are taken: those that the epochs of a header draw, its sample, or all.
+// taken returns which queries, by their numbers, are taken: the ones that the epochs of a header draw, its sample, or all.
 func taken(ctx context.Context, h parts.Header, url string) (func(number int64) bool, error) {
 	d := h.Drawn
 	if d == nil {

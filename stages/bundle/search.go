@@ -61,7 +61,7 @@ func encodeLists(e *encoder, lists map[int32]subgraph.List) {
 	}
 }
 
-// decodeLists adds lists to those that are there.
+// decodeLists adds the lists of an element to lists.
 func decodeLists(d *decoder, lists map[int32]subgraph.List) {
 	for _, entity := range listOf[int32](d) {
 		lists[entity] = subgraph.List{Degree: int32(d.number()), Senders: listOf[int32](d)}

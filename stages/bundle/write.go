@@ -103,7 +103,7 @@ func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []par
 		return nil, nil, fmt.Errorf("the part of source %d has %d degrees of %d: %w", s.source, len(part.Degrees), len(s.entities), errElement)
 	}
 	part.Finish(p.query(s), s.known[s.source].Degree)
-	// Queries are ordered by relation: those with one relation share its known answers.
+	// Queries are ordered by relation: queries with one relation share its known answers.
 	var of []int32
 	for i, relation := range s.asked {
 		if i == 0 || relation != s.asked[i-1] {

@@ -12,7 +12,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// SizesOf is Sizes of a graph that is loaded, or whose parts are read.
+// SizesOf returns Sizes for a graph that is loaded, or whose parts are read.
 func SizesOf(ctx context.Context, k *kg.KG, split string) (budget.Sizes, error) {
 	s, err := Sizes(ctx, k.Folder(), k.Manifest, split)
 	s.Outlined = k.Train.Graph.IsOutline()
@@ -20,7 +20,7 @@ func SizesOf(ctx context.Context, k *kg.KG, split string) (budget.Sizes, error) 
 }
 
 // Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the graph. Of Sources it
-// returns a bound. The split may be kg.All: then Edges is a bound, too, and the graphs in memory are those of the splits and that of all
+// returns a bound. The split may be kg.All: then Edges is a bound, too, and the graphs in memory are the ones of the splits and the one of all
 // facts. The caller has called kg.Check. The process reads the names once.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	nameBytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })

@@ -3,7 +3,7 @@
 // process.
 //
 // A shard of edges has all edges that enter an entity next to each other, inverse ones included. So the relations that leave the
-// entity are known where the shard is read, without a barrier: the inverses of those that enter. All of them meet. Two transforms
+// entity are known where the shard is read, without a barrier: the inverses of the ones that enter. All of them meet. Two transforms
 // collect who meets whom, and write the same bytes:
 //
 //   - ByMeetings: the entities of a shard are added to rows of bits, a relations.Meetings. A CombineFn merges the rows of all shards, where

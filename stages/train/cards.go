@@ -18,7 +18,7 @@ type pool struct {
 	sync.Mutex
 	changed *sync.Cond
 	taken   map[int]bool
-	lost    map[int]bool // those that have failed
+	lost    map[int]bool // devices that have failed
 	number  int          // of the machine's devices, 0 until it is known
 }
 
@@ -29,7 +29,7 @@ func newPool() *pool {
 	return p
 }
 
-// onOneDevice returns p for a shard: with one device of those that the user chose, which no other shard of this process has until done
+// onOneDevice returns p for a shard: with one of the chosen devices, which no other shard of this process has until done
 // is called with the shard's error. For the CPU it returns p.
 func (p Params) onOneDevice(ctx context.Context) (_ Params, done func(error), err error) {
 	if p.Run.Device.Mode != device.CUDA {

@@ -146,7 +146,7 @@ func (p Params) ReadData(ctx context.Context) (learn.Data, error) {
 	return d, err
 }
 
-// readTraining is ReadData without the validation queries.
+// readTraining reads the training data alone, without the validation queries.
 func (p Params) readTraining(ctx context.Context) (learn.Data, error) {
 	if p.Bundles != "" {
 		return p.readParts(ctx)

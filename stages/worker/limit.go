@@ -54,8 +54,8 @@ func Enter(ctx context.Context, threads int) (_ context.Context, leave func(), e
 	}, nil
 }
 
-// Threads returns the number of threads of a step in this process: those that are given or, if that is 0, one a core, most
-// at most (unless that is 0).
+// Threads returns the number of threads of a step in this process: given or, if that is 0, one a core, at most most unless
+// that is 0.
 func Threads(given, most int) int {
 	switch cores := runtime.GOMAXPROCS(0); {
 	case given > 0:

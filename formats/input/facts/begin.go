@@ -31,7 +31,7 @@ func Begins(ctx context.Context, url string, o Options) (comments int, heading b
 		return 0, false, fmt.Errorf("reading %s: %w", url, err)
 	}
 	// Lines with # count as comments up to a heading or the first line without, unless they look like facts.
-	var lines [][]string // those that begin with #
+	var lines [][]string // lines that begin with #
 	for line := range strings.Lines(string(start)) {
 		fields := split(strings.TrimRight(line, "\r\n"), o.Format)
 		_, heading = usual(fields)

@@ -2,7 +2,7 @@ package facts
 
 import "strings"
 
-// What is known and not read, with the remedy.
+// Kinds of files that are recognized and not read, with the remedy.
 const (
 	archive  = "an archive: unpack it first"
 	rdfXML   = "RDF/XML, which is not read: convert it to N-Triples first (rapper -i rdfxml FILE > facts.nt, or riot --output=ntriples FILE)"
@@ -28,7 +28,7 @@ func Foreign(name string) string {
 	return ""
 }
 
-// foreignText is Foreign of a text by its start.
+// foreignText describes a text of a kind that is not read, by its first bytes, with a remedy; "" for other texts.
 func foreignText(start string) string {
 	const tarMagic = 257 // where an archive has its letters
 	first, _, _ := strings.Cut(strings.TrimSpace(start), "\n")

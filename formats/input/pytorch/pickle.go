@@ -362,7 +362,7 @@ func (m *machine) set(code byte) {
 	deepen(&d.depth, items)
 }
 
-// global pushes the name of a class or a function, if it is one of those that tensors need.
+// global pushes the name of a class or a function, and refuses all names that tensors do not need.
 func (m *machine) global() {
 	begin := m.rest[:min(len(m.rest), maxName)]
 	module, rest, ok := bytes.Cut(begin, []byte("\n"))

@@ -17,7 +17,7 @@ func ReadNTriples(name string, r io.Reader, each func(line int, s Statement) err
 	return readStatements(name, r, false, each, bad)
 }
 
-// ReadNQuads is ReadNTriples of N-Quads: the name of a graph may follow the object, and is left out.
+// ReadNQuads reads N-Quads like ReadNTriples: the name of a graph may follow the object, and is left out.
 func ReadNQuads(name string, r io.Reader, each func(line int, s Statement) error, bad func(triples.BadLine) error) error {
 	return readStatements(name, r, true, each, bad)
 }

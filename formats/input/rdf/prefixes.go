@@ -22,7 +22,7 @@ var wellKnown = map[string]string{
 // in Zo%C3%AB: RFC 3987 takes these for the same. The zero value knows no prefix.
 type Prefixes struct {
 	declared map[string][]string // the namespaces of each prefix of the files
-	list     []binding           // those in use, the longest namespaces first
+	list     []binding           // the prefixes in use, the longest namespaces first
 	byPrefix map[string]bool
 }
 
@@ -81,7 +81,7 @@ func (p *Prefixes) Name(t Term) string {
 // encoded are bytes beyond ASCII.
 var encoded = regexp.MustCompile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 
-// decodeLetters returns the letters that percent-encoded bytes are, or these if they are no letters.
+// decodeLetters decodes percent-encoded bytes if all of them are letters and digits; otherwise it returns them unchanged.
 func decodeLetters(bytes string) string {
 	letters, err := url.PathUnescape(bytes)
 	if err != nil || strings.ContainsFunc(letters, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) }) {

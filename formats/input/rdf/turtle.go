@@ -437,7 +437,7 @@ const end rune = -1
 // fail ends parsing with a syntax error on the present line, or with the error of the reader if the text could not be read.
 func (s *scanner) fail(format string, arguments ...any) { s.failFrom(s.line, format, arguments...) }
 
-// failFrom is fail with the line on which something begins that does not end.
+// failFrom ends parsing like fail, but names the line on which an unfinished text begins.
 func (s *scanner) failFrom(line int, format string, arguments ...any) {
 	if s.failed != nil {
 		panic(stop{s.failed})

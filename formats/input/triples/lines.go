@@ -90,7 +90,7 @@ func readChunkLines(name, fields string, first int, r, after io.Reader, each fun
 	return err
 }
 
-// eachLine is readChunkLines with all blank lines.
+// eachLine calls each and bad like readChunkLines, but for blank lines at the end, too.
 func eachLine(name string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	text := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
 	if first == 1 {

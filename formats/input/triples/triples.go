@@ -63,7 +63,7 @@ func Read(name string, r io.Reader, each func(line int, t Triple) error, bad fun
 	return readChunk(name, 1, r, nil, each, bad)
 }
 
-// readChunk is Read of a chunk of a plain text that begins with line first, from 1; after is what follows it. Only the first
+// readChunk reads, like Read, a chunk of a plain text that begins with line first, from 1; after is the text behind it. Only the first
 // chunk may begin with a byte-order mark or be compressed, and only it must have a line.
 func readChunk(name string, first int, r, after io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"

@@ -12,8 +12,8 @@ type kind[T any] struct {
 	// codec returns a codec for a new Spill.
 	codec   func() codec[T]
 	compare func(a, b T) int
-	// distinct wraps a function that receives sorted records, so that it gets only those that a
-	// merge is to deliver.
+	// distinct wraps a function that receives sorted records. It may drop records that equal the one
+	// before.
 	distinct func(each func(T, int) error) func(T, int) error
 }
 

@@ -448,7 +448,7 @@ func preconditionFailed(err error) bool {
 	return errors.As(err, &api) && api.Code == http.StatusPreconditionFailed
 }
 
-// replace is CompareAndSwap with a replacement that is not nil. It reads the object again after each
+// replace swaps like CompareAndSwap, for a replacement that is not nil. It reads the object again after each
 // error: if a request took effect but its response was lost, the client's repetition of it fails the
 // condition, which looks as if another caller had been faster.
 func (b buckets) replace(ctx context.Context, name string, old, replacement []byte) (bool, error) {

@@ -10,8 +10,8 @@ type Discovery struct {
 	// Graph is the graph that was asked: all, or train.
 	Graph      string `json:"graph"`
 	Checkpoint string `json:"checkpoint"`
-	// TopK is the number of best new answers of a query that are candidates. Of Queries queries Candidates facts are, and for those that only one of
-	// their two queries listed, BackwardQueries other queries were asked. Listed is the number of facts of the list.
+	// TopK is the number of best new answers of a query that become candidates. Queries queries gave Candidates facts; BackwardQueries further queries
+	// were for facts that only one of their two queries listed. Listed is the number of facts of the list.
 	TopK            int   `json:"top_k"`
 	Queries         int64 `json:"queries"`
 	BackwardQueries int64 `json:"backward_queries"`

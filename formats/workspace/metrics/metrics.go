@@ -137,7 +137,7 @@ func (m Metrics) Check() error {
 		check.AtLeastZero("mean_rank", m.MeanRank))
 }
 
-// Selection returns the metrics that select the best epoch, by their MRR: those with ties counted against the answer.
+// Selection returns the metrics that select the best epoch, by their MRR. Ties count against the answer.
 func (v *Valid) Selection() Metrics { return v.Pessimistic }
 
 // Better reports whether v selects its epoch over an earlier one with the metrics other; nil stands for an epoch

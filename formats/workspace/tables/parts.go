@@ -15,7 +15,7 @@ import (
 )
 
 // Part is the part of a graph that some queries of one source propagate through, with these queries. Its entities have ids 0, 1, .. of
-// their own, in the order of those in the graph.
+// their own, in the order of the graph's.
 type Part struct {
 	Source int32
 	// Entities are the ids in the graph, ascending, and the source is one of them.

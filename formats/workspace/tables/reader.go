@@ -75,7 +75,7 @@ func countRows(ctx context.Context, url string, schema *arrow.Schema) (int64, er
 	return r.frame.rows, nil
 }
 
-// eachBatch is readTable for a file whose schema passes a check.
+// eachBatch reads a file like readTable, but check accepts its schema or returns an error.
 func eachBatch(ctx context.Context, url string, check func(*arrow.Schema) error, start func(rows int64), each func(rows arrow.Record) error) error {
 	r, err := openTable(ctx, url, check)
 	if err != nil {

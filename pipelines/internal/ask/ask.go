@@ -28,7 +28,7 @@ type asking struct {
 	ask    workload.Ask // of --relation
 	record recorded     // but for what the model and the probabilities are
 	folder string       // below the workspace
-	// queries counts lines or combinations, distinct those that differ, shown those that are printed.
+	// queries counts lines or combinations, distinct the different ones, shown the printed ones.
 	queries, distinct int64
 	shown             int
 	knownAnswers      int64 // with --known

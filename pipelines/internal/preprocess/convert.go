@@ -98,7 +98,7 @@ type converter struct {
 	facts    int64
 }
 
-// text converts a file, or all those that have to be divided, and divides them.
+// text converts a file, or converts all files that --split divides to one text and divides it.
 func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	t := texts[0]
 	url := storage.Join(c.folder, strings.ReplaceAll(t.key, "/", "-")+".tsv")

@@ -29,7 +29,7 @@ type Step struct {
 	// Title says what it does, for the user.
 	Title    string
 	Pipeline command.Pipeline
-	// Arguments are its own flags, without those that all steps share.
+	// Arguments are its own flags, without the flags that all steps share.
 	Arguments []string
 }
 
@@ -113,7 +113,7 @@ func failed(e *command.Environment, name string, err error) error {
 	return fmt.Errorf("%s: %w; %s does so with every step", name, err, again)
 }
 
-// command returns the step's arguments with those that it shares with this run.
+// command returns the step's arguments and the flags of this run that all steps share.
 func (s Step) command(ctx context.Context, e *command.Environment) ([]string, error) {
 	arguments := append([]string{"--workspace", e.Workspace.Root(), "--seed", strconv.FormatInt(e.Seed, 10)}, s.Arguments...)
 	if e.Force {
@@ -134,7 +134,7 @@ func (s Step) command(ctx context.Context, e *command.Environment) ([]string, er
 	return arguments, nil
 }
 
-// withoutDefaults returns the arguments without those that repeat a default.
+// withoutDefaults returns the arguments that differ from a default.
 func withoutDefaults(arguments []string) []string {
 	var list []string
 	for i := 0; i < len(arguments); i++ {

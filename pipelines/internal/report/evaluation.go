@@ -133,7 +133,7 @@ func (v evaluation) sampled() string {
 	return fmt.Sprintf(", a sample of its %s,", count(v.Sample.Of))
 }
 
-// origin says what the published weights of an evaluation, or those that its checkpoint was trained from, were trained on, and
+// origin says what the published weights of an evaluation, or the weights that its checkpoint was trained from, were trained on, and
 // whether it approximates, or returns nothing. datasets are the names of the graph.
 func (v evaluation) origin(datasets ...string) []string {
 	var sentences []string

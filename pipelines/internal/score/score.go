@@ -35,7 +35,7 @@ type recorded struct {
 type evaluating struct {
 	*scoring.Run
 	flags *flags
-	// queries are those that --limit takes of all, distinct the pairs (source, relation) of these.
+	// all is the number of the split's queries, queries how many of them --limit takes, distinct how many pairs (source, relation) these have.
 	queries, distinct, all int64
 	folder                 string
 }

@@ -129,7 +129,7 @@ func (a *Asking) Recorded() RecordedAsk {
 	return r
 }
 
-// Divide is Run.Divide with the fit and with explanations.
+// Divide plans like Run.Divide, and adds the fit and the explanations.
 func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) error {
 	if a.explain {
 		const rowsOfPath = 10 // with its text and steps
@@ -141,7 +141,7 @@ func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) 
 	return err
 }
 
-// Stage is Run.Stage of what needs the probabilities.
+// Stage returns a stage like Run.Stage, and adds the job that fits the probabilities.
 func (a *Asking) Stage(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Stage {
 	s := a.Run.Stage(name, folder, queries, append(a.Fit.Loads(), loads...), func() []*beam.Pipeline { return append(a.Fit.Jobs(), jobs()...) })
 	s.Ready = a.Fit.Ready(s.Ready)
@@ -155,7 +155,7 @@ func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(c
 		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
 			return false, err
 		}
-	} else { // they would be those that results of the same weights, graph and reach have
+	} else { // a fit would give the probabilities that existing results of the same weights, graph and reach have
 		var there RecordedAsk
 		if m, err := manifest.Read(ctx, stage.URL()); err == nil && json.Unmarshal(m.Configuration, &there) == nil {
 			a.Probabilities.SHA256 = there.Probabilities

@@ -40,7 +40,7 @@ type result struct {
 	Source   string   `json:"source"`
 	Relation string   `json:"relation"`
 	Answers  []answer `json:"answers"`
-	// Unlisted is the number of known answers beyond those that were asked for and are listed.
+	// Unlisted is the number of known answers that are left out: a response lists a limited number.
 	Unlisted int `json:"unlisted"`
 	// Probabilities is as in health.
 	Probabilities string `json:"probabilities"`

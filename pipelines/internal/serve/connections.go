@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The limits of connections. The connections beyond mostRequests are for clients that send nothing, and for those that are
+// The limits of connections. The connections beyond mostRequests are for clients that send nothing, and for clients that are
 // told at once that the server is busy.
 const (
 	mostConnections = 512

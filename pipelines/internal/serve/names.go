@@ -24,7 +24,7 @@ type entitiesResponse struct {
 	More     bool     `json:"more"`
 }
 
-// listRelations lists the names of all relations, or those that an entity can have.
+// listRelations lists the names of all relations, or of the relations that an entity can have.
 func (s *server) listRelations(w http.ResponseWriter, r *http.Request) error {
 	p, err := parameters(r, "entity")
 	if err != nil {

@@ -28,7 +28,7 @@ func (e *UsageError) Error() string { return e.Text }
 // Unwrap returns the reason.
 func (e *UsageError) Unwrap() error { return e.Reason }
 
-// FlagError returns a UsageError for a flag whose value is not one of those that want describes.
+// FlagError returns a UsageError for a flag whose value is not one that want describes.
 func FlagError(name string, value any, want string) error {
 	return &UsageError{Text: fmt.Sprintf("--%s is %v: want %s", name, value, want)}
 }

@@ -15,7 +15,7 @@ type Load struct {
 	Elements int64
 	Unit     string
 	Parts    int64
-	// Bytes are about those that it writes, at most if they are compressed; 0 is not known.
+	// Bytes is about the size of its output, a bound if Compressed; 0 is not known.
 	Bytes      int64
 	Compressed bool
 }

@@ -77,7 +77,7 @@ func (t Together) Main() {
 // started returns the words that started the program.
 func started() string { return strings.TrimSpace(workspace.Command{}.String()) }
 
-// isWorker reports whether the arguments are those with which runners start a worker: flags alone, without a command.
+// isWorker reports whether a runner started this process as a worker: with flags alone, without a command.
 func isWorker(arguments []string) bool {
 	return len(arguments) > 0 && strings.HasPrefix(arguments[0], "-") && slices.ContainsFunc(arguments, func(argument string) bool {
 		argument = "-" + strings.TrimLeft(argument, "-")

@@ -19,7 +19,7 @@ import (
 type Job struct {
 	// ID names the job at its job server. On Flink it is the job's name there.
 	ID string
-	// Options are those with which it was submitted.
+	// Options are the options of Submit.
 	Options Options
 
 	client     jobpb.JobServiceClient

@@ -16,7 +16,7 @@ func (b *Bar) Follow(ctx context.Context, name string) (stop func()) {
 	return b.FollowFrom(ctx, name, 0)
 }
 
-// FollowFrom is Follow for a step of several jobs, of which earlier ones did before units.
+// FollowFrom follows a counter like Follow, for a step of several jobs whose earlier ones did before units.
 func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop func()) {
 	since := worker.Counted(name)
 	ctx, cancel := context.WithCancel(ctx)

@@ -29,7 +29,7 @@ type Info struct {
 	// Go is the version of Go, and Platform the operating system and the architecture.
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	// Kernel is the variant of the kernels that is used without --kernel, or why there is none, and Kernels are those that this processor has.
+	// Kernel is the variant of the kernels that is used without --kernel, or why there is none, and Kernels are the ones that this processor has.
 	Kernel  string   `json:"kernel"`
 	Kernels []string `json:"kernels"`
 	// Devices are the values that --device takes here, and NoDevice says why there is none.
