@@ -34,6 +34,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err := c.Validate(); err != nil {
 		return fail(err)
 	}
+	// The inputs, as from files of a workspace.
 	knowledge, err := kg.New(facts.Train, facts.Valid, facts.Test)
 	if err != nil {
 		return fail(err)
@@ -52,6 +53,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
+	// The model over the same graph.
 	m, err := o.over(ctx, answer.New(knowledge, trained.Record, trained.Weights, o.on))
 	if err != nil {
 		return fail(err)

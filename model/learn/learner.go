@@ -478,6 +478,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 			return err
 		}
 	}
+	// Validation frees the trainers, which store their weights first.
 	if err := l.store(); err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 	var bootstrap ranking.Bootstrap // of a sample of the queries
 	var draws ranking.Weights
 	sampled := t.All > t.rows()
+	// A sample is also drawn again and again, for the interval of its metrics.
 	err := t.each(func(queries []answer.Request) error {
 		scored, err := model.Answer(ctx, queries, answer.Want{Done: done.add})
 		if err != nil {

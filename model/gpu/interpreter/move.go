@@ -24,6 +24,7 @@ func (b *builder) move(op, operands []string) (func(*warp), error) {
 	if strings.HasPrefix(operands[1], "%clock") || strings.HasPrefix(operands[1], "%globaltimer") {
 		return nil, fmt.Errorf("the interpreter has no %s", operands[1])
 	}
+	// A vector in braces is packed into, or unpacked from, a register.
 	bytes := typeBytes(op[1])
 	to, err := b.allValues(split(strings.Trim(operands[0], "{}")))
 	if err != nil {

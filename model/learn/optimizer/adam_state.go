@@ -35,6 +35,7 @@ func (a *Adam) Restore(tensors []parameters.Tensor[float32], steps int64) error 
 	for _, t := range tensors {
 		given[t.Name] = t
 	}
+	// Check all tensors before the first is copied.
 	own, _ := a.State()
 	for _, t := range own {
 		g, ok := given[t.Name]

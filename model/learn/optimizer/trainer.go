@@ -77,6 +77,7 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
 	t.model = pairs(p, gradients)
+	// Threads have propagators of their own, which share the layout of the graph.
 	propagator := propagation.New(g, c, k)
 	for i := range threads {
 		if i > 0 {

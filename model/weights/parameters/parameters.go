@@ -84,6 +84,7 @@ func Layout(c configuration.Configuration, relations int) []Shape {
 	ofRelations, query := c.RelationTensors()
 	var layout []Shape
 	add := func(name string, shape ...int) { layout = append(layout, Shape{name, shape}) }
+	// The layers of the propagation.
 	for t := range c.Layers {
 		layer := fmt.Sprintf("layers.%d.", t)
 		if c.Bias {
@@ -101,6 +102,7 @@ func Layout(c configuration.Configuration, relations int) []Shape {
 			add(layer+"degree", d)
 		}
 	}
+	// The embeddings of queries' relations, and A*Net's map of state and query.
 	if query {
 		add("query.weight", relations, d)
 	}
@@ -108,6 +110,7 @@ func Layout(c configuration.Configuration, relations int) []Shape {
 		add("linear.weight", d, 2*d)
 		add("linear.bias", d)
 	}
+	// The score's MLP, and the attention's.
 	addMLP := func(name string, in int) {
 		add(name+".0.weight", 2*d, in)
 		add(name+".0.bias", 2*d)

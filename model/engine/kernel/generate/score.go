@@ -28,6 +28,7 @@ func (m *machine) score() {
 	ADDQ(U8(m.floats()), i)
 	CMPQ(i, width)
 	JL(LabelRef(column))
+	// The sum over the lanes, and the bias.
 	m.total(sum, x)
 	VADDSS(bias.AsX(), sum.AsX(), sum.AsX())
 	VMOVSS(sum.AsX(), Mem{Base: values})

@@ -104,6 +104,7 @@ func readExplanation(path, casePath string) ([]Explanation, error) {
 	if err := decoder.Decode(&f); err != nil {
 		return nil, fmt.Errorf("reading the explanations of a golden case %s: %w", path, err)
 	}
+	// Each explanation points to its query in the case.
 	var explained []Explanation
 	for _, q := range f.Queries {
 		if q.Query < 0 || q.Query >= len(c.Queries) || q.Answer < 0 || int(q.Answer) >= c.Graph.Entities {

@@ -35,6 +35,7 @@ func Write(path string, c *Case, facts []graph.Fact) error {
 	if err != nil {
 		return fmt.Errorf("writing golden case %s: %w", path, err)
 	}
+	// Compressed in memory, so that no file is half written.
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err == nil {

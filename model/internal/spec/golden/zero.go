@@ -112,6 +112,7 @@ func parseZero(text []byte) (*Zero, error) {
 	if z.Parameters, err = readSet(layout, f.Parameters); err != nil {
 		return nil, err
 	}
+	// An example's loss depends on its number of negatives and its temperature.
 	for _, e := range f.Training {
 		e.Removal = z.Graph.RemovalOf(e.Query)
 		if e.ZeroExample.Gradients, err = readSet(layout, e.Gradients); err != nil {
