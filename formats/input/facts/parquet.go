@@ -130,21 +130,15 @@ type cursor func() (name string, found bool, err error)
 // namesOf returns a cursor over a column of a row group. Integers may be without a sign, such as hashes.
 func namesOf(f *columns.File, group, column int) (cursor, error) {
 	unsigned := isUnsigned(f.Schema.Column(column))
-	switch f.Schema.Column(column).PhysicalType() {
-	case parquet.Types.Int32:
-		return cursorOf(f, group, column, func(n int32) string {
-			if unsigned {
-				return strconv.FormatUint(uint64(uint32(n)), 10)
-			}
-			return strconv.FormatInt(int64(n), 10)
-		})
-	case parquet.Types.Int64:
-		return cursorOf(f, group, column, func(n int64) string {
-			if unsigned {
-				return strconv.FormatUint(uint64(n), 10)
-			}
-			return strconv.FormatInt(n, 10)
-		})
+	switch physical := f.Schema.Column(column).PhysicalType(); {
+	case physical == parquet.Types.Int32 && unsigned:
+		return cursorOf(f, group, column, func(n int32) string { return strconv.FormatUint(uint64(uint32(n)), 10) })
+	case physical == parquet.Types.Int32:
+		return cursorOf(f, group, column, func(n int32) string { return strconv.FormatInt(int64(n), 10) })
+	case physical == parquet.Types.Int64 && unsigned:
+		return cursorOf(f, group, column, func(n int64) string { return strconv.FormatUint(uint64(n), 10) })
+	case physical == parquet.Types.Int64:
+		return cursorOf(f, group, column, func(n int64) string { return strconv.FormatInt(n, 10) })
 	}
 	return cursorOf(f, group, column, func(name string) string { return name })
 }
@@ -184,24 +178,16 @@ func holdsNames(c *schema.Column) bool {
 		}
 		return plain
 	case parquet.Types.Int32, parquet.Types.Int64:
-		switch logical.(type) {
-		case schema.IntLogicalType, *schema.IntLogicalType:
-			return true
-		}
-		return plain
+		_, integer := logical.(*schema.IntLogicalType)
+		return integer || plain
 	}
 	return false
 }
 
 // isUnsigned reports whether a column has integers without a sign.
 func isUnsigned(c *schema.Column) bool {
-	switch logical := c.LogicalType().(type) {
-	case schema.IntLogicalType:
-		return !logical.IsSigned()
-	case *schema.IntLogicalType:
-		return !logical.IsSigned()
-	}
-	return false
+	integer, ok := c.LogicalType().(*schema.IntLogicalType)
+	return ok && !integer.IsSigned()
 }
 
 // typeOf returns the type of a field for a message.

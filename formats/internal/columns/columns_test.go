@@ -115,8 +115,8 @@ func TestRead(t *testing.T) {
 	plain := parquet.WithDictionaryDefault(false)
 	delta := func(texts parquet.Encoding) []parquet.WriterProperty {
 		return []parquet.WriterProperty{
-			plain, parquet.WithEncodingFor("bool", parquet.Encodings.RLE), parquet.WithEncodingFor("int32", parquet.Encodings.DeltaBinaryPacked),
-			parquet.WithEncodingFor("int64", parquet.Encodings.DeltaBinaryPacked), parquet.WithEncodingFor("string", texts),
+			plain, parquet.WithEncodingFor("int32", parquet.Encodings.DeltaBinaryPacked), parquet.WithEncodingFor("int64", parquet.Encodings.DeltaBinaryPacked),
+			parquet.WithEncodingFor("string", texts),
 		}
 	}
 	encodings := map[string][]parquet.WriterProperty{

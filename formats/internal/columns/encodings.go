@@ -11,11 +11,17 @@ var little = binary.LittleEndian
 
 // plain decodes values that follow each other.
 func plain[T Value](data []byte) func([]T) error {
-	if _, ok := any(*new(T)).(bool); ok {
-		return any(bools(&runs{bits: data, packed: 8 * len(data), width: 1})).(func([]T) error)
-	}
+	bit := 0 // of data, where the next value of one bit is
 	return func(all []T) (err error) {
 		switch out := any(all).(type) {
+		case []bool:
+			if len(out) > 8*len(data)-bit {
+				return errShort
+			}
+			for i := range out {
+				out[i] = data[bit/8]>>(bit%8)&1 > 0
+				bit++
+			}
 		case []int32:
 			data, err = fixed(data, out, 4, func(b []byte) int32 { return int32(little.Uint32(b)) })
 		case []int64:
@@ -46,18 +52,6 @@ func fixed[T Value](data []byte, out []T, width int, value func([]byte) T) ([]by
 		out[i] = value(data[width*i:])
 	}
 	return data[width*len(out):], nil
-}
-
-// bools decodes numbers of one bit.
-func bools(r *runs) func([]bool) error {
-	var numbers [rowsPerBatch]uint32
-	return func(out []bool) error {
-		err := r.read(numbers[:len(out)])
-		for i := range out {
-			out[i] = numbers[i] > 0
-		}
-		return err
-	}
 }
 
 // runs decodes numbers of width bits, at most 32, that are stored as runs: a number and how often it is repeated, or

@@ -21,7 +21,10 @@ type File struct {
 	source Source
 }
 
-const magic, magicEncrypted = "PAR1", "PARE"
+const (
+	magic, magicEncrypted = "PAR1", "PARE"
+	endLength             = 4 + len(magic) // the length of the footer, and the magic
+)
 
 // Read calls read with a Parquet file. The caller says in which file an error is.
 func Read(source Source, read func(*File) error) error {
@@ -45,19 +48,30 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-func open(source Source) (*File, error) {
-	const endLength = 4 + len(magic) // the length of the footer, and the magic
+// FooterStart returns the offset of the footer of a Parquet file.
+func FooterStart(source Source) (int64, error) {
 	end, err := span(source, source.Size()-int64(endLength), int64(endLength))
 	switch {
 	case err != nil:
-		return nil, err
+		return 0, err
 	case string(end[4:]) == magicEncrypted:
-		return nil, errors.New("it is encrypted")
+		return 0, errors.New("it is encrypted")
 	case string(end[4:]) != magic:
-		return nil, errors.New("its end is not that of a Parquet file")
+		return 0, errors.New("its end is not that of a Parquet file")
 	}
-	length := int64(binary.LittleEndian.Uint32(end))
-	footer, err := span(source, source.Size()-int64(endLength)-length, length)
+	start := source.Size() - int64(endLength) - int64(binary.LittleEndian.Uint32(end))
+	if start < int64(len(magic)) {
+		return 0, errors.New("its footer is longer than the file")
+	}
+	return start, nil
+}
+
+func open(source Source) (*File, error) {
+	start, err := FooterStart(source)
+	if err != nil {
+		return nil, err
+	}
+	footer, err := span(source, start, source.Size()-int64(endLength)-start)
 	if err != nil {
 		return nil, err
 	}

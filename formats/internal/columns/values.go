@@ -171,34 +171,30 @@ func (v *Values[T]) begin(rows int32, encoding parquet.Encoding, content []byte)
 func (v *Values[T]) decoder(encoding parquet.Encoding, content []byte) (func([]T) error, error) {
 	var decode any
 	var err error
-	_, integer32 := any(v.dictionary).([]int32)
-	_, integer64 := any(v.dictionary).([]int64)
-	_, text := any(v.dictionary).([]string)
-	_, boolean := any(v.dictionary).([]bool)
-	switch {
-	case encoding == parquet.Encodings.Plain:
+	switch encoding {
+	case parquet.Encodings.Plain:
 		return plain[T](content), nil
-	case encoding == parquet.Encodings.RLEDict || encoding == parquet.Encodings.PlainDict:
+	case parquet.Encodings.RLEDict, parquet.Encodings.PlainDict:
 		return v.indexed(content), nil
-	case encoding == parquet.Encodings.RLE && boolean:
-		if content, _, err = prefixed(content); err == nil {
-			decode = bools(&runs{data: content, width: 1})
+	case parquet.Encodings.DeltaBinaryPacked:
+		if _, ok := any(v.dictionary).([]int32); ok {
+			decode, err = differences[int32](content)
+		} else {
+			decode, err = differences[int64](content)
 		}
-	case encoding == parquet.Encodings.DeltaBinaryPacked && integer32:
-		decode, err = differences[int32](content)
-	case encoding == parquet.Encodings.DeltaBinaryPacked && integer64:
-		decode, err = differences[int64](content)
-	case encoding == parquet.Encodings.DeltaLengthByteArray && text:
+	case parquet.Encodings.DeltaLengthByteArray:
 		decode, err = lengthsFirst(content)
-	case encoding == parquet.Encodings.DeltaByteArray && text:
+	case parquet.Encodings.DeltaByteArray:
 		decode, err = suffixes(content, &v.last)
-	default:
-		err = fmt.Errorf("values are encoded as %s, which cannot be read; write the file again with plain values or dictionaries", encoding)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return decode.(func([]T) error), nil
+	next, ok := decode.(func([]T) error)
+	if !ok {
+		return nil, fmt.Errorf("values are encoded as %s, which cannot be read; write the file again with plain values or dictionaries", encoding)
+	}
+	return next, nil
 }
 
 // indexed decodes indices of the dictionary.

@@ -34,10 +34,7 @@ func (p Prediction) Check() error {
 
 // Check returns an error for an answer that no query has.
 func (a Answer) Check() error {
-	if err := checkProbability(a.Probability); err != nil {
-		return err
-	}
-	return check.First(check.Count("query", a.Query), checkDirection(a.Direction), check.Between("position", a.Position, 1, 1<<30),
+	return check.First(checkProbability(a.Probability), check.Count("query", a.Query), checkDirection(a.Direction), check.Between("position", a.Position, 1, 1<<30),
 		check.Finite("score", float64(a.Score)), check.Between("rank", a.Rank, 1, 1<<40),
 		check.Finite("other_score", float64(a.OtherScore)), check.Between("other_rank", a.OtherRank, 1, 1<<40), check.Between("hops", a.Hops, -1, 1<<30))
 }
@@ -52,12 +49,7 @@ func checkProbability(p *float64) error {
 
 // Check returns an error for numbers that no fact has.
 func (f Fact) Check() error {
-	if f.Probability != nil {
-		if err := check.Share("probability", *f.Probability); err != nil {
-			return err
-		}
-	}
-	return check.First(check.Between("position", f.Position, 1, 1<<40), check.Finite("tail_score", float64(f.TailScore)), check.Finite("head_score", float64(f.HeadScore)),
+	return check.First(checkProbability(f.Probability), check.Between("position", f.Position, 1, 1<<40), check.Finite("tail_score", float64(f.TailScore)), check.Finite("head_score", float64(f.HeadScore)),
 		check.Between("tail_rank", f.TailRank, 1, 1<<40), check.Between("head_rank", f.HeadRank, 1, 1<<40), check.Between("hops", f.Hops, -1, 1<<30))
 }
 
@@ -68,15 +60,13 @@ func (e Explanation) Check() error {
 
 // Check returns an error for scores that no triple has.
 func (t Triple) Check() error {
-	if err := checkProbability(t.Probability); err != nil {
-		return err
-	}
 	if t.LogOdds != nil {
 		if err := check.Finite("log_odds", *t.LogOdds); err != nil {
 			return err
 		}
 	}
-	return check.First(check.Count("query", t.Query), check.Finite("tail_score", float64(t.TailScore)), check.Finite("head_score", float64(t.HeadScore)), check.Between("tail_rank", t.TailRank, 1, 1<<40),
+	return check.First(checkProbability(t.Probability), check.Count("query", t.Query), check.Finite("tail_score", float64(t.TailScore)), check.Finite("head_score", float64(t.HeadScore)),
+		check.Between("tail_rank", t.TailRank, 1, 1<<40),
 		check.Between("head_rank", t.HeadRank, 1, 1<<40), check.Between("hops", t.Hops, -1, 1<<30))
 }
 

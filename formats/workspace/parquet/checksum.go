@@ -1,10 +1,13 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+
+	"tagnet/formats/internal/columns"
 )
 
 // The checksum is stored right before Parquet's footer: magic, version and the CRC-32C of the file
@@ -14,8 +17,6 @@ const (
 	checksumMagic   = "TAGNETCK"
 	checksumVersion = 1
 	checksumLength  = len(checksumMagic) + 4 + 4
-	parquetMagic    = "PAR1"
-	endLength       = 4 + len(parquetMagic) // footer length and magic
 )
 
 // ErrDamaged is wrapped by the errors of a file that was changed since it was written.
@@ -25,13 +26,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // footerStart returns the offset of the footer in a Parquet file.
 func footerStart(data []byte) (int, error) {
-	if len(data) < len(parquetMagic)+endLength || string(data[len(data)-len(parquetMagic):]) != parquetMagic {
-		return 0, fmt.Errorf("%w: its end is not that of a Parquet file", ErrDamaged)
-	}
-	length := int64(binary.LittleEndian.Uint32(data[len(data)-endLength:]))
-	start := int64(len(data)) - int64(endLength) - length
-	if start < int64(len(parquetMagic)) {
-		return 0, fmt.Errorf("%w: its footer is longer than the file", ErrDamaged)
+	start, err := columns.FooterStart(bytes.NewReader(data))
+	if err != nil {
+		return 0, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}
 	return int(start), nil
 }
@@ -61,7 +58,7 @@ func verifyChecksum(data []byte) error {
 		return err
 	}
 	at := start - checksumLength
-	if at < len(parquetMagic) || string(data[at:at+len(checksumMagic)]) != checksumMagic {
+	if at < 0 || string(data[at:at+len(checksumMagic)]) != checksumMagic {
 		return fmt.Errorf("%w: it lacks the checksum that this project's Parquet files have", ErrDamaged)
 	}
 	if checksum(data[:start-4], data[start:]) != binary.LittleEndian.Uint32(data[start-4:]) {

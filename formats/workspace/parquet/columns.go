@@ -11,11 +11,53 @@ import (
 	"tagnet/formats/internal/columns"
 )
 
-// columnTypes are the types of columns by the kinds of fields.
-var columnTypes = map[reflect.Kind]arrow.DataType{
-	reflect.String: arrow.BinaryTypes.String, reflect.Bool: arrow.FixedWidthTypes.Boolean,
-	reflect.Int32: arrow.PrimitiveTypes.Int32, reflect.Int64: arrow.PrimitiveTypes.Int64,
-	reflect.Float32: arrow.PrimitiveTypes.Float32, reflect.Float64: arrow.PrimitiveTypes.Float64,
+// columnKind is the type of a column, and how field c of rows is appended to it and loaded from it.
+type columnKind struct {
+	arrow.DataType
+	add  func(to array.Builder, rows reflect.Value, c int)
+	load func(f *columns.File, group, c int, rows reflect.Value) error
+}
+
+// columnKinds are the types of columns by the kinds of fields.
+var columnKinds = map[reflect.Kind]columnKind{
+	reflect.String:  kindOf(arrow.BinaryTypes.String, (*array.StringBuilder).Append, reflect.Value.String, reflect.Value.SetString),
+	reflect.Bool:    kindOf(arrow.FixedWidthTypes.Boolean, (*array.BooleanBuilder).Append, reflect.Value.Bool, reflect.Value.SetBool),
+	reflect.Int64:   kindOf(arrow.PrimitiveTypes.Int64, (*array.Int64Builder).Append, reflect.Value.Int, reflect.Value.SetInt),
+	reflect.Float64: kindOf(arrow.PrimitiveTypes.Float64, (*array.Float64Builder).Append, reflect.Value.Float, reflect.Value.SetFloat),
+	reflect.Int32: kindOf(arrow.PrimitiveTypes.Int32, (*array.Int32Builder).Append,
+		func(field reflect.Value) int32 { return int32(field.Int()) }, func(field reflect.Value, n int32) { field.SetInt(int64(n)) }),
+	reflect.Float32: kindOf(arrow.PrimitiveTypes.Float32, (*array.Float32Builder).Append,
+		func(field reflect.Value) float32 { return float32(field.Float()) }, func(field reflect.Value, x float32) { field.SetFloat(float64(x)) }),
+}
+
+func kindOf[B array.Builder, T columns.Value](column arrow.DataType, add func(B, T), get func(reflect.Value) T, set func(reflect.Value, T)) columnKind {
+	return columnKind{
+		DataType: column,
+		add: func(to array.Builder, rows reflect.Value, c int) {
+			for i := range rows.Len() {
+				field := rows.Index(i).Field(c)
+				if field.Kind() == reflect.Pointer {
+					if field.IsNil() {
+						to.AppendNull()
+						continue
+					}
+					field = field.Elem()
+				}
+				add(to.(B), get(field))
+			}
+		},
+		load: func(f *columns.File, group, c int, rows reflect.Value) error {
+			return loadValues(f, group, c, rows, set)
+		},
+	}
+}
+
+// kindOfField returns the kind of the column of a field, and whether it may be null.
+func kindOfField(field reflect.Type) (kind columnKind, nullable bool) {
+	if field.Kind() == reflect.Pointer {
+		return columnKinds[field.Elem().Kind()], true
+	}
+	return columnKinds[field.Kind()], false
 }
 
 // wordEnd matches the end of a word within a field's name.
@@ -31,64 +73,15 @@ func schemaOf[R Row]() *arrow.Schema {
 	columns := make([]arrow.Field, len(fields))
 	for i, f := range fields {
 		columns[i].Name = strings.ToLower(wordEnd.ReplaceAllString(f.Name, "${1}_$2"))
-		of := f.Type
-		if columns[i].Nullable = of.Kind() == reflect.Pointer; columns[i].Nullable {
-			of = of.Elem()
-		}
-		columns[i].Type = columnTypes[of.Kind()]
+		kind, nullable := kindOfField(f.Type)
+		columns[i].Type, columns[i].Nullable = kind.DataType, nullable
 	}
-	name, version := row.table()
-	metadata := arrow.NewMetadata([]string{schemaKey, versionKey}, []string{name, version})
+	table := row.table()
+	metadata := arrow.NewMetadata([]string{schemaKey, versionKey}, []string{table.Name, table.Version})
 	return arrow.NewSchema(columns, &metadata)
 }
 
-// appendValue appends the value of a field to its column.
-func appendValue(to array.Builder, field reflect.Value) {
-	if field.Kind() == reflect.Pointer {
-		if field.IsNil() {
-			to.AppendNull()
-			return
-		}
-		field = field.Elem()
-	}
-	switch to := to.(type) {
-	case *array.StringBuilder:
-		to.Append(field.String())
-	case *array.BooleanBuilder:
-		to.Append(field.Bool())
-	case *array.Int32Builder:
-		to.Append(int32(field.Int()))
-	case *array.Int64Builder:
-		to.Append(field.Int())
-	case *array.Float32Builder:
-		to.Append(float32(field.Float()))
-	case *array.Float64Builder:
-		to.Append(field.Float())
-	}
-}
-
-// load sets field c of rows, as many as a row group has, to the values of column c.
-func load(f *columns.File, group, c int, rows reflect.Value) error {
-	kind := rows.Type().Elem().Field(c).Type
-	if kind.Kind() == reflect.Pointer {
-		kind = kind.Elem()
-	}
-	switch kind.Kind() {
-	case reflect.String:
-		return loadValues(f, group, c, rows, reflect.Value.SetString)
-	case reflect.Bool:
-		return loadValues(f, group, c, rows, reflect.Value.SetBool)
-	case reflect.Int32:
-		return loadValues(f, group, c, rows, func(field reflect.Value, n int32) { field.SetInt(int64(n)) })
-	case reflect.Int64:
-		return loadValues(f, group, c, rows, reflect.Value.SetInt)
-	case reflect.Float32:
-		return loadValues(f, group, c, rows, func(field reflect.Value, x float32) { field.SetFloat(float64(x)) })
-	default:
-		return loadValues(f, group, c, rows, reflect.Value.SetFloat)
-	}
-}
-
+// loadValues sets field c of rows, as many as a row group has, to the values of column c.
 func loadValues[T columns.Value](f *columns.File, group, c int, rows reflect.Value, set func(reflect.Value, T)) error {
 	column, err := columns.Of[T](f, group, c)
 	for at := 0; err == nil && at < rows.Len(); {

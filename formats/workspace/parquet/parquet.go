@@ -88,12 +88,9 @@ func writeGroup[R Row](w *pqarrow.FileWriter, rows []R) error {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schemaOf[R]())
 	defer b.Release()
 	b.Reserve(len(rows))
-	all := reflect.ValueOf(rows)
-	for i := range rows {
-		row := all.Index(i)
-		for c, column := range b.Fields() {
-			appendValue(column, row.Field(c))
-		}
+	for c, column := range b.Fields() {
+		kind, _ := kindOfField(reflect.TypeFor[R]().Field(c).Type)
+		kind.add(column, reflect.ValueOf(rows), c)
 	}
 	record := b.NewRecord()
 	defer record.Release()
@@ -140,12 +137,12 @@ func decode[R Row](data []byte) (rows []R, err error) {
 // sameTable returns an error unless a file says that it has the table of a row.
 func sameTable[R Row](f *columns.File) error {
 	metadata := f.KeyValueMetadata()
-	name, version := (*new(R)).table()
-	if written := metadata.FindValue(schemaKey); written == nil || *written != name {
-		return fmt.Errorf("it does not hold a table of %s", name)
+	want := (*new(R)).table()
+	if written := metadata.FindValue(schemaKey); written == nil || *written != want.Name {
+		return fmt.Errorf("it does not hold a table of %s", want.Name)
 	}
-	if written := metadata.FindValue(versionKey); written == nil || *written != version {
-		return fmt.Errorf("%w: a table of %s with other columns", ErrVersion, name)
+	if written := metadata.FindValue(versionKey); written == nil || *written != want.Version {
+		return fmt.Errorf("%w: a table of %s with other columns", ErrVersion, want.Name)
 	}
 	return nil
 }
@@ -174,7 +171,8 @@ func readRows[R Row](f *columns.File) ([]R, error) {
 	for group := range f.GetRowGroups() {
 		n := int(f.RowGroup(group).NumRows())
 		for c := range f.Schema.NumColumns() {
-			if err := load(f, group, c, all.Slice(0, n)); err != nil {
+			kind, _ := kindOfField(reflect.TypeFor[R]().Field(c).Type)
+			if err := kind.load(f, group, c, all.Slice(0, n)); err != nil {
 				return nil, fmt.Errorf("column %s: %w", f.Schema.Column(c).Name(), err)
 			}
 		}

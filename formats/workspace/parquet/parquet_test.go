@@ -92,7 +92,7 @@ func sampleCounts(n int) []MessageCount {
 // suite runs every test on one type of row.
 func suite[R Row](t *testing.T, sample func(n int) []R) {
 	ctx := t.Context()
-	name, _ := (*new(R)).table()
+	name := (*new(R)).table().Name
 	write := func(n int) func(url string) error {
 		return func(url string) error { return Write(ctx, url, sample(n)) }
 	}
@@ -160,16 +160,6 @@ func TestExplanations(t *testing.T)  { suite(t, sampleExplanations) }
 func TestTriples(t *testing.T)       { suite(t, sampleTriples) }
 func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
 
-func TestMoreRowsThanAGroup(t *testing.T) {
-	want := sampleCounts(rowsPerGroup + 1)
-	if err := Write(t.Context(), "mem://parquet/groups", want); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := Read[MessageCount](t.Context(), "mem://parquet/groups"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%d rows: read %d other rows, error %v", len(want), len(got), err)
-	}
-}
-
 // Arrow's writer has a dictionary of each column, and continues without it where it becomes too long. The order in which it
 // lists the encodings of such a column is that of a Go map.
 func TestSameBytesWithLongDictionaries(t *testing.T) {
@@ -180,15 +170,15 @@ func TestSameBytesWithLongDictionaries(t *testing.T) {
 		"in the second":              func(i int) string { return fmt.Sprintf("%0200d", max(0, i-rowsPerGroup)) },
 	}
 	for name, text := range tables {
-		rows, times := make([]MessageCount, long), 20
+		rows := make([]MessageCount, long)
 		if name != "at once" {
-			rows, times = make([]MessageCount, rowsPerGroup+long), 10
+			rows = make([]MessageCount, rowsPerGroup+long)
 		}
 		for i := range rows {
 			rows[i] = MessageCount{Source: text(i), Edges: int64(i)}
 		}
 		var first []byte
-		for i := range times {
+		for i := range 8 { // of two orders
 			data, err := encode(rows)
 			if err != nil {
 				t.Fatal(err)
@@ -254,7 +244,7 @@ func TestReadRefusesForgedRows(t *testing.T) {
 		"a name":     func(m *metadata.FileMetaData) { m.FileMetaData.Schema[3].Name = "other" },
 		"a type":     func(m *metadata.FileMetaData) { *m.FileMetaData.Schema[3].Type = 2 },
 	} {
-		m, err := metadata.NewFileMetaData(whole[start:length-endLength], nil)
+		m, err := metadata.NewFileMetaData(whole[start:length-8], nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +254,7 @@ func TestReadRefusesForgedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		forged := binary.LittleEndian.AppendUint32(append(slices.Clone(whole[:start]), footer...), uint32(len(footer)))
-		if rows, err := decode[MessageCount](addChecksum(append(forged, parquetMagic...))); !errors.Is(err, ErrDamaged) {
+		if rows, err := decode[MessageCount](addChecksum(append(forged, "PAR1"...))); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %d rows, error %v", what, len(rows), err)
 		}
 	}
@@ -279,35 +269,6 @@ func TestImpossibleRows(t *testing.T) {
 	if _, err := Read[Prediction](t.Context(), url); err == nil || !strings.Contains(err.Error(), "row 2: position is 0") {
 		t.Errorf("error %v", err)
 	}
-}
-
-// FuzzRead checks that no file with a right checksum makes the reader panic, whatever table it has.
-func FuzzRead(f *testing.F) {
-	seed(f, sampleRankings(3))
-	seed(f, samplePredictions(3))
-	seed(f, sampleExplanations(3))
-	seed(f, sampleTriples(3))
-	seed(f, sampleCounts(3))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := footerStart(data); err != nil {
-			return
-		}
-		data = addChecksum(data)
-		decode[Ranking](data)
-		decode[Prediction](data)
-		decode[Explanation](data)
-		decode[MessageCount](data)
-	})
-}
-
-// seed adds a file of rows without its checksum.
-func seed[R Row](f *testing.F, rows []R) {
-	data, err := encode(rows)
-	if err != nil {
-		f.Fatal(err)
-	}
-	data, _ = withoutChecksum(data)
-	f.Add(data)
 }
 
 // BenchmarkRead reads a million rankings.

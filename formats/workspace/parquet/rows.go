@@ -134,40 +134,29 @@ type MessageCount struct {
 type Row interface {
 	Ranking | Prediction | Answer | Explanation | Fact | Triple | MessageCount
 	check.Checked
-	// table returns the name of the table and the version of its columns.
-	table() (name, version string)
+	table() Table
 }
-
-func (Ranking) table() (name, version string)      { return "rankings", "1" }
-func (Prediction) table() (name, version string)   { return "predictions", PredictionsVersion }
-func (Answer) table() (name, version string)       { return "answers", AnswersVersion }
-func (Explanation) table() (name, version string)  { return "explanations", "1" }
-func (Fact) table() (name, version string)         { return "facts", FactsVersion }
-func (Triple) table() (name, version string)       { return "triples", TriplesVersion }
-func (MessageCount) table() (name, version string) { return "messages", "1" }
 
 // Table is a table that this package writes: its name, and the version of its columns.
 type Table struct{ Name, Version string }
 
+// The versions of the columns of tables.
+const (
+	FactsVersion       = "2"
+	TriplesVersion     = "2"
+	AnswersVersion     = "1"
+	PredictionsVersion = "3"
+)
+
+func (Ranking) table() Table      { return Table{"rankings", "1"} }
+func (Prediction) table() Table   { return Table{"predictions", PredictionsVersion} }
+func (Answer) table() Table       { return Table{"answers", AnswersVersion} }
+func (Explanation) table() Table  { return Table{"explanations", "1"} }
+func (Fact) table() Table         { return Table{"facts", FactsVersion} }
+func (Triple) table() Table       { return Table{"triples", TriplesVersion} }
+func (MessageCount) table() Table { return Table{"messages", "1"} }
+
 // Tables lists the tables that this package writes, in the order of their names.
 func Tables() []Table {
-	return []Table{of[Answer](), of[Explanation](), of[Fact](), of[MessageCount](), of[Prediction](), of[Ranking](), of[Triple]()}
+	return []Table{Answer{}.table(), Explanation{}.table(), Fact{}.table(), MessageCount{}.table(), Prediction{}.table(), Ranking{}.table(), Triple{}.table()}
 }
-
-func of[T Row]() Table {
-	var row T
-	name, version := row.table()
-	return Table{name, version}
-}
-
-// FactsVersion is the version of the columns of facts.
-const FactsVersion = "2"
-
-// TriplesVersion is the version of the columns of triples.
-const TriplesVersion = "2"
-
-// AnswersVersion is the version of the columns of answers.
-const AnswersVersion = "1"
-
-// PredictionsVersion is the version of the columns of predictions.
-const PredictionsVersion = "3"
