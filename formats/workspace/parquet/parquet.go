@@ -22,8 +22,8 @@ import (
 const (
 	// rowsPerGroup is the size of a row group, the unit in which other readers skip.
 	rowsPerGroup = 1 << 17
-	// dictionaryLimit is the length of a dictionary, in bytes, with which it overflows. One of numbers never does.
-	dictionaryLimit = 8*rowsPerGroup + 1
+	// dictionaryLimit is the length of a dictionary, in bytes, with which it overflows.
+	dictionaryLimit = 1 << 20
 )
 
 // Write writes rows in their order as a Parquet file, zstd-compressed, which appears whole or
@@ -39,13 +39,13 @@ func Write[R Row](ctx context.Context, url string, rows []R) error {
 func encode[R Row](rows []R) ([]byte, error) {
 	var out bytes.Buffer
 	properties := []parquet.WriterProperty{
-		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3), parquet.WithDictionaryPageSizeLimit(dictionaryLimit),
+		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3), parquet.WithDictionaryPageSizeLimit(dictionaryLimit), parquet.WithDictionaryDefault(false),
 		parquet.WithVersion(parquet.V2_LATEST), parquet.WithCreatedBy("tagnet"), parquet.WithMaxRowGroupLength(rowsPerGroup),
 	}
 	schema := schemaOf[R]()
-	for c, column := range schema.Fields() {
-		if column.Type == arrow.BinaryTypes.String && overflows(rows, c) {
-			properties = append(properties, parquet.WithDictionaryFor(column.Name, false))
+	for c, column := range schema.Fields() { // numbers are shorter, and faster, without a dictionary
+		if column.Type == arrow.BinaryTypes.String && !overflows(rows, c) {
+			properties = append(properties, parquet.WithDictionaryFor(column.Name, true))
 		}
 	}
 	w, err := pqarrow.NewFileWriter(schema, &out, parquet.NewWriterProperties(properties...), pqarrow.DefaultWriterProps())
