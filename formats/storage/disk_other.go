@@ -2,5 +2,5 @@
 
 package storage
 
-// isLocalDisk is false: it is not known.
+// isLocalDisk returns false, as this system does not tell.
 func isLocalDisk(string) bool { return false }

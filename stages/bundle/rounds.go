@@ -73,7 +73,7 @@ func Find(s beam.Scope, files beam.PCollection, p Params) beam.PCollection {
 // seedFn begins the searches of a file.
 type seedFn struct{ Params Params }
 
-// ProcessElement emits each search by its key, and what it wants first by block.
+// ProcessElement emits each search by its key, and its first requests by block.
 func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []byte)) {
 	with := subgraph.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	for _, s := range f.Params.searches(file) {
@@ -101,7 +101,7 @@ func emitRequests(requests map[int]*request, emit func(int, []byte)) {
 	}
 }
 
-// answerFn answers what searches want of a block.
+// answerFn answers the requests of searches to a block.
 type answerFn struct{ Params Params }
 
 // Setup limits the memory of the worker.
@@ -131,7 +131,7 @@ func (f *answerFn) ProcessElement(ctx context.Context, k int, requests func(*[]b
 	return nil
 }
 
-// answer returns the lists that a request wants of a block.
+// answer returns the lists of a block that a request wants.
 func (r *request) answer(block *subgraph.Block) map[int32]subgraph.List {
 	lists := map[int32]subgraph.List{}
 	for _, w := range r.wanted {
@@ -140,7 +140,7 @@ func (r *request) answer(block *subgraph.Block) map[int32]subgraph.List {
 	return lists
 }
 
-// advanceFn continues a search. After the last round it emits searches by file and wants pieces.
+// advanceFn continues a search. After the last round it emits searches by file and requests pieces.
 type advanceFn struct {
 	Params Params
 	Last   bool

@@ -9,9 +9,9 @@ import (
 
 // Sampled is the work of finding some parts, from which the work of all is estimated.
 type Sampled struct {
-	// Parts, Entities and Edges are numbers of these.
+	// Parts, Entities and Edges are how many the parts found have.
 	Parts, Entities, Edges int64
-	// Searching is the time of all searches and Reading that of reading all edges as often as they need.
+	// Searching is the time of all searches and Reading the time of reading the edges that they need.
 	Searching, Reading time.Duration
 }
 

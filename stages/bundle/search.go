@@ -11,7 +11,7 @@ import (
 
 // search is the search of a part, with its queries.
 type search struct {
-	file, of       int // the part goes into file number file of of files
+	file, of       int // the part goes into the file of this number; of is the number of files
 	source         int32
 	numbers        []int64
 	asked, answers []int32 // relation and answer of each query

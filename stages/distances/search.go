@@ -49,7 +49,7 @@ type SearchParams struct {
 type WrittenTable struct {
 	File string
 	// ByDistance counts the split's queries by the distance from their source to their answer,
-	// 0 to Hops, and last those whose answer is unreached.
+	// 0 to Hops, and last the queries whose answer is unreached.
 	ByDistance []int64
 }
 

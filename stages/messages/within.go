@@ -18,7 +18,7 @@ import (
 type within struct {
 	graph     *modelgraph.Graph
 	layers    []int
-	finders   []*subgraph.Finder // by the index of the layers: as many hops
+	finders   []*subgraph.Finder // by the index of layers, each for that many hops
 	part      subgraph.Subgraph
 	distances []uint8
 	trainer   trainer

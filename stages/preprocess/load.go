@@ -32,7 +32,7 @@ func Load(ctx context.Context, folder string, without ...string) (*kg.KG, error)
 	})
 }
 
-// Open is Load, or kg.Outline, which a process keeps too.
+// Open returns the graph of Load or, if outline is true, the outline of kg.Outline, once per process and version too.
 func Open(ctx context.Context, folder string, outline bool, without ...string) (*kg.KG, error) {
 	if !outline {
 		return Load(ctx, folder, without...)

@@ -36,7 +36,6 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 		return budget.Sizes{}, manifest.Confirm(ctx, folder, m.Checksum, err)
 	}
 	about := split
-	// The graph of all facts is made beside the others.
 	if split == kg.All {
 		about = "test"
 	}
@@ -55,6 +54,7 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 			answers += more
 		}
 	}
+	// The graph of all facts is made beside the others.
 	if split == kg.All {
 		s.Edges += summary.Queries["test"] + 2*summary.Background
 		if kg.OnInference(m, "valid") == kg.OnInference(m, about) {

@@ -88,8 +88,8 @@ func (t *tableWriter) merge(ctx context.Context, each func(r externalsort.Row, s
 	return err
 }
 
-// mergeDistinct is merge without repeated rows. It counts rows and repetitions. previous is the row of
-// the previous call of each.
+// mergeDistinct calls each with every different row once, and counts rows and repetitions. previous is the
+// row of the previous call of each.
 func (t *tableWriter) mergeDistinct(ctx context.Context, each func(r, previous externalsort.Row) error) error {
 	last := externalsort.Row{-1}
 	return t.merge(ctx, func(r externalsort.Row, _ int) error {

@@ -38,7 +38,7 @@ func readObjects(url string, r io.Reader, o Options, each Each, bad Bad) (counts
 	return counts, err
 }
 
-// factOf returns the fact of a line of JSON, and what of the line is not read.
+// factOf returns the fact of a line of JSON, and the columns that are not read.
 func factOf(text []byte, columns []string) (Fact, []unread, error) {
 	values, left, err := valuesOf(bytes.TrimSpace(text), columns)
 	if err != nil {
@@ -53,7 +53,7 @@ func factOf(text []byte, columns []string) (Fact, []unread, error) {
 	return Fact{names[0], names[1], names[2]}, left, nil
 }
 
-// valuesOf returns the values of head, relation and tail, and the others. Those of an object within the object have both names: start.id.
+// valuesOf returns the values of head, relation and tail, and the columns that are left. A key within an inner object has both names: start.id.
 func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []unread, err error) {
 	// A line is an array of values or an object with keys.
 	var keys []string // of an array there are none

@@ -109,7 +109,7 @@ type table struct {
 	bad     Bad
 }
 
-// row reads a row, of which text is how it is shown.
+// row reads a row. Errors show text for it.
 func (t *table) row(line int, fields []string, text string) error {
 	// The first row decides which fields are read, and may be a header.
 	if !t.started {

@@ -7,7 +7,7 @@ import (
 
 // Column is a column that is not read.
 type Column struct {
-	// Name is that in the header, or "column 4".
+	// Name is the column's name in the header, or "column 4".
 	Name string
 	// False counts the rows with the label of false facts, such as -1, if the column has nothing but such labels.
 	False int64
@@ -16,7 +16,7 @@ type Column struct {
 // falseLabels maps the label of true facts to the labels of false ones.
 var falseLabels = map[string][]string{"1": {"-1", "0"}, "true": {"false"}, "True": {"False"}}
 
-// unread counts the values of a column that is not read, of no more than three.
+// unread counts the first three different values of a column that is not read.
 type unread struct {
 	name   string
 	at     int

@@ -53,14 +53,14 @@ func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
 	return row, err
 }
 
-// wide are delivered all, as rows are.
+// wide records are delivered all, like rows.
 var wide = kind[Wide]{
 	codec:    func() codec[Wide] { return numbersCodec[Wide]{func(r *Wide) []int32 { return r[:] }} },
 	compare:  Wide.Compare,
 	distinct: func(each func(Wide, int) error) func(Wide, int) error { return each },
 }
 
-// long are delivered all, too.
+// long records are delivered all, like rows.
 var long = kind[Long]{
 	codec:    func() codec[Long] { return numbersCodec[Long]{func(r *Long) []int32 { return r[:] }} },
 	compare:  Long.Compare,

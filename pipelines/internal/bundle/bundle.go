@@ -40,7 +40,7 @@ func count(files []bundle.File) (parts int64) {
 	return parts
 }
 
-// settings has what decides the content of bundles/NAME.
+// settings decide the content of bundles/NAME.
 type settings struct {
 	Split  string            `json:"split"`
 	Reach  int               `json:"reach"`
@@ -96,7 +96,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return f.finish(ctx, e, found, true)
 }
 
-// open reads the queries and decides how they are worked on.
+// open reads the queries and divides them into files.
 func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Manifest) (*work, error) {
 	w := e.Workspace
 	h, err := f.header(ctx, e, m)
@@ -202,7 +202,7 @@ func (found *work) adapt(bytes, parts int64) {
 	}
 }
 
-// Build returns the Beam pipeline that finds the parts of files and writes these.
+// Build returns the Beam pipeline that finds the parts of files and writes the files.
 func Build(files []bundle.File, p bundle.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	bundle.Find(s, beam.CreateList(s, files), p)

@@ -26,7 +26,7 @@ import (
 // weightsFolder is the folder, below the probabilities' folder, of weights that no other folder holds. Workers read them there while the fit runs.
 const weightsFolder = "weights"
 
-// Resources are the values of the flags with these names, and what score.Params.Announce is.
+// Resources are the values of the flags with these names, and score.Params.Announce.
 type Resources struct {
 	Threads  int
 	Memory   int64 // MiB
@@ -53,8 +53,8 @@ type Fit struct {
 	limitSaid    bool
 }
 
-// Open finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. Of a graph that is not held it says that there
-// are none, and returns nil. A command that fits them has as much memory as Estimate says.
+// Open finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the outline of a graph it prints that
+// there are none, and returns nil. A command that fits them has as much memory as Estimate says.
 func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resources) (*Fit, error) {
 	if m.Graph.IsOutline() {
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")

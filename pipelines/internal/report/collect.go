@@ -103,7 +103,7 @@ func (e *evidence) check(err error) {
 	}
 }
 
-// read decodes a JSON file of a folder that is as require demands.
+// read decodes a JSON file of a folder that require accepts.
 func read[T check.Checked](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
 	if err := e.require(ctx, folder, command); err != nil {
 		return value, err

@@ -110,7 +110,7 @@ func (e *evidence) moreLayers(v evaluation) string {
 	return fmt.Sprintf(" More are within reach if you train with --layers %d.", layers)
 }
 
-// farAs returns the distance that at most a percent of a split's answers are beyond, but for the unreached ones, and how far was searched.
+// farAs returns the distance within which 99% of a split's reached answers are, and how far was searched.
 func farAs(d counts.Distribution) (distance, searched int) {
 	beyond := int64(0)
 	for _, key := range slices.Backward(reach.Keys(d.ByDistance)) {

@@ -137,7 +137,7 @@ func outcomes(label, of string) chart.Bars {
 		Series: []chart.Key{{Name: "sent", Color: 0}, {Name: "kept, but empty", Color: 1}, {Name: "pruned: redundant", Color: 4}, {Name: "pruned: empty", Color: 5}}}
 }
 
-// outcome returns a row of such a chart.
+// outcome returns a row of a chart of outcomes.
 func outcome(name int, t counts.Totals) chart.Row {
 	row := chart.Row{Name: strconv.Itoa(name)}
 	for _, n := range []int64{t.Sent(), t.KeptEmpty, t.PrunedRedundant, t.PrunedEmpty} {
@@ -208,7 +208,7 @@ type saving struct {
 	by       string
 }
 
-// saved returns what the model of the page saves, or false if nothing was counted for it.
+// saved returns the saving of the page's model, or false if nothing was counted for it.
 func (e *evidence) saved() (saving, bool) {
 	if len(e.messages) == 0 {
 		return saving{}, false

@@ -37,7 +37,7 @@ func (n *Names) Entity(ctx context.Context, line int, name string) (int32, error
 	return id, n.collect(line, err)
 }
 
-// Relation does so for a relation, or its inverse.
+// Relation returns the id of a relation of a line, or of its inverse, or any id if its name is unknown.
 func (n *Names) Relation(ctx context.Context, line int, name string, inverse bool) (int32, error) {
 	if len(n.first) == unknownShown && !n.lookup.HasRelation(name) {
 		n.count++

@@ -42,7 +42,7 @@ type settings struct {
 	reload func(from *server) (*server, error)
 }
 
-// with returns the estimate of serving a graph while requests about the one of s are finished.
+// with returns the memory estimate of serving a graph while the requests about the graph of s are finished.
 func (s *settings) with(next budget.Estimate) budget.Estimate {
 	next.Task += " beside the earlier one"
 	next.Held += s.estimate.Held + int64(s.threads)*s.estimate.Thread
@@ -60,7 +60,7 @@ type server struct {
 	names     *names.Index // of the entities
 }
 
-// shared is what the servers of a process have in common, of which a reload puts one in the place of another.
+// shared is the state that stays when a reload replaces a server by the next one.
 type shared struct {
 	connections *connections
 	guard       *http.CrossOriginProtection
@@ -259,7 +259,7 @@ func (s *server) busy() *failure {
 // errCrowded is the failure of a request beyond mostRequests.
 var errCrowded = &failure{status: http.StatusServiceUnavailable, retry: 1, close: true, Text: fmt.Sprintf("%d connections have requests, as many as are allowed; try again in 1 s", mostRequests)}
 
-// refuse writes the response of an error. It waits only shortly for the rest of the request's body, without which no other
+// refuse writes the response of an error. It waits for a short time only for the rest of the request's body, without which no other
 // request of the connection can be read.
 func (s *server) refuse(w http.ResponseWriter, err error) {
 	var f *failure

@@ -16,7 +16,7 @@ type field struct {
 	given bool
 }
 
-// fields makes a flag for every field of a configuration that is one.
+// fields makes a flag for every field of a configuration that has one.
 func fields() []*field {
 	var list []*field
 	for _, f := range configuration.Fields() {

@@ -78,7 +78,7 @@ func (t *trainer) replaced(ctx context.Context) bool {
 	return errors.As(manifest.Confirm(ctx, t.e.Workspace.Graph(), t.loaded.Manifest.Checksum, nil), new(*manifest.Replaced))
 }
 
-// readyToFit is the Ready of a run that has only the fit to make.
+// readyToFit checks, like Ready of a stage, that a run with only the fit to make can make it.
 func (t *trainer) readyToFit(ctx context.Context) error {
 	return t.fit.Ready(t.e.Ready(t.fit.Work()))(ctx)
 }

@@ -43,8 +43,8 @@ func (o *origin) open(ctx context.Context) error {
 // transfers reports whether --from names weights of which none belongs to a relation.
 func (o *origin) transfers() bool { return o.file != nil && o.file.Record.Configuration.Transfers() }
 
-// fits returns an error unless a configuration is one of the weights of --from. The policy may be window, and there may be a reach: these have
-// the same weights.
+// fits returns an error unless the weights of --from fit a configuration. Its policy may be window, and it may have a reach: these change no
+// weights.
 func (o *origin) fits(c configuration.Configuration) error {
 	if o.file == nil {
 		return nil

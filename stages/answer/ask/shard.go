@@ -13,7 +13,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// BackwardCounter names the counter of what is scored beside a user's queries: their candidates, and known answers.
+// BackwardCounter names the counter of the queries that are scored for candidates and known answers, in the other direction.
 const BackwardCounter = "scored_backward"
 
 var (

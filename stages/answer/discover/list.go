@@ -226,7 +226,7 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 	return each(entries)
 }
 
-// describe writes what is said of the list.
+// describe writes the description of the list, metrics.DiscoveryFile.
 func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed int64) error {
 	d.Graph, d.Checkpoint, d.TopK = p.Model.Split, p.Model.Checkpoint, p.TopK
 	for _, name := range p.Of {

@@ -132,7 +132,7 @@ func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.S
 	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored))
 }
 
-// mergeFn merges what shards gathered.
+// mergeFn adds up the Gatherers of shards.
 type mergeFn struct{}
 
 func (*mergeFn) CreateAccumulator() *evaluation.Gatherer { return evaluation.NewGatherer() }
@@ -150,7 +150,7 @@ func (*mergeFn) MergeAccumulators(a, b *evaluation.Gatherer) *evaluation.Gathere
 // writeFn writes the file that is made of all shards.
 type writeFn struct{ Params Params }
 
-// ProcessElement receives what all shards gathered, when all parts are written.
+// ProcessElement receives the Gatherer of all shards, when all parts are written.
 func (f *writeFn) ProcessElement(ctx context.Context, g *evaluation.Gatherer, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	url := f.Params.url(metrics.File)

@@ -71,7 +71,7 @@ type Params struct {
 	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
-	// Device is what to compute on. A device rounds differently from the kernels.
+	// Device chooses the CPU or a device. A device rounds differently from the kernels.
 	Device device.Choice
 	// Announce is the ID under which a func(string) is registered with package worker. If it is
 	// registered in the worker's process, it is called with what the worker computes on. Optional.
@@ -97,7 +97,7 @@ func Rank(ctx context.Context, p Params, queries []answer.Request) (scored *answ
 	return scored, nil
 }
 
-// Use calls do with the model of this process. Errors of do get the names of what they are about.
+// Use calls do with the model of this process. Errors of do get names instead of ids.
 func (p Params) Use(ctx context.Context, do func(*answer.Model) error) error {
 	m, err := p.model(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p Params) Use(ctx context.Context, do func(*answer.Model) error) error {
 	return err
 }
 
-// named returns an error of the model with the names of what it is about.
+// named returns an error of the model with names instead of the ids of entities and relations.
 func (p Params) named(m *answer.Model, err error) error {
 	return fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, modelgraph.Named(err, m.View.Entities, m.KG.Relations))
 }
@@ -157,7 +157,7 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 		configuration  configuration.Configuration
 	}
 	lasting := p
-	lasting.Announce = "" // of one pipeline alone, as is what is wanted of the model
+	lasting.Announce = "" // it differs between pipelines, as do the next fields, which choose results
 	lasting.Best, lasting.Ranks, lasting.Known, lasting.Candidates, lasting.Paths, lasting.Walks = 0, false, 0, "", 0, false
 	lasting.WithKnown, lasting.Probabilities = false, Probabilities{}
 	v := version{fmt.Sprint(lasting), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
@@ -219,7 +219,7 @@ func (p Params) Selection(ctx context.Context, m *answer.Model) (ranking.Selecti
 	return list, err
 }
 
-// announce passes on what this process computes on.
+// announce tells the function of Announce, if it is in this process, which kernel or device computes.
 func (p Params) announce(text string) {
 	if announce, ok := worker.Registered[func(string)](p.Announce); ok && text != "" {
 		announce(text)

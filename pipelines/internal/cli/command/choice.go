@@ -13,7 +13,7 @@ func Choice(set *flag.FlagSet, value *string, name, begin string, choices []stri
 	set.Var(&choice{value, choices}, name, "`"+strings.Join(choices, "|")+"`: "+usage)
 }
 
-// choice is the value of such a flag.
+// choice is the flag.Value of Choice.
 type choice struct {
 	value   *string
 	choices []string

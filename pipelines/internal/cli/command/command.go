@@ -97,7 +97,7 @@ func Main(p Pipeline) {
 	os.Exit(printed(os.Stdout, os.Stderr, func(out io.Writer) int { return Run(interruptible(p), p, os.Args[1:], out, os.Stderr) }))
 }
 
-// printed calls what prints, and returns its exit code, or ExitFailure if not all could be printed.
+// printed calls run and returns its exit code, or ExitFailure if not all could be printed.
 func printed(out, stderr io.Writer, run func(out io.Writer) int) int {
 	w := &firstError{Writer: out}
 	code := run(w)
@@ -114,7 +114,7 @@ type firstError struct {
 	err error
 }
 
-// Write writes.
+// Write writes the text and keeps the first error.
 func (w *firstError) Write(text []byte) (int, error) {
 	n, err := w.Writer.Write(text)
 	if w.err == nil {

@@ -17,7 +17,7 @@ func MissingFlag(set *flag.FlagSet, missing *float64) {
 	set.Float64Var(missing, "missing", probability.DefaultMissing, "`share` of the graph's facts that probabilities presume to be missing from it, more than 0, at most 1")
 }
 
-// CheckMissing returns an error unless a share is one of --missing.
+// CheckMissing returns an error unless --missing can have the share.
 func CheckMissing(missing float64) error {
 	if !(missing > 0 && missing <= 1) {
 		return FlagError("missing", missing, "more than 0, at most 1")

@@ -163,7 +163,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	return m, nil
 }
 
-// withoutCheckpoint adds to the error of a checkpoint what helps.
+// withoutCheckpoint adds the remedy to the error of a checkpoint.
 func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder checkpoint.Folder, own bool) error {
 	w := e.Workspace
 	var damaged *checkpoint.DamagedError

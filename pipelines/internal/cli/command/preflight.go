@@ -14,7 +14,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 )
 
-// check is one line of a plan: what was looked at, and what it is. A warning is shown before each job, too.
+// check is one line of a plan: the name and the result of a check. A warning is shown before each job, too.
 type check struct {
 	subject, text string
 	warning       bool
@@ -116,7 +116,7 @@ func (e *Environment) showChecks(ctx context.Context, checks []check, w Work) er
 	return nil
 }
 
-// showJobSteps prints the jobs, and what their steps work on.
+// showJobSteps prints the jobs and the inputs of their steps.
 func (e *Environment) showJobSteps(ctx context.Context, w Work) error {
 	e.Say("%-10s %s %s", "input", progress.Count(w.Count), w.Unit)
 	jobs, err := w.Jobs()
