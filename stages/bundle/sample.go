@@ -26,7 +26,6 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 	// The rounds, as in the pipeline.
 	start := time.Now()
 	for range subgraph.Rounds(p.Header.Layers) {
-		// The pieces of the parts, which are counted and dropped.
 		requests := map[int][]*request{}
 		for _, s := range all {
 			for k, r := range p.advance(with, s) {
@@ -41,6 +40,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 			return sampled, err
 		}
 	}
+	// The pieces of the parts, which are counted and dropped.
 	requests := map[int][]*request{}
 	for _, s := range all {
 		p.advance(with, s)

@@ -71,7 +71,7 @@ type Conversion struct {
 
 // Column is a column that is not read.
 type Column struct {
-	// Name is that in the header, or "column 4".
+	// Name is the column's name in the header, or "column 4".
 	Name string `json:"name"`
 	// False counts the rows with the label of false facts, such as -1, if the column has nothing but such labels.
 	False int64 `json:"false,omitempty"`

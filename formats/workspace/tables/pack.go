@@ -15,7 +15,7 @@ func Pack(distances []uint8) []byte {
 	return packed
 }
 
-// PackInto is Pack into a slice of PackedLen(len(distances)) bytes.
+// PackInto packs distances like Pack into a slice of PackedLen(len(distances)) bytes.
 func PackInto(packed []byte, distances []uint8) {
 	whole := len(distances) / 2
 	for i := range whole {

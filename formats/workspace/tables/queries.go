@@ -74,7 +74,7 @@ func EachQuery(ctx context.Context, url string, each func(source, relation, answ
 	})
 }
 
-// EachAnswered is EachQuery, but a query without an answer is an error.
+// EachAnswered calls each like EachQuery, but a query without an answer is an error.
 func EachAnswered(ctx context.Context, url string, each func(source, relation, answer int32) error) error {
 	row := 0
 	return EachQuery(ctx, url, func(source, relation, answer int32) error {

@@ -30,7 +30,6 @@ func (a *asking) show(ctx context.Context, made bool) error {
 			if r.Position == 1 {
 				shown++
 			}
-			// What is not printed, then the outputs.
 			if shown > a.shown {
 				return enough
 			}
@@ -58,6 +57,7 @@ func (a *asking) show(ctx context.Context, made bool) error {
 		a.E.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
 		a.SayPaths(paths, r.Query, r.Entity)
 	}
+	// What is not printed, then the outputs.
 	if shown > a.shown {
 		a.E.Say("\n... and the answers to %s more queries in the files", progress.Count(a.distinct-int64(a.shown)))
 	}

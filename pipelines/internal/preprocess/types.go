@@ -106,7 +106,6 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 		Folder: folder, Spill: storage.Join(folder, spillFolder), Entities: s.Entities, EdgeShards: source.edgeShards(),
 		Relation: f.typeRelation, BufferBytes: typeBufferBytes,
 	}
-	// The file is read again for each graph: it must be the one that was hashed.
 	if f.types != "" {
 		p.Each = source.types.each
 	}
@@ -126,6 +125,7 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 		s.InferenceGraph.Types = &written
 		found += written.Entities
 	}
+	// The file was read again for each graph: it must be the one that was hashed.
 	if f.types != "" {
 		if err := checkUnchanged(ctx, f.types, source.types.sha256); err != nil {
 			return err
