@@ -179,7 +179,11 @@ func tagnetOn(t *testing.T, w string, command []string) *exec.Cmd {
 // read runs a command, or opens the library, on a workspace and returns what it says is wrong, and its memory in bytes.
 func read(t *testing.T, w string, command []string) (text string, memory int64) {
 	if command[0] == "library" {
-		if _, err := model.Open(t.Context(), w); err != nil {
+		m, err := model.Open(t.Context(), w)
+		if err == nil {
+			err = m.Fit(t.Context(), nil) // which says what is wrong with probabilities, that a model opens without
+		}
+		if err != nil {
 			text = err.Error()
 		}
 		return text, 0
