@@ -43,11 +43,11 @@ func TestReferenceListsEveryFlag(t *testing.T) {
 	train := list[slices.IndexFunc(list, func(p command.Pipeline) bool { return p.Name == "train" })]
 	explained := map[string]command.Pipeline{"bundle": train, "discover": asked} // elsewhere, but for flags of their own
 	for _, p := range list {
-		own, shared := split(p.OwnFlags(), all)
-		own, shared = split(own, several)
+		own, _ := split(p.OwnFlags(), all)
+		own, shared := split(own, several)
 		rows, other := asOf(shared, "[those of several commands](../README.md#flags)"), explained[p.Name]
 		if other.Name != "" {
-			own, shared = split(own, other.OwnFlags())
+			own, _ = split(own, other.OwnFlags())
 			rows += asOf(shared, "[those of "+other.Name+"](../"+other.Name+"/README.md)")
 		}
 		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(own) + rows})
