@@ -47,7 +47,7 @@ func TestReferenceListsEveryFlag(t *testing.T) {
 		own, shared := split(own, several)
 		rows, other := asOf(shared, "[those of several commands](../README.md#flags)"), explained[p.Name]
 		if other.Name != "" {
-			own, _ = split(own, other.OwnFlags())
+			own, shared = split(own, other.OwnFlags())
 			rows += asOf(shared, "[those of "+other.Name+"](../"+other.Name+"/README.md)")
 		}
 		pages = append(pages, page{filepath.Join(p.Name, "README.md"), p.Name, table(own) + rows})
