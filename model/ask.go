@@ -159,7 +159,7 @@ func (m *Model) ask(ctx context.Context, queries []graph.Query, asked answer.Ask
 }
 
 // Watch has done called after each batch of queries that were computed together, for one call or several, with their number and the time that they
-// took, by a thread, which waits for it. No query is under way meanwhile.
+// took, by a thread, which waits for it.
 func (m *Model) Watch(done func(queries int, took time.Duration)) { m.opened.Watch(done) }
 
 // failed says by name what failed, and the model.

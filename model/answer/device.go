@@ -170,9 +170,7 @@ func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selec
 			first, last := group[0], group[len(group)-1]
 			return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
 		}
-		if m.watch != nil {
-			m.watch(len(group), time.Since(begun))
-		}
+		m.watch.say(len(group), begun)
 		out.Queries, out.Messages = append(out.Queries, scored.Queries...), out.Messages+scored.Messages
 		for _, q := range group {
 			done(len(q.Rows))

@@ -33,9 +33,10 @@ type Model struct {
 	scorer Scorer // on a device, or nil
 	closed bool
 
+	watch watch // of Watch
+
 	making  sync.Mutex // held while what follows is made
 	pool    *Pool
-	watch   func(queries int, took time.Duration) // of the pool
 	explain *explanation.Explainer
 	once    sync.Once // of Relations
 
@@ -93,18 +94,24 @@ func (m *Model) threads() (*Pool, error) {
 	scorer, err := inference.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.On.Kernel)
 	if err == nil {
 		m.pool = NewPool(m.Graph.Entities, m.Graph.RelationCount(), m.On.Threads, scorer.Group, func() Worker { return scorer.Worker() })
-		m.pool.watch = m.watch
+		m.pool.watch = &m.watch
 	}
 	return m.pool, err
 }
 
 // Watch sets a function that is called after each chunk of queries, computed together for one call or several, with their number and their time.
-// The thread, or the device, waits for it. No query is under way meanwhile.
-func (m *Model) Watch(done func(queries int, took time.Duration)) {
-	m.making.Lock()
-	defer m.making.Unlock()
-	if m.watch = done; m.pool != nil {
-		m.pool.watch = done
+// The thread, or the device, waits for it.
+func (m *Model) Watch(done func(queries int, took time.Duration)) { m.watch.Store(&done) }
+
+// watch holds a function of Model.Watch, or none.
+type watch struct {
+	atomic.Pointer[func(queries int, took time.Duration)]
+}
+
+// say calls the function for a chunk that was begun at a time.
+func (w *watch) say(queries int, begun time.Time) {
+	if done := w.Load(); done != nil {
+		(*done)(queries, time.Since(begun))
 	}
 }
 

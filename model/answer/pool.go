@@ -33,8 +33,8 @@ type Pool struct {
 	entities, relations int
 	newWorker           func() Worker
 	queue               queue
-	idle                chan *thread                          // made and not in use
-	watch               func(queries int, took time.Duration) // of Model.Watch, or nil
+	idle                chan *thread // made and not in use
+	watch               *watch       // of the model, or nil
 }
 
 // chunkSize is the maximal number of queries of a source that a thread takes at a time, so that the
@@ -113,9 +113,9 @@ func (p *Pool) work(ctx context.Context, c *chunk) {
 	if c.lend != nil {
 		c.lend(ctx, t)
 	} else {
-		begun, watch := time.Now(), p.watch
-		if n := t.answer(ctx, c); n > 0 && watch != nil {
-			watch(n, time.Since(begun))
+		begun := time.Now()
+		if n := t.answer(ctx, c); n > 0 && p.watch != nil {
+			p.watch.say(n, begun)
 		}
 	}
 	p.idle <- t // not after a panic, which leaves anything in its buffers

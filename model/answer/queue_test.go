@@ -108,7 +108,9 @@ func TestJoins(t *testing.T) {
 	g := newGate()
 	p := g.pool(1)
 	var sizes []int
-	p.watch = func(queries int, _ time.Duration) { sizes = append(sizes, queries) }
+	done := func(queries int, _ time.Duration) { sizes = append(sizes, queries) }
+	p.watch = &watch{}
+	p.watch.Store(&done)
 	calls := []*call{ask(p, [2]int32{1, 0})}
 	<-g.started
 	for relation := range int32(9) {
