@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +89,10 @@ func TestMissing(t *testing.T) {
 	if err := run(t.Context(), arguments, &out, &out); err != nil {
 		t.Fatal(err)
 	}
+	measured, err := filepath.Glob("../../truth/results/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, wanted := range map[string][]string{
 		"RESULTS.md": {
 			"**50 are measured here**", "20 are missing", "<br>2 of 3 seeds", "| A*Net | –<br>(.535) |",
@@ -95,7 +100,7 @@ func TestMissing(t *testing.T) {
 		},
 		"ZEROSHOT.md":            {"| umls | .696 | .896 | .668 | .860 | – | – | .711 | .871 |", "**mean of 24**", "**mean of 10**", "| kinship | .430 | .797 | 26.2 | – | – | – | – | – | – | – | – | – |"},
 		"../bench/BENCHMARKS.md": {"| score UMLS with `zero` | 1,322 queries | not measured |  |  |  |  | `tagnet score", "10 results on"},
-		"../truth/TRUTH.md":      {"41 settings"},
+		"../truth/TRUTH.md":      {fmt.Sprintf("%d settings", len(measured)-1)},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		if err != nil {
