@@ -49,7 +49,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	for i := range s.Facts {
 		s.Facts[i].HeldOut = s.Facts[i].HeldOut || given
 	}
-	if !s.enough(g.BaseRelations) {
+	if !probability.Enough(s.Facts, g.BaseRelations) {
 		return &Sampling{Sample: s.Sample}, nil // FitTo says so, and nothing is observed in vain
 	}
 	around := m.surroundings()
@@ -64,33 +64,15 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	return s, nil
 }
 
-// enough reports whether the drawn facts can suffice for a fit.
-func (s *Sampling) enough(relations int) bool {
-	counts, claimed := make([]int, relations), 0
-	for _, f := range s.Facts {
-		switch counts[f.Relation]++; counts[f.Relation] {
-		case 1:
-		case 2:
-			claimed += 2
-		default:
-			claimed++
-		}
-	}
-	return claimed >= probability.MinLabeled
-}
-
 // size returns the numbers that determine the cost of a fit.
 func (m *Model) size() probability.Size {
-	return probability.Size{
-		Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, Answered: m.surroundings().Queries(), K: probability.DefaultK,
-		Work: m.Configuration.Work(m.Graph.Entities, m.Graph.Edges()),
-	}
+	s := probability.SizeOf(m.Graph)
+	s.Answered, s.Work = m.surroundings().Queries(), m.Configuration.Work(m.Graph.Entities, m.Graph.Edges())
+	return s
 }
 
 // Observations returns about how many observations a Fit has at most.
-func (m *Model) Observations() int64 {
-	return probability.Size{Entities: m.Graph.Entities, Relations: m.Graph.BaseRelations, Facts: m.Graph.Edges() / 2, K: probability.DefaultK}.Observations()
-}
+func (m *Model) Observations() int64 { return probability.SizeOf(m.Graph).Observations() }
 
 // given reports whether weights come from elsewhere and were not trained further on the graph.
 func given(r checkpoint.Record) bool { return r.Origin != nil && r.Epoch == 0 }

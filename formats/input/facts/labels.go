@@ -46,9 +46,6 @@ func (l *Labels) Name(id string) (string, bool) {
 // Has reports whether an id has a label.
 func (l *Labels) Has(id string) bool { _, ok := l.names[id]; return ok }
 
-// Len returns the number of ids.
-func (l *Labels) Len() int { return len(l.names) }
-
 // ReadLabels reads a file of ids and their labels: two columns, TSV or CSV. Ids with the same label get different
 // names: the label with the id in brackets. A bad line is an error.
 func ReadLabels(ctx context.Context, url string) (*Labels, error) {

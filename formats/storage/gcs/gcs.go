@@ -190,7 +190,7 @@ func reason(name string, err error) string {
 	if refused := new(oauth2.RetrieveError); errors.As(err, &refused) {
 		return strings.Join(strings.Fields(text), " ") + "; " + login
 	}
-	// The address of the request, with its parameters, is of no use.
+	// The address of the request, with its parameters, says nothing to a user.
 	var request *url.Error
 	if errors.As(err, &request) {
 		text = strings.Replace(text, request.Error(), request.Err.Error(), 1)

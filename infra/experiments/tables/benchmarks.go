@@ -11,7 +11,7 @@ import (
 	"tagnet/infra/internal/engine"
 )
 
-// benchmarksPage is what BENCHMARKS.md is made from.
+// benchmarksPage has the values that the template of BENCHMARKS.md shows.
 type benchmarksPage struct {
 	lists.Benchmarks
 	results map[string]*engine.Result // by the names of the entries

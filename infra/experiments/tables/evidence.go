@@ -62,7 +62,7 @@ var (
 // paperFile is the grid of the paper's tables.
 const paperFile = "paper.json"
 
-// evidence is what RESULTS.md is made from.
+// evidence has the results that the template of RESULTS.md shows.
 type evidence struct {
 	Published published
 	Reach     *reachPage

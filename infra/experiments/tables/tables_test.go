@@ -16,7 +16,7 @@ import (
 // committed is the folder of the committed experiments.
 const committed = ".."
 
-// TestCurrent checks that the pages and the figures are those of the committed results.
+// TestCurrent checks that the committed results give the committed pages and figures.
 func TestCurrent(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -62,6 +62,11 @@ type Size struct {
 	Work float64
 }
 
+// SizeOf returns the size of a fit in the graph of all facts, without Answered and Work.
+func SizeOf(g *graph.Graph) Size {
+	return Size{Entities: g.Entities, Relations: g.BaseRelations, Facts: g.Edges() / 2, K: DefaultK}
+}
+
 // Training returns the number of propagations whose time a training takes: each of its queries has a forward pass and a backward pass, which
 // takes twice the time.
 func Training(c configuration.Configuration, facts int64) int64 {
@@ -219,6 +224,21 @@ func (s Sample) Draw(held []graph.Fact, all iter.Seq[graph.Fact]) []Drawn {
 	list := append(drawn(first, true), drawn(others, false)...)
 	slices.SortFunc(list, func(a, b Drawn) int { return a.Compare(b.Fact) })
 	return list
+}
+
+// Enough reports whether a model can be fitted to drawn facts of a number of relations, if all of them are among the best answers of their queries.
+func Enough(facts []Drawn, relations int) bool {
+	counts := make([]int, relations)
+	for _, f := range facts {
+		counts[f.Relation]++
+	}
+	claimed := 0
+	for _, n := range counts {
+		if n >= minClaim {
+			claimed += n
+		}
+	}
+	return claimed >= MinLabeled
 }
 
 // Drawn is a fact that is to be labeled.

@@ -29,6 +29,9 @@ const (
 
 const haveProbabilities = "answers have probabilities: "
 
+// withProbabilities returns the line that says what probabilities presume.
+func withProbabilities(limit string) string { return haveProbabilities + limit + " (--missing)" }
+
 // probabilities says whether answers have probabilities: "ready", "fitting 34%", or "none: why".
 func (s *server) probabilities() string {
 	if _, fitted := s.model.Limit(); fitted {
@@ -47,7 +50,7 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 	s.fitting.ended = make(chan struct{})
 	limit, fitted := s.model.Limit()
 	if fitted {
-		said(haveProbabilities + limit + " (--missing)")
+		said(withProbabilities(limit))
 	}
 	go func() {
 		defer close(s.fitting.ended)
@@ -61,7 +64,7 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 		switch limit, _ := s.model.Limit(); {
 		case ctx.Err() != nil:
 		case err == nil:
-			said(haveProbabilities + limit + " (--missing)")
+			said(withProbabilities(limit))
 		default:
 			why := whyNone(err)
 			s.fitting.none.Store(&why)
@@ -84,7 +87,7 @@ func (s *server) fitOnce(ctx context.Context) (err error) {
 	}()
 	return s.model.Fit(ctx, func(done, of int64) {
 		s.fitting.of.Store(of)
-		s.fitting.done.Store(min(done, of))
+		s.fitting.done.Store(done)
 	})
 }
 

@@ -25,7 +25,7 @@ import (
 // Grid is a list of trainings.
 type Grid struct {
 	Experiments []Experiment `json:"experiments"`
-	// Trainings are what the experiments stand for.
+	// Trainings has the trainings of all experiments, in their order.
 	Trainings []Training `json:"-"`
 }
 
