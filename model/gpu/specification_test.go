@@ -75,7 +75,7 @@ func (s scenario) differentiate(t *testing.T, p *parameters.Set[float32], seed u
 			t.Fatal(err)
 		}
 		pass := m.Forward(spec.Query{Query: e.Query, Training: true})
-		one, gradient := spec.Loss(pass.Scores, e.Answer, negatives, s.configuration.AdversarialTemperature)
+		one, gradient := spec.Loss(s.configuration, pass.Scores, e.Answer, negatives)
 		loss += one / float64(len(s.examples))
 		for o := range gradient {
 			gradient[o] /= float64(len(s.examples))

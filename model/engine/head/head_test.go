@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tagnet/model/engine/kernel"
+	"tagnet/model/internal/spec"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -155,7 +156,7 @@ func newTrial[F parameters.Float](t testing.TB, c configuration.Configuration, s
 	return &trial[F]{c, set, f, h, entities}
 }
 
-// scores and loss compute the same as the graph, in plain loops and float64.
+// scores computes the same as the graph, in plain loops and float64.
 func (t *trial[F]) scores() []float64 {
 	d := t.c.Dim
 	states := make([]F, len(t.entities)*t.fake.depth*t.fake.width)
@@ -208,28 +209,13 @@ func (t *trial[F]) mlp(module string, x []float64) float64 {
 	return out
 }
 
-func (t *trial[F]) weights(scores []float64) []float64 {
-	weights := make([]float64, len(scores)-1)
-	total := 0.0
-	for k, z := range scores[1:] {
-		weights[k] = 1
-		if t.c.AdversarialTemperature > 0 {
-			weights[k] = math.Exp(z / t.c.AdversarialTemperature)
-		}
-		total += weights[k]
+// loss returns the specification's loss of the scores, and its gradient.
+func (t *trial[F]) loss(scores []float64) (loss float64, gradient []float64) {
+	negatives := make([]int32, len(scores)-1)
+	for k := range negatives {
+		negatives[k] = int32(1 + k)
 	}
-	for k := range weights {
-		weights[k] /= total
-	}
-	return weights
-}
-
-func lossOf(scores, weights []float64) float64 {
-	loss := math.Log1p(math.Exp(-scores[0]))
-	for k, w := range weights {
-		loss += w * math.Log1p(math.Exp(scores[1+k]))
-	}
-	return loss / 2
+	return spec.Loss(t.c, scores, 0, negatives)
 }
 
 func toFloat64[F parameters.Float](x []F) []float64 {
@@ -240,7 +226,7 @@ func toFloat64[F parameters.Float](x []F) []float64 {
 	return y
 }
 
-// cases are all kinds of heads.
+// cases are all kinds of heads, and every choice for the training, such as that of a loss.
 func cases() map[string]configuration.Configuration {
 	base := configuration.Default()
 	base.Dim, base.Layers, base.Negatives, base.AttentionTemperature = 6, 2, 11, 0.7
@@ -262,6 +248,18 @@ func cases() map[string]configuration.Configuration {
 		c.DeltaMode, c.Attention, c.Delta = configuration.DeltaSpecific, configuration.AttentionOwn, 0
 	})
 	add("astar", func(c *configuration.Configuration) { c.Policy = configuration.PolicyAStar })
+	for _, f := range configuration.Fields() {
+		if f.Group != configuration.Training {
+			continue
+		}
+		for _, choice := range f.Choices() {
+			add(f.Name+" "+choice, func(c *configuration.Configuration) {
+				if err := f.Set(c, choice); err != nil {
+					panic(err) // the table accepts what it lists
+				}
+			})
+		}
+	}
 	return all
 }
 
@@ -283,8 +281,8 @@ func TestLossAgreesWithItsDefinition(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				scores := trial.scores()
-				near(t, "loss", loss, .25*lossOf(scores, trial.weights(scores)), 1e-12)
+				want, _ := trial.loss(trial.scores())
+				near(t, "loss", loss, .25*want, 1e-12)
 				trial.set.Tensors[len(trial.set.Tensors)-2].Data[0] += .1 // the weights are shared, not copied
 				trial.entities[1] = (trial.entities[1] + 1) % fakeEntities
 			}
@@ -304,15 +302,21 @@ func TestGradientsAgreeWithDifferences(t *testing.T) {
 			if _, err := trial.head.Run(trial.fake.query, trial.entities, .5, g); err != nil {
 				t.Fatal(err)
 			}
-			weights := trial.weights(trial.scores()) // constants of the loss
+			_, slopes := trial.loss(trial.scores())
+			along := func() (sum float64) { // whose gradient is that of the loss
+				for i, score := range trial.scores() {
+					sum += slopes[i] * score
+				}
+				return sum
+			}
 			check := func(name string, data, gradient []float64) {
 				for i := range data {
 					const step = 1e-5
 					before := data[i]
 					data[i] = before + step
-					above := lossOf(trial.scores(), weights)
+					above := along()
 					data[i] = before - step
-					below := lossOf(trial.scores(), weights)
+					below := along()
 					data[i] = before
 					near(t, fmt.Sprintf("%s[%d]", name, i), gradient[i], .5*(above-below)/(2*step), 1e-8)
 				}

@@ -22,7 +22,7 @@ func TestGoldenFloat64(t *testing.T) {
 			for i, q := range c.Queries {
 				pass := m.Forward(spec.Query{Query: q.Query, Training: true})
 				comparePass(t, i, pass, q)
-				loss, gradient := spec.Loss(pass.Scores, q.Answer, q.Negatives, c.Configuration.AdversarialTemperature)
+				loss, gradient := spec.Loss(c.Configuration, pass.Scores, q.Answer, q.Negatives)
 				check(t, i, golden.Compare("loss", []float64{loss}, []float64{q.Loss}, golden.Tolerance64))
 				if rank := spec.RawRankPessimistic(pass.Scores, q.Answer); rank != q.RawRankPessimistic {
 					t.Errorf("query %d: rank %d, want %d", i, rank, q.RawRankPessimistic)

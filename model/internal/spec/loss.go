@@ -1,15 +1,19 @@
 package spec
 
-import "math"
+import (
+	"math"
 
-// Loss returns the loss of the scores of all entities, for one answer and K negatives (repeats count), and
-// its gradient with respect to the scores. The lower the temperature, the more negatives of high score
-// weigh; at 0 all weigh equally. The weights have no gradient.
-func Loss(scores []float64, answer int32, negatives []int32, temperature float64) (loss float64, gradient []float64) {
+	"tagnet/model/weights/configuration"
+)
+
+// Loss returns a configuration's loss of the scores of all entities, for one answer and K negatives (repeats
+// count), and its gradient with respect to the scores. The lower the temperature, the more negatives of high
+// score weigh; at 0 all weigh equally. The weights have no gradient.
+func Loss(c configuration.Configuration, scores []float64, answer int32, negatives []int32) (loss float64, gradient []float64) {
 	gradient = make([]float64, len(scores))
 	loss = softplus(-scores[answer]) / 2
 	gradient[answer] -= sigmoid(-scores[answer]) / 2
-	for k, weight := range negativeWeights(scores, negatives, temperature) {
+	for k, weight := range negativeWeights(scores, negatives, c.AdversarialTemperature) {
 		score := scores[negatives[k]]
 		loss += weight * softplus(score) / 2
 		gradient[negatives[k]] += weight * sigmoid(score) / 2

@@ -112,19 +112,21 @@ func TestLossByHand(t *testing.T) {
 	scores := []float64{1, -1, 0.5, 3}
 	softplus := func(x float64) float64 { return math.Log(1 + math.Exp(x)) }
 	// Entity 2 is drawn twice.
-	loss, gradient := Loss(scores, 0, []int32{2, 1, 2}, 0)
+	c := configuration.Default()
+	c.AdversarialTemperature = 0
+	loss, gradient := Loss(c, scores, 0, []int32{2, 1, 2})
 	near(t, "loss", loss, (softplus(-1)+(softplus(.5)*2+softplus(-1))/3)/2)
 	for o := range scores {
 		near(t, "gradient", gradient[o], difference(scores, o, func(s []float64) float64 {
-			loss, _ := Loss(s, 0, []int32{2, 1, 2}, 0)
+			loss, _ := Loss(c, s, 0, []int32{2, 1, 2})
 			return loss
 		}))
 	}
 	// With a temperature, negatives of high score weigh more, and the weights are constants.
-	const temperature = .5
-	e1, e2 := math.Exp(scores[1]/temperature), math.Exp(scores[2]/temperature)
+	c.AdversarialTemperature = .5
+	e1, e2 := math.Exp(scores[1]/.5), math.Exp(scores[2]/.5)
 	w1, w2 := e1/(e1+e2), e2/(e1+e2)
-	loss, gradient = Loss(scores, 0, []int32{1, 2}, temperature)
+	loss, gradient = Loss(c, scores, 0, []int32{1, 2})
 	near(t, "loss", loss, (softplus(-1)+w1*softplus(-1)+w2*softplus(.5))/2)
 	near(t, "gradient", gradient[1], w1/(1+math.Exp(1))/2)
 	near(t, "gradient", gradient[2], w2/(1+math.Exp(-.5))/2)
@@ -133,7 +135,7 @@ func TestLossByHand(t *testing.T) {
 
 func TestLossOfLargeScores(t *testing.T) {
 	t.Parallel()
-	loss, gradient := Loss([]float64{-1e4, 1e4}, 0, []int32{1}, .5)
+	loss, gradient := Loss(configuration.Default(), []float64{-1e4, 1e4}, 0, []int32{1})
 	if loss != 1e4 || gradient[0] != -.5 || gradient[1] != .5 {
 		t.Errorf("loss %g and gradient %v, want 10000 and [-0.5 0.5]", loss, gradient)
 	}

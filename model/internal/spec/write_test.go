@@ -109,7 +109,7 @@ func makeCase(t *testing.T, g *graph.Graph, c configuration.Configuration) *gold
 			})
 		}
 		var gradient []float64
-		q.Loss, gradient = Loss(pass.Scores, q.Answer, q.Negatives, c.AdversarialTemperature)
+		q.Loss, gradient = Loss(c, pass.Scores, q.Answer, q.Negatives)
 		made.BatchLoss += q.Loss / float64(len(facts))
 		for o := range gradient {
 			gradient[o] /= float64(len(facts))

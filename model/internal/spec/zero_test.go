@@ -37,7 +37,7 @@ func TestGoldenRelationsFromAGraph(t *testing.T) {
 					logits = append(logits, pass.Scores[o])
 				}
 				check(t, i, golden.Compare("logits", logits, e.Logits.Data, golden.Tolerance64))
-				loss, gradient := spec.Loss(pass.Scores, e.Answer, e.Negatives, z.Configuration.AdversarialTemperature)
+				loss, gradient := spec.Loss(z.Configuration, pass.Scores, e.Answer, e.Negatives)
 				check(t, i, golden.Compare("loss", []float64{loss}, []float64{e.Loss}, golden.Tolerance64))
 				gradients := parameters.NewSet[float64](parameters.Layout(z.Configuration, z.Graph.RelationCount()))
 				pass.Backward(gradient, gradients)

@@ -56,7 +56,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 				batch = append(batch, e)
 				e.Removal = configuration.Removal(c.Remove)
 				pass := m.Forward(spec.Query{Query: e.Query, Training: true})
-				own, gradient := spec.Loss(pass.Scores, e.Answer, e.Negatives, c.AdversarialTemperature)
+				own, gradient := spec.Loss(c, pass.Scores, e.Answer, e.Negatives)
 				loss += own
 				pass.Backward(gradient, want)
 			}
