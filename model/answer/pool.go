@@ -205,7 +205,7 @@ func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed
 // results ranks a query's labelled answers by the scores of all entities, and keeps the selected
 // candidates.
 func (t *thread) results(q Request, scores []float32, list ranking.Selection) Ranked {
-	out := Ranked{Query: q.Query, Row: q.Rows[0]}
+	out := q.Unranked()
 	for i, answer := range q.Answers {
 		if answer == graph.None {
 			continue

@@ -22,6 +22,9 @@ type Ranked struct {
 	Best    []Candidate
 }
 
+// Unranked returns what results of the query have before scores are known.
+func (q Request) Unranked() Ranked { return Ranked{Query: q.Query, Row: q.Rows[0]} }
+
 // Result is the rank of one labelled answer.
 type Result struct {
 	// Row is its position in the split's table.

@@ -89,7 +89,7 @@ func (s *Scorer) rank(queries []answer.Request, out []answer.Ranked) (sent int64
 	var known []int32
 	begin := []int32{0}
 	for i, q := range queries {
-		out[i] = answer.Ranked{Query: q.Query, Row: q.Rows[0]}
+		out[i] = q.Unranked()
 		for at, entity := range q.Answers {
 			if entity != graph.None {
 				labeled = append(labeled, labeledAnswer{int32(i), entity})

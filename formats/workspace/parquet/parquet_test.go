@@ -81,6 +81,21 @@ func sampleTriples(n int) []Triple {
 	return rows
 }
 
+func sampleFacts(n int) []Fact {
+	rows := make([]Fact, n)
+	for i := range rows {
+		rows[i] = Fact{
+			Position: int64(i) + 1, Head: fmt.Sprint("a", i%7), Relation: "likes", Tail: fmt.Sprintf("ä %d", i),
+			TailScore: float32(i) - 2, TailRank: 3, HeadScore: 0.1, HeadRank: 1 << 33, Hops: int32(i%3) - 1,
+		}
+		if i%3 > 0 {
+			p := 1 / float64(i+1)
+			rows[i].Probability = &p
+		}
+	}
+	return rows
+}
+
 func sampleCounts(n int) []MessageCount {
 	rows := make([]MessageCount, n)
 	for i := range rows {
@@ -96,6 +111,20 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 	write := func(n int) func(url string) error {
 		return func(url string) error { return Write(ctx, url, sample(n)) }
 	}
+	t.Run("every column has a value", func(t *testing.T) {
+		rows := reflect.ValueOf(sample(10))
+		for c := range rows.Type().Elem().NumField() {
+			values := 0
+			for i := range rows.Len() {
+				if !rows.Index(i).Field(c).IsZero() {
+					values++
+				}
+			}
+			if values == 0 {
+				t.Errorf("the sample has no %s", rows.Type().Elem().Field(c).Name)
+			}
+		}
+	})
 	t.Run("round trip", func(t *testing.T) {
 		for _, n := range []int{0, 1, 5, 3000} {
 			url := fmt.Sprintf("mem://parquet/%s-%d", name, n)
@@ -157,6 +186,7 @@ func TestRankings(t *testing.T)      { suite(t, sampleRankings) }
 func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
 func TestAnswers(t *testing.T)       { suite(t, sampleAnswers) }
 func TestExplanations(t *testing.T)  { suite(t, sampleExplanations) }
+func TestFacts(t *testing.T)         { suite(t, sampleFacts) }
 func TestTriples(t *testing.T)       { suite(t, sampleTriples) }
 func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
 

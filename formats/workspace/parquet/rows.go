@@ -140,21 +140,22 @@ type Row interface {
 // Table is a table that this package writes: its name, and the version of its columns.
 type Table struct{ Name, Version string }
 
-// The versions of the columns of tables.
-const (
-	FactsVersion       = "2"
-	TriplesVersion     = "2"
-	AnswersVersion     = "1"
-	PredictionsVersion = "3"
-)
-
 func (Ranking) table() Table      { return Table{"rankings", "1"} }
-func (Prediction) table() Table   { return Table{"predictions", PredictionsVersion} }
-func (Answer) table() Table       { return Table{"answers", AnswersVersion} }
+func (Prediction) table() Table   { return Table{"predictions", "3"} }
+func (Answer) table() Table       { return Table{"answers", "1"} }
 func (Explanation) table() Table  { return Table{"explanations", "1"} }
-func (Fact) table() Table         { return Table{"facts", FactsVersion} }
-func (Triple) table() Table       { return Table{"triples", TriplesVersion} }
+func (Fact) table() Table         { return Table{"facts", "2"} }
+func (Triple) table() Table       { return Table{"triples", "2"} }
 func (MessageCount) table() Table { return Table{"messages", "1"} }
+
+// Versions returns the versions of the columns of the tables of some rows, by the names of the tables.
+func Versions(rows ...interface{ table() Table }) map[string]string {
+	versions := map[string]string{}
+	for _, row := range rows {
+		versions[row.table().Name] = row.table().Version
+	}
+	return versions
+}
 
 // Tables lists the tables that this package writes, in the order of their names.
 func Tables() []Table {

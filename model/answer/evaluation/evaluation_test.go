@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,9 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
+	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/explanation"
+	"tagnet/model/answer/probability"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/engine/propagation"
 	"tagnet/model/graph"
@@ -133,19 +134,50 @@ func TestMetricsKeys(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
+	t.Parallel()
 	var rankings []parquet.Ranking
+	var predictions []parquet.Prediction
 	for _, s := range someScores() {
-		rankings = append(rankings, someNames.Rankings(s)...)
+		rankings, predictions = append(rankings, someNames.Rankings(s)...), append(predictions, someNames.Predictions(s)...)
 	}
-	var got []string
-	for _, r := range rankings {
-		got = append(got, strings.Join([]string{r.Direction, r.Source, r.Relation, r.Answer}, " "))
+	wantRankings := []parquet.Ranking{
+		{Query: 2, Direction: "tail", Source: "x", Relation: "likes", Answer: "y", Score: 3, RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 3, Distance: 2},
+		{Query: 3, Direction: "tail", Source: "x", Relation: "likes", Answer: "z", Score: 0, RankPessimistic: 2, RankMean: 1.5, RankOptimistic: 1, Candidates: 3, Distance: -1},
+		{Query: 0, Direction: "head", Source: "y", Relation: "likes", Answer: "x", Score: 1, RankPessimistic: 2, RankMean: 2, RankOptimistic: 2, Candidates: 3, Distance: 2},
+		{Query: 1, Direction: "head", Source: "z", Relation: "knows", Answer: "x", Score: 1, RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 3},
 	}
-	if want := []string{"tail x likes y", "tail x likes z", "head y likes x", "head z knows x"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	if diff := cmp.Diff(wantRankings, rankings); diff != "" {
+		t.Errorf("rankings (-want +got):\n%s", diff)
 	}
-	if r := rankings[1]; r.Query != 3 || r.RankPessimistic != 2 || r.RankMean != 1.5 || r.RankOptimistic != 1 || r.Candidates != 3 || r.Distance != -1 {
-		t.Errorf("%+v", r)
+	wantPredictions := []parquet.Prediction{
+		{Query: 2, Direction: "tail", Source: "x", Relation: "likes", Position: 1, Entity: "y", Score: 3, Known: true, Hops: 2},
+		{Query: 0, Direction: "head", Source: "y", Relation: "likes", Position: 1, Entity: "z", Hops: -1},
+	}
+	if diff := cmp.Diff(wantPredictions, predictions); diff != "" {
+		t.Errorf("predictions (-want +got):\n%s", diff)
+	}
+}
+
+// TestRowsOfFacts checks the rows of triples and of new facts, with a probability and without.
+func TestRowsOfFacts(t *testing.T) {
+	t.Parallel()
+	observed := []answer.Observed{{Number: 5, Observation: probability.Observation{
+		Fact: graph.Fact{Head: 2, Relation: 1, Tail: 0}, Tails: probability.Side{Score: 1, Rank: 2}, Heads: probability.Side{Score: -1, Rank: 7}, Hops: 3,
+	}}}
+	triples := someNames.Triples(observed, 2, func(o *answer.Observed) bool { return o.Tail == 0 }, nil)
+	wantTriples := []parquet.Triple{
+		{Query: 2, Head: "z", Relation: "knows", Tail: "x", TailScore: 1, TailRank: 2, HeadScore: -1, HeadRank: 7, Known: true, Hops: 3},
+	}
+	if diff := cmp.Diff(wantTriples, triples); diff != "" {
+		t.Errorf("triples (-want +got):\n%s", diff)
+	}
+	p := .25
+	list := []discovery.Entry{{Observation: observed[0].Observation, Estimate: probability.Estimate{Probability: p, Claimed: true}}, {Observation: observed[0].Observation}}
+	fact := parquet.Fact{Position: 11, Head: "z", Relation: "knows", Tail: "x", Probability: &p, TailScore: 1, TailRank: 2, HeadScore: -1, HeadRank: 7, Hops: 3}
+	unknown := fact
+	unknown.Position, unknown.Probability = 12, nil
+	if diff := cmp.Diff([]parquet.Fact{fact, unknown}, someNames.Facts(list, 10)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 }
 

@@ -41,15 +41,12 @@ type recorded struct {
 	Queries   string `json:"queries,omitempty"`
 	Relations string `json:"relation,omitempty"`
 	Known     bool   `json:"known,omitempty"`
-	// Answers and Triples are the versions of the columns of answers.parquet and triples.parquet.
-	Answers string `json:"answers_version,omitempty"`
-	Triples string `json:"triples_version,omitempty"`
 }
 
 // recorded returns the configuration as it is now, for the manifest.
 func (a *asking) recorded() any {
 	r := a.record
-	r.RecordedAsk = a.Recorded()
+	r.RecordedAsk = a.Recorded(parquet.Versions(parquet.Answer{}))
 	return r
 }
 
@@ -124,7 +121,7 @@ func (a *asking) readRelations(ctx context.Context) (err error) {
 
 // answer answers queries, unless their answers are there.
 func (a *asking) answer(ctx context.Context) error {
-	a.record.Known, a.record.Answers = a.flags.known, parquet.AnswersVersion
+	a.record.Known = a.flags.known
 	if a.Candidates != nil {
 		a.Best = min(a.Best, len(a.Candidates))
 	}

@@ -70,7 +70,6 @@ func (t *givenTriples) count() error {
 	}
 	t.lines, t.each = t.distinct, int64(t.file.given.TriplesOf(len(t.Loaded.Relations)))
 	t.relations, t.Best = min(t.Best, len(t.Loaded.Relations)), 0
-	t.record.Triples = parquet.TriplesVersion
 	if t.file.given == workload.GivenTriples {
 		t.relations = 0
 		t.E.Say("triples: %s (in the graph, and scored without themselves: %s)", progress.Count(t.lines), progress.Count(t.file.inGraph))
@@ -81,7 +80,8 @@ func (t *givenTriples) count() error {
 
 // recorded returns the configuration as it is now, for the manifest.
 func (t *givenTriples) recorded() any {
-	r := t.asking.recorded().(recorded)
+	r := t.record
+	r.RecordedAsk = t.Recorded(parquet.Versions(parquet.Triple{}))
 	r.TopK = t.relations
 	return r
 }

@@ -26,8 +26,6 @@ type recorded struct {
 	Relations string  `json:"relation"`
 	Most      int     `json:"most"`
 	Threshold float64 `json:"threshold,omitempty"`
-	// Table is the version of the table's columns.
-	Table string `json:"facts_version"`
 }
 
 // pass is a set of queries in one direction or both, whose best answers are candidates for the list.
@@ -94,7 +92,7 @@ func (d *discovering) read(ctx context.Context) error {
 		return command.Usage("--relation: a list has no direction: leave out the ~")
 	}
 	d.relations, d.Explained = ids, int64(d.flags.most)
-	d.record = recorded{Relations: names, Most: d.flags.most, Threshold: d.flags.threshold, Table: parquet.FactsVersion}
+	d.record = recorded{Relations: names, Most: d.flags.most, Threshold: d.flags.threshold}
 	d.ask(d.Sources, d.Candidates, int64(d.View.Graph.Entities))
 	d.folder = d.E.Workspace.FactsFolder(d.Output(d.Name(d.flags.relation)))
 	return nil
@@ -103,7 +101,7 @@ func (d *discovering) read(ctx context.Context) error {
 // recorded returns the configuration as it is now, for the manifest.
 func (d *discovering) recorded() any {
 	r := d.record
-	r.RecordedAsk = d.Recorded()
+	r.RecordedAsk = d.Recorded(parquet.Versions(parquet.Fact{}))
 	return r
 }
 

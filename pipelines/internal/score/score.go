@@ -27,8 +27,6 @@ type recorded struct {
 	Negatives int              `json:"negatives,omitempty"`
 	// Limit is the number of queries of a sample, 0 for all.
 	Limit int64 `json:"limit,omitempty"`
-	// Predictions is the version of the columns of predictions.
-	Predictions string `json:"predictions_version"`
 }
 
 // evaluating is one run of the command.
@@ -95,10 +93,11 @@ func (a *evaluating) divide(ctx context.Context) error {
 // evaluate ranks the answers, unless they are ranked, and prints the metrics.
 func (a *evaluating) evaluate(ctx context.Context) error {
 	stage := a.Stage("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
-	stage.Configuration = recorded{
+	configuration := recorded{
 		Recorded: a.Recorded(), Split: a.flags.split, Protocol: a.flags.evaluates(), Negatives: a.flags.evaluates().Negatives(), Limit: a.flags.limit,
-		Predictions: parquet.PredictionsVersion,
 	}
+	configuration.Tables = parquet.Versions(parquet.Ranking{}, parquet.Prediction{})
+	stage.Configuration = configuration
 	stage.Seed = a.seed()
 	stage.Outputs = []string{metrics.File, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	made, err := a.Write(ctx, &stage, stage.Begin, func() error {

@@ -185,7 +185,7 @@ func TestEvaluationOfAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	configuration := strings.Replace(string(earlier.Configuration), `"predictions_version"`, `"other"`, 1)
+	configuration := strings.Replace(string(earlier.Configuration), `"predictions":`, `"other":`, 1)
 	stage.Configuration, stage.Vocabulary, stage.Inputs = json.RawMessage(configuration), earlier.Vocabulary, earlier.Inputs
 	if err := stage.Resume(t.Context(), false); err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestEvaluationOfAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w)
-	if code != 1 || !strings.Contains(stderr, "predictions_version") || !strings.Contains(stderr, "--force overwrites it") {
+	if code != 1 || !strings.Contains(stderr, "tables.predictions") || !strings.Contains(stderr, "--force overwrites it") {
 		t.Errorf("of another version score ends with %d and says\n%s", code, stderr)
 	}
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force")

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
@@ -121,11 +123,15 @@ type RecordedAsk struct {
 	PathChoice string `json:"path_choice,omitempty"`
 }
 
-// Recorded returns the fields as they are now: the checksum of the probabilities is empty until they are fitted.
-func (a *Asking) Recorded() RecordedAsk {
+// Recorded returns the fields as they are now: the checksum of the probabilities is empty until they are fitted. tables are the versions of the results
+// without explanations.
+func (a *Asking) Recorded(tables map[string]string) RecordedAsk {
 	r := a.record
 	r.Recorded, r.Graph, r.Probabilities = a.Run.Recorded(), a.graph, a.Probabilities.SHA256
-	r.Paths, r.PathChoice = a.Kept(), a.choice()
+	r.Paths, r.PathChoice, r.Tables = a.Kept(), a.choice(), tables
+	if a.explain {
+		maps.Copy(r.Tables, parquet.Versions(parquet.Explanation{}))
+	}
 	return r
 }
 

@@ -204,6 +204,8 @@ type Recorded struct {
 	Given *checkpoint.Origin `json:"given,omitempty"`
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
 	From *checkpoint.Origin `json:"from,omitempty"`
+	// Tables are the parquet.Versions of the results.
+	Tables map[string]string `json:"tables"`
 }
 
 // Recorded returns the fields about the model.
