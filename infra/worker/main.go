@@ -12,11 +12,8 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
 	_ "tagnet/formats/storage/gcs"
-	_ "tagnet/stages/answer/ask"
+	_ "tagnet/stages/answer"
 	_ "tagnet/stages/answer/discover"
-	_ "tagnet/stages/answer/evaluate"
-	_ "tagnet/stages/answer/probability"
-	_ "tagnet/stages/answer/score"
 	_ "tagnet/stages/bundle"
 	_ "tagnet/stages/distances"
 	_ "tagnet/stages/messages"

@@ -17,7 +17,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/scoring"
-	"tagnet/stages/answer/ask"
+	stage "tagnet/stages/answer"
 )
 
 // asking is one run of the command.
@@ -138,20 +138,20 @@ func (a *asking) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The stage writes the tables of queries and lists, then runs one job.
-	stage := a.Stage("ask", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
-	stage.Outputs = append([]string{ask.AnswersFile, ask.AnsweredFile, ask.AnswersTable + "/"}, a.ExplanationOutputs()...)
-	made, err := a.Write(ctx, &stage, a.begin(&stage), a.recorded, func() error {
-		if err := a.writeTables(stage.Lock().Guard(ctx)); err != nil {
+	// The command writes the tables of queries and lists, then runs one job.
+	output := a.Stage("ask", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
+	output.Outputs = append([]string{stage.AnswersFile, stage.AnsweredFile, stage.AnswersTable + "/"}, a.ExplanationOutputs()...)
+	made, err := a.Write(ctx, &output, a.begin(&output), a.recorded, func() error {
+		if err := a.writeTables(output.Lock().Guard(ctx)); err != nil {
 			return err
 		}
 		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline {
-			return Build(a.params(stage.Lock(), announce))
+			return Build(a.params(output.Lock(), announce))
 		}, a.followBackward, a.FollowExplanations)
 		if err != nil {
 			return err
 		}
-		return stage.Publish(ctx, map[string]int64{"queries": a.queries})
+		return output.Publish(ctx, map[string]int64{"queries": a.queries})
 	})
 	if err != nil {
 		return err
@@ -159,12 +159,12 @@ func (a *asking) answer(ctx context.Context) error {
 	return a.show(ctx, made)
 }
 
-// begin returns Begin or Replace of a stage: answers to a file are cheap, and overwritten without --force unless --output names their folder.
-func (a *asking) begin(stage *workspace.Stage) func(ctx context.Context, force bool) (bool, error) {
+// begin returns Begin or Replace of an output: answers to a file are cheap, and overwritten without --force unless --output names their folder.
+func (a *asking) begin(output *workspace.Stage) func(ctx context.Context, force bool) (bool, error) {
 	if a.flags.queries != "" && a.Output("") == "" {
-		return stage.Replace
+		return output.Replace
 	}
-	return stage.Begin
+	return output.Begin
 }
 
 // writeTables writes what workers read of the flags.
@@ -192,7 +192,7 @@ func (a *asking) backward() int64 { return a.distinct*int64(a.candidates()) + 3*
 
 // followBackward shows behind a bar how many candidates are queried in the other direction, until stop is called.
 func (a *asking) followBackward(ctx context.Context, bar *progress.Bar) (stop func()) {
-	return bar.Also("asking backward", a.backward(), "answers").Follow(ctx, ask.BackwardCounter)
+	return bar.Also("asking backward", a.backward(), "answers").Follow(ctx, stage.BackwardCounter)
 }
 
 // countKnown counts the known answers that are listed with --known.
@@ -234,8 +234,8 @@ func (a *asking) times() float64 {
 }
 
 // params returns the parameters of the pipeline.
-func (a *asking) params(held lock.Lock, announce string) ask.Params {
-	p := ask.Params{Queries: a.Queries(a.times()), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
+func (a *asking) params(held lock.Lock, announce string) stage.AskParams {
+	p := stage.AskParams{Queries: a.Queries(a.times()), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Queries.Given, p.Queries.Ask, p.Queries.Best, p.Queries.Paths, p.Queries.WithKnown = a.file.given, a.ask, a.candidates(), a.Kept(), a.flags.known
 	p.Model.WithKnown, p.Model.Probabilities, p.Model.Paths, p.Model.Walks = a.flags.known, a.Probabilities, a.Kept(), a.Walks()
 	if a.flags.queries != "" {
@@ -260,12 +260,12 @@ func (a *asking) loads() []command.Load {
 }
 
 // Build returns the Beam pipeline that answers queries, or scores triples or pairs.
-func Build(p ask.Params) *beam.Pipeline {
+func Build(p stage.AskParams) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
 	if p.Queries.Given == workload.GivenQueries {
-		ask.Answers(scope, p)
+		stage.Answers(scope, p)
 	} else {
-		ask.Triples(scope, p)
+		stage.Triples(scope, p)
 	}
 	return pipeline
 }

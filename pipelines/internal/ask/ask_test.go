@@ -15,13 +15,13 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	"tagnet/stages/answer/ask"
+	stage "tagnet/stages/answer"
 )
 
 // askedRows returns the answers of an ask.
 func askedRows(t *testing.T, w, name string) []parquet.Answer {
 	t.Helper()
-	return scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, ask.AnswersTable))
+	return scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, stage.AnswersTable))
 }
 
 func TestUserQueries(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/answer/evaluation"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 )
 
 // TestExplain explains the answers to a user's queries, and compares them with those of the library.
@@ -33,12 +33,12 @@ func TestExplain(t *testing.T) {
 		rows = append(rows, part...)
 		return nil
 	}
-	if err := parquet.EachPart(t.Context(), filepath.Join(folder, score.ExplanationsTable), read); err != nil {
+	if err := parquet.EachPart(t.Context(), filepath.Join(folder, stage.ExplanationsTable), read); err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, score.ExplanationsFile)), "\n")
+	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, stage.ExplanationsFile)), "\n")
 	if len(lines) != 1+len(rows) || lines[0]+"\n" != evaluation.ExplanationsHeading {
-		t.Errorf("%s has %d lines for %d rows, the first is %q", score.ExplanationsFile, len(lines), len(rows), lines[0])
+		t.Errorf("%s has %d lines for %d rows, the first is %q", stage.ExplanationsFile, len(lines), len(rows), lines[0])
 	}
 	last := parquet.Explanation{}
 	var paths []model.Path
@@ -85,7 +85,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("with one path:\n%s", out)
 	}
 	pipelinetest.Succeed(t, Pipeline(), arguments[:len(arguments)-1]...)
-	if there, err := storage.Exists(t.Context(), filepath.Join(folder, score.ExplanationsFile)); err != nil || there {
+	if there, err := storage.Exists(t.Context(), filepath.Join(folder, stage.ExplanationsFile)); err != nil || there {
 		t.Errorf("explanations stay beside answers without --explain (%v)", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestExplainWalks(t *testing.T) {
 	arguments := []string{"--workspace", w, "--queries", scoringtest.File(t, "queries.tsv", "e050\tskip\n"), "--top_k", "60", "--explain", "--output", "walked"}
 	folder := filepath.Join(w, "runs/main/answers/walked")
 	returning := func() (count int) {
-		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, score.ExplanationsFile)), "\n")[1:] {
+		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, stage.ExplanationsFile)), "\n")[1:] {
 			visited := map[string]bool{}
 			for _, step := range strings.Split(strings.Split(line, "\t")[6], "-> ") {
 				name, _, _ := strings.Cut(step, " ")
@@ -118,7 +118,7 @@ func TestExplainWalks(t *testing.T) {
 	}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--walks", "--force")...)
 	if n := returning(); n == 0 {
-		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, score.ExplanationsFile))
+		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, stage.ExplanationsFile))
 	}
 }
 
@@ -128,11 +128,11 @@ func TestExplainOnDevice(t *testing.T) {
 	arguments := []string{"--workspace", w, "--relation", "skip", "--top_k", "2", "--explain"}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--device", "cpu")...)
 	folder := filepath.Join(w, "runs/main/answers/relation-skip")
-	want := pipelinetest.Read(t, folder, score.ExplanationsFile)
+	want := pipelinetest.Read(t, folder, stage.ExplanationsFile)
 	pipelinetest.Interpret(t)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--device", "cuda", "--force")...)
 	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (") {
 		t.Fatalf("%d, %s, want what it computes on", code, stderr)
 	}
-	pipelinetest.SameText(t, "explanations of answers that a device ranks", pipelinetest.Read(t, folder, score.ExplanationsFile), want)
+	pipelinetest.SameText(t, "explanations of answers that a device ranks", pipelinetest.Read(t, folder, stage.ExplanationsFile), want)
 }

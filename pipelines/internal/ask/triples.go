@@ -18,7 +18,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/stages/answer/ask"
+	stage "tagnet/stages/answer"
 )
 
 // givenTriples scores the triples of --queries, or the relations of its pairs.
@@ -48,9 +48,9 @@ func (t *givenTriples) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stage := t.Stage("ask", t.folder, t.queries, t.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(t.params(lock.Lock{}, ""))} })
-	stage.Outputs = []string{ask.TriplesFile, ask.TriplesTable + "/"}
-	made, err := t.Write(ctx, &stage, t.begin(&stage), t.recorded, func() error { return t.score(ctx, &stage) })
+	output := t.Stage("ask", t.folder, t.queries, t.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(t.params(lock.Lock{}, ""))} })
+	output.Outputs = []string{stage.TriplesFile, stage.TriplesTable + "/"}
+	made, err := t.Write(ctx, &output, t.begin(&output), t.recorded, func() error { return t.score(ctx, &output) })
 	if err != nil {
 		return err
 	}
@@ -87,19 +87,19 @@ func (t *givenTriples) recorded() any {
 }
 
 // score runs the pipeline, and publishes the scores.
-func (t *givenTriples) score(ctx context.Context, stage *workspace.Stage) error {
-	if err := t.writeTables(stage.Lock().Guard(ctx)); err != nil {
+func (t *givenTriples) score(ctx context.Context, output *workspace.Stage) error {
+	if err := t.writeTables(output.Lock().Guard(ctx)); err != nil {
 		return err
 	}
-	err := t.Job(ctx, "scoring", t.queries, "queries", func(announce string) *beam.Pipeline { return Build(t.params(stage.Lock(), announce)) })
+	err := t.Job(ctx, "scoring", t.queries, "queries", func(announce string) *beam.Pipeline { return Build(t.params(output.Lock(), announce)) })
 	if err != nil {
 		return err
 	}
-	return stage.Publish(ctx, map[string]int64{"queries": t.queries})
+	return output.Publish(ctx, map[string]int64{"queries": t.queries})
 }
 
 // params returns the parameters of the pipeline.
-func (t *givenTriples) params(held lock.Lock, announce string) ask.Params {
+func (t *givenTriples) params(held lock.Lock, announce string) stage.AskParams {
 	p := t.asking.params(held, announce)
 	p.Relations = t.relations
 	return p
@@ -120,7 +120,7 @@ func (t *givenTriples) loads() []command.Load {
 // show prints the least plausible triples, or the relations of the first pairs, and the outputs.
 func (t *givenTriples) show(ctx context.Context, made bool) error {
 	folder := t.E.Workspace.Path(t.folder)
-	rows, more, err := t.shown(ctx, storage.Join(folder, ask.TriplesTable))
+	rows, more, err := t.shown(ctx, storage.Join(folder, stage.TriplesTable))
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 	}
 	t.E.Say("")
 	t.SayUncertain(made)
-	t.E.Outputs(made, storage.Join(folder, ask.TriplesFile), storage.Join(folder, ask.TriplesTable))
+	t.E.Outputs(made, storage.Join(folder, stage.TriplesFile), storage.Join(folder, stage.TriplesTable))
 	t.Next()
 	return nil
 }

@@ -24,8 +24,8 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/answer/discover"
-	"tagnet/stages/answer/score"
 )
 
 // factRows returns the list in a folder of answers.
@@ -289,7 +289,7 @@ func TestFactsOfNoAnswers(t *testing.T) {
 	if got := factRows(t, w, "list"); len(got) > 0 {
 		t.Errorf("%d facts of an entity with itself", len(got))
 	}
-	if rows := scoringtest.Rows[parquet.Explanation](t, filepath.Join(w, "runs/main/facts/list", score.ExplanationsTable)); len(rows) > 0 {
+	if rows := scoringtest.Rows[parquet.Explanation](t, filepath.Join(w, "runs/main/facts/list", stage.ExplanationsTable)); len(rows) > 0 {
 		t.Errorf("%d explanations of no facts", len(rows))
 	}
 }
@@ -303,7 +303,7 @@ func TestExplainFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, explained := scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, score.ExplanationsTable)), 0
+	rows, explained := scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable)), 0
 	for _, f := range factRows(t, w, "all") {
 		paths, err := m.Explain(t.Context(), model.Query{Source: f.Head, Relation: f.Relation}, f.Tail, 10)
 		if err != nil || len(paths) > len(rows) {
@@ -324,7 +324,7 @@ func TestExplainFacts(t *testing.T) {
 	if len(rows) > 0 || explained < 100 {
 		t.Errorf("%d rows too many; %d facts are explained", len(rows), explained)
 	}
-	if !strings.Contains(out, "wrote "+filepath.Join(folder, score.ExplanationsFile)) {
+	if !strings.Contains(out, "wrote "+filepath.Join(folder, stage.ExplanationsFile)) {
 		t.Error(out)
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
-	stage "tagnet/stages/answer/probability"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -26,7 +25,7 @@ import (
 // weightsFolder is the folder, below the probabilities' folder, of weights that no other folder holds. Workers read them there while the fit runs.
 const weightsFolder = "weights"
 
-// Resources are the values of the flags with these names, and score.Params.Announce.
+// Resources are the values of the flags with these names, and stage.Params.Announce.
 type Resources struct {
 	Threads  int
 	Memory   int64 // MiB
@@ -42,7 +41,7 @@ type Fit struct {
 	e        *command.Environment
 	model    *answer.Model // over all facts
 	on       Resources
-	params   stage.Params
+	params   stage.FitParams
 	estimate budget.Estimate
 	plan     budget.Plan
 	folder   string // of the file
@@ -102,15 +101,15 @@ func (f *Fit) Estimate() budget.Estimate {
 }
 
 // stageParams returns the parameters of the stage, without the folder's lock.
-func (f *Fit) stageParams() stage.Params {
+func (f *Fit) stageParams() stage.FitParams {
 	m := f.model
 	weights := m.Folder
 	if weights == "" {
 		weights = checkpoint.Folder(storage.Join(f.folder, weightsFolder))
 	}
-	return stage.Params{
+	return stage.FitParams{
 		Folder: f.folder, File: m.ProbabilitiesFile(),
-		Model: score.Params{
+		Model: stage.Params{
 			Graph: m.KG.Folder(), Split: kg.All, Without: m.KG.Unknown, Reach: m.Configuration.Reach,
 			Checkpoints: string(weights), Checkpoint: m.Record.Name(),
 			Threads: f.on.Threads, MostThreads: f.plan.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
@@ -137,7 +136,7 @@ func (f *Fit) Jobs() []*beam.Pipeline {
 }
 
 // Build returns the Beam pipeline that fits probabilities.
-func Build(p stage.Params) *beam.Pipeline {
+func Build(p stage.FitParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	stage.Fit(s, p)
 	return pipeline
@@ -282,12 +281,12 @@ func (f *Fit) release(held lock.Lock, workers bool) error {
 }
 
 // Probabilities returns where workers read the probabilities of Estimator; the zero value if there are none.
-func (f *Fit) Probabilities(ctx context.Context, missing float64) (score.Probabilities, error) {
+func (f *Fit) Probabilities(ctx context.Context, missing float64) (stage.Probabilities, error) {
 	if e, err := f.Estimator(missing); e == nil || err != nil {
-		return score.Probabilities{}, err
+		return stage.Probabilities{}, err
 	}
 	file, err := manifest.HashFile(ctx, f.URL())
-	return score.Probabilities{Folder: f.folder, SHA256: file.SHA256, Missing: missing}, err
+	return stage.Probabilities{Folder: f.folder, SHA256: file.SHA256, Missing: missing}, err
 }
 
 // Estimator returns the estimator of probabilities that presume a missing share of the graph's facts, and prints once what the data allow. It is nil

@@ -22,8 +22,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/train"
-	stage "tagnet/stages/answer/probability"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/worker"
 )
 
@@ -82,9 +81,9 @@ func TestShards(t *testing.T) {
 	want := pipelinetest.Read(t, file)
 	for _, c := range []struct{ shards, threads int }{{1, 1}, {7, 2}, {23, 3}} {
 		folder := t.TempDir()
-		p := stage.Params{
+		p := stage.FitParams{
 			Folder: folder, File: filepath.Base(file), Shards: c.shards,
-			Model: score.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: c.threads},
+			Model: stage.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: c.threads},
 		}
 		if err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.Build(p)); err != nil {
 			t.Fatal(err)
@@ -121,9 +120,9 @@ func TestShards(t *testing.T) {
 // TestAnotherGraph checks that the stage fits nothing where weights or graph are others than the file's name says.
 func TestAnotherGraph(t *testing.T) {
 	w, _ := trained(t)
-	p := stage.Params{
+	p := stage.FitParams{
 		Folder: t.TempDir(), File: "other.json",
-		Model: score.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best"},
+		Model: stage.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best"},
 	}
 	err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.Build(p))
 	if want := (&manifest.Replaced{Folder: p.Model.Graph}).Error(); err == nil || !strings.Contains(err.Error(), want) {

@@ -6,10 +6,10 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/probabilities"
-	stage "tagnet/stages/answer/probability"
+	stage "tagnet/stages/answer"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, probabilities.Build(stage.Params{})))
+	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, probabilities.Build(stage.FitParams{})))
 }

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/answer/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	"tagnet/stages/answer/evaluate"
+	stage "tagnet/stages/answer"
 )
 
 // TestLimit compares a sample with the queries of the whole split that it takes, whose ranks are the same, and its intervals with a
@@ -29,7 +29,7 @@ func TestLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []parquet.Ranking
-		err = parquet.EachPart(t.Context(), filepath.Join(folder, evaluate.RankingsTable), func(rows []parquet.Ranking) error {
+		err = parquet.EachPart(t.Context(), filepath.Join(folder, stage.RankingsTable), func(rows []parquet.Ranking) error {
 			all = append(all, rows...)
 			return nil
 		})

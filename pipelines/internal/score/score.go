@@ -15,7 +15,7 @@ import (
 	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/scoring"
-	"tagnet/stages/answer/evaluate"
+	stage "tagnet/stages/answer"
 )
 
 // recorded decides the content of an evaluation, besides the graph.
@@ -92,20 +92,20 @@ func (a *evaluating) divide(ctx context.Context) error {
 
 // evaluate ranks the answers, unless they are ranked, and prints the metrics.
 func (a *evaluating) evaluate(ctx context.Context) error {
-	stage := a.Stage("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
+	output := a.Stage("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
 	configuration := recorded{
 		Recorded: a.Recorded(), Split: a.flags.split, Protocol: a.flags.evaluates(), Negatives: a.flags.evaluates().Negatives(), Limit: a.flags.limit,
 	}
 	configuration.Tables = parquet.Versions(parquet.Ranking{}, parquet.Prediction{})
-	stage.Configuration = configuration
-	stage.Seed = a.seed()
-	stage.Outputs = []string{metrics.File, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
-	made, err := a.Write(ctx, &stage, stage.Begin, func() error {
-		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline { return Build(a.params(stage.Lock(), announce)) })
+	output.Configuration = configuration
+	output.Seed = a.seed()
+	output.Outputs = []string{metrics.File, stage.RankingsTable + "/", stage.PredictionsTable + "/"}
+	made, err := a.Write(ctx, &output, output.Begin, func() error {
+		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline { return Build(a.params(output.Lock(), announce)) })
 		if err != nil {
 			return err
 		}
-		return stage.Publish(ctx, map[string]int64{"queries": a.queries})
+		return output.Publish(ctx, map[string]int64{"queries": a.queries})
 	})
 	if err != nil {
 		return err
@@ -130,17 +130,17 @@ func (a *evaluating) loads() []command.Load {
 }
 
 // params returns the parameters of the pipeline.
-func (a *evaluating) params(held lock.Lock, announce string) evaluate.Params {
-	p := evaluate.Params{Queries: a.Queries(1), Model: a.Params(announce), All: a.all, Folder: a.E.Workspace.Path(a.folder), Lock: held}
+func (a *evaluating) params(held lock.Lock, announce string) stage.EvaluateParams {
+	p := stage.EvaluateParams{Queries: a.Queries(1), Model: a.Params(announce), All: a.all, Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Queries.Parts, p.Queries.Protocol, p.Queries.Seed, p.Queries.Limit = a.flags.parts, a.flags.evaluates(), a.seed(), a.flags.limit
 	p.Model.Parts = a.flags.parts
 	return p
 }
 
 // Build returns the Beam pipeline that scores and writes.
-func Build(p evaluate.Params) *beam.Pipeline {
+func Build(p stage.EvaluateParams) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
-	evaluate.Evaluate(scope, p)
+	stage.Evaluate(scope, p)
 	return pipeline
 }
 
@@ -152,7 +152,7 @@ func (a *evaluating) show(ctx context.Context, made bool) error {
 		return err
 	}
 	a.print(m)
-	a.E.Outputs(made, storage.Join(folder, metrics.File), storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable))
+	a.E.Outputs(made, storage.Join(folder, metrics.File), storage.Join(folder, stage.RankingsTable), storage.Join(folder, stage.PredictionsTable))
 	a.Next(a.E.Workspace.Command("report"))
 	return nil
 }

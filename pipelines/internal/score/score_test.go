@@ -25,8 +25,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
-	"tagnet/stages/answer/evaluate"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 )
 
 func metricsOf(t testing.TB, workspace, split string) metrics.Evaluation {
@@ -149,9 +148,9 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	for _, protocol := range []metrics.Protocol{"", metrics.ValidAndTest, metrics.GraIL} {
 		run := func(to string, work float64, threads int) map[string]string {
 			t.Helper()
-			p := evaluate.Params{Folder: to}
+			p := stage.EvaluateParams{Folder: to}
 			p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work, Best: 5}
-			p.Model = score.Params{Graph: p.Queries.Graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads}
+			p.Model = stage.Params{Graph: p.Queries.Graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads}
 			if err := ptest.Run(Build(p)); err != nil {
 				t.Fatal(err)
 			}
@@ -340,7 +339,7 @@ func TestLeastMemoryIsEnough(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := evaluate.Params{Folder: "mem://evaluation", Queries: workload.Params{Graph: "mem://graph", Split: "test"}}
-	p.Model = score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
+	p := stage.EvaluateParams{Folder: "mem://evaluation", Queries: workload.Params{Graph: "mem://graph", Split: "test"}}
+	p.Model = stage.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
 }

@@ -21,7 +21,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/probabilities"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 )
 
 // AskFlags are the flags of ask and discover.
@@ -71,7 +71,7 @@ type Asking struct {
 	Sources, Candidates []int32
 	Fit                 *probabilities.Fit // nil without probabilities
 	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and answers have none.
-	Probabilities score.Probabilities
+	Probabilities stage.Probabilities
 	// Explained is about how many answers or facts --explain explains.
 	Explained int64
 

@@ -20,7 +20,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/relationgraph"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -164,7 +164,7 @@ func (r *Run) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx 
 func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline, beside ...func(context.Context, *progress.Bar) (stop func())) error {
 	bar := r.E.Progress.Begin(title, rows, unit)
 	defer bar.End()
-	defer bar.Follow(ctx, score.RowsCounter)()
+	defer bar.Follow(ctx, stage.RowsCounter)()
 	for _, show := range beside {
 		defer show(ctx, bar)()
 	}
@@ -179,8 +179,8 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 }
 
 // Params returns the parameters of the model.
-func (r *Run) Params(announce string) score.Params {
-	return score.Params{
+func (r *Run) Params(announce string) stage.Params {
+	return stage.Params{
 		Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(),
 		Best: r.Best, Threads: r.Threads, MostThreads: r.Plan.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.kernel), Device: r.Device,
 		Announce: announce, RelationGraph: r.Edges.URL(), Reach: r.Model.Configuration.Reach,

@@ -18,8 +18,7 @@ import (
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stageask "tagnet/stages/answer/ask"
-	stage "tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 )
 
 // TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares the answers with those
@@ -37,7 +36,7 @@ func TestULTRA(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	table := filepath.Join(w, "runs/main/answers/queries", stageask.AnswersTable)
+	table := filepath.Join(w, "runs/main/answers/queries", stage.AnswersTable)
 	one := scoringtest.Rows[parquet.Answer](t, table)
 	pipelinetest.Succeed(t, ask.Pipeline(), append(flags, "--threads", "3", "--force")...)
 	if diff := cmp.Diff(one, scoringtest.Rows[parquet.Answer](t, table)); diff != "" {

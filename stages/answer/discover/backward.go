@@ -15,7 +15,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -23,12 +23,12 @@ import (
 func init() { beam.RegisterDoFn(&backwardFn{}) }
 
 // wantedRows counts, beside what is scored, the answers that need not be asked.
-var wantedRows = worker.NewCounter("discover", score.RowsCounter)
+var wantedRows = worker.NewCounter("discover", stage.RowsCounter)
 
 // BackwardParams are the parameters of Backward.
 type BackwardParams struct {
 	// Model scores.
-	Model score.Params
+	Model stage.Params
 	// Place has the spill files, Of the names of the candidates. Name begins the names of the new spill files and of their index. Required.
 	Place Place
 	Of    []string
@@ -129,7 +129,7 @@ func (a *asker) ask(ctx context.Context) error {
 	if a.rows == 0 {
 		return nil
 	}
-	scored, err := score.Rank(ctx, a.params.Model, a.queries)
+	scored, err := stage.Rank(ctx, a.params.Model, a.queries)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/workload"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 )
 
@@ -20,7 +20,7 @@ type CandidatesParams struct {
 	// Queries ask for tails, for heads, or for both.
 	Queries workload.Params
 	// Model scores them, and lists their best new answers with their ranks.
-	Model score.Params
+	Model stage.Params
 	// Place has the spill files. Name begins the names of the spill files and of their index. Required.
 	Place Place
 	Name  string
@@ -29,20 +29,20 @@ type CandidatesParams struct {
 // Candidates scores queries and writes their best answers as candidates. Output: the URL of the index.
 func Candidates(s beam.Scope, p CandidatesParams) beam.PCollection {
 	s = s.Scope("discover.Candidates")
-	return index(s, p.Place, p.Name, beam.ParDo(s, &candidatesFn{Params: p}, score.Shards(s, p.Queries)))
+	return index(s, p.Place, p.Name, beam.ParDo(s, &candidatesFn{Params: p}, stage.Shards(s, p.Queries)))
 }
 
 type candidatesFn struct{ Params CandidatesParams }
 
 // ProcessElement scores a shard and writes its candidates.
-func (f *candidatesFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(Section)) error {
+func (f *candidatesFn) ProcessElement(ctx context.Context, shard stage.Shard, emit func(Section)) error {
 	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		return f.write(f.Params.Place.Lock.Guard(ctx), shard, scored, emit)
 	})
 }
 
 // write writes the best answers of a shard to spill files and emits their sections.
-func (f *candidatesFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, emit func(Section)) error {
+func (f *candidatesFn) write(ctx context.Context, shard stage.Shard, scored *answer.Scored, emit func(Section)) error {
 	loaded, err := preprocess.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err

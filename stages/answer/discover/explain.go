@@ -14,7 +14,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -101,7 +101,7 @@ func (f *explainFn) ProcessElement(ctx context.Context, element []byte, emit fun
 	for i, q := range queries {
 		answers[i] = evaluation.Explained{Number: r.From + int64(i) + 1, Query: q}
 	}
-	if err := score.Explain(ctx, f.Params.Model, f.Params.Folder, int(r.Number), int(r.Of), answers); err != nil {
+	if err := stage.Explain(ctx, f.Params.Model, f.Params.Folder, int(r.Number), int(r.Of), answers); err != nil {
 		return err
 	}
 	emit(1)
@@ -114,7 +114,7 @@ type textFn struct{ Params ListParams }
 
 // ProcessElement writes explanations.tsv when all parts are written.
 func (f *textFn) ProcessElement(ctx context.Context, parts int64, emit func(string)) error {
-	if err := score.WriteExplanations(f.Params.Lock.Guard(ctx), f.Params.Folder, int(parts)); err != nil {
+	if err := stage.WriteExplanations(f.Params.Lock.Guard(ctx), f.Params.Folder, int(parts)); err != nil {
 		return err
 	}
 	emit(storage.Join(f.Params.Folder, metrics.DiscoveryFile))

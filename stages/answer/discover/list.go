@@ -17,7 +17,7 @@ import (
 	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/answer/score"
+	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -54,7 +54,7 @@ type ListParams struct {
 	Most  int
 	Least float64
 	// Model scored the facts, has their probabilities, if there are any, and explains them if it has Paths.
-	Model score.Params
+	Model stage.Params
 }
 
 // Selected are the best facts of a range. It is an element of pipelines.

@@ -1,4 +1,4 @@
-package ask
+package answer
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/workload"
-	"tagnet/stages/answer/score"
 	"tagnet/stages/preprocess"
 )
 
@@ -32,18 +31,18 @@ const (
 // Triples scores and writes given triples, or the triples of given pairs with every relation, as Queries.Given says. Output: the URL of
 // triples.tsv. The worker that scores a shard writes the shard's part of the table: given triples in the order of head, relation and tail,
 // of each pair the best Relations, the best first.
-func Triples(s beam.Scope, p Params) beam.PCollection {
-	s = s.Scope("ask.Triples")
-	written := beam.ParDo(s, &triplesFn{Params: p}, score.Shards(s, p.Queries))
+func Triples(s beam.Scope, p AskParams) beam.PCollection {
+	s = s.Scope("answer.Triples")
+	written := beam.ParDo(s, &triplesFn{Params: p}, Shards(s, p.Queries))
 	return beam.ParDo(s, &triplesTextFn{Params: p}, beam.Combine(s, sum, written))
 }
 
 func sum(a, b int64) int64 { return a + b }
 
-type triplesFn struct{ Params Params }
+type triplesFn struct{ Params AskParams }
 
 // ProcessElement scores a shard, writes its part and emits 1.
-func (f *triplesFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(int64)) error {
+func (f *triplesFn) ProcessElement(ctx context.Context, shard Shard, emit func(int64)) error {
 	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		rows, err := f.rows(ctx, scored)
 		if err != nil {
@@ -92,7 +91,7 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	return names.Triples(observed, 1, isKnown, estimator), nil
 }
 
-type triplesTextFn struct{ Params Params }
+type triplesTextFn struct{ Params AskParams }
 
 // ProcessElement writes triples.tsv when all parts are written: given triples with the least plausible first, the relations of pairs as they
 // are in the table.

@@ -1,4 +1,4 @@
-package probability
+package answer
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package probability
+package answer
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/answer/score"
 	"tagnet/stages/worker"
 )
 
@@ -25,16 +24,16 @@ const QueriesCounter = "observed_queries"
 var observedQueries = worker.NewCounter("probability", QueriesCounter)
 
 func init() {
-	beam.RegisterDoFn(&cutFn{})
+	beam.RegisterDoFn(&cutSampleFn{})
 	beam.RegisterDoFn(&observeFn{})
 	beam.RegisterDoFn(&fitFn{})
-	beam.RegisterType(reflect.TypeFor[shard]())
+	beam.RegisterType(reflect.TypeFor[samplePart]())
 }
 
-// Params are the parameters of Fit.
-type Params struct {
+// FitParams are the parameters of Fit.
+type FitParams struct {
 	// Model is the model, over kg.All, without candidates.
-	Model score.Params
+	Model Params
 	// Folder is the URL of the folder of the file, File the file's name, answer.Model.ProbabilitiesFile. Required.
 	Folder, File string
 	// Shards is the number of shards; 0 is as many as the work suggests.
@@ -45,15 +44,15 @@ type Params struct {
 
 // Fit fits the probabilities of a model and writes their file. Output: its URL, or "" if there are too few facts. It fails with a
 // *manifest.Replaced error if the weights or the graph are not the ones in the file's name.
-func Fit(s beam.Scope, p Params) beam.PCollection {
-	s = s.Scope("probability.Fit")
+func Fit(s beam.Scope, p FitParams) beam.PCollection {
+	s = s.Scope("answer.Fit")
 	p.Model.Split = kg.All
-	shards := beam.Reshuffle(s, beam.ParDo(s, &cutFn{Params: p}, beam.Impulse(s)))
+	shards := beam.Reshuffle(s, beam.ParDo(s, &cutSampleFn{Params: p}, beam.Impulse(s)))
 	return beam.ParDo(s, &fitFn{Params: p}, beam.GroupByKey(s, beam.ParDo(s, &observeFn{Params: p}, shards)))
 }
 
 // use calls do with the model of this process and its sampling, which the process draws once.
-func (p Params) use(ctx context.Context, do func(*answer.Model, *answer.Sampling) error) error {
+func (p FitParams) use(ctx context.Context, do func(*answer.Model, *answer.Sampling) error) error {
 	return p.Model.Use(ctx, func(m *answer.Model) error {
 		if m.ProbabilitiesFile() != p.File {
 			return &manifest.Replaced{Folder: p.Model.Graph}
@@ -71,29 +70,29 @@ func Sampling(ctx context.Context, m *answer.Model) (*answer.Sampling, error) {
 	return worker.Load(worker.Key{Kind: "sampling"}, m.ProbabilitiesFile(), func() (*answer.Sampling, error) { return m.Sampling(ctx) })
 }
 
-// shard is number Number of Of shards. Each has a range of the sampling's facts and a range of its queries.
-type shard struct{ Number, Of int }
+// samplePart is number Number of Of shards. Each has a range of the sampling's facts and a range of its queries.
+type samplePart struct{ Number, Of int }
 
-type cutFn struct{ Params Params }
+type cutSampleFn struct{ Params FitParams }
 
 // ProcessElement cuts the sampling.
-func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(shard)) error {
+func (f *cutSampleFn) ProcessElement(ctx context.Context, _ []byte, emit func(samplePart)) error {
 	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
 		count := f.Params.Shards
 		if count == 0 {
 			count = int(workload.Count(s.Work(), s.Work(), workload.Work(m.Configuration, m.Graph)))
 		}
 		for number := range count {
-			emit(shard{number, count})
+			emit(samplePart{number, count})
 		}
 		return nil
 	})
 }
 
-type observeFn struct{ Params Params }
+type observeFn struct{ Params FitParams }
 
-// ProcessElement observes a shard and emits the observations under one key.
-func (f *observeFn) ProcessElement(ctx context.Context, part shard, emit func(int, []byte)) error {
+// ProcessElement observes a part of the sample and emits the observations under one key.
+func (f *observeFn) ProcessElement(ctx context.Context, part samplePart, emit func(int, []byte)) error {
 	within, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
@@ -115,7 +114,7 @@ func (f *observeFn) ProcessElement(ctx context.Context, part shard, emit func(in
 	})
 }
 
-type fitFn struct{ Params Params }
+type fitFn struct{ Params FitParams }
 
 // ProcessElement fits to the observations of all shards.
 func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) error {

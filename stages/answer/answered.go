@@ -1,4 +1,4 @@
-package ask
+package answer
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/graph"
-	"tagnet/stages/answer/score"
 	"tagnet/stages/worker"
 )
 
@@ -17,8 +16,8 @@ import (
 const BackwardCounter = "scored_backward"
 
 var (
-	scoredRows     = worker.NewCounter("ask", score.RowsCounter)
-	scoredBackward = worker.NewCounter("ask", BackwardCounter)
+	askedRows     = worker.NewCounter("ask", RowsCounter)
+	askedBackward = worker.NewCounter("ask", BackwardCounter)
 )
 
 // answered are the queries of a shard with their answers.
@@ -44,13 +43,13 @@ func (a *answered) sort() {
 }
 
 // asking returns the options of answering without candidates and probabilities, which need the graph.
-func (p Params) asking() *answer.Asking {
+func (p AskParams) asking() *answer.Asking {
 	return &answer.Asking{Best: p.Model.Best, Known: p.Model.WithKnown}
 }
 
 // answer answers the queries of a shard and passes the answers to use, which must not keep them: the memory of the shard is counted until it
 // returns. The context is the one that Beam passed to a DoFn.
-func (p Params) answer(ctx context.Context, shard score.Shard, use func(context.Context, *answered) error) error {
+func (p AskParams) answer(ctx context.Context, shard Shard, use func(context.Context, *answered) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
@@ -68,7 +67,7 @@ func (p Params) answer(ctx context.Context, shard score.Shard, use func(context.
 }
 
 // ask adds the answers to queries.
-func (a *answered) ask(ctx context.Context, p Params, queries []answer.Request) error {
+func (a *answered) ask(ctx context.Context, p AskParams, queries []answer.Request) error {
 	estimator, err := p.Model.Estimator(ctx)
 	if err != nil {
 		return err
@@ -99,7 +98,7 @@ func counted(ctx context.Context, left int) func(queries int) {
 		defer counting.Unlock()
 		forward := min(left, queries)
 		left -= forward
-		scoredRows.Inc(ctx, int64(forward))
-		scoredBackward.Inc(ctx, int64(queries-forward))
+		askedRows.Inc(ctx, int64(forward))
+		askedBackward.Inc(ctx, int64(queries-forward))
 	}
 }

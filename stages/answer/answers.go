@@ -1,4 +1,4 @@
-package ask
+package answer
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/storage/check"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/evaluation"
-	"tagnet/stages/answer/score"
 	"tagnet/stages/preprocess"
 )
 
@@ -49,16 +48,16 @@ func addAnswered(a, b Answered) Answered {
 }
 
 // Answers answers a user's queries and writes the answers. Output: the URL of answers.tsv.
-func Answers(s beam.Scope, p Params) beam.PCollection {
-	s = s.Scope("ask.Answers")
-	answered := beam.ParDo(s, &answersFn{Params: p}, score.Shards(s, p.Queries))
+func Answers(s beam.Scope, p AskParams) beam.PCollection {
+	s = s.Scope("answer.Answers")
+	answered := beam.ParDo(s, &answersFn{Params: p}, Shards(s, p.Queries))
 	return beam.ParDo(s, &answersTextFn{Params: p}, beam.Combine(s, addAnswered, answered))
 }
 
-type answersFn struct{ Params Params }
+type answersFn struct{ Params AskParams }
 
 // ProcessElement answers a shard and writes its parts.
-func (f *answersFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(Answered)) error {
+func (f *answersFn) ProcessElement(ctx context.Context, shard Shard, emit func(Answered)) error {
 	return f.Params.answer(ctx, shard, func(ctx context.Context, asked *answered) error {
 		if err := f.write(f.Params.Lock.Guard(ctx), shard, asked); err != nil {
 			return err
@@ -79,7 +78,7 @@ func (f *answersFn) took(asked *answered) Answered {
 }
 
 // write writes the part of a shard, in the order of the user's file.
-func (f *answersFn) write(ctx context.Context, shard score.Shard, asked *answered) error {
+func (f *answersFn) write(ctx context.Context, shard Shard, asked *answered) error {
 	loaded, err := preprocess.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
 	if err != nil {
 		return err
@@ -94,17 +93,17 @@ func (f *answersFn) write(ctx context.Context, shard score.Shard, asked *answere
 	if err := parquet.Write(ctx, parquet.PartFile(f.Params.url(AnswersTable), shard.Number, shard.Of), rows); err != nil || f.Params.Model.Paths == 0 {
 		return err
 	}
-	return score.Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.Explain(view.Graph, asked.queries, asked.answers))
+	return Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.Explain(view.Graph, asked.queries, asked.answers))
 }
 
-type answersTextFn struct{ Params Params }
+type answersTextFn struct{ Params AskParams }
 
 // ProcessElement writes the files that are made of all parts, which are in the order of the user's file: the texts of explanations, if there are any,
 // and of answers.
 func (f *answersTextFn) ProcessElement(ctx context.Context, a Answered, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	if f.Params.Model.Paths > 0 {
-		if err := score.WriteExplanations(ctx, f.Params.Folder, a.Shards); err != nil {
+		if err := WriteExplanations(ctx, f.Params.Folder, a.Shards); err != nil {
 			return err
 		}
 	}

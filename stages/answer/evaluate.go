@@ -1,4 +1,4 @@
-package evaluate
+package answer
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"tagnet/model/answer/workload"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/answer/score"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -36,14 +35,14 @@ func decode(data []byte) (*evaluation.Gatherer, error) {
 	return g, json.Unmarshal(data, g)
 }
 
-// Params are the parameters of Evaluate.
-type Params struct {
+// EvaluateParams are the parameters of Evaluate.
+type EvaluateParams struct {
 	// Queries selects the queries.
 	Queries workload.Params
 	// All is the number of queries of the split, of which Queries.Limit takes some.
 	All int64
 	// Model scores them.
-	Model score.Params
+	Model Params
 	// Folder is the URL of the output folder. Required.
 	Folder string
 	// Lock guards Folder; the zero Lock is never lost.
@@ -57,20 +56,20 @@ const (
 )
 
 // url returns the URL of an output.
-func (p Params) url(name string) string { return storage.Join(p.Folder, name) }
+func (p EvaluateParams) url(name string) string { return storage.Join(p.Folder, name) }
 
 // Evaluate scores the queries of a split and writes the results. Output: the URL of the last file written, metrics.json. The worker that scores
 // a shard writes the shard's part of each table; a killed worker's shard is done again and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
-func Evaluate(s beam.Scope, p Params) beam.PCollection {
-	s = s.Scope("evaluate.Evaluate")
-	gathered := beam.ParDo(s, &shardFn{Params: p}, score.Shards(s, p.Queries))
+func Evaluate(s beam.Scope, p EvaluateParams) beam.PCollection {
+	s = s.Scope("answer.Evaluate")
+	gathered := beam.ParDo(s, &shardFn{Params: p}, Shards(s, p.Queries))
 	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &mergeFn{}, gathered))
 }
 
-type shardFn struct{ Params Params }
+type shardFn struct{ Params EvaluateParams }
 
 // ProcessElement scores a shard and writes its parts.
-func (f *shardFn) ProcessElement(ctx context.Context, shard score.Shard, emit func(*evaluation.Gatherer)) error {
+func (f *shardFn) ProcessElement(ctx context.Context, shard Shard, emit func(*evaluation.Gatherer)) error {
 	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		g, err := f.evaluate(ctx, shard, scored)
 		if err != nil {
@@ -82,7 +81,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard score.Shard, emit fu
 }
 
 // evaluate writes a scored shard's parts and returns its metrics, for the sum of all shards.
-func (f *shardFn) evaluate(ctx context.Context, shard score.Shard, scored *answer.Scored) (*evaluation.Gatherer, error) {
+func (f *shardFn) evaluate(ctx context.Context, shard Shard, scored *answer.Scored) (*evaluation.Gatherer, error) {
 	loaded, err := preprocess.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func (f *shardFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg
 }
 
 // write writes a shard's part of each table, in the order of the distinct queries in the split's table.
-func (f *shardFn) write(ctx context.Context, shard score.Shard, scored *answer.Scored, names evaluation.Names) error {
+func (f *shardFn) write(ctx context.Context, shard Shard, scored *answer.Scored, names evaluation.Names) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err
@@ -148,7 +147,7 @@ func (*mergeFn) MergeAccumulators(a, b *evaluation.Gatherer) *evaluation.Gathere
 }
 
 // writeFn writes the file that is made of all shards.
-type writeFn struct{ Params Params }
+type writeFn struct{ Params EvaluateParams }
 
 // ProcessElement receives the Gatherer of all shards, when all parts are written.
 func (f *writeFn) ProcessElement(ctx context.Context, g *evaluation.Gatherer, emit func(string)) error {
