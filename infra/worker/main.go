@@ -18,7 +18,6 @@ import (
 	_ "tagnet/stages/distances"
 	_ "tagnet/stages/messages"
 	_ "tagnet/stages/preprocess"
-	_ "tagnet/stages/preprocess/vocabulary"
 	_ "tagnet/stages/relations"
 	_ "tagnet/stages/train"
 )

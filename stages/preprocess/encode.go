@@ -12,12 +12,11 @@ import (
 	"tagnet/formats/storage/externalsort"
 	"tagnet/model/graph/ids"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 
 var (
-	rowsDone      = worker.NewCounter("graph", vocabulary.RowsCounter)
+	rowsDone      = worker.NewCounter("graph", RowsCounter)
 	linesRejected = beam.NewCounter("graph", "lines_rejected")
 )
 
@@ -29,9 +28,9 @@ type encodeFn struct{ Params WriteParams }
 type names struct{ training, inference, relations *ids.Map }
 
 // load loads the vocabularies.
-func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (n names, err error) {
+func (f *encodeFn) load(ctx context.Context, written []Names) (n names, err error) {
 	for _, w := range written {
-		ids, err := vocabulary.Load(ctx, w)
+		ids, err := loadIDs(ctx, w)
 		if err != nil {
 			return n, err
 		}
@@ -55,7 +54,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	for _, w := range task.Vocabulary {
 		total += w.Names
 	}
-	threads, buffer, err := vocabulary.Plan(f.Params.Memory, total, f.Params.BufferBytes)
+	threads, buffer, err := Plan(f.Params.Memory, total, f.Params.BufferBytes)
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	return err
 }
 
-// ignore skips bad lines, which vocabulary.Build has reported.
+// ignore skips bad lines, which Build has reported.
 func ignore(triples.BadLine) error { return nil }
 
 // encoder holds the rows of a chunk that are not written yet.
@@ -122,7 +121,7 @@ func (e *encoder) close() { externalsort.Return(e.rows, e.scratch) }
 // add makes the two queries of a fact, (head, relation) and (tail, inverse relation). As rows of
 // (source, relation, answer) they are also its two edges.
 func (e *encoder) add(ctx context.Context, line int, t triples.Triple) error {
-	if line%vocabulary.CountEvery == 0 {
+	if line%CountEvery == 0 {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}

@@ -12,13 +12,12 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/preprocess/vocabulary"
 )
 
 // named writes a vocabulary file of sorted names.
-func named(t *testing.T, folder, file, schema string, names ...string) vocabulary.Written {
+func named(t *testing.T, folder, file, schema string, names ...string) Names {
 	t.Helper()
-	w := vocabulary.Written{File: file, URL: storage.Join(folder, file), Names: int64(len(names))}
+	w := Names{File: file, URL: storage.Join(folder, file), Names: int64(len(names))}
 	table, err := tables.CreateNames(t.Context(), w.URL, schema)
 	if err != nil {
 		t.Fatal(err)
@@ -42,12 +41,12 @@ func named(t *testing.T, folder, file, schema string, names ...string) vocabular
 // lines of rejects.tsv without the heading.
 func encoded(t *testing.T, folder, text string, strict bool) (queries []externalsort.Row, rejects []string, err error) {
 	t.Helper()
-	defer vocabulary.Forget()
+	defer ForgetIDs()
 	chunk := triples.Chunk{URL: storage.Join(folder, "valid.txt"), Graph: triples.Training, Split: "valid"}
 	if err := storage.WriteFile(t.Context(), chunk.URL, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	task := Task{Chunk: chunk, Vocabulary: []vocabulary.Written{
+	task := Task{Chunk: chunk, Vocabulary: []Names{
 		named(t, folder, kg.EntitiesFile, tables.Entities, "anna", "bert"),
 		named(t, folder, kg.RelationsFile, tables.Relations, "likes", "parent"),
 	}}

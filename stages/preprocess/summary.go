@@ -7,7 +7,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 
@@ -15,7 +14,7 @@ import (
 type summarizeFn struct{ Params WriteParams }
 
 // ProcessElement receives the counts of all tables at once.
-func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*TableCounts) bool, written func(*vocabulary.Written) bool, emit func(string)) error {
+func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*TableCounts) bool, written func(*Names) bool, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	ctx, leave, err := worker.Enter(ctx, 1)
 	if err != nil {
@@ -30,7 +29,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 	}
 	// The sizes of the vocabularies, then of the tables.
 	inference := counts.Graph{}
-	var w vocabulary.Written
+	var w Names
 	for written(&w) {
 		switch w.File {
 		case kg.EntitiesFile:

@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 
@@ -25,7 +24,7 @@ type writeFn struct{ Params WriteParams }
 // ProcessElement writes one table.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, emit func(TableCounts)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	threads, _, err := vocabulary.Plan(f.Params.Memory, 0, 0)
+	threads, _, err := Plan(f.Params.Memory, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -79,12 +78,12 @@ type tableWriter struct {
 func (t *tableWriter) merge(ctx context.Context, each func(r externalsort.Row, split int) error) error {
 	counted := 0
 	err := externalsort.MergeRows(ctx, t.spills, t.spillPrefix, func(r externalsort.Row, split int) error {
-		if counted++; counted%vocabulary.CountEvery == 0 {
-			rowsDone.Inc(ctx, vocabulary.CountEvery)
+		if counted++; counted%CountEvery == 0 {
+			rowsDone.Inc(ctx, CountEvery)
 		}
 		return each(r, split)
 	})
-	rowsDone.Inc(ctx, int64(counted%vocabulary.CountEvery))
+	rowsDone.Inc(ctx, int64(counted%CountEvery))
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/storage/lock"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/preprocess/vocabulary"
 )
 
 // WriteParams are the parameters of Write.
@@ -55,7 +54,7 @@ func (p WriteParams) onInference() []string {
 type Task struct {
 	Chunk triples.Chunk
 	// Vocabulary are the vocabulary files.
-	Vocabulary []vocabulary.Written
+	Vocabulary []Names
 }
 
 // TableInput is sorted rows of one table, or rejected lines, or neither: then it only makes sure that
@@ -84,7 +83,7 @@ type TableCounts struct {
 }
 
 // Write writes the tables of the graph/ folder, except the vocabulary. Input: triples.Rejects of lines
-// that are not facts, and vocabulary.Written. Output: the URL of summary.json, the last file written.
+// that are not facts, and Names. Output: the URL of summary.json, the last file written.
 //
 // Its steps: (1) when the vocabulary is complete, each chunk becomes a task; (2) names become ids and
 // facts become rows, which are sorted in memory and written to spill files; facts whose relation has
@@ -122,9 +121,9 @@ func init() {
 type taskFn struct{ Chunks []triples.Chunk }
 
 // ProcessElement receives all vocabulary files at once.
-func (f *taskFn) ProcessElement(_ int, written func(*vocabulary.Written) bool, emit func(Task)) {
-	var all []vocabulary.Written
-	for w := (vocabulary.Written{}); written(&w); {
+func (f *taskFn) ProcessElement(_ int, written func(*Names) bool, emit func(Task)) {
+	var all []Names
+	for w := (Names{}); written(&w); {
 		all = append(all, w)
 	}
 	for _, chunk := range f.Chunks {

@@ -6,7 +6,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 
@@ -24,7 +23,7 @@ func Build(p preprocess.WriteParams) *beam.Pipeline {
 	}
 	p.Spill = storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
-	written, rejects := vocabulary.Build(s, beam.CreateList(s, p.Chunks), vocabulary.BuildParams{
+	written, rejects := preprocess.Vocabulary(s, beam.CreateList(s, p.Chunks), preprocess.VocabularyParams{
 		Folder: p.Folder, Lock: p.Lock, Spill: p.Spill, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
 	})
 	preprocess.Write(s, rejects, written, p)

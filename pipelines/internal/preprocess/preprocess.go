@@ -23,7 +23,6 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/preprocess/vocabulary"
 	"tagnet/stages/worker"
 )
 
@@ -313,7 +312,7 @@ func resolveOne(ctx context.Context, e *command.Environment, flag, name string) 
 // write converts files where it has to and runs the Beam pipeline, which makes a folder of tables. It returns the dataset as the pipeline read it.
 func (f *flags) write(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) (dataset, error) {
 	ctx = held.Guard(ctx)
-	defer vocabulary.Forget()
+	defer preprocess.ForgetIDs()
 	defer externalsort.Forget()
 	defer budget.Limit(f.memory * budget.MiB)()
 	if f.isMade {
@@ -333,7 +332,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, folder string
 func (f *flags) runJob(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) error {
 	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
-	defer bar.Follow(ctx, vocabulary.RowsCounter)()
+	defer bar.Follow(ctx, preprocess.RowsCounter)()
 	err := e.RunBeam(ctx, f.pipeline(folder, source, held))
 	if err == nil {
 		bar.Set(source.rows())

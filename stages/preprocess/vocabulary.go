@@ -1,4 +1,4 @@
-package vocabulary
+package preprocess
 
 import (
 	"context"
@@ -25,15 +25,15 @@ import (
 const RowsCounter = "rows_done"
 
 var (
-	rowsDone      = worker.NewCounter("vocabulary", RowsCounter)
-	linesRejected = beam.NewCounter("vocabulary", "lines_rejected")
+	linesDone      = worker.NewCounter("vocabulary", RowsCounter)
+	linesBad = beam.NewCounter("vocabulary", "lines_rejected")
 )
 
 // CountEvery is how many rows are counted at a time.
 const CountEvery = 1 << 16
 
-// BuildParams are the parameters of Build.
-type BuildParams struct {
+// VocabularyParams are the parameters of Vocabulary.
+type VocabularyParams struct {
 	// Folder is the URL of the folder that takes the files, Spill the URL of the folder for spill
 	// files.
 	Folder, Spill string
@@ -61,37 +61,37 @@ func Plan(memory, names, limit int64) (threads int, buffer int64, err error) {
 	return plan.Threads, buffer, nil
 }
 
-// Written describes a complete vocabulary file. It is an element of pipelines.
-type Written struct {
+// Names describes a complete vocabulary file. It is an element of pipelines.
+type Names struct {
 	// File is its name, URL its location, Version the hash of its names.
 	File, URL, Version string
 	// Names is the number of names.
 	Names int64
 }
 
-// Build writes the names of facts: the entities of each graph, from all of its splits, and the base
-// relations, from the training and the background facts. Input: triples.Chunk. Output: Written, one for each file, and
+// Vocabulary writes the names of facts: the entities of each graph, from all of its splits, and the base
+// relations, from the training and the background facts. Input: triples.Chunk. Output: Names, one for each file, and
 // triples.Rejects, one for each chunk with bad lines.
 //
 // Each chunk's distinct names are sorted and written to spill files, whenever they fill the memory of
 // a thread; then the spill files of each vocabulary file are merged.
-func Build(s beam.Scope, chunks beam.PCollection, p BuildParams) (written, rejects beam.PCollection) {
-	s = s.Scope("vocabulary.Build")
+func Vocabulary(s beam.Scope, chunks beam.PCollection, p VocabularyParams) (written, rejects beam.PCollection) {
+	s = s.Scope("preprocess.Vocabulary")
 	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, chunks))
-	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, names)), rejects
+	return beam.ParDo(s, &writeNamesFn{Params: p}, beam.GroupByKey(s, names)), rejects
 }
 
 func init() {
 	beam.RegisterDoFn(&namesFn{})
-	beam.RegisterDoFn(&writeFn{})
+	beam.RegisterDoFn(&writeNamesFn{})
 	beam.RegisterType(reflect.TypeOf((*triples.Chunk)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*triples.Rejects)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*externalsort.Spill)(nil)).Elem())
-	beam.RegisterType(reflect.TypeOf((*Written)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*Names)(nil)).Elem())
 }
 
 // namesFn collects the distinct names of a chunk.
-type namesFn struct{ Params BuildParams }
+type namesFn struct{ Params VocabularyParams }
 
 // ProcessElement reads one chunk.
 func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
@@ -112,7 +112,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 	counted := int64(0)
 	err = chunk.Read(ctx, func(_ int, t triples.Triple) error {
 		if counted++; counted%CountEvery == 0 {
-			rowsDone.Inc(ctx, CountEvery)
+			linesDone.Inc(ctx, CountEvery)
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
@@ -122,13 +122,13 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 		if f.Params.Strict {
 			return triples.Refuse(b)
 		}
-		linesRejected.Inc(ctx, 1)
+		linesBad.Inc(ctx, 1)
 		return rejects.Write(ctx, b)
 	})
 	if err != nil {
 		return err
 	}
-	rowsDone.Inc(ctx, counted%CountEvery)
+	linesDone.Inc(ctx, counted%CountEvery)
 	// The last names, and the file of rejected lines if there are any.
 	if err := c.flush(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 
 // collector holds the names of a chunk that are not written yet.
 type collector struct {
-	params              BuildParams
+	params              VocabularyParams
 	chunk               triples.Chunk
 	setBytes            int64 // limit of each set
 	entities, relations *ids.Set
@@ -191,11 +191,11 @@ func (c *collector) flush(ctx context.Context) error {
 	return nil
 }
 
-// writeFn merges the names of a vocabulary file.
-type writeFn struct{ Params BuildParams }
+// writeNamesFn merges the names of a vocabulary file.
+type writeNamesFn struct{ Params VocabularyParams }
 
 // ProcessElement writes one file.
-func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, emit func(Written)) error {
+func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, emit func(Names)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	threads, _, err := Plan(f.Params.Memory, 0, 0)
 	if err != nil {
@@ -232,22 +232,22 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*
 	if err := w.Commit(); err != nil {
 		return err
 	}
-	emit(Written{File: file, URL: url, Version: sum.Hex(), Names: names})
+	emit(Names{File: file, URL: url, Version: sum.Hex(), Names: names})
 	return nil
 }
 
 // cached is the kind of the ids in the process's cache.
 const cached = "vocabulary"
 
-// Load returns the ids of a vocabulary file. It reads each file once per process.
-func Load(ctx context.Context, w Written) (*ids.Map, error) {
+// loadIDs returns the ids of a vocabulary file. It reads each file once per process.
+func loadIDs(ctx context.Context, w Names) (*ids.Map, error) {
 	return worker.Load(worker.Key{Kind: cached, URL: w.URL}, w.Version, func() (*ids.Map, error) {
 		return ids.Read(ctx, w.URL, schemaOf(w.File), w.Names, w.Version)
 	})
 }
 
-// Forget drops the ids that Load has read.
-func Forget() { worker.Forget(cached) }
+// ForgetIDs drops the ids that loadIDs has read.
+func ForgetIDs() { worker.Forget(cached) }
 
 // schemaOf returns the schema of a vocabulary file.
 func schemaOf(file string) string {
