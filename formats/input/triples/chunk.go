@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/checksum"
 )
 
 // The graphs that a text may belong to.
@@ -67,7 +66,7 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t Triple) error, ba
 		end := f.Offset + f.Length
 		text, after = io.NewSectionReader(file, f.Offset, f.Length), io.NewSectionReader(file, end, file.Size()-end)
 	}
-	sum := &checksum.CRC32CReader{Reader: storage.Interruptible(ctx, text)} // a compressed text may be one line without end
+	sum := &storage.CRC32CReader{Reader: storage.Interruptible(ctx, text)} // a compressed text may be one line without end
 	if f.Original != "" {
 		err = readNumbered(f.URL, int(f.Line)+1, sum, each)
 	} else {

@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/checksum"
 )
 
 // Text describes a file of facts.
@@ -100,7 +99,7 @@ func (c *splitter) extend(p []byte) {
 		return
 	}
 	c.chunk.Length += int64(len(p))
-	c.chunk.Checksum = checksum.CRC32C(c.chunk.Checksum, p)
+	c.chunk.Checksum = storage.CRC32C(c.chunk.Checksum, p)
 	if !c.chunk.Packed {
 		c.lines += int64(bytes.Count(p, []byte("\n")))
 		c.midLine = p[len(p)-1] != '\n'

@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/checksum"
 )
 
 // Spill is sorted records in a section of a spill file. It is an element of pipelines.
@@ -65,7 +64,7 @@ func (w *Writer[T]) Write(record T) error {
 	w.record = w.codec.append(w.record[:0], record)
 	w.spill.Records++
 	w.spill.Length += int64(len(w.record))
-	w.spill.Checksum = checksum.CRC32C(w.spill.Checksum, w.record)
+	w.spill.Checksum = storage.CRC32C(w.spill.Checksum, w.record)
 	_, err := w.buffer.Write(w.record)
 	return err
 }
@@ -94,7 +93,7 @@ type reader[T any] struct {
 	codec  codec[T]
 	spill  Spill
 	file   io.Closer
-	sum    *checksum.CRC32CReader
+	sum    *storage.CRC32CReader
 	buffer *bufio.Reader
 	read   int64
 }
@@ -105,7 +104,7 @@ func openSpill[T any](ctx context.Context, s Spill, k kind[T]) (*reader[T], erro
 	if err != nil {
 		return nil, err
 	}
-	sum := &checksum.CRC32CReader{Reader: io.NewSectionReader(file, s.Offset, s.Length)}
+	sum := &storage.CRC32CReader{Reader: io.NewSectionReader(file, s.Offset, s.Length)}
 	return &reader[T]{codec: k.codec(), spill: s, file: file, sum: sum, buffer: bufio.NewReaderSize(sum, bufferBytes)}, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/check"
-	"tagnet/formats/storage/checksum"
 )
 
 // FileName is the manifest's name in its folder.
@@ -89,13 +88,13 @@ func encode(m Manifest) ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	m.Checksum = checksum.Blank
+	m.Checksum = storage.BlankChecksum
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	text = append(text, '\n')
-	return text, checksum.Set(text, checksumKey)
+	return text, storage.SetChecksum(text, checksumKey)
 }
 
 // Check returns an error for counts and files that no stage writes.
@@ -141,7 +140,7 @@ func Read(ctx context.Context, folder string) (Manifest, error) {
 
 // decode verifies and reads the text of a manifest. text is changed meanwhile and restored.
 func decode(text []byte) (Manifest, error) {
-	if err := checksum.Verify(text, checksumKey); err != nil {
+	if err := storage.VerifyChecksum(text, checksumKey); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
 	}
 	var m Manifest

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"tagnet/formats/storage/checksum"
+	"tagnet/formats/storage"
 )
 
 // The trailer lies between the last record batch and Arrow's footer, little-endian: an
@@ -23,7 +23,7 @@ const (
 )
 
 // crc returns the CRC-32C of some bytes.
-func crc(p []byte) uint32 { return checksum.CRC32C(0, p) }
+func crc(p []byte) uint32 { return storage.CRC32C(0, p) }
 
 // errDamaged is wrapped by every error of a file that was changed since it was written.
 var errDamaged = errors.New("the file is cut short or damaged; remove it and make it again")
@@ -70,9 +70,9 @@ func tail(blocks int, checksum uint32) []byte {
 // zeros for its checksum, and the footer to the end of the file.
 func frameChecksum(header, entries []byte, blocks int, footer []byte) uint32 {
 	sum := crc(header)
-	sum = checksum.CRC32C(sum, entries)
-	sum = checksum.CRC32C(sum, tail(blocks, 0))
-	return checksum.CRC32C(sum, footer)
+	sum = storage.CRC32C(sum, entries)
+	sum = storage.CRC32C(sum, tail(blocks, 0))
+	return storage.CRC32C(sum, footer)
 }
 
 // frame is the part of a file that is read before any batch.

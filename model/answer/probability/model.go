@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/formats/storage"
 	"tagnet/formats/storage/check"
-	"tagnet/formats/storage/checksum"
 	"tagnet/formats/strict"
 )
 
@@ -62,19 +62,19 @@ func (m *Model) group(relation int32) (group int, claimed bool) {
 // Encode returns the text of a file, which Parse reads. Equal models have equal texts.
 func (m *Model) Encode() ([]byte, error) {
 	blank := *m
-	blank.Checksum = checksum.Blank
+	blank.Checksum = storage.BlankChecksum
 	text, err := json.MarshalIndent(blank, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding probabilities: %w", err)
 	}
 	text = append(text, '\n')
-	return text, checksum.Set(text, checksumKey)
+	return text, storage.SetChecksum(text, checksumKey)
 }
 
 // Parse reads the text of a file. Its error says where the text, of the file of a name, is wrong.
 func Parse(file string, text []byte) (*Model, error) {
 	text = bytes.Clone(text) // Verify changes it while it runs
-	if err := checksum.Verify(text, checksumKey); err != nil {
+	if err := storage.VerifyChecksum(text, checksumKey); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
 	m := &Model{}

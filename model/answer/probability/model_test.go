@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/storage/checksum"
+	"tagnet/formats/storage"
 )
 
 func TestFile(t *testing.T) {
@@ -87,8 +87,8 @@ func TestForgedFiles(t *testing.T) {
 	}
 	text := bytes.Replace(fitted, []byte(`"facts"`), []byte(`"secret"`), 1)
 	at := bytes.LastIndex(text, []byte(`": "`)) + 4
-	copy(text[at:], checksum.Blank)
-	if err := checksum.Set(text, checksumKey); err != nil {
+	copy(text[at:], storage.BlankChecksum)
+	if err := storage.SetChecksum(text, checksumKey); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Parse("p.json", text); err == nil || !strings.Contains(err.Error(), `unknown key "secret"`) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"tagnet/formats/storage/checksum"
+	"tagnet/formats/storage"
 	"tagnet/model/graph"
 )
 
@@ -96,7 +96,7 @@ func (m *Meetings) MarshalBinary() ([]byte, error) {
 		encoded = binary.LittleEndian.AppendUint64(encoded, word)
 		zeros = 0
 	}
-	return binary.LittleEndian.AppendUint32(encoded, checksum.CRC32C(0, encoded)), nil
+	return binary.LittleEndian.AppendUint32(encoded, storage.CRC32C(0, encoded)), nil
 }
 
 // MostRelations is the most relations, inverse ones included, of encoded meetings, which take 50 MB then.
@@ -106,7 +106,7 @@ const MostRelations = 20_000
 func (m *Meetings) UnmarshalBinary(encoded []byte) error {
 	damaged := fmt.Errorf("decoding meetings of relations: the %d bytes are not meetings, or are damaged", len(encoded))
 	end := len(encoded) - 4
-	if end < 0 || checksum.CRC32C(0, encoded[:end]) != binary.LittleEndian.Uint32(encoded[end:]) {
+	if end < 0 || storage.CRC32C(0, encoded[:end]) != binary.LittleEndian.Uint32(encoded[end:]) {
 		return damaged
 	}
 	// Numbers are varints: of relations, then of zero words before each word.

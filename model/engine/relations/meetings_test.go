@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/formats/storage/checksum"
+	"tagnet/formats/storage"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
 	compare "tagnet/model/internal/spec/golden"
@@ -109,7 +109,7 @@ func TestMeetingsAreEncoded(t *testing.T) {
 
 // withChecksum appends the checksum to encoded meetings.
 func withChecksum(encoded []byte) []byte {
-	return binary.LittleEndian.AppendUint32(slices.Clip(encoded), checksum.CRC32C(0, encoded))
+	return binary.LittleEndian.AppendUint32(slices.Clip(encoded), storage.CRC32C(0, encoded))
 }
 
 // TestForgedMeetingsAreRefused has the right checksums. Relations 0 and 1 are all there are of one base relation.

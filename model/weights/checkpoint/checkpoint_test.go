@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/checksum"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/safetensors"
@@ -291,7 +290,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add([]byte(`{"checksum":"` + checksum.Blank + `"}`))
+	f.Add([]byte(`{"checksum":"` + storage.BlankChecksum + `"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := parse(storagetest.Repair(data, checksumKey))
 		if err != nil {

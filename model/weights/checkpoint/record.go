@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tagnet/formats/storage"
 	"tagnet/formats/storage/check"
-	"tagnet/formats/storage/checksum"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
@@ -151,17 +151,17 @@ func (r Record) encode() ([]byte, error) {
 	text, err := json.MarshalIndent(struct {
 		Record
 		Checksum string `json:"checksum"`
-	}{r, checksum.Blank}, "", "  ")
+	}{r, storage.BlankChecksum}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding the record of %s: %w", r.Name(), err)
 	}
 	text = append(text, '\n')
-	return text, checksum.Set(text, checksumKey)
+	return text, storage.SetChecksum(text, checksumKey)
 }
 
 // parse reads a record, whose checksum, format version and values must be right.
 func parse(data []byte) (Record, error) {
-	if err := checksum.Verify(data, checksumKey); err != nil {
+	if err := storage.VerifyChecksum(data, checksumKey); err != nil {
 		return Record{}, err
 	}
 	var r Record

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/checksum"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
@@ -47,9 +46,9 @@ func (f fixture) record(r checkpoint.Record) {
 	text, err := json.Marshal(struct {
 		checkpoint.Record
 		Checksum string `json:"checksum"`
-	}{r, checksum.Blank})
+	}{r, storage.BlankChecksum})
 	if err == nil {
-		err = checksum.Set(text, "checksum")
+		err = storage.SetChecksum(text, "checksum")
 	}
 	if err != nil {
 		f.t.Fatal(err)

@@ -1,4 +1,4 @@
-package checksum
+package storage
 
 import (
 	"hash/crc32"
