@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // ReadJSON reads a file that holds one JSON value, and checks the value. It returns the errors of Open; other errors name the file.
-func ReadJSON[T check.Checked](ctx context.Context, url string) (value T, err error) {
+func ReadJSON[T strict.Checked](ctx context.Context, url string) (value T, err error) {
 	text, err := ReadFile(ctx, url)
 	if err != nil {
 		return value, err

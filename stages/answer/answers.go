@@ -7,7 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/evaluation"
 	"tagnet/stages/preprocess"
@@ -40,7 +40,7 @@ type Answered struct {
 
 // Check returns an error for numbers that no run writes.
 func (a Answered) Check() error {
-	return check.First(check.Count("queries", a.Queries), check.Count("most", a.Most), check.Between("backward", a.Backward, 0, a.Most), check.Count("unlisted", a.Unlisted))
+	return strict.First(strict.Count("queries", a.Queries), strict.Count("most", a.Most), strict.Between("backward", a.Backward, 0, a.Most), strict.Count("unlisted", a.Unlisted))
 }
 
 func addAnswered(a, b Answered) Answered {

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // Dataset is the content of summary.json: the sizes of the tables of graph/.
@@ -146,38 +146,38 @@ func (d Dataset) Graph() Graph {
 // Check returns an error for numbers that no graph has.
 func (d Dataset) Check() error {
 	if d.InferenceGraph != nil {
-		if err := check.Value("inference_graph", *d.InferenceGraph); err != nil {
+		if err := strict.Value("inference_graph", *d.InferenceGraph); err != nil {
 			return err
 		}
 	}
 	for split, share := range d.KnownShare {
-		if err := check.Share("known_share."+split, share); err != nil {
+		if err := strict.Share("known_share."+split, share); err != nil {
 			return err
 		}
 	}
-	return check.First(d.Graph().Check(), check.Between("relations", d.Relations, 1, math.MaxInt32/2), check.Count("background", d.Background), check.Count("rejected", d.Rejected),
-		check.Counts("queries", d.Queries), check.Counts("distinct", d.Distinct), check.Counts("repeated", d.Repeated), check.Counts("known", d.Known))
+	return strict.First(d.Graph().Check(), strict.Between("relations", d.Relations, 1, math.MaxInt32/2), strict.Count("background", d.Background), strict.Count("rejected", d.Rejected),
+		strict.Counts("queries", d.Queries), strict.Counts("distinct", d.Distinct), strict.Counts("repeated", d.Repeated), strict.Counts("known", d.Known))
 }
 
 // Check returns an error for numbers that no graph has.
 func (g Graph) Check() error {
 	if g.Types != nil {
-		if err := check.Value("types", *g.Types); err != nil {
+		if err := strict.Value("types", *g.Types); err != nil {
 			return err
 		}
 	}
-	return check.First(check.Between("entities", g.Entities, 1, math.MaxInt32), check.Between("facts", g.Facts, 1, math.MaxInt64/2),
-		check.Between("edges", g.Edges, 2*g.Facts, 2*g.Facts), check.AtLeastZero("mean_degree", g.MeanDegree), check.Value("degrees", g.Degrees))
+	return strict.First(strict.Between("entities", g.Entities, 1, math.MaxInt32), strict.Between("facts", g.Facts, 1, math.MaxInt64/2),
+		strict.Between("edges", g.Edges, 2*g.Facts, 2*g.Facts), strict.AtLeastZero("mean_degree", g.MeanDegree), strict.Value("degrees", g.Degrees))
 }
 
 // Check returns an error for numbers that no graph has.
 func (d Degrees) Check() error {
-	return check.First(check.Count("median", d.Median), check.Count("most_in", d.MostIn), check.Count("most_out", d.MostOut))
+	return strict.First(strict.Count("median", d.Median), strict.Count("most_in", d.MostIn), strict.Count("most_out", d.MostOut))
 }
 
 // Check returns an error for negative numbers.
 func (t Types) Check() error {
-	return check.First(check.Count("types", t.Types), check.Count("entities", t.Entities), check.Count("listed", t.Listed), check.Count("unknown", t.Unknown))
+	return strict.First(strict.Count("types", t.Types), strict.Count("entities", t.Entities), strict.Count("listed", t.Listed), strict.Count("unknown", t.Unknown))
 }
 
 // ReadDataset reads summary.json of a graph/ folder.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // DistributionFile is the name of the distribution, beside the tables.
@@ -22,7 +22,7 @@ type Distribution struct {
 
 // Check returns an error for negative numbers.
 func (d Distribution) Check() error {
-	return check.First(check.Count("queries", d.Queries), check.Counts("by_distance", d.ByDistance))
+	return strict.First(strict.Count("queries", d.Queries), strict.Counts("by_distance", d.ByDistance))
 }
 
 // ReadDistribution reads distribution.json of a distances/SPLIT folder.

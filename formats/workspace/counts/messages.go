@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // The outputs in messages/SPLIT: tables, which are folders of parts, and a file.
@@ -116,38 +116,38 @@ type AStarLayer struct {
 // Check returns an error for numbers that no counting of messages gives.
 func (s Summary) Check() error {
 	if s.AStar != nil {
-		if err := check.Value("astar", *s.AStar); err != nil {
+		if err := strict.Value("astar", *s.AStar); err != nil {
 			return err
 		}
 	}
-	return check.First(check.Count("queries", s.Queries), check.Count("edges", s.Edges), check.Count("reach", s.Reach), check.List("configurations", s.Configurations), check.List("by_layer", s.ByLayer))
+	return strict.First(strict.Count("queries", s.Queries), strict.Count("edges", s.Edges), strict.Count("reach", s.Reach), strict.List("configurations", s.Configurations), strict.List("by_layer", s.ByLayer))
 }
 
 // Check returns an error for negative numbers.
 func (t Totals) Check() error {
-	return check.First(check.Between("kept", t.Kept, 0, t.NBFNet), check.Between("kept_empty", t.KeptEmpty, 0, t.Kept),
-		check.Between("pruned_empty", t.PrunedEmpty, 0, t.NBFNet), check.Between("pruned_redundant", t.PrunedRedundant, 0, t.NBFNet))
+	return strict.First(strict.Between("kept", t.Kept, 0, t.NBFNet), strict.Between("kept_empty", t.KeptEmpty, 0, t.Kept),
+		strict.Between("pruned_empty", t.PrunedEmpty, 0, t.NBFNet), strict.Between("pruned_redundant", t.PrunedRedundant, 0, t.NBFNet))
 }
 
 // Check returns an error for numbers that no configuration has.
 func (c Configuration) Check() error {
-	return check.First(check.Count("layers", c.Layers), check.Count("delta", c.Delta), c.Totals.Check())
+	return strict.First(strict.Count("layers", c.Layers), strict.Count("delta", c.Delta), c.Totals.Check())
 }
 
 // Check returns an error for numbers that no layer has.
 func (l LayerSum) Check() error {
-	return check.First(check.Count("layers", l.Layers), check.Count("delta", l.Delta), check.Between("layer", l.Layer, 1, l.Layers), l.Totals.Check())
+	return strict.First(strict.Count("layers", l.Layers), strict.Count("delta", l.Delta), strict.Between("layer", l.Layer, 1, l.Layers), l.Totals.Check())
 }
 
 // Check returns an error for numbers that no model's choices have.
 func (a AStar) Check() error {
-	return check.First(check.Count("layers", a.Layers), check.Count("delta", a.Delta), check.Between("astar", a.AStar, 0, a.NBFNet), check.Between("kept", a.Kept, 0, a.AStar),
-		check.List("by_layer", a.ByLayer))
+	return strict.First(strict.Count("layers", a.Layers), strict.Count("delta", a.Delta), strict.Between("astar", a.AStar, 0, a.NBFNet), strict.Between("kept", a.Kept, 0, a.AStar),
+		strict.List("by_layer", a.ByLayer))
 }
 
 // Check returns an error for numbers that no layer has.
 func (l AStarLayer) Check() error {
-	return check.First(check.Count("layer", l.Layer), check.Count("astar", l.AStar), check.Between("kept", l.Kept, 0, l.AStar))
+	return strict.First(strict.Count("layer", l.Layer), strict.Count("astar", l.AStar), strict.Between("kept", l.Kept, 0, l.AStar))
 }
 
 // ReadSummary reads summary.json of a messages/SPLIT folder.

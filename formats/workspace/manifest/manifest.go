@@ -12,7 +12,7 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // FileName is the manifest's name in its folder.
@@ -101,7 +101,7 @@ func encode(m Manifest) ([]byte, error) {
 func (m Manifest) Check() error {
 	for i, f := range m.Files {
 		key := fmt.Sprintf("files[%d]", i)
-		if err := check.First(check.FileName(key+".name", f.Name), check.Count(key+".size", f.Size)); err != nil {
+		if err := strict.First(strict.FileName(key+".name", f.Name), strict.Count(key+".size", f.Size)); err != nil {
 			return err
 		}
 		if f.Name == FileName {
@@ -111,7 +111,7 @@ func (m Manifest) Check() error {
 			return fmt.Errorf("%s.name is %q after %q: names are in byte order, each once", key, f.Name, m.Files[i-1].Name)
 		}
 	}
-	return check.Counts("rows", m.Rows)
+	return strict.Counts("rows", m.Rows)
 }
 
 // Read reads a folder's manifest. If there is none, because the folder is absent or incomplete, the

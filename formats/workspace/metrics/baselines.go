@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // Baselines has the metrics of what needs no training, of the same queries among the same candidates.
@@ -44,10 +44,10 @@ func (e Evaluation) BelowPopularity() (relations []string) {
 
 // Check returns an error for numbers that no baselines have.
 func (b Baselines) Check() error {
-	return check.First(check.Value("popularity", b.Popularity), check.Value("rules", b.Rules))
+	return strict.First(strict.Value("popularity", b.Popularity), strict.Value("rules", b.Rules))
 }
 
 // Check returns an error for numbers that no baseline has.
 func (b Baseline) Check() error {
-	return check.First(b.Ranks.Check(), check.Map("by_relation", b.ByRelation), check.Map("by_links", b.ByLinks))
+	return strict.First(b.Ranks.Check(), strict.Map("by_relation", b.ByRelation), strict.Map("by_links", b.ByLinks))
 }

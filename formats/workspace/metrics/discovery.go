@@ -1,6 +1,6 @@
 package metrics
 
-import "tagnet/formats/storage/check"
+import "tagnet/formats/strict"
 
 // DiscoveryFile is the file of a Discovery.
 const DiscoveryFile = "facts.json"
@@ -34,10 +34,10 @@ type Presumed struct {
 
 // Check returns an error for numbers that no list has.
 func (d Discovery) Check() error {
-	err := check.First(check.Count("top_k", d.TopK), check.Count("queries", d.Queries), check.Count("backward_queries", d.BackwardQueries),
-		check.Count("candidates", d.Candidates), check.Between("listed", d.Listed, 0, d.Candidates))
+	err := strict.First(strict.Count("top_k", d.TopK), strict.Count("queries", d.Queries), strict.Count("backward_queries", d.BackwardQueries),
+		strict.Count("candidates", d.Candidates), strict.Between("listed", d.Listed, 0, d.Candidates))
 	if p := d.Probabilities; err == nil && p != nil {
-		err = check.First(check.Share("presumed", p.Presumed), check.AtLeastZero("bound", p.Bound), check.Share("missing", p.Missing), check.Between("unclaimed", p.Unclaimed, 0, d.Candidates))
+		err = strict.First(strict.Share("presumed", p.Presumed), strict.AtLeastZero("bound", p.Bound), strict.Share("missing", p.Missing), strict.Between("unclaimed", p.Unclaimed, 0, d.Candidates))
 	}
 	return err
 }

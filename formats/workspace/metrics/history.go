@@ -9,7 +9,7 @@ import (
 	"io/fs"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // HistoryFile is the name of the file, beside a run's checkpoints.
@@ -49,12 +49,12 @@ type EpochTrial struct {
 // Check returns an error for numbers that no epoch has.
 func (e Epoch) Check() error {
 	if e.Valid != nil {
-		if err := check.Value("valid", *e.Valid); err != nil {
+		if err := strict.Value("valid", *e.Valid); err != nil {
 			return err
 		}
 	}
-	return check.First(check.Count("epoch", e.Epoch), check.Count("queries", e.Queries), check.Count("messages", e.Messages), check.Count("steps", e.Steps),
-		check.AtLeastZero("seconds", e.Seconds), check.AtLeastZero("learning_rate", e.LearningRate))
+	return strict.First(strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries), strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
+		strict.AtLeastZero("seconds", e.Seconds), strict.AtLeastZero("learning_rate", e.LearningRate))
 }
 
 // ReadHistory reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs

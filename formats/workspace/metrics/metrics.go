@@ -1,6 +1,6 @@
 package metrics
 
-import "tagnet/formats/storage/check"
+import "tagnet/formats/strict"
 
 // File is the name of the metrics, in the folder of an evaluation.
 const File = "metrics.json"
@@ -86,39 +86,39 @@ type Metrics struct {
 // Check returns an error for numbers that no evaluation has.
 func (e Evaluation) Check() error {
 	if e.Sample != nil {
-		if err := check.Value("sample", *e.Sample); err != nil {
+		if err := strict.Value("sample", *e.Sample); err != nil {
 			return err
 		}
 	}
 	if e.Baselines != nil {
-		if err := check.Value("baselines", *e.Baselines); err != nil {
+		if err := strict.Value("baselines", *e.Baselines); err != nil {
 			return err
 		}
 	}
-	return check.First(e.Summary.Check(), check.Count("negatives", e.Negatives), check.Count("distinct", e.Distinct), check.Count("messages", e.Messages),
-		check.Map("by_direction", e.ByDirection), check.Map("by_distance", e.ByDistance), check.Map("by_relation", e.ByRelation),
-		check.Map("by_links", e.ByLinks))
+	return strict.First(e.Summary.Check(), strict.Count("negatives", e.Negatives), strict.Count("distinct", e.Distinct), strict.Count("messages", e.Messages),
+		strict.Map("by_direction", e.ByDirection), strict.Map("by_distance", e.ByDistance), strict.Map("by_relation", e.ByRelation),
+		strict.Map("by_links", e.ByLinks))
 }
 
 // Check returns an error for numbers that no set of queries has.
 func (s Summary) Check() error {
-	return check.First(check.Count("queries", s.Queries), check.Count("unreached", s.Unreached), s.Ranks.Check())
+	return strict.First(strict.Count("queries", s.Queries), strict.Count("unreached", s.Unreached), s.Ranks.Check())
 }
 
 // Check returns an error for numbers that no validation has.
 func (v Valid) Check() error {
 	if v.Sample != nil {
-		if err := check.Value("sample", *v.Sample); err != nil {
+		if err := strict.Value("sample", *v.Sample); err != nil {
 			return err
 		}
 	}
-	return check.First(check.Count("queries", v.Queries), v.Ranks.Check())
+	return strict.First(strict.Count("queries", v.Queries), v.Ranks.Check())
 }
 
 // Check returns an error for numbers that no ranks have.
 func (r Ranks) Check() error {
-	return check.First(check.Share("tied", r.Tied),
-		check.Value("pessimistic", r.Pessimistic), check.Value("mean", r.Mean), check.Value("optimistic", r.Optimistic))
+	return strict.First(strict.Share("tied", r.Tied),
+		strict.Value("pessimistic", r.Pessimistic), strict.Value("mean", r.Mean), strict.Value("optimistic", r.Optimistic))
 }
 
 // Plus returns the sum of m and a share of n.
@@ -133,8 +133,8 @@ func (m Metrics) Plus(n Metrics, share float64) Metrics {
 
 // Check returns an error for metrics that no ranks have.
 func (m Metrics) Check() error {
-	return check.First(check.Share("mrr", m.MRR), check.Share("hits@1", m.Hits1), check.Share("hits@3", m.Hits3), check.Share("hits@10", m.Hits10),
-		check.AtLeastZero("mean_rank", m.MeanRank))
+	return strict.First(strict.Share("mrr", m.MRR), strict.Share("hits@1", m.Hits1), strict.Share("hits@3", m.Hits3), strict.Share("hits@10", m.Hits10),
+		strict.AtLeastZero("mean_rank", m.MeanRank))
 }
 
 // Selection returns the metrics that select the best epoch, by their MRR. Ties count against the answer.

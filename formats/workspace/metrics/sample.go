@@ -3,7 +3,7 @@ package metrics
 import (
 	"fmt"
 
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 )
 
 // Sample says that metrics were measured on a sample of queries, and how far the metrics of all queries may be from them.
@@ -36,16 +36,16 @@ func (i Interval) String() string { return fmt.Sprintf("%.4f to %.4f", i.Low, i.
 
 // Check returns an error for numbers that no sample has.
 func (s Sample) Check() error {
-	if err := check.Count("of", s.Of); err != nil || s.Intervals == nil {
+	if err := strict.Count("of", s.Of); err != nil || s.Intervals == nil {
 		return err
 	}
 	i := *s.Intervals
-	return check.First(check.Value("mrr", i.MRR), check.Value("hits@1", i.Hits1), check.Value("hits@3", i.Hits3), check.Value("hits@10", i.Hits10))
+	return strict.First(strict.Value("mrr", i.MRR), strict.Value("hits@1", i.Hits1), strict.Value("hits@3", i.Hits3), strict.Value("hits@10", i.Hits10))
 }
 
 // Check returns an error for bounds that no interval has.
 func (i Interval) Check() error {
-	err := check.First(check.Share("low", i.Low), check.Share("high", i.High))
+	err := strict.First(strict.Share("low", i.Low), strict.Share("high", i.High))
 	if err == nil && i.Low > i.High {
 		err = fmt.Errorf("low is %g, above high, %g", i.Low, i.High)
 	}

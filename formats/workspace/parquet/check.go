@@ -3,7 +3,7 @@ package parquet
 import (
 	"fmt"
 
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/metrics"
 )
 
@@ -17,8 +17,8 @@ func checkDirection(direction string) error {
 
 // Check returns an error for ranks that no query has.
 func (r Ranking) Check() error {
-	if err := check.First(check.Count("query", r.Query), checkDirection(r.Direction), check.Finite("score", float64(r.Score)), check.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
-		check.Between("rank_optimistic", r.RankOptimistic, 1, r.RankPessimistic), check.Between("distance", r.Distance, -1, 1<<30)); err != nil {
+	if err := strict.First(strict.Count("query", r.Query), checkDirection(r.Direction), strict.Finite("score", float64(r.Score)), strict.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
+		strict.Between("rank_optimistic", r.RankOptimistic, 1, r.RankPessimistic), strict.Between("distance", r.Distance, -1, 1<<30)); err != nil {
 		return err
 	}
 	if !(r.RankMean >= float64(r.RankOptimistic) && r.RankMean <= float64(r.RankPessimistic)) {
@@ -29,14 +29,14 @@ func (r Ranking) Check() error {
 
 // Check returns an error for an answer that no query has.
 func (p Prediction) Check() error {
-	return check.First(check.Count("query", p.Query), checkDirection(p.Direction), check.Between("position", p.Position, 1, 1<<30), check.Finite("score", float64(p.Score)), check.Between("hops", p.Hops, -1, 1<<30))
+	return strict.First(strict.Count("query", p.Query), checkDirection(p.Direction), strict.Between("position", p.Position, 1, 1<<30), strict.Finite("score", float64(p.Score)), strict.Between("hops", p.Hops, -1, 1<<30))
 }
 
 // Check returns an error for an answer that no query has.
 func (a Answer) Check() error {
-	return check.First(checkProbability(a.Probability), check.Count("query", a.Query), checkDirection(a.Direction), check.Between("position", a.Position, 1, 1<<30),
-		check.Finite("score", float64(a.Score)), check.Between("rank", a.Rank, 1, 1<<40),
-		check.Finite("other_score", float64(a.OtherScore)), check.Between("other_rank", a.OtherRank, 1, 1<<40), check.Between("hops", a.Hops, -1, 1<<30))
+	return strict.First(checkProbability(a.Probability), strict.Count("query", a.Query), checkDirection(a.Direction), strict.Between("position", a.Position, 1, 1<<30),
+		strict.Finite("score", float64(a.Score)), strict.Between("rank", a.Rank, 1, 1<<40),
+		strict.Finite("other_score", float64(a.OtherScore)), strict.Between("other_rank", a.OtherRank, 1, 1<<40), strict.Between("hops", a.Hops, -1, 1<<30))
 }
 
 // checkProbability accepts a share, or none.
@@ -44,34 +44,34 @@ func checkProbability(p *float64) error {
 	if p == nil {
 		return nil
 	}
-	return check.Share("probability", *p)
+	return strict.Share("probability", *p)
 }
 
 // Check returns an error for numbers that no fact has.
 func (f Fact) Check() error {
-	return check.First(checkProbability(f.Probability), check.Between("position", f.Position, 1, 1<<40), check.Finite("tail_score", float64(f.TailScore)), check.Finite("head_score", float64(f.HeadScore)),
-		check.Between("tail_rank", f.TailRank, 1, 1<<40), check.Between("head_rank", f.HeadRank, 1, 1<<40), check.Between("hops", f.Hops, -1, 1<<30))
+	return strict.First(checkProbability(f.Probability), strict.Between("position", f.Position, 1, 1<<40), strict.Finite("tail_score", float64(f.TailScore)), strict.Finite("head_score", float64(f.HeadScore)),
+		strict.Between("tail_rank", f.TailRank, 1, 1<<40), strict.Between("head_rank", f.HeadRank, 1, 1<<40), strict.Between("hops", f.Hops, -1, 1<<30))
 }
 
 // Check returns an error for a path that no answer has.
 func (e Explanation) Check() error {
-	return check.First(check.Count("query", e.Query), checkDirection(e.Direction), check.Between("path", e.Path, 1, 1<<30), check.Finite("weight", e.Weight))
+	return strict.First(strict.Count("query", e.Query), checkDirection(e.Direction), strict.Between("path", e.Path, 1, 1<<30), strict.Finite("weight", e.Weight))
 }
 
 // Check returns an error for scores that no triple has.
 func (t Triple) Check() error {
 	if t.LogOdds != nil {
-		if err := check.Finite("log_odds", *t.LogOdds); err != nil {
+		if err := strict.Finite("log_odds", *t.LogOdds); err != nil {
 			return err
 		}
 	}
-	return check.First(checkProbability(t.Probability), check.Count("query", t.Query), check.Finite("tail_score", float64(t.TailScore)), check.Finite("head_score", float64(t.HeadScore)),
-		check.Between("tail_rank", t.TailRank, 1, 1<<40),
-		check.Between("head_rank", t.HeadRank, 1, 1<<40), check.Between("hops", t.Hops, -1, 1<<30))
+	return strict.First(checkProbability(t.Probability), strict.Count("query", t.Query), strict.Finite("tail_score", float64(t.TailScore)), strict.Finite("head_score", float64(t.HeadScore)),
+		strict.Between("tail_rank", t.TailRank, 1, 1<<40),
+		strict.Between("head_rank", t.HeadRank, 1, 1<<40), strict.Between("hops", t.Hops, -1, 1<<30))
 }
 
 // Check returns an error for numbers that no counting of messages gives.
 func (c MessageCount) Check() error {
-	return check.First(check.Count("queries", c.Queries), check.Count("layers", c.Layers), check.Count("layer", c.Layer), check.Count("delta", c.Delta), check.Count("edges", c.Edges),
-		check.Count("kept", c.Kept), check.Count("kept_empty", c.KeptEmpty), check.Count("pruned_empty", c.PrunedEmpty), check.Count("pruned_redundant", c.PrunedRedundant), check.Count("astar", c.AStar))
+	return strict.First(strict.Count("queries", c.Queries), strict.Count("layers", c.Layers), strict.Count("layer", c.Layer), strict.Count("delta", c.Delta), strict.Count("edges", c.Edges),
+		strict.Count("kept", c.Kept), strict.Count("kept_empty", c.KeptEmpty), strict.Count("pruned_empty", c.PrunedEmpty), strict.Count("pruned_redundant", c.PrunedRedundant), strict.Count("astar", c.AStar))
 }

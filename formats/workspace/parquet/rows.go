@@ -1,6 +1,6 @@
 package parquet
 
-import "tagnet/formats/storage/check"
+import "tagnet/formats/strict"
 
 // Ranking is the rank of the answer of one query: a row of the table rankings.
 type Ranking struct {
@@ -133,7 +133,7 @@ type MessageCount struct {
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
 	Ranking | Prediction | Answer | Explanation | Fact | Triple | MessageCount
-	check.Checked
+	strict.Checked
 	table() Table
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
 	"tagnet/formats/strict"
 	"tagnet/formats/workspace/metrics"
 )
@@ -149,11 +148,11 @@ func (m Measured) check() error {
 		return fmt.Errorf("a training of %d epochs has %d in its curve, the best of which is %d", t.Epochs, len(t.Curve), t.BestEpoch)
 	}
 	if e := m.Evaluation; e != nil {
-		if err := check.First(check.Between("distinct", e.Distinct, 1, e.Queries), check.Count("messages", e.Messages), e.Summary.Check()); err != nil {
+		if err := strict.First(strict.Between("distinct", e.Distinct, 1, e.Queries), strict.Count("messages", e.Messages), e.Summary.Check()); err != nil {
 			return err
 		}
 	}
-	return check.First(check.AtLeastZero("seconds", m.Seconds), check.AtLeastZero("cpu_seconds", m.CPUSeconds), check.AtLeastZero("peak_mib", m.PeakMiB))
+	return strict.First(strict.AtLeastZero("seconds", m.Seconds), strict.AtLeastZero("cpu_seconds", m.CPUSeconds), strict.AtLeastZero("peak_mib", m.PeakMiB))
 }
 
 // Differences returns in what a result differs from the inputs that a run has now: "delta 3 instead of 2". An input that the result lacks,

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
 	"tagnet/formats/strict"
 )
 
@@ -98,8 +97,8 @@ func (m *Model) Check() error {
 	if len(m.Folds) != folds {
 		return fmt.Errorf("%d folds, want %d", len(m.Folds), folds)
 	}
-	if err := check.First(check.Value("sample", m.Sample), check.Count("source.reach", m.Source.Reach), check.Count("facts", m.Facts),
-		check.AtLeastZero("shift.tails", m.Shift.Tails), check.AtLeastZero("shift.heads", m.Shift.Heads)); err != nil {
+	if err := strict.First(strict.Value("sample", m.Sample), strict.Count("source.reach", m.Source.Reach), strict.Count("facts", m.Facts),
+		strict.AtLeastZero("shift.tails", m.Shift.Tails), strict.AtLeastZero("shift.heads", m.Shift.Heads)); err != nil {
 		return err
 	}
 	for i, f := range m.Folds {
@@ -120,7 +119,7 @@ func (m *Model) checkCounts() error {
 	}
 	passed, claimed := 0, 0
 	for r, n := range m.Labeled {
-		if err := check.Between(fmt.Sprintf("labeled[%d]", r), n, 0, m.Observed); err != nil {
+		if err := strict.Between(fmt.Sprintf("labeled[%d]", r), n, 0, m.Observed); err != nil {
 			return err
 		}
 		if passed += n; n >= minClaim {
@@ -131,7 +130,7 @@ func (m *Model) checkCounts() error {
 	if labeled != claimed || labeled < MinLabeled || unlabeled == 0 {
 		return fmt.Errorf("curve has %d labeled and %d unlabeled observations, want %d, at least %d, and at least 1", labeled, unlabeled, claimed, MinLabeled)
 	}
-	return check.First(check.Between("observed", m.Observed, passed, m.Sample.Facts), check.Between("facts", m.Facts, int64(m.Observed), 1<<62))
+	return strict.First(strict.Between("observed", m.Observed, passed, m.Sample.Facts), strict.Between("facts", m.Facts, int64(m.Observed), 1<<62))
 }
 
 // check returns an error unless log odds are numbers that rise with the score.
@@ -161,7 +160,7 @@ func (c Curve) check() error {
 		return fmt.Errorf("curve.weight is %v, want 1 or more", c.Weight)
 	}
 	for i, b := range c.Blocks {
-		if err := check.First(check.Count("labeled", b.Labeled), check.Count("unlabeled", b.Unlabeled)); err != nil {
+		if err := strict.First(strict.Count("labeled", b.Labeled), strict.Count("unlabeled", b.Unlabeled)); err != nil {
 			return fmt.Errorf("curve[%d].%w", i, err)
 		}
 		if i > 0 && !(c.Blocks[i-1].From < b.From && c.odds(c.Blocks[i-1]) < c.odds(b)) {

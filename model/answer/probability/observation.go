@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"tagnet/formats/reach"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/model/graph"
 )
 
@@ -33,8 +33,8 @@ func (o *Observation) ofItself() bool { return o.Head == o.Tail }
 
 // check returns an error for an observation that no model makes.
 func (o *Observation) check() error {
-	return check.First(
-		check.Finite("score asking tails", float64(o.Tails.Score)), check.Finite("score asking heads", float64(o.Heads.Score)),
-		check.Between("rank asking tails", o.Tails.Rank, 1, math.MaxInt64), check.Between("rank asking heads", o.Heads.Rank, 1, math.MaxInt64),
-		check.Between("hops", o.Hops, reach.Column, math.MaxInt32))
+	return strict.First(
+		strict.Finite("score asking tails", float64(o.Tails.Score)), strict.Finite("score asking heads", float64(o.Heads.Score)),
+		strict.Between("rank asking tails", o.Tails.Rank, 1, math.MaxInt64), strict.Between("rank asking heads", o.Heads.Rank, 1, math.MaxInt64),
+		strict.Between("hops", o.Hops, reach.Column, math.MaxInt32))
 }

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/model/graph"
 	"tagnet/model/internal/random"
 	"tagnet/model/weights/configuration"
@@ -141,8 +141,8 @@ func (s Sample) Check() error {
 	if !(s.Rate > 0 && s.Rate <= 1) {
 		return fmt.Errorf("rate is %v, want more than 0 and at most 1", s.Rate)
 	}
-	return check.First(check.Between("k", s.K, 1, 1<<30), check.Between("sparse", s.Sparse, 1, mostSparse), check.Between("thin", s.Thin, 1, mostSparse),
-		check.Between("facts", s.Facts, 0, MostFacts), check.Between("relations", s.Relations, 1, 1<<30))
+	return strict.First(strict.Between("k", s.K, 1, 1<<30), strict.Between("sparse", s.Sparse, 1, mostSparse), strict.Between("thin", s.Thin, 1, mostSparse),
+		strict.Between("facts", s.Facts, 0, MostFacts), strict.Between("relations", s.Relations, 1, 1<<30))
 }
 
 // key returns a number that the ids of a fact and a seed draw.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
@@ -37,7 +37,7 @@ func checkRows(ctx context.Context, folder string, m manifest.Manifest) error {
 		if rows := m.Rows[g.prefix+"entities"]; rows != names {
 			return wrongCount(folder, fmt.Errorf("rows.%sentities is %d, %s has %d", g.prefix, rows, g.entities, names))
 		}
-		if err := check.Between("rows."+g.prefix+"edges", m.Rows[g.prefix+"edges"], 2, mostRowsPerByte*edgeBytes(m, g.split)); err != nil {
+		if err := strict.Between("rows."+g.prefix+"edges", m.Rows[g.prefix+"edges"], 2, mostRowsPerByte*edgeBytes(m, g.split)); err != nil {
 			return wrongCount(folder, err)
 		}
 	}

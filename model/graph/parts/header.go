@@ -6,7 +6,7 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
 	"tagnet/model/weights/configuration"
@@ -122,9 +122,9 @@ func (h Header) Check() error {
 	if h.FormatVersion != FormatVersion {
 		return remedy.Errorf("run bundle --force", "it has format version %d, this program reads %d", h.FormatVersion, FormatVersion)
 	}
-	err := check.First(check.Between("queries", h.Queries, 1, 1<<40), check.Between("reach", h.Reach, 1, max(1, h.Entities-1)),
-		check.Between("layers", h.Layers, 1, 1<<10), check.Between("entities", h.Entities, 2, 1<<31-2), check.Between("base_relations", h.BaseRelations, 1, 1<<29),
-		check.AtLeastZero("mean_log_degree", h.MeanLogDegree))
+	err := strict.First(strict.Between("queries", h.Queries, 1, 1<<40), strict.Between("reach", h.Reach, 1, max(1, h.Entities-1)),
+		strict.Between("layers", h.Layers, 1, 1<<10), strict.Between("entities", h.Entities, 2, 1<<31-2), strict.Between("base_relations", h.BaseRelations, 1, 1<<29),
+		strict.AtLeastZero("mean_log_degree", h.MeanLogDegree))
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (h Header) Check() error {
 		if h.Split != Train {
 			return fmt.Errorf("drawn is given, in parts for the split %s", h.Split)
 		}
-		if err := check.First(check.Between("drawn.batch_size", d.BatchSize, 1, 1<<30), check.Count("drawn.queries_per_epoch", d.QueriesPerEpoch), check.Between("drawn.epochs", d.Epochs, 1, 1<<30)); err != nil {
+		if err := strict.First(strict.Between("drawn.batch_size", d.BatchSize, 1, 1<<30), strict.Count("drawn.queries_per_epoch", d.QueriesPerEpoch), strict.Between("drawn.epochs", d.Epochs, 1, 1<<30)); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package checkpoint
 import (
 	"fmt"
 
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/model/graph/synthetic"
 )
 
@@ -76,5 +76,5 @@ func (m Mixture) Check() error {
 	if len(m.Graphs) == 0 && (m.Made == nil || m.Made.Share < 1) {
 		return fmt.Errorf("mixture has no graphs")
 	}
-	return check.AtLeastZero("mixture.exponent", m.Exponent)
+	return strict.AtLeastZero("mixture.exponent", m.Exponent)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/safetensors"
 )
@@ -106,7 +106,7 @@ func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor, 
 		return nil, fmt.Errorf("reading %s: %w", url, err)
 	}
 	for _, t := range tensors {
-		if err := check.Numbers(t.Name, t.Data); err != nil {
+		if err := strict.Numbers(t.Name, t.Data); err != nil {
 			return nil, &DamagedError{url, err}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
@@ -181,13 +181,13 @@ func (r Record) Check() error {
 		return errors.Join(errors.New("its configuration is invalid"), err)
 	}
 	if p := r.Partial; p != nil {
-		if err := check.First(check.Count("partial.step", p.Step), check.Count("partial.queries", p.Queries), check.Count("partial.messages", p.Messages),
-			check.AtLeastZero("partial.seconds", p.Seconds)); err != nil {
+		if err := strict.First(strict.Count("partial.step", p.Step), strict.Count("partial.queries", p.Queries), strict.Count("partial.messages", p.Messages),
+			strict.AtLeastZero("partial.seconds", p.Seconds)); err != nil {
 			return err
 		}
 	}
 	if r.Valid != nil {
-		if err := check.Value("valid", *r.Valid); err != nil {
+		if err := strict.Value("valid", *r.Valid); err != nil {
 			return err
 		}
 	}
@@ -196,9 +196,9 @@ func (r Record) Check() error {
 			return err
 		}
 	}
-	return check.First(check.Between("epoch", r.Epoch, 0, math.MaxInt32), check.Count("step", r.Step), check.Count("messages", r.Messages), check.Count("validation.every", r.Validation.Every),
-		check.Count("validation.limit", r.Validation.Limit), check.Count("validation.patience", r.Validation.Patience), check.Between("rounds.workers", r.Rounds.Workers, 0, configuration.MostWorkers),
-		check.Count("rounds.local_steps", r.Rounds.LocalSteps), r.Vocabulary.check(), r.files())
+	return strict.First(strict.Between("epoch", r.Epoch, 0, math.MaxInt32), strict.Count("step", r.Step), strict.Count("messages", r.Messages), strict.Count("validation.every", r.Validation.Every),
+		strict.Count("validation.limit", r.Validation.Limit), strict.Count("validation.patience", r.Validation.Patience), strict.Between("rounds.workers", r.Rounds.Workers, 0, configuration.MostWorkers),
+		strict.Count("rounds.local_steps", r.Rounds.LocalSteps), r.Vocabulary.check(), r.files())
 }
 
 // files returns an error unless the record names its own files: a name is part of a path that is opened.
@@ -208,7 +208,7 @@ func (r Record) files() error {
 			return fmt.Errorf("it names the file %q, want %q", f.Name, r.Name()+key)
 		}
 	}
-	return check.First(check.Count("weights.size", r.Weights.Size), check.Count("optimizer.size", r.Optimizer.Size))
+	return strict.First(strict.Count("weights.size", r.Weights.Size), strict.Count("optimizer.size", r.Optimizer.Size))
 }
 
 // check returns an error for a number that no graph has, and for a relation that occurs twice, whose weights would be ambiguous.
@@ -220,5 +220,5 @@ func (v Vocabulary) check() error {
 		}
 		seen[name] = true
 	}
-	return check.Between("vocabulary.entities", v.Entities, 0, math.MaxInt32)
+	return strict.Between("vocabulary.entities", v.Entities, 0, math.MaxInt32)
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
@@ -104,7 +104,7 @@ func (e *evidence) check(err error) {
 }
 
 // read decodes a JSON file of a folder that require accepts.
-func read[T check.Checked](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
+func read[T strict.Checked](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
 	if err := e.require(ctx, folder, command); err != nil {
 		return value, err
 	}
@@ -116,7 +116,7 @@ type content struct{ section, what string }
 
 // readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap, as does a stage
 // without any split.
-func readSplits[T check.Checked](ctx context.Context, e *evidence, folder, file, pipeline string, shown content) (all []T) {
+func readSplits[T strict.Checked](ctx context.Context, e *evidence, folder, file, pipeline string, shown content) (all []T) {
 	splits := e.splitsIn(ctx, folder)
 	for _, split := range splits {
 		command := e.workspace.Command(pipeline, "--split", split)

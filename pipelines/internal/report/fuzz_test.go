@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/check"
+	"tagnet/formats/strict"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/weights/checkpoint"
@@ -46,7 +46,7 @@ var summaries = []struct {
 }
 
 // set sets a pointer to the checked content of a file, and leaves it as it is with an error.
-func set[T check.Checked](url string, to **T) error {
+func set[T strict.Checked](url string, to **T) error {
 	value, err := storage.ReadJSON[T](context.Background(), url)
 	if err == nil {
 		*to = &value
