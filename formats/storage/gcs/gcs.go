@@ -28,7 +28,6 @@ import (
 	signing "google.golang.org/api/transport/http"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/gcs/internal/limits"
 )
 
 func init() { storage.Register("gs", buckets{}) }
@@ -96,8 +95,8 @@ func newClient(host string) (*cloud.Client, error) {
 		return nil, err
 	}
 	// Every upload writes a whole object, so it is safe to repeat.
-	c.SetRetry(cloud.WithPolicy(cloud.RetryAlways), cloud.WithMaxRetryDuration(limits.Patience),
-		cloud.WithBackoff(gax.Backoff{Initial: limits.Pause, Max: limits.LongestPause, Multiplier: 2}))
+	c.SetRetry(cloud.WithPolicy(cloud.RetryAlways), cloud.WithMaxRetryDuration(Patience),
+		cloud.WithBackoff(gax.Backoff{Initial: Pause, Max: LongestPause, Multiplier: 2}))
 	return c, nil
 }
 
@@ -105,7 +104,7 @@ func newClient(host string) (*cloud.Client, error) {
 const emulatorVariable = "STORAGE_EMULATOR_HOST"
 
 // reach returns an error if no server listens at the emulator's host. The client would retry until
-// limits.Patience ends.
+// Patience ends.
 func reach(ctx context.Context, host string) error {
 	text := host
 	if !strings.Contains(text, "://") {
@@ -310,7 +309,7 @@ func (buckets) Create(ctx context.Context, name string) (storage.Writer, error) 
 func newWriter(ctx context.Context, name string, object *cloud.ObjectHandle) *objectWriter {
 	cancellable, cancel := context.WithCancel(ctx)
 	upload := object.NewWriter(cancellable)
-	upload.ChunkRetryDeadline = limits.Patience
+	upload.ChunkRetryDeadline = Patience
 	return &objectWriter{ctx: ctx, name: name, object: object, upload: upload, cancel: cancel}
 }
 
@@ -377,7 +376,7 @@ func (w *objectWriter) Commit() error {
 // stored reports whether the object has what was written although the upload returned an error, as it
 // does if only the response was lost.
 func (w *objectWriter) stored() bool {
-	ctx, cancel := context.WithTimeout(w.ctx, limits.Answer)
+	ctx, cancel := context.WithTimeout(w.ctx, Answer)
 	defer cancel()
 	attributes, err := w.object.Attrs(ctx)
 	return err == nil && attributes.Size == w.size && attributes.CRC32C == w.crc

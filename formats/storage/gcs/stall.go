@@ -8,14 +8,12 @@ import (
 	"time"
 
 	cloud "cloud.google.com/go/storage"
-
-	"tagnet/formats/storage/gcs/internal/limits"
 )
 
-// soon calls move, which transfers at most one chunk, and cancels it after limits.Patience and the time of one
+// soon calls move, which transfers at most one chunk, and cancels it after Patience and the time of one
 // call. Without a limit the client would retry forever.
 func soon(cancel context.CancelFunc, move func() error) error {
-	limit := limits.Patience + limits.Answer
+	limit := Patience + Answer
 	timer := time.AfterFunc(limit, cancel)
 	err := move()
 	if !timer.Stop() && err != nil {
@@ -29,12 +27,12 @@ func soon(cancel context.CancelFunc, move func() error) error {
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 100 // like the client's default transport
-	t.ResponseHeaderTimeout = limits.Answer
-	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: limits.Answer / 2, PingTimeout: limits.Answer / 4}
+	t.ResponseHeaderTimeout = Answer
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: Answer / 2, PingTimeout: Answer / 4}
 	return t
 }
 
-// unstalled cancels a response that has received nothing for limits.Answer. The client then requests
+// unstalled cancels a response that has received nothing for Answer. The client then requests
 // it, or the rest of the object, again.
 type unstalled struct{ http.RoundTripper }
 
@@ -55,13 +53,13 @@ type unstalledBody struct {
 	cancel context.CancelFunc
 }
 
-// Read ends with an error that the client retries if no data come for limits.Answer.
+// Read ends with an error that the client retries if no data come for Answer.
 func (b *unstalledBody) Read(p []byte) (int, error) {
-	timer := time.AfterFunc(limits.Answer, b.cancel)
+	timer := time.AfterFunc(Answer, b.cancel)
 	n, err := b.ReadCloser.Read(p)
 	if !timer.Stop() && err != nil && err != io.EOF {
 		// The error of a broken connection, after which the client retries.
-		err = fmt.Errorf("no data for %s: %w", limits.Answer, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("no data for %s: %w", Answer, io.ErrUnexpectedEOF)
 	}
 	return n, err
 }

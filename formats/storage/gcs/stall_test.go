@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/gcs/internal/limits"
 )
 
 // TestNoEmulator checks that an absent emulator is an immediate error that names it.
@@ -44,9 +43,9 @@ func TestNoEmulator(t *testing.T) {
 
 // impatient shortens the timeouts for the duration of a test.
 func impatient(t *testing.T, short time.Duration) {
-	patience, answer, pause := limits.Patience, limits.Answer, limits.Pause
-	limits.Patience, limits.Answer, limits.Pause = short, 50*time.Millisecond, 20*time.Millisecond
-	t.Cleanup(func() { limits.Patience, limits.Answer, limits.Pause = patience, answer, pause })
+	patience, answer, pause := Patience, Answer, Pause
+	Patience, Answer, Pause = short, 50*time.Millisecond, 20*time.Millisecond
+	t.Cleanup(func() { Patience, Answer, Pause = patience, answer, pause })
 }
 
 // TestNoResponse checks that every call ends in an error if the service accepts it and never responds.

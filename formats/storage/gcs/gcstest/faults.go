@@ -21,7 +21,7 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/gcs/internal/limits"
+	"tagnet/formats/storage/gcs"
 )
 
 // Fault is a failure that the proxy injects into one request.
@@ -118,9 +118,9 @@ type Faulty struct {
 // up after the patience.
 func FaultyBucket(t testing.TB, patience time.Duration) (bucket string, proxy *Faulty) {
 	t.Helper()
-	before := []time.Duration{limits.Patience, limits.Answer, limits.Pause, limits.LongestPause}
+	before := []time.Duration{gcs.Patience, gcs.Answer, gcs.Pause, gcs.LongestPause}
 	t.Cleanup(func() {
-		limits.Patience, limits.Answer, limits.Pause, limits.LongestPause = before[0], before[1], before[2], before[3]
+		gcs.Patience, gcs.Answer, gcs.Pause, gcs.LongestPause = before[0], before[1], before[2], before[3]
 	})
 	f := &Faulty{ended: make(chan struct{}), patience: patience}
 	server := httptest.NewUnstartedServer(f)
@@ -134,7 +134,7 @@ func FaultyBucket(t testing.TB, patience time.Duration) (bucket string, proxy *F
 	use(t, server.URL)
 	f.Set(nil)
 	// The client keeps some of the limits that it is made with.
-	limits.Patience, limits.Answer, limits.Pause, limits.LongestPause = patience, calm, time.Millisecond, 8*time.Millisecond
+	gcs.Patience, gcs.Answer, gcs.Pause, gcs.LongestPause = patience, calm, time.Millisecond, 8*time.Millisecond
 	if _, err := storage.Exists(t.Context(), url+"/file"); err != nil {
 		t.Fatal(err)
 	}
@@ -154,9 +154,9 @@ func (f *Faulty) Set(rule Rule) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rule, f.requests, f.repeated, f.injected = rule, 0, map[string]int{}, map[Fault]int{}
-	limits.Patience, limits.Answer = f.patience, stall
+	gcs.Patience, gcs.Answer = f.patience, stall
 	if rule == nil {
-		limits.Patience, limits.Answer = calm, calm
+		gcs.Patience, gcs.Answer = calm, calm
 	}
 }
 

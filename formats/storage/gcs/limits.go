@@ -1,9 +1,8 @@
-// Package limits holds how long package gcs waits for the service. It is separate so that package
-// gcstest can shorten the times for the tests of all packages.
-package limits
+package gcs
 
 import "time"
 
+// How long the package waits for the service. Package gcstest shortens the times for the tests of all packages.
 var (
 	// Patience is how long a call that fails for a temporary reason is retried. Such failures last
 	// for seconds. The client's default is to retry forever.
