@@ -9,11 +9,11 @@ import (
 
 	"tagnet/infra/internal/program"
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/propagation"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn/optimizer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 	stage "tagnet/stages/preprocess"

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"tagnet/model/engine/parallel"
+	"tagnet/model/parallel"
 )
 
 // architectures lists the graphics cards whose resources are reported: A100 and H100.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"tagnet/model/engine/parallel"
+	"tagnet/model/parallel"
 )
 
 // dimensions lists the embedding dimensions that the kernels are compiled for.

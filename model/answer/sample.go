@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // Sample selects the entities among which the answers of a query are ranked: a number of random negatives, or all entities
@@ -27,9 +27,9 @@ func (q Request) Negatives(answer int32, entities int) []int32 {
 	if others == 0 {
 		return drawn
 	}
-	seed := random.Seed(q.Sample.Seed, uint64(q.Source), uint64(q.Relation), uint64(answer))
+	seed := parallel.Seed(q.Sample.Seed, uint64(q.Source), uint64(q.Relation), uint64(answer))
 	for i := range q.Sample.Negatives {
-		position, _ := bits.Mul64(random.Seed(seed, uint64(i)), others)
+		position, _ := bits.Mul64(parallel.Seed(seed, uint64(i)), others)
 		// The entity at that position among the others: its id is larger by the number of excluded entities before it.
 		before := sort.Search(len(excluded), func(i int) bool { return uint64(int(excluded[i])-i) > position })
 		drawn = append(drawn, int32(int(position)+before))

@@ -10,11 +10,10 @@ import (
 	"slices"
 
 	"tagnet/model/engine/device"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/internal/random"
 	"tagnet/model/learn/optimizer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -305,7 +304,7 @@ func (t *Trainer) prepare(w *worker, e optimizer.Example, seed uint64, q *encode
 	if err := w.sampler.Negatives(e, 0, nil, seed, w.negatives); err != nil {
 		return err
 	}
-	q.Seed = random.Seed(seed, e.Key, 2)
+	q.Seed = parallel.Seed(seed, e.Key, 2)
 	q.Candidates = int32(distinct(e.Answer, w.negatives, candidates, multiplicity))
 	return nil
 }

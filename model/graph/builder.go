@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // Builder builds a graph from edges in the graph's own order, without a second copy of them.
@@ -57,7 +57,7 @@ func (b *Builder) LeaveOut(entities int) { b.leftOut = entities }
 
 // hash mixes the ids of an edge.
 func hash(head, relation, tail int32) uint64 {
-	return random.Mix(random.Mix(uint64(uint32(head))<<32|uint64(uint32(tail))) + uint64(uint32(relation)))
+	return parallel.Mix(parallel.Mix(uint64(uint32(head))<<32|uint64(uint32(tail))) + uint64(uint32(relation)))
 }
 
 // Graph returns the graph of all edges added. The builder must not be used afterwards. An edge without

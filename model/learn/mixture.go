@@ -10,8 +10,8 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/synthetic"
-	"tagnet/model/internal/random"
 	"tagnet/model/learn/optimizer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 )
@@ -86,7 +86,7 @@ func newMixed(m *Mixture, c configuration.Configuration, seed uint64) *mixed {
 		real -= d.Made.Share
 	}
 	for i, l := range m.Materials {
-		of.walks = append(of.walks, newWalk(&material{Material: l, name: d.Graphs[i].Name}, random.Seed(seed, purposeWalk, uint64(i))))
+		of.walks = append(of.walks, newWalk(&material{Material: l, name: d.Graphs[i].Name}, parallel.Seed(seed, purposeWalk, uint64(i))))
 		sum += weight(d, i)
 	}
 	bound := 0.
@@ -136,7 +136,7 @@ func (m *mixed) at(step int) (batch, error) {
 
 // turn returns the graph of a step.
 func (m *mixed) turn(step int64) int {
-	u := float64(random.Seed(m.seed, purposeTurn, uint64(step))>>11) / (1 << 53)
+	u := float64(parallel.Seed(m.seed, purposeTurn, uint64(step))>>11) / (1 << 53)
 	for i, bound := range m.bounds {
 		if u < bound {
 			return i
@@ -155,7 +155,7 @@ func (m *mixed) make(graph int) error {
 	if position > 0 && m.walks[graph] != nil {
 		return nil
 	}
-	seed := random.Seed(m.seed, purposeMade, uint64(number))
+	seed := parallel.Seed(m.seed, purposeMade, uint64(number))
 	l, err := Make(seed, made.Options)
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/evaluation"
-	"tagnet/model/engine/parallel"
+	"tagnet/model/parallel"
 	"tagnet/stages/worker"
 )
 

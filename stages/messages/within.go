@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 
-	"tagnet/model/engine/parallel"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/subgraph"
+	"tagnet/model/parallel"
 	"tagnet/model/study/messages"
 	"tagnet/model/weights/configuration"
 )

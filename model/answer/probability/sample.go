@@ -10,7 +10,7 @@ import (
 
 	"tagnet/formats/strict"
 	"tagnet/model/graph"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 )
 
@@ -147,14 +147,14 @@ func (s Sample) Check() error {
 
 // key returns a number that the ids of a fact and a seed draw.
 func (s Sample) key(f graph.Fact) uint64 {
-	return random.Seed(uint64(s.Seed), uint64(uint32(f.Head)), uint64(uint32(f.Relation)), uint64(uint32(f.Tail)))
+	return parallel.Seed(uint64(s.Seed), uint64(uint32(f.Head)), uint64(uint32(f.Relation)), uint64(uint32(f.Tail)))
 }
 
 // folds is the number of folds.
 const folds = 5
 
 // fold returns the fold of a fact, which does not depend on the facts drawn.
-func (s Sample) fold(f graph.Fact) int { return int(random.Mix(s.key(f)) % folds) }
+func (s Sample) fold(f graph.Fact) int { return int(parallel.Mix(s.key(f)) % folds) }
 
 // Query reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included. answered is set if the graph
 // knows an answer.
@@ -163,12 +163,12 @@ func (s Sample) Query(source, relation int32, answered bool) bool {
 	if !answered {
 		rate /= float64(s.Sparse)
 	}
-	return float64(random.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))>>11)/(1<<53) < rate
+	return float64(parallel.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))>>11)/(1<<53) < rate
 }
 
 // Keeps reports whether a candidate of a rank is observed, if its query is drawn.
 func (s Sample) Keeps(f graph.Fact, rank int64) bool {
-	return rank <= first || random.Seed(s.key(f), thinning)%uint64(s.Thin) == 0
+	return rank <= first || parallel.Seed(s.key(f), thinning)%uint64(s.Thin) == 0
 }
 
 // PerQuery returns the mean number of candidates of a query that are observed, if it is drawn.

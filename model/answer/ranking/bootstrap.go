@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // Replicates is the number of replicates of a bootstrap.
@@ -19,10 +19,10 @@ type Weights [Replicates]uint8
 // Replicates of several models that rank the same queries are therefore paired.
 func (w *Weights) Draw(seed uint64, query int64) {
 	table := poisson()
-	state := random.Seed(seed, uint64(query))
+	state := parallel.Seed(seed, uint64(query))
 	for i := range w {
 		if i%4 == 0 {
-			state = random.Mix(state)
+			state = parallel.Mix(state)
 		}
 		w[i] = table[uint16(state>>(16*(i%4)))]
 	}

@@ -10,10 +10,10 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer"
 	"tagnet/model/budget"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
+	"tagnet/model/parallel"
 )
 
 // Parts are the distinct queries of a split, which are read from parts of the graph. It holds 8 bytes for each.

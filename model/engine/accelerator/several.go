@@ -9,10 +9,10 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/engine/device"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
 	"tagnet/model/learn/optimizer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )

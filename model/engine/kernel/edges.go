@@ -1,6 +1,6 @@
 package kernel
 
-import "tagnet/model/internal/buffer"
+import "tagnet/model/parallel"
 
 // EdgeAggregator computes gradients of aggregation for explanations. It tells how much each message carries, and where several
 // members of a set attain the maximum or minimum it shares its gradient evenly among them, so that the order of edges
@@ -34,7 +34,7 @@ func (a *EdgeAggregator) Backward(r *Receivers, features, gradient []float32, g 
 
 func (a *EdgeAggregator) resize(dim int) {
 	for _, s := range []*[]float32{&a.level, &a.slope, &a.byMaximum, &a.byMinimum, &a.maximum, &a.minimum, &a.tiesMax, &a.tiesMin, &a.gradient} {
-		*s = buffer.Resize(*s, dim)
+		*s = parallel.Resize(*s, dim)
 	}
 }
 
@@ -42,7 +42,7 @@ func (a *EdgeAggregator) resize(dim int) {
 func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []float32) {
 	d := r.Dim
 	begin, end := r.Senders.Range(row, r.Kinds)
-	a.messages = buffer.Resize(a.messages, int(end-begin)*d)
+	a.messages = parallel.Resize(a.messages, int(end-begin)*d)
 	for e := begin; e < end; e++ {
 		u, w := (r.StateOffset+int(r.Senders.Rows[e]))*d, int(r.Senders.Relations[e])*d
 		r.Message.Compute(a.messages[int(e-begin)*d:int(e-begin+1)*d], r.States[u:u+d], r.RelationEmbeddings[w:w+d])

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // LayerCount counts what A*Net selected in one layer of the last query.
@@ -154,7 +154,7 @@ func (a *astar) begin() {
 
 // updateOnly has the next layer update only the candidates.
 func (a *astar) updateOnly(candidates []int32) {
-	a.isCandidate = buffer.Cleared(a.isCandidate, len(a.current))
+	a.isCandidate = parallel.Cleared(a.isCandidate, len(a.current))
 	for _, o := range candidates {
 		a.isCandidate[o] = true
 	}
@@ -165,9 +165,9 @@ func (a *astar) updateOnly(candidates []int32) {
 func (a *astar) extend(count int) {
 	d := a.runner.configuration.Dim
 	a.versions += count
-	a.states = buffer.Extend(a.states, a.versions*d)
-	a.weighted = buffer.Extend(a.weighted, a.versions*d)
-	a.priorities = buffer.Extend(a.priorities, a.versions)
+	a.states = parallel.Extend(a.states, a.versions*d)
+	a.weighted = parallel.Extend(a.weighted, a.versions*d)
+	a.priorities = parallel.Extend(a.priorities, a.versions)
 }
 
 // prioritize computes the priorities of versions first to last, and the states that they weight.
@@ -190,11 +190,11 @@ func (a *astar) prioritize(first, last int) {
 func (a *astar) gather(layer *astarLayer) {
 	d := a.runner.configuration.Dim
 	layer.first = a.versions - len(layer.entities)
-	layer.kept = buffer.Resize(layer.kept, len(layer.entities)*d)
-	layer.residual = buffer.Resize(layer.residual, len(layer.entities)*d)
-	layer.previous = buffer.Resize(layer.previous, len(layer.entities))
-	layer.positions = buffer.Resize(layer.positions, len(layer.entities))
-	layer.divisor = buffer.Resize(layer.divisor, len(layer.entities))
+	layer.kept = parallel.Resize(layer.kept, len(layer.entities)*d)
+	layer.residual = parallel.Resize(layer.residual, len(layer.entities)*d)
+	layer.previous = parallel.Resize(layer.previous, len(layer.entities))
+	layer.positions = parallel.Resize(layer.positions, len(layer.entities))
+	layer.divisor = parallel.Resize(layer.divisor, len(layer.entities))
 	for i, o := range layer.entities {
 		version := a.current[o]
 		layer.previous[i] = version
@@ -247,9 +247,9 @@ func (a *astar) candidates(entities []int32, states []float32, valid []int32) {
 func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) {
 	p := a.runner
 	d := p.configuration.Dim
-	a.stateGradients = buffer.Cleared(a.stateGradients, a.versions*d)
-	a.weightedGradients = buffer.Cleared(a.weightedGradients, a.versions*d)
-	a.priorityGradients = buffer.Cleared(a.priorityGradients, a.versions)
+	a.stateGradients = parallel.Cleared(a.stateGradients, a.versions*d)
+	a.weightedGradients = parallel.Cleared(a.weightedGradients, a.versions*d)
+	a.priorityGradients = parallel.Cleared(a.priorityGradients, a.versions)
 	clear(a.queryGradient)
 	for i, o := range entities {
 		a.priorityGradients[a.current[o]] += gradient[i]
@@ -269,7 +269,7 @@ func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) 
 
 // findNeeded finds the versions that the scores of entities depend on.
 func (a *astar) findNeeded(entities []int32) {
-	a.needed = buffer.Cleared(a.needed, a.versions)
+	a.needed = parallel.Cleared(a.needed, a.versions)
 	for _, o := range entities {
 		a.needed[a.current[o]] = true
 	}
@@ -306,8 +306,8 @@ func (a *astar) prioritizeBackward(first int, rows []int32, into *Gradients) {
 func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	p := a.runner
 	d, n := p.configuration.Dim, len(layer.entities)
-	a.keptGradient = buffer.Cleared(a.keptGradient, n*d)
-	a.residualGradient = buffer.Cleared(a.residualGradient, n*d)
+	a.keptGradient = parallel.Cleared(a.keptGradient, n*d)
+	a.residualGradient = parallel.Cleared(a.residualGradient, n*d)
 	a.update(t, layer.needed)
 	for i := range p.update.groups {
 		x := &p.update.groups[i]

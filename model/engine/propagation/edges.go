@@ -6,8 +6,7 @@ import (
 	"math"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/internal/buffer"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // Edge is an edge along which a layer sent a message that was not empty.
@@ -99,7 +98,7 @@ func logSigmoid(x float64) float64 { return min(x, 0) - math.Log1p(math.Exp(-mat
 
 // edgeLayers returns an empty list of edges for each layer, in the buffers of the call before.
 func (p *runner) edgeLayers() [][]Edge {
-	p.scratch.edgeLayers = buffer.Extend(p.scratch.edgeLayers, p.configuration.Layers)
+	p.scratch.edgeLayers = parallel.Extend(p.scratch.edgeLayers, p.configuration.Layers)
 	for t := range p.scratch.edgeLayers {
 		p.scratch.edgeLayers[t] = p.scratch.edgeLayers[t][:0]
 	}
@@ -136,7 +135,7 @@ func (p *runner) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup, r 
 // finds fewer of them, those with messages in the same order.
 func (p *tables) unifyStates() {
 	d, tables := p.configuration.Dim, &p.states
-	classes := buffer.Cleared(p.scratch.classes, len(tables.all)/d) // by row of all tables; 0 before a state is reached
+	classes := parallel.Cleared(p.scratch.classes, len(tables.all)/d) // by row of all tables; 0 before a state is reached
 	p.scratch.classes = classes
 	first := map[uint64]int{}
 	classes[tables.first(0)+int(p.layout.Row(p.query.Source))] = 1
@@ -163,20 +162,20 @@ func (p *tables) unifyStates() {
 // order does not matter. output is the index of the first row of the state's table.
 func (p *tables) classOf(x *receiverGroup, t int, row int32, classes []uint64, output int) uint64 {
 	r := &x.receivers
-	class := random.Mix(uint64(t)<<32 | uint64(p.layout.Degrees[row]))
+	class := parallel.Mix(uint64(t)<<32 | uint64(p.layout.Degrees[row]))
 	if x.previous != nil {
-		class = random.Mix(class ^ classes[output-p.states.rows+int(row)])
+		class = parallel.Mix(class ^ classes[output-p.states.rows+int(row)])
 	}
 	if r.Initial != nil {
-		class = random.Mix(class)
+		class = parallel.Mix(class)
 	}
 	if r.DegreeMessage != nil {
-		class = random.Mix(class ^ uint64(r.Copies[row]))
+		class = parallel.Mix(class ^ uint64(r.Copies[row]))
 	}
 	begin, end := r.Senders.Range(row, r.Kinds)
 	sum := uint64(0)
 	for e := begin; e < end; e++ {
-		sum += random.Mix(classes[r.StateOffset+int(r.Senders.Rows[e])] + random.Mix(uint64(r.Senders.Relations[e])))
+		sum += parallel.Mix(classes[r.StateOffset+int(r.Senders.Rows[e])] + parallel.Mix(uint64(r.Senders.Relations[e])))
 	}
-	return random.Mix(class + sum)
+	return parallel.Mix(class + sum)
 }

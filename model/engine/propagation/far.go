@@ -2,7 +2,7 @@ package propagation
 
 import (
 	"tagnet/model/engine/kernel"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // farRows are the rows that layer 1 of the policy full updates although every message to them is zero:
@@ -29,7 +29,7 @@ func (f *farRows) count() int { return len(f.degrees) }
 func (f *farRows) split(p *fullPolicy) {
 	f.rows, f.near, f.runs, f.degrees = f.rows[:0], f.near[:0], f.runs[:0], f.degrees[:0]
 	none := p.message == kernel.TransE || p.reach != nil && p.configuration.DegreeMessages
-	f.next = buffer.Cleared(f.next, p.layout.Count())
+	f.next = parallel.Cleared(f.next, p.layout.Count())
 	source := p.sourceRow()
 	f.next[source] = true
 	begin, end := p.layout.Senders.Range(source, 1) // as every edge has an inverse, these are the entities that the source sends to
@@ -76,7 +76,7 @@ func (p *fullPolicy) farUpdate() *receiverGroup {
 // forwardFar computes the states of far rows after layer 1.
 func (p *fullPolicy) forwardFar() {
 	f, d := &p.far, p.configuration.Dim
-	f.states = buffer.Resize(f.states, f.count()*d)
+	f.states = parallel.Resize(f.states, f.count()*d)
 	p.farUpdate()
 	p.run(&p.update)
 	p.updated += int64(len(f.rows) - f.count())
@@ -98,7 +98,7 @@ func (p *fullPolicy) forwardFar() {
 // backwardFar propagates the gradients of far rows' states after layer 1 to its parameters.
 func (p *fullPolicy) backwardFar(into *Gradients) {
 	f, d := &p.far, p.configuration.Dim
-	f.gradients = buffer.Cleared(f.gradients, f.count()*d)
+	f.gradients = parallel.Cleared(f.gradients, f.count()*d)
 	table := p.gradients.each[1]
 	p.eachFar(func(run int, rows []int32, masks []uint32) {
 		sum := f.gradients[run*d : (run+1)*d]
@@ -126,11 +126,11 @@ func (p *fullPolicy) eachFar(visit func(run int, rows []int32, masks []uint32)) 
 			n := min(len(rows), chunkRows)
 			var masks []uint32
 			if p.drops() {
-				s.entities = buffer.Resize(s.entities, chunkRows)
+				s.entities = parallel.Resize(s.entities, chunkRows)
 				for i, row := range rows[:n] {
 					s.entities[i] = p.entities()[row]
 				}
-				s.activations.masks = buffer.Resize(s.activations.masks, chunkRows*p.maskWords())
+				s.activations.masks = parallel.Resize(s.activations.masks, chunkRows*p.maskWords())
 				masks = s.activations.masks[:n*p.maskWords()]
 				p.kernel.DropoutMasks(masks, s.entities[:n], p.maskWords(), p.dropout.of(p.query.Seed, 0))
 			}

@@ -1,7 +1,7 @@
 package propagation
 
 import (
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // finalStates holds the buffers of Reached.
@@ -106,7 +106,7 @@ func (p *tables) copyLane(i, lane int, states []float32) []float32 {
 		p.final.lane = append(p.final.lane, nil)
 	}
 	d, length := p.configuration.Dim, p.rowLength()
-	out := buffer.Resize(p.final.lane[i], len(states)/p.lanes())
+	out := parallel.Resize(p.final.lane[i], len(states)/p.lanes())
 	p.final.lane[i] = out
 	for row := range len(out) / d {
 		copy(out[row*d:(row+1)*d], states[row*length+lane*d:])

@@ -1,6 +1,6 @@
 package propagation
 
-import "tagnet/model/internal/buffer"
+import "tagnet/model/parallel"
 
 // foldedWeights applies a layer's linear maps to chunks. PNA multiplies a receiver's aggregates by
 // three scalers that depend on its degree alone, so the maps under the three scalers fold into one
@@ -24,7 +24,7 @@ func (p *runner) fold(maps *[3][]float32, buckets []bucket, fixed int) []float32
 	if f.maps != maps {
 		f.maps, f.degrees = maps, [2]int32{rare, rare}
 		for i := range m {
-			m[i] = buffer.Resize(m[i], len(maps[0]))
+			m[i] = parallel.Resize(m[i], len(maps[0]))
 			copy(m[i][:fixed], maps[0])
 		}
 	}
@@ -77,7 +77,7 @@ func (p *runner) multiplyRare(layer *layerWeights, degrees []int32, features, li
 		return
 	}
 	f := &p.folded
-	f.product = buffer.Resize(f.product, 2*n*d)
+	f.product = parallel.Resize(f.product, 2*n*d)
 	amplified, attenuated := f.product[:n*d], f.product[n*d:]
 	p.kernel.MultiplyRows(amplified, features[d:], width, layer.maps[1][d*d:], n, width-d, d, false)
 	p.kernel.MultiplyRows(attenuated, features[d:], width, layer.maps[2][d*d:], n, width-d, d, false)
@@ -113,7 +113,7 @@ func (p *runner) multiplyBackward(x *layerUpdate, c *chunk, m activations, linea
 // from.
 func (p *runner) unfold(b bucket, features, linear []float32, into *layerGradients) {
 	d, width, n := p.configuration.Dim, p.weights.width(), b.last-b.first
-	p.folded.gradient = buffer.Resize(p.folded.gradient, width*d)
+	p.folded.gradient = parallel.Resize(p.folded.gradient, width*d)
 	gradient := p.folded.gradient
 	p.kernel.MultiplyRowsTransposed(gradient, features[b.zeroRows*width:], width, linear[b.zeroRows*d:], n-b.zeroRows, d, d, false)
 	p.kernel.MultiplyRowsTransposed(gradient[d*d:], features[d:], width, linear, n, width-d, d, false)
@@ -125,7 +125,7 @@ func (p *runner) unfold(b bucket, features, linear []float32, into *layerGradien
 func (p *runner) multiplyRareBackward(layer *layerWeights, degrees []int32, rows, linear, features []float32, into *layerGradients) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
 	f := &p.folded
-	f.product = buffer.Resize(f.product, n*d)
+	f.product = parallel.Resize(f.product, n*d)
 	p.kernel.Multiply(features, linear, layer.transposed[0], n, d, width, false)
 	p.kernel.MultiplyTransposed(into.maps[0], rows, linear, n, width, d, true)
 	for k := 1; k < len(layer.maps) && layer.maps[k] != nil; k++ {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // fullPolicy is NBFNet's propagation: in every layer every entity gets messages from all its
@@ -88,7 +88,7 @@ func (p *fullPolicy) findNeededByLayer(candidates []int32) {
 		p.far.split(p)
 		return
 	}
-	need.masks = buffer.Cleared(need.masks, p.layout.Count())
+	need.masks = parallel.Cleared(need.masks, p.layout.Count())
 	for _, entity := range candidates {
 		need.masks[p.layout.Row(entity)] |= 1 << last
 	}

@@ -1,6 +1,6 @@
 package propagation
 
-import "tagnet/model/internal/buffer"
+import "tagnet/model/parallel"
 
 // needed is the set of states that a query computes: while training, those that the final states of
 // its candidates depend on. With few candidates in a large graph that is a small share of them; the
@@ -38,7 +38,7 @@ func (p *windowPolicy) maxUpdates(ages int) (count int) {
 
 // takeNeeded takes over the states of a number of ages that the layout found to be needed.
 func (p *windowPolicy) takeNeeded(ages int) {
-	p.needed.masks = buffer.Resize(p.needed.masks, p.layout.Count())
+	p.needed.masks = parallel.Resize(p.needed.masks, p.layout.Count())
 	for row, count := range p.layout.Needed {
 		p.needed.masks[row] = 1<<count - 1
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/parameters"
 )
 
@@ -103,7 +103,7 @@ var ones = slices.Repeat([]float32{1}, chunkRows)
 // mapStates sets inner, messages and hidden of the block from n states. hidden is before the ReLU.
 func (a *astar) mapStates(states []float32, n int) {
 	w, k, d, b := a.runner.weights.priority, a.runner.kernel, a.runner.configuration.Dim, &a.block
-	b.inner, b.messages, b.hidden = buffer.Resize(b.inner, n*d), buffer.Resize(b.messages, n*d), buffer.Resize(b.hidden, 2*n*d)
+	b.inner, b.messages, b.hidden = parallel.Resize(b.inner, n*d), parallel.Resize(b.messages, n*d), parallel.Resize(b.hidden, 2*n*d)
 	copyRows(b.inner, a.query)
 	k.Multiply(b.inner, states, w.state, n, d, d, true)
 	if message := a.runner.message; message == kernel.DistMult {
@@ -150,7 +150,7 @@ func (a *astar) forwardPriority(states, priorities []float32) {
 func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 	p, g, b := a.runner, into.priority, &a.block
 	w, k, d, n := p.weights.priority, p.kernel, p.configuration.Dim, len(rows)
-	b.values, b.states = buffer.Resize(b.values, n), buffer.Resize(b.states, n*d)
+	b.values, b.states = parallel.Resize(b.values, n), parallel.Resize(b.states, n*d)
 	// Gather the rows' states and gradients, and compute the forward pass again.
 	for i, row := range rows {
 		version := first + int(row)
@@ -160,7 +160,7 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 	}
 	a.mapStates(b.states, n)
 	// Through the MLP to the message.
-	b.active, b.hiddenGradient = buffer.Resize(b.active, 2*n*d), buffer.Resize(b.hiddenGradient, 2*n*d)
+	b.active, b.hiddenGradient = parallel.Resize(b.active, 2*n*d), parallel.Resize(b.hiddenGradient, 2*n*d)
 	k.ReLU(b.active, b.hidden)
 	k.Multiply(g.output, b.values, b.active, 1, n, 2*d, true)
 	k.Multiply(b.hiddenGradient, b.values, w.output, n, 1, 2*d, false)
@@ -168,8 +168,8 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 	k.Multiply(g.hiddenBias, ones, b.hiddenGradient, 1, n, 2*d, true)
 	k.MultiplyTransposed(g.hidden, b.hiddenGradient, b.messages, n, 2*d, d, true)
 
-	b.messageGradient = buffer.Resize(b.messageGradient, n*d)
-	b.stateGradient, b.innerGradient = buffer.Resize(b.stateGradient, n*d), buffer.Resize(b.innerGradient, n*d)
+	b.messageGradient = parallel.Resize(b.messageGradient, n*d)
+	b.stateGradient, b.innerGradient = parallel.Resize(b.stateGradient, n*d), parallel.Resize(b.innerGradient, n*d)
 	k.Multiply(b.messageGradient, b.hiddenGradient, w.hiddenStored, n, 2*d, d, false)
 	// Through the message to the state and to the linear map of state and query.
 	if p.message == kernel.DistMult {

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // selection chooses the senders and edges of a layer of A*Net.
@@ -110,7 +110,7 @@ func (s *selection) sort() {
 		slices.Sort(s.keys)
 		return
 	}
-	s.sorted = buffer.Resize(s.sorted, len(s.keys))
+	s.sorted = parallel.Resize(s.sorted, len(s.keys))
 	var counts [4][256]int32
 	for _, key := range s.keys {
 		counts[0][byte(key>>32)]++
@@ -320,7 +320,7 @@ func (a *astar) groupByReceiver(layer *astarLayer) {
 	}
 	edges.Offsets = append(edges.Offsets, next)
 	// Put each edge into its receiver's range.
-	edges.Rows, edges.Relations = buffer.Resize(edges.Rows, int(next)), buffer.Resize(edges.Relations, int(next))
+	edges.Rows, edges.Relations = parallel.Resize(edges.Rows, int(next)), parallel.Resize(edges.Relations, int(next))
 	for _, e := range s.edges {
 		i := s.count[e.head]
 		s.count[e.head]++

@@ -1,6 +1,6 @@
 package propagation
 
-import "tagnet/model/internal/buffer"
+import "tagnet/model/parallel"
 
 // emptyTables is the number of tables of zero states that TransE reads in a window, before the table
 // of age 0: an empty message holds the relation's embedding. Children of entities of age 0 have
@@ -25,7 +25,7 @@ type stateTables struct {
 // resize allocates count tables, with arbitrary contents.
 func (t *stateTables) resize(count, before, rows, rowLength int) {
 	size := rows * rowLength
-	t.all, t.rows, t.before = buffer.Resize(t.all, (before+count)*size), rows, before
+	t.all, t.rows, t.before = parallel.Resize(t.all, (before+count)*size), rows, before
 	t.each = t.each[:0]
 	for i := range count {
 		t.each = append(t.each, t.all[(before+i)*size:(before+i+1)*size])

@@ -6,9 +6,8 @@ import (
 	"runtime"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/relations"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -48,7 +47,7 @@ func Sum(k kernel.Kernel, w *Weights, batch []*Gradients, queries []int32, into 
 		sumPriorities(k, batch, into)
 	}
 	workers := min(runtime.GOMAXPROCS(0), len(w.layers))
-	s.workers = buffer.Extend(s.workers, workers)
+	s.workers = parallel.Extend(s.workers, workers)
 	parallel.Workers(workers, len(w.layers), func(worker, t int) { w.sumLayer(k, &s.workers[worker], t, batch) })
 	s.relations = s.relations[:0]
 	for _, g := range batch {
@@ -60,7 +59,7 @@ func Sum(k kernel.Kernel, w *Weights, batch []*Gradients, queries []int32, into 
 
 // attach looks up the tensors of each layer's sums.
 func (s *summation) attach(layers int, into *parameters.Set[float32]) {
-	s.layers = buffer.Resize(s.layers, layers)
+	s.layers = parallel.Resize(s.layers, layers)
 	for i := range s.layers {
 		t := i + 1
 		s.layers[i] = layerSums{
@@ -86,9 +85,9 @@ func (w *Weights) sumLayer(k kernel.Kernel, worker *sumWorker, t int, batch []*G
 		k.Add(into.degree, g.degree)
 	}
 	for scaler := range w.scalerCount() {
-		worker.total = buffer.Resize(worker.total, w.width()*d)
+		worker.total = parallel.Resize(worker.total, w.width()*d)
 		sumMaps(k, worker.total, t, scaler, batch)
-		worker.transposed[scaler] = buffer.Resize(worker.transposed[scaler], w.width()*d)
+		worker.transposed[scaler] = parallel.Resize(worker.transposed[scaler], w.width()*d)
 		k.Transpose(worker.transposed[scaler], worker.total, w.width(), d)
 	}
 	w.setLinear(into.weight, &worker.transposed)

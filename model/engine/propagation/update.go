@@ -2,7 +2,7 @@ package propagation
 
 import (
 	"tagnet/model/engine/kernel"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // layerUpdate describes the update of all entities that one layer updates.
@@ -70,18 +70,18 @@ type activations struct {
 
 // resize allocates a number of rows, with arbitrary contents.
 func (m *activations) resize(rows, width, dim, words int) {
-	m.features = buffer.Resize(m.features, rows*width)
-	m.linear = buffer.Resize(m.linear, rows*dim)
-	m.deviation = buffer.Resize(m.deviation, rows)
-	m.masks = buffer.Resize(m.masks, rows*words)
+	m.features = parallel.Resize(m.features, rows*width)
+	m.linear = parallel.Resize(m.linear, rows*dim)
+	m.deviation = parallel.Resize(m.deviation, rows)
+	m.masks = parallel.Resize(m.masks, rows*words)
 }
 
 // extend allocates a number of rows and keeps the contents of those there are.
 func (m *activations) extend(rows, width, dim, words int) {
-	m.features = buffer.Extend(m.features, rows*width)
-	m.linear = buffer.Extend(m.linear, rows*dim)
-	m.deviation = buffer.Extend(m.deviation, rows)
-	m.masks = buffer.Extend(m.masks, rows*words)
+	m.features = parallel.Extend(m.features, rows*width)
+	m.linear = parallel.Extend(m.linear, rows*dim)
+	m.deviation = parallel.Extend(m.deviation, rows)
+	m.masks = parallel.Extend(m.masks, rows*words)
 }
 
 // scratch is reused by every chunk of rows.
@@ -211,7 +211,7 @@ func (p *runner) drawMasks(x *layerUpdate, c *chunk, m activations) {
 	if x.keepsAll || !p.drops() {
 		return
 	}
-	p.scratch.entities = buffer.Resize(p.scratch.entities, chunkRows)
+	p.scratch.entities = parallel.Resize(p.scratch.entities, chunkRows)
 	for i := range x.groups {
 		positions := c.positions[i]
 		for j, row := range c.rows(i) {
@@ -240,8 +240,8 @@ func (p *runner) nodeUpdate(x *layerUpdate, group int, rows, positions []int32, 
 // gradients of the layer's parameters.
 func (p *runner) runBackward(x *layerUpdate, into *layerGradients) {
 	d, width := p.configuration.Dim, p.weights.width()
-	p.scratch.features = buffer.Resize(p.scratch.features, chunkRows*width)
-	p.scratch.update = buffer.Resize(p.scratch.update, chunkRows*d)
+	p.scratch.features = parallel.Resize(p.scratch.features, chunkRows*width)
+	p.scratch.update = parallel.Resize(p.scratch.update, chunkRows*d)
 	c := p.chunks(x)
 	for c.next() {
 		m := p.activationsAgain(x, c)

@@ -6,10 +6,9 @@ import (
 	"runtime"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -110,7 +109,7 @@ func (w *Weights) loadLayer(k kernel.Kernel, t int, p *parameters.Set[float32]) 
 	if w.training {
 		for scaler, matrix := range layer.maps {
 			if matrix != nil {
-				layer.transposed[scaler] = buffer.Resize(layer.transposed[scaler], len(matrix))
+				layer.transposed[scaler] = parallel.Resize(layer.transposed[scaler], len(matrix))
 				k.Transpose(layer.transposed[scaler], matrix, w.width(), d)
 			}
 		}
@@ -140,7 +139,7 @@ func (w *Weights) splitLinear(layer *layerWeights, weight []float32) {
 	d := w.configuration.Dim
 	columns := d + w.configuration.UpdateWidth()
 	for k := range w.scalerCount() {
-		layer.maps[k] = buffer.Cleared(layer.maps[k], w.width()*d)
+		layer.maps[k] = parallel.Cleared(layer.maps[k], w.width()*d)
 	}
 	for i := range d {
 		row := weight[i*columns : (i+1)*columns]

@@ -4,7 +4,7 @@ import (
 	"context"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/window"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // windowPolicy is TAGNet's propagation. The state of age k of an entity is the one after layer
@@ -176,14 +176,14 @@ func (p *windowPolicy) copyDuplicates(t int) {
 
 // weighReceivers computes each row's divisor of a mean, and its number of degree messages.
 func (p *tables) weighReceivers() {
-	p.divisor = buffer.Resize(p.divisor, p.layout.Count())
+	p.divisor = parallel.Resize(p.divisor, p.layout.Count())
 	for row, degree := range p.layout.Degrees {
 		p.divisor[row] = 1 / (float32(degree) + 1)
 	}
 	if !p.configuration.DegreeMessages {
 		return
 	}
-	p.copies = buffer.Resize(p.copies, p.layout.Count())
+	p.copies = parallel.Resize(p.copies, p.layout.Count())
 	for row, degree := range p.layout.Degrees {
 		p.copies[row] = float32(degree - p.layout.Admitted(int32(row)))
 	}

@@ -3,7 +3,7 @@ package propagation
 import (
 	"tagnet/model/graph"
 	"tagnet/model/graph/subgraph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 )
 
@@ -33,7 +33,7 @@ func (p *Propagator) enter(q Request) Request {
 	p.complete()
 	q.Source, q.Answer, q.Removal = x.part.Source, x.part.Answer, x.part.Removal
 	if q.Candidates != nil {
-		x.candidates = buffer.Resize(x.candidates, len(q.Candidates))[:0]
+		x.candidates = parallel.Resize(x.candidates, len(q.Candidates))[:0]
 		for _, o := range q.Candidates {
 			if local := x.part.Local(o); local >= 0 {
 				x.candidates = append(x.candidates, local)
@@ -104,7 +104,7 @@ func (p *runner) entities() []int32 {
 		return p.layout.Entities
 	}
 	if !x.listed {
-		x.entities = buffer.Resize(x.entities, p.layout.Count())
+		x.entities = parallel.Resize(x.entities, p.layout.Count())
 		for row, local := range p.layout.Entities {
 			x.entities[row] = x.part.Entities[local]
 		}

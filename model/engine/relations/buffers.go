@@ -1,6 +1,6 @@
 package relations
 
-import "tagnet/model/internal/buffer"
+import "tagnet/model/parallel"
 
 // Buffers hold, for one propagator, the tables that a source makes for its queries alone.
 type Buffers struct {
@@ -10,12 +10,12 @@ type Buffers struct {
 
 // resize makes room for a number of layers.
 func (b *Buffers) resize(layers int) {
-	b.tables, b.own, b.both = buffer.Extend(b.tables, layers), buffer.Extend(b.own, layers), buffer.Extend(b.both, layers)
+	b.tables, b.own, b.both = parallel.Extend(b.tables, layers), parallel.Extend(b.own, layers), parallel.Extend(b.both, layers)
 }
 
 // interleave copies rows of d entries into one lane of a layer's rows of two lanes.
 func (b *Buffers) interleave(t int, one []float32, lane, d int) {
-	both := buffer.Resize(b.both[t], 2*len(one))
+	both := parallel.Resize(b.both[t], 2*len(one))
 	b.both[t] = both
 	for i := 0; i < len(one); i += d {
 		copy(both[2*i+lane*d:2*i+(lane+1)*d], one[i:i+d])

@@ -4,8 +4,7 @@ import (
 	"runtime"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/parameters"
 )
 
@@ -60,7 +59,7 @@ func (s *linear) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 		if s.training {
 			return
 		}
-		layer.transposed = buffer.Resize(layer.transposed, len(layer.weight))
+		layer.transposed = parallel.Resize(layer.transposed, len(layer.weight))
 		for i := 0; i < len(layer.weight); i += d * d {
 			k.Transpose(layer.transposed[i:i+d*d], layer.weight[i:i+d*d], d, d)
 		}
@@ -90,14 +89,14 @@ func (s *linear) Prepare(queries []int32) {
 // each runs tasks on workers with buffers of their own.
 func (s *linear) each(tasks int, do func(worker *linearWorker, task int)) {
 	workers := min(runtime.GOMAXPROCS(0), tasks)
-	s.workers = buffer.Extend(s.workers, workers)
+	s.workers = parallel.Extend(s.workers, workers)
 	parallel.Workers(workers, tasks, func(worker, task int) { do(&s.workers[worker], task) })
 }
 
 // prepare computes outputs lo to hi of a layer's map for all distinct query relations.
 func (s *linear) prepare(worker *linearWorker, t, lo, hi int) {
 	layer, d, n := &s.layers[t], s.dim, hi-lo
-	worker.transposed, worker.product = buffer.Resize(worker.transposed, n*d), buffer.Resize(worker.product, len(s.distinct)*n)
+	worker.transposed, worker.product = parallel.Resize(worker.transposed, n*d), parallel.Resize(worker.product, len(s.distinct)*n)
 	s.kernel.Transpose(worker.transposed, layer.weight[lo*d:hi*d], n, d)
 	for i := range s.distinct {
 		copy(worker.product[i*n:], layer.bias[lo:hi])
@@ -129,7 +128,7 @@ func (s *linear) table(t int, relation int32, own *[]float32) []float32 {
 		return prepared[t]
 	}
 	layer, d := &s.layers[t], s.dim
-	out := buffer.Resize(*own, len(layer.bias))
+	out := parallel.Resize(*own, len(layer.bias))
 	*own = out
 	copy(out, layer.bias)
 	if s.training {
@@ -176,7 +175,7 @@ func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Se
 	}
 	size, perBlock := s.size(), len(batch)*s.dim
 	blocks := (size + sumBlock - 1) / sumBlock
-	s.gradients = buffer.Resize(s.gradients, len(s.layers)*blocks*perBlock)
+	s.gradients = parallel.Resize(s.gradients, len(s.layers)*blocks*perBlock)
 	s.each(len(s.layers)*blocks, func(worker *linearWorker, task int) {
 		lo := task % blocks * sumBlock
 		s.sumTable(worker, task/blocks, lo, min(lo+sumBlock, size), batch, into, s.gradients[task*perBlock:][:perBlock])
@@ -196,7 +195,7 @@ func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Se
 func (s *linear) sumTable(worker *linearWorker, t, lo, hi int, batch []Gradient, into *parameters.Set[float32], gradients []float32) {
 	d, n := s.dim, hi-lo
 	weight, bias := into.Layer(t+1, "relation_linear.weight"), into.Layer(t+1, "relation_linear.bias")
-	worker.stacked = buffer.Resize(worker.stacked, len(batch)*n)
+	worker.stacked = parallel.Resize(worker.stacked, len(batch)*n)
 	clear(bias[lo:hi])
 	for i, query := range batch {
 		s.kernel.Add(bias[lo:hi], query.Tables[t][lo:hi])

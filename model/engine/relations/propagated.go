@@ -7,9 +7,8 @@ import (
 	"sync"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -259,8 +258,8 @@ func (w *relationWorker) hide(first *linearMap) {
 func (w *relationWorker) backward(base int32, positions []int, queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	s, k, n := w.source, w.source.kernel, w.source.graph.RelationCount()*w.source.dim
 	w.propagate(base) // again: only one base relation's layers are kept
-	w.gradTable, w.gradHidden = buffer.Resize(w.gradTable, n), buffer.Resize(w.gradHidden, n)
-	w.gradCrossed, w.gradInitial = buffer.Cleared(w.gradCrossed, n), buffer.Resize(w.gradInitial, s.dim)
+	w.gradTable, w.gradHidden = parallel.Resize(w.gradTable, n), parallel.Resize(w.gradHidden, n)
+	w.gradCrossed, w.gradInitial = parallel.Cleared(w.gradCrossed, n), parallel.Resize(w.gradInitial, s.dim)
 	for t := range s.maps {
 		clear(w.gradTable)
 		for _, i := range positions {

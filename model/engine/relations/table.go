@@ -4,7 +4,7 @@ import (
 	"runtime"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/parameters"
 )
 

@@ -3,7 +3,7 @@ package window
 import (
 	"tagnet/formats/reach"
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // cone is the set of states that the final states of some candidates depend on, found in the graph
@@ -52,7 +52,7 @@ func (c *cone) start(hops int) {
 			c.ages[o] = 0
 		}
 	}
-	c.levels, c.layers = buffer.Extend(c.levels, hops+1), buffer.Extend(c.layers, hops+1)
+	c.levels, c.layers = parallel.Extend(c.levels, hops+1), parallel.Extend(c.layers, hops+1)
 	for i := range c.levels {
 		c.levels[i], c.layers[i] = c.levels[i][:0], c.layers[i][:0]
 	}
@@ -120,7 +120,7 @@ func (l *Layout) fillCone(q graph.Query, hops, delta int, table int32, candidate
 	l.cone.find(q, hops, delta, candidates)
 	l.fill(q, hops, delta, table, l.cone.levels)
 	l.SourceChildren = delta >= 2 && l.cone.hasNeighbor(q.Source, q)
-	l.Needed = buffer.Resize(l.Needed, l.Count())
+	l.Needed = parallel.Resize(l.Needed, l.Count())
 	for row, o := range l.Entities {
 		l.Needed[row] = l.cone.ages[o]
 	}

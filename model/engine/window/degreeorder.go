@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // degreeOrder is a graph whose entities are renumbered by ascending degree, ties by id: an entity's
@@ -25,9 +25,9 @@ type degreeOrder struct {
 // fill orders a graph. It reuses the arrays.
 func (r *degreeOrder) fill(g *graph.Graph) {
 	n := g.Entities
-	r.entities, r.ranks, r.degrees = buffer.Resize(r.entities, n), buffer.Resize(r.ranks, n), buffer.Resize(r.degrees, n)
-	r.offsets = buffer.Resize(r.offsets, n+1)
-	r.senders, r.relations = buffer.Resize(r.senders, int(g.Edges()))[:0], buffer.Resize(r.relations, int(g.Edges()))[:0]
+	r.entities, r.ranks, r.degrees = parallel.Resize(r.entities, n), parallel.Resize(r.ranks, n), parallel.Resize(r.degrees, n)
+	r.offsets = parallel.Resize(r.offsets, n+1)
+	r.senders, r.relations = parallel.Resize(r.senders, int(g.Edges()))[:0], parallel.Resize(r.relations, int(g.Edges()))[:0]
 	r.offsets[0], r.most = 0, 0
 	for o := range r.entities {
 		r.entities[o] = int32(o)

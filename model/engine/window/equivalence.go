@@ -3,8 +3,7 @@ package window
 import (
 	"math"
 
-	"tagnet/model/internal/buffer"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // Equivalence divides the rows that have a state of one age into representatives, whose states are
@@ -66,8 +65,8 @@ func (l *Layout) startAges(ages int) {
 		a := &l.Ages[age]
 		a.Representatives, a.Duplicates = a.Representatives[:0], a.Duplicates[:0]
 		a.RepresentativeLevels, a.DuplicateLevels = append(a.RepresentativeLevels[:0], 0), append(a.DuplicateLevels[:0], 0)
-		a.representative = buffer.Extend(a.representative, l.Count())
-		a.shared = buffer.Extend(a.shared, l.Count())
+		a.representative = parallel.Extend(a.representative, l.Count())
+		a.shared = parallel.Extend(a.shared, l.Count())
 		clear(a.shared)
 	}
 	first := &l.Ages[0]
@@ -128,7 +127,7 @@ func (l *Layout) neededRows(age int, rows []int32) []int32 {
 // comparable returns the indices of rows of a level that may be equivalent to another at an age: at
 // age 0 rows with few parents, later rows that were equivalent to another at the age before.
 func (l *Layout) comparable(age int, rows []int32) []int32 {
-	l.candidates = buffer.Extend(l.candidates, len(rows))
+	l.candidates = parallel.Extend(l.candidates, len(rows))
 	// Every row is written and overwritten by the next unless it qualifies, so that no branch can
 	// be mispredicted.
 	out, n := l.candidates[:len(rows)], 0
@@ -159,7 +158,7 @@ func (l *Layout) emptySlots(rows int) []uint64 {
 	for size < 2*rows {
 		size *= 2
 	}
-	l.slots = buffer.Cleared(l.slots, size)
+	l.slots = parallel.Cleared(l.slots, size)
 	return l.slots
 }
 
@@ -174,7 +173,7 @@ func (l *Layout) hash(i int32, age int, criteria Criteria) uint64 {
 	if age > 0 {
 		hash |= uint64(l.Ages[age-1].representative[i]) << 32
 	}
-	hash = random.Mix(hash)
+	hash = parallel.Mix(hash)
 	kinds := kindsHeard(age, criteria)
 	if begin, end := l.Senders.Range(i, kinds); end-begin > maxCompared {
 		return incomparable
@@ -186,7 +185,7 @@ func (l *Layout) hash(i int32, age int, criteria Criteria) uint64 {
 			if k <= age {
 				message |= uint64(l.senderClass(e, k, age)) << 32
 			}
-			hash = random.Mix(hash ^ message)
+			hash = parallel.Mix(hash ^ message)
 		}
 	}
 	return hash | 1<<63 // never incomparable

@@ -3,7 +3,7 @@ package window
 import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // The states that the final states of some candidates depend on are few while training: a state of age
@@ -37,8 +37,8 @@ func (l *Layout) fewDepended(candidates int) bool {
 
 // findNeeded sets Needed for a layout that has all entities.
 func (l *Layout) findNeeded(candidates []int32) {
-	l.Needed = buffer.Cleared(l.Needed, l.Count())
-	l.newest = buffer.Extend(l.newest, l.hops+1)
+	l.Needed = parallel.Cleared(l.Needed, l.Count())
+	l.newest = parallel.Extend(l.newest, l.hops+1)
 	for layer := range l.newest {
 		l.newest[layer] = l.newest[layer][:0]
 	}

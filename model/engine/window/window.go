@@ -6,7 +6,7 @@ import (
 
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // Layout is the part of a graph that a search from one source reaches, in rows 0..n-1: level by
@@ -75,10 +75,10 @@ func (l *Layout) Reset(g *graph.Graph) {
 func (l *Layout) take(g *graph.Graph, r *degreeOrder) {
 	n := g.Entities
 	l.graph, l.order, l.cone, l.compared = g, r, nil, false
-	l.ranks, l.Entities, l.Degrees = buffer.Resize(l.ranks, n)[:0], buffer.Resize(l.Entities, n)[:0], buffer.Resize(l.Degrees, n)[:0]
+	l.ranks, l.Entities, l.Degrees = parallel.Resize(l.ranks, n)[:0], parallel.Resize(l.Entities, n)[:0], parallel.Resize(l.Degrees, n)[:0]
 	l.partition = kernel.Partition{
 		Offsets: r.offsets, Senders: r.senders, Relations: r.relations,
-		Rows: buffer.Resize(l.partition.Rows, n), Reached: buffer.Cleared(l.partition.Reached, (n+63)/64),
+		Rows: parallel.Resize(l.partition.Rows, n), Reached: parallel.Cleared(l.partition.Reached, (n+63)/64),
 		MaxSenders: r.most,
 	}
 }
@@ -206,7 +206,7 @@ func (l *Layout) reserve(lo, hi int32) {
 	}
 	most = min(most, len(l.order.senders)+kernel.PartitionSlack) // degrees may count edges that a part of a graph does not have
 	s := &l.Senders
-	s.Rows, s.Relations, s.Offsets = slices.Grow(s.Rows, most), slices.Grow(s.Relations, most), buffer.Extend(s.Offsets, 3*int(hi)+1)
+	s.Rows, s.Relations, s.Offsets = slices.Grow(s.Rows, most), slices.Grow(s.Relations, most), parallel.Extend(s.Offsets, 3*int(hi)+1)
 }
 
 func (l *Layout) sortRange(lo, hi int32) {

@@ -8,8 +8,7 @@ import (
 	"sync"
 
 	"tagnet/model/engine/device"
-	"tagnet/model/engine/parallel"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // run is a launch.
@@ -40,7 +39,7 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 	}
 	// Blocks run in a drawn order. After a fault, only the blocks before it in that order still run, so that the first fault does not depend on the
 	// workers' timing.
-	order := rand.New(rand.NewPCG(random.Seed(d.seed, d.launches), 0)).Perm(blocks)
+	order := rand.New(rand.NewPCG(parallel.Seed(d.seed, d.launches), 0)).Perm(blocks)
 	workers := make([]*worker, min(d.workers, blocks))
 	var lock sync.Mutex
 	first, fault := blocks, (*Fault)(nil)

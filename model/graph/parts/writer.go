@@ -6,7 +6,7 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
 	"tagnet/model/graph/subgraph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // Numbered is one query of a part, by the ids of the whole graph, with its number in the split.
@@ -35,7 +35,7 @@ func (w *Writer) Write(part *subgraph.Subgraph, queries []Numbered) error {
 	r := &w.row
 	r.Source = part.Entities[part.Source]
 	r.Entities, r.Degrees, r.Senders, r.Relations = part.Entities, part.Degrees, part.Senders, part.Relations
-	r.Counts = buffer.Resize(r.Counts, len(part.Entities))
+	r.Counts = parallel.Resize(r.Counts, len(part.Entities))
 	for i := range r.Counts {
 		r.Counts[i] = int32(part.Offsets[i+1] - part.Offsets[i])
 	}

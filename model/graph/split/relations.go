@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 const (
@@ -30,7 +30,7 @@ func newSample() *sample { return &sample{limit: ^uint64(0), pairs: map[uint64][
 
 // add adds a fact. A fact of an entity with itself says nothing about directions.
 func (s *sample) add(f fact) {
-	key := random.Mix(f.pair)
+	key := parallel.Mix(f.pair)
 	if f.head == f.tail || key > s.limit {
 		return
 	}

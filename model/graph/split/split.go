@@ -11,7 +11,7 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // The sides, in the order of shares and files.
@@ -129,7 +129,7 @@ func (d *divider) each(ctx context.Context, each func(f fact, t triples.Triple, 
 			d.names = append(d.names, string(t.Relation))
 		}
 		f := fact{relation: id, head: hash(t.Head), tail: hash(t.Tail), backwards: string(t.Head) > string(t.Tail)}
-		f.pair = random.Seed(min(f.head, f.tail), max(f.head, f.tail))
+		f.pair = parallel.Seed(min(f.head, f.tail), max(f.head, f.tail))
 		return each(f, t, line)
 	}, nil)
 }
@@ -138,7 +138,7 @@ func (d *divider) each(ctx context.Context, each func(f fact, t triples.Triple, 
 func hash(name []byte) uint64 {
 	h := fnv.New64a()
 	h.Write(name)
-	return random.Mix(h.Sum64())
+	return parallel.Mix(h.Sum64())
 }
 
 // compare finds the relations that give away each other's facts.
@@ -190,9 +190,9 @@ func (d *divider) compare(ctx context.Context, s *counts.Division) error {
 // group returns the hash of a fact's group, which decides its side.
 func (d *divider) group(f fact) uint64 {
 	if d.clusters[f.relation] >= 0 {
-		return random.Seed(uint64(d.p.Seed), 2, d.hashes[f.relation], f.pair)
+		return parallel.Seed(uint64(d.p.Seed), 2, d.hashes[f.relation], f.pair)
 	}
-	return random.Seed(uint64(d.p.Seed), 1, d.hashes[f.relation], f.head, f.tail)
+	return parallel.Seed(uint64(d.p.Seed), 1, d.hashes[f.relation], f.head, f.tail)
 }
 
 // side returns the side that a group is drawn for.

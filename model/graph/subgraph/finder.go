@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"tagnet/model/graph"
-	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
 )
 
 // Finder finds the parts of one graph. It reuses its buffers and is not for concurrent use: each worker has its own.
@@ -203,7 +203,7 @@ func (f *Finder) induce(g *graph.Graph, first int32, some []int32, into *Subgrap
 	for _, entity := range into.Entities {
 		f.found.add(entity) // whose number is its id in the part
 	}
-	into.Offsets, into.Degrees = buffer.Resize(into.Offsets, len(some)+1), buffer.Resize(into.Degrees, len(some))
+	into.Offsets, into.Degrees = parallel.Resize(into.Offsets, len(some)+1), parallel.Resize(into.Degrees, len(some))
 	into.Offsets[0], into.Senders, into.Relations = 0, into.Senders[:0], into.Relations[:0]
 	for i, entity := range some {
 		senders, relations := g.In(entity - first)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"tagnet/model/graph"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // Range is the bounds of a number that is drawn, least and most included.
@@ -65,7 +65,7 @@ func New(seed uint64, o Options) (*Graph, error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("making a graph: %w", err)
 	}
-	rng := rand.New(rand.NewPCG(random.Seed(seed, 1), random.Seed(seed, 2)))
+	rng := rand.New(rand.NewPCG(parallel.Seed(seed, 1), parallel.Seed(seed, 2)))
 	m := &maker{rng: rng, Graph: &Graph{Entities: logarithmic(rng, o.Entities), Relations: logarithmic(rng, o.Relations)}, known: map[graph.Fact]bool{}}
 	m.out = make([]map[int32][]int32, 2*m.Relations)
 	m.drawTypes()

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sort"
 
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // ErrNoNegatives reports a query of which every entity is a known answer.
@@ -43,7 +43,7 @@ func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives 
 	if allowed <= 0 && len(negatives) > 0 {
 		return fmt.Errorf("drawing negatives among %d entities beside answer %d: %w", s.entities, answer, ErrNoNegatives)
 	}
-	s.source.Seed(random.Seed(seed, key), random.Seed(seed, key, 1))
+	s.source.Seed(parallel.Seed(seed, key), parallel.Seed(seed, key, 1))
 	for i := range negatives {
 		negatives[i] = s.allowed(int32(s.random.Uint64N(uint64(allowed))))
 	}
@@ -61,7 +61,7 @@ func (s *Sampler) DrawAmong(among []int32, seed, key uint64, answer int32, known
 	if allowed == 0 {
 		return s.Draw(seed, key, answer, known, negatives)
 	}
-	s.source.Seed(random.Seed(seed, key), random.Seed(seed, key, 1))
+	s.source.Seed(parallel.Seed(seed, key), parallel.Seed(seed, key, 1))
 	for i := range negatives {
 		negatives[i] = among[s.allowed(int32(s.random.Uint64N(uint64(allowed))))]
 	}

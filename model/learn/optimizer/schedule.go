@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tagnet/model/graph"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 )
 
@@ -106,10 +106,10 @@ func turnsOf(facts int, c configuration.Configuration) int {
 func drawnIn(facts int, c configuration.Configuration, seed uint64, epoch int) []int32 {
 	turns := turnsOf(facts, c)
 	if turns == 1 {
-		return shuffled(facts, random.Seed(seed, purposeOrder, uint64(epoch)))
+		return shuffled(facts, parallel.Seed(seed, purposeOrder, uint64(epoch)))
 	}
 	round, turn := (epoch-1)/turns, (epoch-1)%turns
-	order := shuffled(facts, random.Seed(seed, purposeRound, uint64(round)))
+	order := shuffled(facts, parallel.Seed(seed, purposeRound, uint64(round)))
 	return slices.Clone(order[turn*facts/turns : (turn+1)*facts/turns])
 }
 
@@ -137,7 +137,7 @@ func randomSchedule(order []int32, batch int) [][]Draw {
 func groupedSchedule(k Keys, order []int32, batch, most int, seed uint64, epoch int) [][]Draw {
 	draws := make([]Draw, len(order))
 	for i, fact := range order {
-		coin := random.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
+		coin := parallel.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
 		draws[i] = Draw{Fact: fact, Inverse: coin&1 == 1}
 	}
 	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(k.of(a), k.of(b)) })
@@ -152,7 +152,7 @@ func groupedSchedule(k Keys, order []int32, batch, most int, seed uint64, epoch 
 	}
 	var batches [][]Draw
 	var filling []Draw
-	for _, g := range shuffled(len(groups), random.Seed(seed, purposeGroups, uint64(epoch))) {
+	for _, g := range shuffled(len(groups), parallel.Seed(seed, purposeGroups, uint64(epoch))) {
 		if len(filling)+len(groups[g]) > batch {
 			batches = append(batches, filling)
 			filling = nil
@@ -177,16 +177,16 @@ func (d Draw) Example(facts []graph.Fact, baseRelations int32, seed uint64, epoc
 
 // key returns the key of the query in an epoch.
 func (d Draw) key(seed uint64, epoch int) uint64 {
-	return random.Seed(seed, purposeQuery, uint64(epoch), uint64(d.Fact), uint64(d.Number()%2))
+	return parallel.Seed(seed, purposeQuery, uint64(epoch), uint64(d.Fact), uint64(d.Number()%2))
 }
 
 // StepSeed returns the seed of a training step, from 0 in its epoch.
 func StepSeed(seed uint64, epoch, step int) uint64 {
-	return random.Seed(seed, purposeStep, uint64(epoch), uint64(step))
+	return parallel.Seed(seed, purposeStep, uint64(epoch), uint64(step))
 }
 
 // WeightsSeed returns the seed of a training's initial weights.
-func WeightsSeed(seed uint64) uint64 { return random.Seed(seed, purposeWeights) }
+func WeightsSeed(seed uint64) uint64 { return parallel.Seed(seed, purposeWeights) }
 
 // LearningRate returns the learning rate of an epoch, from 1.
 func LearningRate(c configuration.Configuration, epoch int) float64 {
@@ -216,7 +216,7 @@ func shuffled(n int, seed uint64) []int32 {
 		order[i] = int32(i)
 	}
 	for i := n - 1; i > 0; i-- {
-		j := int(random.Seed(seed, uint64(i)) % uint64(i+1)) // the bias is below n / 2^64
+		j := int(parallel.Seed(seed, uint64(i)) % uint64(i+1)) // the bias is below n / 2^64
 		order[i], order[j] = order[j], order[i]
 	}
 	return order

@@ -9,10 +9,10 @@ import (
 
 	"tagnet/model/engine/head"
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/propagation"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )

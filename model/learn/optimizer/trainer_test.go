@@ -12,7 +12,7 @@ import (
 
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -372,7 +372,7 @@ func BenchmarkStep(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				step++
-				if _, err := trainer.Step(examples, random.Seed(1, step)); err != nil {
+				if _, err := trainer.Step(examples, parallel.Seed(1, step)); err != nil {
 					b.Fatal(err)
 				}
 			}

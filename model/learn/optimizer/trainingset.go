@@ -7,10 +7,10 @@ import (
 	"runtime"
 
 	"tagnet/formats/workspace/tables"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"tagnet/model/engine/head"
 	"tagnet/model/engine/propagation"
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 )
 
@@ -58,7 +58,7 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	}
 	w.request = propagation.Request{
 		Query: e.Query, Candidates: w.entities, Part: e.Part,
-		Training: true, ShareStates: c.ShareStates && c.Policy == configuration.PolicyWindow, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
+		Training: true, ShareStates: c.ShareStates && c.Policy == configuration.PolicyWindow, Seed: parallel.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
 	loss, err := w.head.Run(w.trainer.weights.Relations.Query(e.Relation), w.entities, share, h)

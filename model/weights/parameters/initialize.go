@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"tagnet/model/internal/random"
+	"tagnet/model/parallel"
 )
 
 // Initialize returns fresh weights in the given layout, drawn as in PyTorch's modules:
@@ -67,5 +67,5 @@ func fill[F Float](data []F, draw func() float64) {
 func source(seed uint64, name string) *rand.PCG {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // a hash's Write never fails
-	return rand.NewPCG(random.Mix(seed), random.Mix(seed^h.Sum64()))
+	return rand.NewPCG(parallel.Mix(seed), parallel.Mix(seed^h.Sum64()))
 }

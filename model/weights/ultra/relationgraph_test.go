@@ -8,10 +8,10 @@ import (
 
 	"tagnet/model/engine/inference"
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parallel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/ultra/ultratest"
 
 	"github.com/google/go-cmp/cmp"

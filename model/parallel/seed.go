@@ -1,4 +1,4 @@
-package random
+package parallel
 
 // Seed derives the seed of one element from a seed and the element's key, a chain of numbers such
 // as an epoch and a position. Equal arguments give equal seeds; arguments that differ anywhere, or
