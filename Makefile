@@ -87,7 +87,7 @@ ARCHITECTURES ?= amd64 arm64
 tagnet-image: $(BIN)/crane ## write bin/tagnet-image, the image of tagnet as an OCI layout, without Docker (ARCHITECTURES=amd64 for one of two)
 	for architecture in $(ARCHITECTURES); do \
 		CGO_ENABLED=0 GOOS=linux GOARCH=$$architecture $(GO) build -trimpath -buildvcs=false -tags nocuda \
-			-ldflags='-s -w -X tagnet/pipelines/internal/cli/version.release=$(VERSION)' -o $(BIN)/tagnet-$$architecture ./pipelines/tagnet || exit 1; \
+			-ldflags='-s -w -X main.release=$(VERSION)' -o $(BIN)/tagnet-$$architecture ./pipelines/tagnet || exit 1; \
 	done
 	infra/image/tagnet.sh $(BIN)/crane $(BIN) $(VERSION) $(ARCHITECTURES)
 

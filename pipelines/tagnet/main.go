@@ -9,7 +9,6 @@ import (
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/pipelines/internal/cli/version"
 	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
@@ -41,17 +40,17 @@ var tagnet = command.Together{
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},
 	},
 	Others: []command.Other{
-		{Name: "version", Does: "prints the version, what this machine computes with, and the formats of files", Flags: version.Flags, Main: showVersion},
+		{Name: "version", Does: "prints the version, what this machine computes with, and the formats of files", Flags: versionFlags, Main: showVersion},
 	},
 }
 
 // showVersion says what this program is.
 func showVersion(words string, arguments []string) int {
-	err := version.Run(words, arguments, os.Stdout)
+	err := runVersion(words, arguments, os.Stdout)
 	switch {
 	case err == nil:
 		return command.ExitOK
-	case errors.As(err, new(*version.UsageError)):
+	case errors.As(err, new(*versionUsageError)):
 		fmt.Fprintln(os.Stderr, command.OneLine(err))
 		return command.ExitUsage
 	}

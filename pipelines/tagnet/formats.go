@@ -1,4 +1,4 @@
-package version
+package main
 
 import (
 	"strconv"
@@ -11,15 +11,15 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// Format is a kind of file, and the version of it that this program writes.
-type Format struct {
+// fileFormat is a kind of file, and the version of it that this program writes.
+type fileFormat struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
 // formats lists the kinds of files of a workspace that have a version.
-func formats() []Format {
-	list := []Format{
+func formats() []fileFormat {
+	list := []fileFormat{
 		{"manifest", strconv.Itoa(manifest.FormatVersion)},
 		{"arrow", tables.Version},
 		{"arrow queries", tables.QueriesVersion},
@@ -28,7 +28,7 @@ func formats() []Format {
 		{"probabilities", strconv.Itoa(probability.FormatVersion)},
 	}
 	for _, t := range parquet.Tables() {
-		list = append(list, Format{"parquet " + t.Name, t.Version})
+		list = append(list, fileFormat{"parquet " + t.Name, t.Version})
 	}
 	return list
 }

@@ -1,4 +1,4 @@
-package version
+package main
 
 import (
 	"encoding/json"
@@ -64,14 +64,14 @@ func TestDevices(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Setenv("TAGNET_KERNEL", "portable")
 	var text, object strings.Builder
-	if err := errors.Join(Run("tagnet version", nil, &text), Run("tagnet version", []string{"--json"}, &object)); err != nil {
+	if err := errors.Join(runVersion("tagnet version", nil, &text), runVersion("tagnet version", []string{"--json"}, &object)); err != nil {
 		t.Fatal(err)
 	}
-	var i Info
+	var i info
 	if err := json.Unmarshal([]byte(object.String()), &i); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Read(), i); diff != "" {
+	if diff := cmp.Diff(readInfo(), i); diff != "" {
 		t.Errorf("the object lacks (-want +got):\n%s", diff)
 	}
 	available := kernel.Available()
@@ -84,7 +84,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for _, arguments := range [][]string{{"--yaml"}, {"more"}} {
-		if err := Run("tagnet version", arguments, &text); !errors.As(err, new(*UsageError)) || !strings.Contains(err.Error(), "want tagnet version [--json]") {
+		if err := runVersion("tagnet version", arguments, &text); !errors.As(err, new(*versionUsageError)) || !strings.Contains(err.Error(), "want tagnet version [--json]") {
 			t.Errorf("%q: %v", arguments, err)
 		}
 	}
@@ -96,14 +96,14 @@ var row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (\\S+) \\|")
 // TestTheTableHasEveryVersion compares the table in formats/README.md with the constants of the packages that write the files.
 func TestTheTableHasEveryVersion(t *testing.T) {
 	t.Parallel()
-	_, text, found := strings.Cut(pipelinetest.Read(t, "..", "..", "..", "..", "formats", "README.md"), "## Versions\n")
+	_, text, found := strings.Cut(pipelinetest.Read(t, "..", "..", "formats", "README.md"), "## Versions\n")
 	if !found {
 		t.Fatal("formats/README.md has no heading Versions")
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
-	var got []Format
+	var got []fileFormat
 	for _, cells := range row.FindAllStringSubmatch(text, -1) {
-		got = append(got, Format{cells[1], cells[2]})
+		got = append(got, fileFormat{cells[1], cells[2]})
 	}
 	if diff := cmp.Diff(formats(), got); diff != "" {
 		t.Errorf("the table of formats/README.md (-constants +table):\n%s", diff)

@@ -1,4 +1,4 @@
-package version
+package main
 
 import (
 	"cmp"
@@ -17,11 +17,11 @@ import (
 	"tagnet/model/engine/kernel"
 )
 
-// release is the version of a release, which the linker sets: go build -ldflags='-X tagnet/pipelines/internal/cli/version.release=v1.2.3'.
+// release is the version of a release, which the linker sets: go build -ldflags='-X main.release=v1.2.3'.
 var release string
 
-// Info is the output of the command.
-type Info struct {
+// info is the output of the command.
+type info struct {
 	// Version is the release, else the module's version, else devel.
 	Version string `json:"version"`
 	// Commit is the revision that the program was built from, with +dirty if files had changed; empty where the build does not know it.
@@ -33,44 +33,44 @@ type Info struct {
 	Kernel  string   `json:"kernel"`
 	Kernels []string `json:"kernels"`
 	// Devices are the values that --device takes here, and NoDevice says why there is none.
-	Devices  []string `json:"devices"`
-	NoDevice string   `json:"no_device,omitempty"`
-	Formats  []Format `json:"formats"`
+	Devices  []string     `json:"devices"`
+	NoDevice string       `json:"no_device,omitempty"`
+	Formats  []fileFormat `json:"formats"`
 }
 
-// Flags returns the flags of the command.
-func Flags() *flag.FlagSet { return newFlags(new(bool)) }
+// versionFlags returns the flags of the command.
+func versionFlags() *flag.FlagSet { return newVersionFlags(new(bool)) }
 
-// newFlags returns the flags, of which --json sets asJSON.
-func newFlags(asJSON *bool) *flag.FlagSet {
+// newVersionFlags returns the flags, of which --json sets asJSON.
+func newVersionFlags(asJSON *bool) *flag.FlagSet {
 	set := flag.NewFlagSet("version", flag.ContinueOnError)
 	set.BoolVar(asJSON, "json", false, "print a JSON object")
 	return set
 }
 
-const does = `Prints the version of this program, what it computes with on this machine, and the versions of the files that it writes.
+const versionDoes = `Prints the version of this program, what it computes with on this machine, and the versions of the files that it writes.
 
 usage: %s [flags]
 
   --json    print a JSON object
 `
 
-// Run runs the command, which the words start, with arguments.
-func Run(words string, arguments []string, out io.Writer) error {
+// runVersion runs the command, which the words start, with arguments.
+func runVersion(words string, arguments []string, out io.Writer) error {
 	var asJSON bool
-	set := newFlags(&asJSON)
+	set := newVersionFlags(&asJSON)
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	switch err := set.Parse(arguments); {
 	case errors.Is(err, flag.ErrHelp):
-		_, err := fmt.Fprintf(out, does, words)
+		_, err := fmt.Fprintf(out, versionDoes, words)
 		return err
 	case err != nil:
-		return &UsageError{fmt.Sprintf("%v; want %s [--json]", err, words)}
+		return &versionUsageError{fmt.Sprintf("%v; want %s [--json]", err, words)}
 	case set.NArg() > 0:
-		return &UsageError{fmt.Sprintf("unexpected argument %q; want %s [--json]", set.Arg(0), words)}
+		return &versionUsageError{fmt.Sprintf("unexpected argument %q; want %s [--json]", set.Arg(0), words)}
 	}
-	i := Read()
+	i := readInfo()
 	if asJSON {
 		text, err := json.MarshalIndent(i, "", "  ")
 		if err != nil {
@@ -83,16 +83,16 @@ func Run(words string, arguments []string, out io.Writer) error {
 	return err
 }
 
-// UsageError is a mistake in the arguments.
-type UsageError struct{ text string }
+// versionUsageError is a mistake in the arguments.
+type versionUsageError struct{ text string }
 
 // Error returns the text.
-func (e *UsageError) Error() string { return e.text }
+func (e *versionUsageError) Error() string { return e.text }
 
-// Read returns the version of this program, and what it can compute on here.
-func Read() Info {
+// readInfo returns the version of this program, and what it can compute on here.
+func readInfo() info {
 	build, _ := debug.ReadBuildInfo()
-	i := Info{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(), Kernels: []string{}, Devices: []string{}}
+	i := info{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(), Kernels: []string{}, Devices: []string{}}
 	i.Version, i.Commit = built(release, build)
 	for _, k := range kernel.Available() {
 		i.Kernels = append(i.Kernels, k.Name())
@@ -143,7 +143,7 @@ func devices(of accelerator.Devices) (list []string, none string) {
 }
 
 // String returns the lines for a person.
-func (i Info) String() string {
+func (i info) String() string {
 	found := strings.Join(i.Devices, ", ")
 	if found == "" {
 		found = "none: " + i.NoDevice
