@@ -23,7 +23,6 @@ import (
 
 	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs"
-	"tagnet/infra/flink/cluster"
 )
 
 // enabled is the environment variable that makes the tests start Flink.
@@ -98,7 +97,7 @@ type setting struct {
 	folder   string // for everything below
 	programs string // the built programs
 	dataset  string // the flag of preprocess
-	cluster  *cluster.Cluster
+	cluster  *Cluster
 	// The two workspaces.
 	here, there string
 }
@@ -120,11 +119,11 @@ func setUp(t *testing.T) *setting {
 	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(server.URL(), "http://"))
 	s.data(t)
 
-	ports, err := cluster.FreePorts()
+	ports, err := FreePorts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cluster = &cluster.Cluster{Folder: filepath.Join(s.folder, "flink"), TaskManagers: 2, Slots: 1, Ports: ports}
+	s.cluster = &Cluster{Folder: filepath.Join(s.folder, "flink"), TaskManagers: 2, Slots: 1, Ports: ports}
 	if err := os.Mkdir(s.temporary(), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +137,7 @@ func setUp(t *testing.T) *setting {
 		if t.Failed() {
 			s.logs(t)
 		}
-		if err := cluster.Stop(s.cluster.Folder); err != nil {
+		if err := Stop(s.cluster.Folder); err != nil {
 			t.Error(err)
 		}
 		s.leavesNothing(t)
@@ -328,7 +327,7 @@ func (s *setting) kill(t *testing.T, pid int) {
 
 // taskManager returns the name of the TaskManager that a worker belongs to, one of the processes above it.
 func (s *setting) taskManager(t *testing.T, pid int) string {
-	running, err := cluster.Running(s.cluster.Folder)
+	running, err := Running(s.cluster.Folder)
 	if err != nil {
 		t.Error(err)
 	}
@@ -346,11 +345,11 @@ func (s *setting) taskManager(t *testing.T, pid int) string {
 // restartTaskManager kills a TaskManager and starts it again.
 func (s *setting) restartTaskManager(t *testing.T, name string) {
 	t.Logf("killing %s", name)
-	if err := cluster.Kill(s.cluster.Folder, name); err != nil {
+	if err := Kill(s.cluster.Folder, name); err != nil {
 		t.Error(err)
 	}
 	for i := range s.cluster.TaskManagers {
-		if cluster.TaskManager(i+1) != name {
+		if TaskManager(i+1) != name {
 			continue
 		}
 		if err := s.cluster.StartTaskManager(i + 1); err != nil {

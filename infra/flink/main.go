@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"tagnet/infra/flink/cluster"
 )
 
 func main() {
@@ -39,14 +37,14 @@ func run(ctx context.Context, arguments []string) error {
 		if err != nil {
 			return fmt.Errorf("--folder: %w", err)
 		}
-		running, err := cluster.Running(absolute)
+		running, err := Running(absolute)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("stopping %d processes of the cluster in %s\n", len(running), absolute)
-		return cluster.Stop(absolute)
+		return Stop(absolute)
 	case "start":
-		c := &cluster.Cluster{Ports: cluster.DefaultPorts}
+		c := &Cluster{Ports: DefaultPorts}
 		flags.IntVar(&c.TaskManagers, "taskmanagers", 2, "number of TaskManagers")
 		flags.IntVar(&c.Slots, "slots", 1, "slots of each TaskManager")
 		free := flags.Bool("free_ports", false, "use free ports instead of Flink's and Beam's own")
@@ -58,7 +56,7 @@ func run(ctx context.Context, arguments []string) error {
 }
 
 // start starts a cluster and prints how to use it.
-func start(ctx context.Context, c *cluster.Cluster, folder, programs string, free bool) (err error) {
+func start(ctx context.Context, c *Cluster, folder, programs string, free bool) (err error) {
 	if c.TaskManagers < 1 || c.Slots < 1 {
 		return fmt.Errorf("--taskmanagers is %d, --slots is %d; want at least 1 of each", c.TaskManagers, c.Slots)
 	}
@@ -69,7 +67,7 @@ func start(ctx context.Context, c *cluster.Cluster, folder, programs string, fre
 		return fmt.Errorf("--programs: %w", err)
 	}
 	if free {
-		if c.Ports, err = cluster.FreePorts(); err != nil {
+		if c.Ports, err = FreePorts(); err != nil {
 			return err
 		}
 	}

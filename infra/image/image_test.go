@@ -124,7 +124,7 @@ func unpack(t *testing.T, archive, root string) []string {
 // worker pool in its network.
 func TestComposeFitsTheVersions(t *testing.T) {
 	t.Parallel()
-	pom, err := os.ReadFile(filepath.Join("..", "flink", "cluster", "pom.xml"))
+	pom, err := os.ReadFile(filepath.Join("..", "flink", "pom.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cluster
+package main
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func TestStopEndsOnlyItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Process.Kill()
-	if err := start(folder, "own", "sh", "-c", "sleep 60; exit", filepath.Join(folder, "tmp", "own")); err != nil {
+	if err := startProcess(folder, "own", "sh", "-c", "sleep 60; exit", filepath.Join(folder, "tmp", "own")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "pid", "ended"), fmt.Append(nil, other.Process.Pid), 0o666); err != nil {

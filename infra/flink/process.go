@@ -1,4 +1,4 @@
-package cluster
+package main
 
 import (
 	"bytes"
@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Process is one that Start started.
+// Process is one that startProcess started.
 type Process struct {
 	Name string
 	PID  int
 }
 
-// start starts a program that outlives this process, with its output in log/NAME.log and its number in pid/NAME.
-func start(folder, name, program string, arguments ...string) error {
+// startProcess starts a program that outlives this process, with its output in log/NAME.log and its number in pid/NAME.
+func startProcess(folder, name, program string, arguments ...string) error {
 	for _, kind := range []string{"log", "pid"} {
 		if err := os.MkdirAll(filepath.Join(folder, kind), 0o777); err != nil {
 			return fmt.Errorf("starting %s: %w", name, err)
@@ -66,7 +66,7 @@ func Running(folder string) ([]Process, error) {
 	return running, nil
 }
 
-// runs reports whether the process is still the one that start started: numbers are used again.
+// runs reports whether the process is still the one that startProcess started: numbers are used again.
 func (p Process) runs(folder string) bool {
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 	return err == nil && bytes.Contains(command, []byte(filepath.Join(folder, "tmp", p.Name)+"\x00"))

@@ -1,4 +1,4 @@
-package cluster
+package main
 
 import (
 	"bytes"
@@ -148,7 +148,7 @@ func (c *Cluster) startJVM(name, class, heap string, arguments ...string) error 
 	if name != jobServer {
 		command = append(command, "--configDir", conf)
 	}
-	return start(c.Folder, name, c.java, append(command, arguments...)...)
+	return startProcess(c.Folder, name, c.java, append(command, arguments...)...)
 }
 
 // startTimeout is how long the processes may take until the cluster takes jobs: some seconds, on an idle machine.
