@@ -1,4 +1,4 @@
-// Command ptx compiles the CUDA C kernels of package model/gpu/kernels to PTX, which is committed beside them, and
+// Command ptx compiles the CUDA C kernels of model/gpu/kernels to PTX, which is committed beside them, and
 // reports the registers, shared memory and local memory that each kernel takes on sm_80 and sm_90. It needs no graphics
 // card: NVRTC compiles, and ptxas, which prints the resources, assembles without one. Both come from NVIDIA's Python
 // wheels, which the first run downloads with pip.

@@ -1,5 +1,5 @@
 // Package gpu trains and scores a model on a device: search, propagation within a window or in full, head, loss, backward pass, Adam, and
-// filtered ranks are kernels (package kernels) on a graph, parameters and optimizer state that stay in the device's memory.
+// filtered ranks are kernels (folder kernels) on a graph, parameters and optimizer state that stay in the device's memory.
 // Queries, negatives and known answers go in, losses, ranks and best candidates come back.
 //
 // It computes what packages optimizer and inference compute on the CPU, which are its specification, in another order of

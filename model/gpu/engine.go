@@ -9,7 +9,6 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/relations"
-	"tagnet/model/gpu/kernels"
 	"tagnet/model/graph"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -129,12 +128,12 @@ func (e *engine) prepare(p *parameters.Set[float32]) error {
 // load compiles all kernels.
 func (e *engine) load() error {
 	e.kernels = map[string]device.Kernel{}
-	for _, source := range kernels.Sources {
-		ptx, err := kernels.Source(source, e.dim)
+	for _, source := range kernelSources {
+		ptx, err := kernelSource(source, e.dim)
 		if err != nil {
 			return err
 		}
-		names := kernels.Entries(ptx)
+		names := kernelEntries(ptx)
 		loaded, err := e.device.Load(ptx, names...)
 		if err != nil {
 			return fmt.Errorf("%s.cu: %w", source, err)

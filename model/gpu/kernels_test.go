@@ -1,10 +1,11 @@
-package kernels
+package gpu
 
 import (
 	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,23 +16,23 @@ import (
 	"tagnet/model/gpu/interpreter"
 )
 
-// dimension matches what follows the name of a source in a file name.
-var dimension = regexp.MustCompile(`(_(32|64|128))?\.ptx$`)
+// sourceEnding matches what follows the name of a source in a file name.
+var sourceEnding = regexp.MustCompile(`(_(32|64|128))?\.ptx$`)
 
-// all returns the embedded PTX by file name.
-func all(t *testing.T) map[string]string {
+// allKernels returns the embedded PTX by file name.
+func allKernels(t *testing.T) map[string]string {
 	t.Helper()
-	names, err := fs.Glob(files, "*.ptx")
+	names, err := fs.Glob(kernelFiles, "kernels/*.ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts := map[string]string{}
 	for _, name := range names {
-		text, err := files.ReadFile(name)
+		text, err := kernelFiles.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts[name] = string(text)
+		texts[path.Base(name)] = string(text)
 	}
 	return texts
 }
@@ -40,8 +41,8 @@ func all(t *testing.T) map[string]string {
 // and that drivers since CUDA 12.4 load it.
 func TestEntries(t *testing.T) {
 	t.Parallel()
-	for file, ptx := range all(t) {
-		names := Entries(ptx)
+	for file, ptx := range allKernels(t) {
+		names := kernelEntries(ptx)
 		if len(names) == 0 {
 			t.Errorf("%s has no kernel", file)
 		}
@@ -71,7 +72,7 @@ var inexact = regexp.MustCompile(`\.(approx|full|ftz)\b`)
 
 func TestArithmeticIsExact(t *testing.T) {
 	t.Parallel()
-	for file, ptx := range all(t) {
+	for file, ptx := range allKernels(t) {
 		for i, line := range strings.Split(ptx, "\n") {
 			if inexact.MatchString(line) {
 				t.Errorf("%s:%d: %s rounds differently on a card and in Go", file, i+1, strings.TrimSpace(line))
@@ -84,9 +85,9 @@ func TestArithmeticIsExact(t *testing.T) {
 // a card.
 func TestInterpreterLoadsAll(t *testing.T) {
 	t.Parallel()
-	for file, ptx := range all(t) {
+	for file, ptx := range allKernels(t) {
 		d := interpreter.New()
-		if _, err := d.Load(ptx, Entries(ptx)...); err != nil {
+		if _, err := d.Load(ptx, kernelEntries(ptx)...); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 		if err := d.Close(); err != nil {
@@ -95,28 +96,28 @@ func TestInterpreterLoadsAll(t *testing.T) {
 	}
 }
 
-// TestSources checks that Sources lists the embedded files, in any order.
+// TestSources checks that kernelSources lists the embedded files, in any order.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	embedded := map[string]bool{}
-	for file := range all(t) {
-		embedded[dimension.ReplaceAllString(file, "")] = true
+	for file := range allKernels(t) {
+		embedded[sourceEnding.ReplaceAllString(file, "")] = true
 	}
-	if diff := gocmp.Diff(slices.Sorted(maps.Keys(embedded)), slices.Sorted(slices.Values(Sources))); diff != "" {
-		t.Errorf("Sources (-embedded +listed):\n%s", diff)
+	if diff := gocmp.Diff(slices.Sorted(maps.Keys(embedded)), slices.Sorted(slices.Values(kernelSources))); diff != "" {
+		t.Errorf("sources (-embedded +listed):\n%s", diff)
 	}
 }
 
 // TestDimensionsHaveEqualKernels checks that a source has the same kernels in each dimension.
 func TestDimensionsHaveEqualKernels(t *testing.T) {
 	t.Parallel()
-	texts := all(t)
+	texts := allKernels(t)
 	for file, ptx := range texts {
 		if !strings.Contains(file, "_32") {
 			continue
 		}
 		for _, dim := range []string{"64", "128"} {
-			if diff := gocmp.Diff(Entries(ptx), Entries(texts[strings.Replace(file, "_32", "_"+dim, 1)])); diff != "" {
+			if diff := gocmp.Diff(kernelEntries(ptx), kernelEntries(texts[strings.Replace(file, "_32", "_"+dim, 1)])); diff != "" {
 				t.Errorf("kernels of %s (-32 +%s):\n%s", file, dim, diff)
 			}
 		}
@@ -125,12 +126,12 @@ func TestDimensionsHaveEqualKernels(t *testing.T) {
 
 func TestSource(t *testing.T) {
 	t.Parallel()
-	texts := all(t)
-	for _, name := range Sources {
+	texts := allKernels(t)
+	for _, name := range kernelSources {
 		for _, dim := range []int{32, 64, 128} {
 			want := cmp.Or(texts[fmt.Sprintf("%s_%d.ptx", name, dim)], texts[name+".ptx"])
-			if got, err := Source(name, dim); err != nil || got != want || want == "" {
-				t.Errorf("Source(%q, %d) returns %d bytes and %v, want the %d bytes of its file", name, dim, len(got), err, len(want))
+			if got, err := kernelSource(name, dim); err != nil || got != want || want == "" {
+				t.Errorf("source(%q, %d) returns %d bytes and %v, want the %d bytes of its file", name, dim, len(got), err, len(want))
 			}
 		}
 	}
@@ -138,8 +139,8 @@ func TestSource(t *testing.T) {
 		name string
 		dim  int
 	}{{"absent", 32}, {"update", 48}} {
-		if _, err := Source(test.name, test.dim); err == nil {
-			t.Errorf("Source(%q, %d): want an error", test.name, test.dim)
+		if _, err := kernelSource(test.name, test.dim); err == nil {
+			t.Errorf("source(%q, %d): want an error", test.name, test.dim)
 		}
 	}
 }
