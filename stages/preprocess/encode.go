@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
-	"tagnet/model/graph/ids"
 	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
@@ -25,7 +24,7 @@ var (
 type encodeFn struct{ Params WriteParams }
 
 // names are the ids of all names.
-type names struct{ training, inference, relations *ids.Map }
+type names struct{ training, inference, relations *kg.IDs }
 
 // load loads the vocabularies.
 func (f *encodeFn) load(ctx context.Context, written []Names) (n names, err error) {
@@ -93,7 +92,7 @@ type encoder struct {
 	params              WriteParams
 	chunk               triples.Chunk
 	to                  kg.Destination
-	entities, relations *ids.Map
+	entities, relations *kg.IDs
 	rows, scratch       []externalsort.Row
 	rejects             *triples.RejectsWriter
 	emit                func(string, TableInput)

@@ -15,7 +15,6 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
-	"tagnet/model/graph/ids"
 	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
@@ -25,8 +24,8 @@ import (
 const RowsCounter = "rows_done"
 
 var (
-	linesDone      = worker.NewCounter("vocabulary", RowsCounter)
-	linesBad = beam.NewCounter("vocabulary", "lines_rejected")
+	linesDone = worker.NewCounter("vocabulary", RowsCounter)
+	linesBad  = beam.NewCounter("vocabulary", "lines_rejected")
 )
 
 // CountEvery is how many rows are counted at a time.
@@ -106,7 +105,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 	}
 	defer leave()
 	// Two sets of names fill half of the buffer each.
-	c := collector{params: f.Params, chunk: chunk, setBytes: buffer / 2, entities: ids.NewSet(), relations: ids.NewSet(), emit: emit}
+	c := collector{params: f.Params, chunk: chunk, setBytes: buffer / 2, entities: kg.NewNameSet(), relations: kg.NewNameSet(), emit: emit}
 	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
 	defer rejects.Abort()
 	counted := int64(0)
@@ -145,7 +144,7 @@ type collector struct {
 	params              VocabularyParams
 	chunk               triples.Chunk
 	setBytes            int64 // limit of each set
-	entities, relations *ids.Set
+	entities, relations *kg.NameSet
 	emit                func(string, externalsort.Spill)
 	written             int
 }
@@ -175,7 +174,7 @@ func (c *collector) flush(ctx context.Context) error {
 		entities = kg.InferenceEntitiesFile
 	}
 	for _, s := range []struct {
-		set  *ids.Set
+		set  *kg.NameSet
 		file string
 	}{{c.entities, entities}, {c.relations, kg.RelationsFile}} {
 		if s.set.Len() == 0 {
@@ -226,7 +225,7 @@ func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills f
 	if err != nil {
 		return err
 	}
-	if err := ids.CheckCount(schemaOf(file), url, names); err != nil {
+	if err := kg.CheckNames(schemaOf(file), url, names); err != nil {
 		return err
 	}
 	if err := w.Commit(); err != nil {
@@ -240,9 +239,9 @@ func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills f
 const cached = "vocabulary"
 
 // loadIDs returns the ids of a vocabulary file. It reads each file once per process.
-func loadIDs(ctx context.Context, w Names) (*ids.Map, error) {
-	return worker.Load(worker.Key{Kind: cached, URL: w.URL}, w.Version, func() (*ids.Map, error) {
-		return ids.Read(ctx, w.URL, schemaOf(w.File), w.Names, w.Version)
+func loadIDs(ctx context.Context, w Names) (*kg.IDs, error) {
+	return worker.Load(worker.Key{Kind: cached, URL: w.URL}, w.Version, func() (*kg.IDs, error) {
+		return kg.ReadIDs(ctx, w.URL, schemaOf(w.File), w.Names, w.Version)
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
-	"tagnet/model/graph/ids"
 )
 
 // TypesParams are the parameters of WriteTypes.
@@ -187,7 +186,7 @@ func (t *typesWriter) sort(ctx context.Context) error {
 	t.sorter = externalsort.NewSorter(t.params.BufferBytes, func(file int) string { return storage.Join(t.params.Spill, fmt.Sprintf("types-%05d", file)) })
 	defer t.sorter.Close()
 	if t.params.Each != nil {
-		known, err := ids.Read(ctx, storage.Join(t.params.Folder, t.entities), tables.Entities, t.params.Entities, "")
+		known, err := ReadIDs(ctx, storage.Join(t.params.Folder, t.entities), tables.Entities, t.params.Entities, "")
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package ids
+package kg
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/storage/externalsort"
 )
 
-// Set is a hash set of names, which lie in one slice.
-type Set struct {
+// NameSet is a hash set of names, which lie in one slice.
+type NameSet struct {
 	seed maphash.Seed
 	// slots has, for each name, the upper half of its hash, and its offset in text plus 1; 0 is
 	// free.
@@ -22,32 +22,32 @@ type Set struct {
 	names int
 }
 
-// NewSet returns a set without names.
-func NewSet() *Set { return &Set{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)} }
+// NewNameSet returns a set without names.
+func NewNameSet() *NameSet { return &NameSet{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)} }
 
 // maxText keeps offsets below 32 bits.
 const maxText = 1 << 31
 
-// entryBytes is the size of a name's entry when the set is sorted.
+// entryBytes is the size of a name when the set is sorted.
 const entryBytes = 16
 
 // Full reports whether the set, growing or being sorted, takes limit bytes.
-func (s *Set) Full(limit int64) bool {
+func (s *NameSet) Full(limit int64) bool {
 	return 2*(8*int64(len(s.slots))+int64(len(s.text)))+entryBytes*int64(s.names) >= limit || len(s.text) >= maxText
 }
 
 // Len returns the number of names.
-func (s *Set) Len() int { return s.names }
+func (s *NameSet) Len() int { return s.names }
 
 // name returns the name at an offset of text, a view.
-func (s *Set) name(offset uint32) []byte {
+func (s *NameSet) name(offset uint32) []byte {
 	n, width := binary.Uvarint(s.text[offset:])
 	from := int(offset) + width
 	return s.text[from : from+int(n)]
 }
 
 // Add adds a name.
-func (s *Set) Add(name []byte) {
+func (s *NameSet) Add(name []byte) {
 	hash := maphash.Bytes(s.seed, name)
 	mask := uint64(len(s.slots) - 1)
 	i := hash & mask
@@ -66,24 +66,24 @@ func (s *Set) Add(name []byte) {
 }
 
 // grow doubles the slots.
-func (s *Set) grow() {
+func (s *NameSet) grow() {
 	old := s.slots
 	s.slots = make([]uint64, 2*len(old))
 	mask := uint64(len(s.slots) - 1)
-	for _, slot := range old {
-		if slot == 0 {
+	for _, idSlot := range old {
+		if idSlot == 0 {
 			continue
 		}
-		i := maphash.Bytes(s.seed, s.name(uint32(slot)-1)) & mask
+		i := maphash.Bytes(s.seed, s.name(uint32(idSlot)-1)) & mask
 		for s.slots[i] != 0 {
 			i = (i + 1) & mask
 		}
-		s.slots[i] = slot
+		s.slots[i] = idSlot
 	}
 }
 
 // Write writes the sorted names to a spill file and empties the set.
-func (s *Set) Write(ctx context.Context, url string) (externalsort.Spill, error) {
+func (s *NameSet) Write(ctx context.Context, url string) (externalsort.Spill, error) {
 	spill, err := externalsort.WriteNames(ctx, url, func(yield func([]byte) bool) {
 		for _, e := range s.sorted() {
 			if !yield(s.name(e.offset)) {
@@ -96,16 +96,16 @@ func (s *Set) Write(ctx context.Context, url string) (externalsort.Spill, error)
 	return spill, err
 }
 
-// entry is the offset of a name and the 8 bytes that follow the prefix of all names, as a number:
+// nameEntry is the offset of a name and the 8 bytes that follow the prefix of all names, as a number:
 // most comparisons need no more.
-type entry struct {
+type nameEntry struct {
 	key    uint64
 	offset uint32
 }
 
 // sorted returns entries of the names in byte order.
-func (s *Set) sorted() []entry {
-	entries := make([]entry, 0, s.names)
+func (s *NameSet) sorted() []nameEntry {
+	entries := make([]nameEntry, 0, s.names)
 	var common []byte
 	for offset := 0; offset < len(s.text); {
 		name := s.name(uint32(offset))
@@ -115,7 +115,7 @@ func (s *Set) sorted() []entry {
 		for !bytes.HasPrefix(name, common) {
 			common = common[:len(common)-1]
 		}
-		entries = append(entries, entry{offset: uint32(offset)})
+		entries = append(entries, nameEntry{offset: uint32(offset)})
 		n, width := binary.Uvarint(s.text[offset:])
 		offset += width + int(n)
 	}
@@ -124,7 +124,7 @@ func (s *Set) sorted() []entry {
 		copy(key[:], s.name(e.offset)[len(common):])
 		entries[i].key = binary.BigEndian.Uint64(key[:])
 	}
-	slices.SortFunc(entries, func(a, b entry) int {
+	slices.SortFunc(entries, func(a, b nameEntry) int {
 		if a.key != b.key {
 			return cmp.Compare(a.key, b.key)
 		}

@@ -1,4 +1,4 @@
-package ids
+package kg
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func someNames(random *rand.Rand, n int) []string {
 func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
-	s := NewSet()
+	s := NewNameSet()
 	for round, n := range []int{0, 10, 5000, 3} {
 		names := someNames(random, n)
 		if round == 3 { // all plan a prefix
@@ -62,7 +62,7 @@ func TestSetIsFull(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	s := NewSet()
+	s := NewNameSet()
 	name := []byte("entity/00000000")
 	for i := 0; !s.Full(most); i++ {
 		s.Add(fmt.Appendf(name[:7], "%08d", i))
@@ -101,7 +101,7 @@ func written(t testing.TB, url string, names []string) (version string) {
 func TestIDsArePositions(t *testing.T) {
 	names := slices.Compact(slices.Sorted(slices.Values(someNames(rand.New(rand.NewPCG(1, 2)), 20_000))))
 	url := "mem://" + t.Name()
-	ids, err := Read(t.Context(), url, tables.Entities, int64(len(names)), written(t, url, names))
+	ids, err := ReadIDs(t.Context(), url, tables.Entities, int64(len(names)), written(t, url, names))
 	if err != nil || ids.Len() != len(names) {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestOtherNamesAreNoticed(t *testing.T) {
 	version := written(t, url, []string{"a", "b"})
 	for _, names := range [][]string{{"a", "c"}, {"a"}, {"a", "b", "c"}} {
 		written(t, url, names)
-		if _, err := Read(t.Context(), url, tables.Entities, 2, version); err == nil || !strings.Contains(err.Error(), "another run") {
+		if _, err := ReadIDs(t.Context(), url, tables.Entities, 2, version); err == nil || !strings.Contains(err.Error(), "another run") {
 			t.Errorf("%q: error %v", names, err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestTooManyNames(t *testing.T) {
 		{tables.Entities, MaxEntities, false}, {tables.Entities, MaxEntities + 1, true},
 		{tables.Relations, MaxRelations, false}, {tables.Relations, MaxRelations + 1, true},
 	} {
-		if err := CheckCount(test.schema, "url", test.names); (err != nil) != test.wrong {
+		if err := CheckNames(test.schema, "url", test.names); (err != nil) != test.wrong {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}

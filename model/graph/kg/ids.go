@@ -1,4 +1,4 @@
-package ids
+package kg
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 	"tagnet/formats/workspace/tables"
 )
 
-// Map maps names to ids. It does not hold the names, but a hash of 64 bits of each. The hashes of the
+// IDs maps names to ids. It does not hold the names, but a hash of 64 bits of each. The hashes of the
 // vocabulary all differ. A name that is not in a vocabulary of n names gets a wrong id with
 // probability n/2^64.
-type Map struct {
+type IDs struct {
 	seed  maphash.Seed
-	slots []slot
+	slots []idSlot
 	names int64
 }
 
-// slot is a name's hash and its id plus 1, or 0 if it is free.
-type slot struct {
+// idSlot is a name's hash and its id plus 1, or 0 if it is free.
+type idSlot struct {
 	hash uint64
 	id   int32
 }
@@ -33,8 +33,8 @@ const (
 	MaxRelations = math.MaxInt32 / 2
 )
 
-// CheckCount returns an error if a file of names with a schema of formats/workspace/tables has more names than there are ids.
-func CheckCount(schema, url string, names int64) error {
+// CheckNames returns an error if a file of names with a schema of formats/workspace/tables has more names than there are ids.
+func CheckNames(schema, url string, names int64) error {
 	limit := int64(MaxEntities)
 	if schema == tables.Relations {
 		limit = MaxRelations
@@ -49,12 +49,12 @@ func CheckCount(schema, url string, names int64) error {
 var errCollision = errors.New("two names have the same hash")
 
 // newMap returns a table for a number of names.
-func newMap(names int64) *Map {
-	return &Map{seed: maphash.MakeSeed(), slots: make([]slot, names+names/4+1)}
+func newMap(names int64) *IDs {
+	return &IDs{seed: maphash.MakeSeed(), slots: make([]idSlot, names+names/4+1)}
 }
 
-// find returns the slot of a hash, or the free slot for it.
-func (v *Map) find(hash uint64) *slot {
+// find returns the slot of a hash, or the free one for it.
+func (v *IDs) find(hash uint64) *idSlot {
 	i, _ := bits.Mul64(hash, uint64(len(v.slots)))
 	for {
 		s := &v.slots[i]
@@ -68,28 +68,28 @@ func (v *Map) find(hash uint64) *slot {
 }
 
 // add assigns the next id to a name.
-func (v *Map) add(name []byte) error {
+func (v *IDs) add(name []byte) error {
 	hash := maphash.Bytes(v.seed, name)
 	s := v.find(hash)
 	if s.id != 0 {
 		return errCollision
 	}
 	v.names++
-	*s = slot{hash, int32(v.names)}
+	*s = idSlot{hash, int32(v.names)}
 	return nil
 }
 
 // Of returns the id of a name, or false if the vocabulary does not have it.
-func (v *Map) Of(name []byte) (int32, bool) {
+func (v *IDs) Of(name []byte) (int32, bool) {
 	s := v.find(maphash.Bytes(v.seed, name))
 	return s.id - 1, s.id != 0
 }
 
 // Len returns the number of names.
-func (v *Map) Len() int { return int(v.names) }
+func (v *IDs) Len() int { return int(v.names) }
 
-// Read reads the ids of a complete file with a number of names. Their hash, as manifest.Vocabulary returns it, has to be version, unless that is empty.
-func Read(ctx context.Context, url, schema string, names int64, version string) (*Map, error) {
+// ReadIDs reads the ids of a complete file with a number of names. Their hash, as manifest.Vocabulary returns it, has to be version, unless that is empty.
+func ReadIDs(ctx context.Context, url, schema string, names int64, version string) (*IDs, error) {
 	for {
 		v, err := read(ctx, url, schema, names, version)
 		if !errors.Is(err, errCollision) {
@@ -99,7 +99,7 @@ func Read(ctx context.Context, url, schema string, names int64, version string) 
 }
 
 // read reads a map of the given number of names. The error says that the file has changed if it has another number or version; "" is any version.
-func read(ctx context.Context, url, schema string, names int64, version string) (*Map, error) {
+func read(ctx context.Context, url, schema string, names int64, version string) (*IDs, error) {
 	v, sum := newMap(names), manifest.NewVocabulary()
 	changed := fmt.Errorf("%s has changed since it was written: does another run write to the same workspace?", url)
 	err := tables.EachName(ctx, url, schema, func(name []byte) error {
