@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/weightstest"
 )
 
 // Load takes ULTRA's published weights for the facts of any graph: nothing is trained.
@@ -39,7 +39,7 @@ func ExampleLoad_withoutTraining() {
 func drawn(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "drawn.pth")
-	if err := os.WriteFile(path, ultratest.File(t, ultratest.Drawn(3).Tensors), 0o600); err != nil {
+	if err := os.WriteFile(path, weightstest.File(t, weightstest.Drawn(3).Tensors), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/configuration/configurationtest"
 	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/weightstest"
 )
 
 // scenario is a graph with a configuration and a batch of examples.
@@ -208,7 +208,7 @@ var ordered = []interpreter.Option{interpreter.Seed(7), interpreter.Workers(1)}
 // anyScenarios returns random graphs with random configurations, which cover every choice that a device computes.
 func anyScenarios(t testing.TB, seed uint64) (all []scenario) {
 	t.Helper()
-	draws := configurationtest.Draws{Numbers: randomNumbers, Refuses: func(c configuration.Configuration) string {
+	draws := weightstest.Draws{Numbers: randomNumbers, Refuses: func(c configuration.Configuration) string {
 		if refused, is := errors.AsType[*UnsupportedError](Supports(c)); is {
 			return refused.Field
 		}

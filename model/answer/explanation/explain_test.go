@@ -18,10 +18,9 @@ import (
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/configuration/configurationtest"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/pretrained"
+	"tagnet/model/weights/weightstest"
 )
 
 // TestGoldenExplanations compares derivatives and best paths with the golden ones, on every kernel.
@@ -132,8 +131,8 @@ func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 }
 
 // newDraws returns random configurations, which cover every choice.
-func newDraws() *configurationtest.Draws {
-	return &configurationtest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
+func newDraws() *weightstest.Draws {
+	return &weightstest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
 		c.Layers, c.Delta, c.Dim = 1+rng.IntN(5), rng.IntN(4), []int{6, 16}[rng.IntN(2)]
 		c.AttentionTemperature = 0.7
 		c.NodeRatio, c.DegreeRatio, c.EvaluationNodeRatio = 0.1, 0.5, 0.4+0.5*rng.Float64()
@@ -456,7 +455,7 @@ func TestNoPaths(t *testing.T) {
 // for a query, what the source gives is constant, so that the specification takes it as parameters.
 func TestRelationsFromAGraph(t *testing.T) {
 	t.Parallel()
-	small := ultra.Configuration()
+	small := pretrained.ULTRAConfiguration()
 	small.Dim, small.Layers, small.RelationLayers = 8, 3, 2
 	window := small
 	window.Policy, window.Delta, window.Aggregate = configuration.PolicyWindow, 1, configuration.AggregatePNA
@@ -464,10 +463,10 @@ func TestRelationsFromAGraph(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		g, k := randomGraph(t, rng), kernel.Available()[seed%uint64(len(kernel.Available()))]
-		for name, c := range map[string]configuration.Configuration{"ULTRA": ultra.Configuration(), "small": small, "window": window} {
+		for name, c := range map[string]configuration.Configuration{"ULTRA": pretrained.ULTRAConfiguration(), "small": small, "window": window} {
 			p := parameters.Initialize(parameters.Layout(c, 0), seed)
 			if name == "ULTRA" {
-				p = ultratest.Drawn(seed)
+				p = weightstest.Drawn(seed)
 			}
 			explainer, err := New(g, nil, c, p, k)
 			if err != nil {

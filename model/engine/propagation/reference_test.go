@@ -13,8 +13,8 @@ import (
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/configuration/configurationtest"
 	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/weightstest"
 )
 
 // randomGraph returns a graph with loops, parallel relations and entities without edges.
@@ -44,8 +44,8 @@ func withIsolated(t testing.TB, g *graph.Graph, more int) *graph.Graph {
 }
 
 // newDraws returns random configurations, which cover every choice.
-func newDraws() *configurationtest.Draws {
-	return &configurationtest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
+func newDraws() *weightstest.Draws {
+	return &weightstest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
 		c.Layers, c.Delta = 1+rng.IntN(6), rng.IntN(5)
 		c.Dim = []int{6, 10, 32, 40}[rng.IntN(4)]
 		c.NodeRatio, c.DegreeRatio = 0.1+0.9*rng.Float64(), 0.5+rng.Float64()
@@ -61,7 +61,7 @@ func newDraws() *configurationtest.Draws {
 }
 
 // randomConfiguration draws a configuration. A*Net is rare: where priorities are nearly equal, rounding decides what it selects.
-func randomConfiguration(rng *rand.Rand, draws *configurationtest.Draws) configuration.Configuration {
+func randomConfiguration(rng *rand.Rand, draws *weightstest.Draws) configuration.Configuration {
 	c := draws.Draw(rng)
 	for c.Prioritized() && rng.IntN(4) > 0 {
 		c = draws.Draw(rng)

@@ -7,7 +7,7 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/weights/ultra"
+	"tagnet/model/weights/pretrained"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,7 +25,7 @@ func TestULTRAGoldenCases(t *testing.T) {
 					t.Errorf("edges of type %s (-want +got):\n%s", golden.ULTRATypes[k], diff)
 				}
 			}
-			m := newModel(t, g, ultra.Configuration(), golden.Widened(golden.Published(t, c.Weights)))
+			m := newModel(t, g, pretrained.ULTRAConfiguration(), golden.Widened(golden.Published(t, c.Weights)))
 			check := func(what string, got, want []float64) {
 				t.Helper()
 				if err := golden.Compare(what, got, want, golden.Tolerance64); err != nil {
@@ -42,7 +42,7 @@ func TestULTRAGoldenCases(t *testing.T) {
 					got := p.project(l)
 					for r := range int32(g.RelationCount()) { // along an edge goes the row of its inverse
 						what := fmt.Sprintf("row %d of table %d of %d", r, l, base)
-						check(what, row(got, int(g.Inverse(r)), ultra.Dim), row(table.Data, int(r), ultra.Dim))
+						check(what, row(got, int(g.Inverse(r)), pretrained.ULTRADim), row(table.Data, int(r), pretrained.ULTRADim))
 					}
 				}
 			}

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/configuration/configurationtest"
 	"tagnet/model/weights/parameters"
+	"tagnet/model/weights/weightstest"
 )
 
 // TestStepAgreesWithReference compares a batch's loss and gradient with the specification's, for random configurations,
@@ -18,7 +18,7 @@ import (
 func TestStepAgreesWithReference(t *testing.T) {
 	g, facts := family(t)
 	examples, rng := ask(g, facts), rand.New(rand.NewPCG(1, 2))
-	draws := configurationtest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
+	draws := weightstest.Draws{Numbers: func(rng *rand.Rand, c *configuration.Configuration) {
 		c.Layers, c.Delta, c.Dim = 2+rng.IntN(2), []int{0, 1, 2, 5}[rng.IntN(4)], 8
 		c.BatchSize, c.Negatives, c.AdversarialTemperature = 7, 9, .5*float64(rng.IntN(2))
 		c.NodeRatio, c.DegreeRatio = 1, 1 // all may send: no choice depends on how priorities are rounded

@@ -6,7 +6,7 @@ import (
 	"tagnet/model/engine/relations"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
+	"tagnet/model/weights/pretrained"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -15,7 +15,7 @@ import (
 func trainULTRA(t *testing.T, c configuration.Configuration, threads int, batches [][]Example) (*parameters.Set[float32], []float64) {
 	t.Helper()
 	g, _ := family(t)
-	p := parameters.Initialize(ultra.Layout(), 3)
+	p := parameters.Initialize(pretrained.ULTRALayout(), 3)
 	trainer, err := New(g, relations.GraphOf(g), c, p, NewSolver(c, g.RelationCount(), fastest), threads, fastest)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func trainULTRA(t *testing.T, c configuration.Configuration, threads int, batche
 
 func TestULTRALossFalls(t *testing.T) {
 	t.Parallel()
-	c := ultra.Configuration()
+	c := pretrained.ULTRAConfiguration()
 	c.Negatives = 8
 	g, facts := family(t)
 	batch := ask(g, facts)[:8]
@@ -45,7 +45,7 @@ func TestULTRALossFalls(t *testing.T) {
 
 func TestULTRAReplicasChangeNoBit(t *testing.T) {
 	t.Parallel()
-	c := ultra.Configuration()
+	c := pretrained.ULTRAConfiguration()
 	c.Negatives = 8
 	g, facts := family(t)
 	examples := ask(g, facts)

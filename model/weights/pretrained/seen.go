@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/ultra"
 	"tagnet/model/zoo"
 )
 
@@ -33,5 +32,5 @@ func trainedOn(of checkpoint.Origin) (graphs string, prefixes []string) {
 	if m, err := zoo.Open(of.Model); err == nil && m.Record.Mixture != nil {
 		return strings.Join(m.Record.Mixture.Names(), ", "), m.Card.Seen
 	}
-	return ultra.Published(of.SHA256)
+	return PublishedULTRA(of.SHA256)
 }

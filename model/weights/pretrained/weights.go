@@ -12,7 +12,6 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
 	"tagnet/model/zoo"
 )
 
@@ -88,14 +87,14 @@ func trained(r checkpoint.Record, tensors []safetensors.Tensor, name, about stri
 
 // ofULTRA returns ULTRA's weights, of the data of a file.
 func ofULTRA(url string, data []byte, file *pytorch.File) (*Weights, error) {
-	p, err := ultra.Parameters(file)
+	p, err := ULTRAParameters(file)
 	if err != nil {
 		return nil, err
 	}
 	w := &Weights{
 		Origin:  checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))},
-		About:   fmt.Sprintf("ULTRA, %d layers between relations and %[1]d between entities, %d dimensions", ultra.Layers, ultra.Dim),
-		Further: ultra.Configuration(), Record: checkpoint.Record{Configuration: ultra.Configuration()}, tensors: checkpoint.Tensors(p.Tensors),
+		About:   fmt.Sprintf("ULTRA, %d layers between relations and %[1]d between entities, %d dimensions", ULTRALayers, ULTRADim),
+		Further: ULTRAConfiguration(), Record: checkpoint.Record{Configuration: ULTRAConfiguration()}, tensors: checkpoint.Tensors(p.Tensors),
 	}
 	if graphs := Graphs(w.Origin); graphs != "" {
 		w.About += "; trained on " + graphs

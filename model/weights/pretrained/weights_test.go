@@ -10,15 +10,14 @@ import (
 
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/pretrained"
-	"tagnet/model/weights/ultra"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/weightstest"
 )
 
 // TestConfiguration checks that every hyperparameter of training is that of the training, and every other one the model's.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "drawn.pth")
-	if err := os.WriteFile(file, ultratest.File(t, ultratest.Drawn(1).Tensors), 0o600); err != nil {
+	if err := os.WriteFile(file, weightstest.File(t, weightstest.Drawn(1).Tensors), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	weights, err := pretrained.Ref{Name: file}.Open(t.Context())
@@ -27,7 +26,7 @@ func TestConfiguration(t *testing.T) {
 	}
 	texts := map[reflect.Kind]string{reflect.Int: "3", reflect.Float64: "0.25", reflect.Bool: "true", reflect.String: "made-up"}
 	for _, f := range configuration.Fields() {
-		c := ultra.Configuration()
+		c := pretrained.ULTRAConfiguration()
 		text := texts[f.Kind()]
 		if f.Of(c) == true {
 			text = "false"
@@ -37,7 +36,7 @@ func TestConfiguration(t *testing.T) {
 		}
 		want := c
 		if f.Group == configuration.Model {
-			want = ultra.Configuration()
+			want = pretrained.ULTRAConfiguration()
 		}
 		if diff := cmp.Diff(want, weights.Configuration(c)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", f.Name, diff)

@@ -15,7 +15,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph/kg"
-	"tagnet/model/weights/ultra"
+	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -39,7 +39,7 @@ func making(a *asked) command.Pipeline {
 		if err != nil {
 			return err
 		}
-		if a.table, err = Open(ctx, e, ultra.Configuration(), loaded, inputs, a.split, a.memory); err != nil {
+		if a.table, err = Open(ctx, e, pretrained.ULTRAConfiguration(), loaded, inputs, a.split, a.memory); err != nil {
 			return err
 		}
 		expected, err := a.table.Edges(ctx) // on which the memory is planned
@@ -168,7 +168,7 @@ func TestMadeMeanwhile(t *testing.T) {
 		var before os.FileInfo
 		var tables [2]*Table
 		for i := range tables {
-			if tables[i], err = Open(ctx, e, ultra.Configuration(), loaded, inputs, "train", budget.Default); err != nil {
+			if tables[i], err = Open(ctx, e, pretrained.ULTRAConfiguration(), loaded, inputs, "train", budget.Default); err != nil {
 				return err
 			}
 		}

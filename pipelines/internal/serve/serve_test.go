@@ -24,7 +24,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/weightstest"
 	asked "tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -317,7 +317,7 @@ func TestModel(t *testing.T) {
 func TestULTRA(t *testing.T) {
 	workspace, weights := filepath.Join(t.TempDir(), "workspace"), filepath.Join(t.TempDir(), "drawn.pth")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 30)))
-	pipelinetest.Write(t, weights, string(ultratest.File(t, ultratest.Drawn(3).Tensors)))
+	pipelinetest.Write(t, weights, string(weightstest.File(t, weightstest.Drawn(3).Tensors)))
 	p := launch(t, workspace, "--model", weights)
 	ready(t, p.url)
 	if h := read[health](t, send(t, "GET", p.url+"/healthz", "")); h.Checkpoint != "drawn.pth" {

@@ -11,7 +11,7 @@ import (
 	"tagnet/model"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/weightstest"
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -23,7 +23,7 @@ import (
 func ultraWeights(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "drawn.pth")
-	pipelinetest.Write(t, name, string(ultratest.File(t, ultratest.Drawn(3).Tensors)))
+	pipelinetest.Write(t, name, string(weightstest.File(t, weightstest.Drawn(3).Tensors)))
 	return name
 }
 

@@ -13,7 +13,7 @@ import (
 	"tagnet/formats/input/pytorch"
 	"tagnet/model/graph"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
+	"tagnet/model/weights/pretrained"
 )
 
 // ULTRA is a graph, and what an independent implementation in float64 computes of it with weights that ULTRA's authors published.
@@ -132,7 +132,7 @@ func Published(t testing.TB, name string) *parameters.Set[float32] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := ultra.Parameters(f)
+	p, err := pretrained.ULTRAParameters(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
 	"tagnet/model/weights/pretrained"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/weightstest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
@@ -74,11 +74,11 @@ func File(t testing.TB, name, text string) string {
 // ULTRAFile writes a file of weights drawn from a seed.
 func ULTRAFile(t testing.TB, change func(tensors []parameters.Tensor[float32])) string {
 	t.Helper()
-	weights := ultratest.Drawn(3).Tensors
+	weights := weightstest.Drawn(3).Tensors
 	if change != nil {
 		change(weights)
 	}
-	return File(t, "drawn.pth", string(ultratest.File(t, weights)))
+	return File(t, "drawn.pth", string(weightstest.File(t, weights)))
 }
 
 // Rows returns the rows of all parts of a table.

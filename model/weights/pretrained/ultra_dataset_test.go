@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	"bufio"

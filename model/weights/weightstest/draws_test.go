@@ -1,4 +1,4 @@
-package configurationtest
+package weightstest
 
 import (
 	"math/rand/v2"

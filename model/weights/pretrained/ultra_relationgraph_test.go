@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	order "cmp"
@@ -12,7 +12,7 @@ import (
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
 	"tagnet/model/parallel"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/weightstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -80,8 +80,8 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		const entities, workers = 400, 3 // some blocks of rows
 		g := golden.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
-		one := scorer(t, ultratest.Drawn(5), g, nil, k).Worker()
-		several := scorer(t, ultratest.Drawn(5), g, nil, k)
+		one := scorer(t, weightstest.Drawn(5), g, nil, k).Worker()
+		several := scorer(t, weightstest.Drawn(5), g, nil, k)
 		var each [workers]*inference.Worker
 		for i := range each {
 			each[i] = several.Worker()

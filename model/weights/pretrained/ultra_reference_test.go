@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	"context"
@@ -17,21 +17,21 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/weights/ultra"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/pretrained"
+	"tagnet/model/weights/weightstest"
 )
 
 // TestScoresAreThoseOfTheReference compares scores and distances of random queries on random graphs, sparse and dense ones, in the
 // whole graph and, between these, without a fact, which the relation graph keeps.
 func TestScoresAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
-	small := ultratest.Drawn(3)
+	small := weightstest.Drawn(3)
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		for i := range 4 {
 			entities, count := 20+rng.IntN(40), 1+rng.IntN(4)
 			g := golden.RandomGraph(t, rng, entities, count, entities*[]int{1, 6}[i%2]/2)
-			m, err := spec.New(g, ultra.Configuration(), golden.Widened(small))
+			m, err := spec.New(g, pretrained.ULTRAConfiguration(), golden.Widened(small))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func compareScores(t *testing.T, w *inference.Worker, m *spec.Model, g *graph.Gr
 func TestRefusesOtherQueries(t *testing.T) {
 	t.Parallel()
 	g := golden.RandomGraph(t, rand.New(rand.NewPCG(7, 8)), 9, 2, 12)
-	w := scorer(t, ultratest.Drawn(3), g, relations.GraphOf(g), kernel.Available()[0]).Worker()
+	w := scorer(t, weightstest.Drawn(3), g, relations.GraphOf(g), kernel.Available()[0]).Worker()
 	for what, c := range map[string]struct{ source, relation, scores int32 }{
 		"no relation": {0, -1, 9}, "a relation beyond": {0, 4, 9}, "no entity": {-1, 0, 9}, "an entity beyond": {9, 0, 9}, "too few scores": {0, 0, 8},
 	} {
@@ -89,7 +89,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := ultratest.Drawn(3)
+	p := weightstest.Drawn(3)
 	p.Data("entity_model.mlp.2.bias")[0] = float32(math.Inf(1))
 	err = scorer(t, p, g, relations.GraphOf(g), k).Worker().Scores(t.Context(), 4, []int32{2}, [][]float32{make([]float32, 9)})
 	if !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
@@ -105,12 +105,12 @@ func TestScoringIsCanceled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := scorer(t, ultratest.Drawn(3), g, relations.GraphOf(g), k)
+	s := scorer(t, weightstest.Drawn(3), g, relations.GraphOf(g), k)
 	w, scores := s.Worker(), make([]float32, 9)
 	if err := w.Scores(golden.Ending(t.Context(), 2), 4, []int32{0}, [][]float32{scores}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that ends: error %v", err)
 	}
-	got, want := scoresOf(t, w, g, 4, 0), scoresOf(t, scorer(t, ultratest.Drawn(3), g, nil, k).Worker(), g, 4, 0)
+	got, want := scoresOf(t, w, g, 4, 0), scoresOf(t, scorer(t, weightstest.Drawn(3), g, nil, k).Worker(), g, 4, 0)
 	if !slices.Equal(got, want) {
 		t.Errorf("scores %v after some that were canceled, want %v", got, want)
 	}

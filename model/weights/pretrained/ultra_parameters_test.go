@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 
 	"tagnet/formats/input/pytorch"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/pretrained"
+	"tagnet/model/weights/weightstest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func open(t *testing.T, tensors []parameters.Tensor[float32]) *pytorch.File {
 	t.Helper()
-	file := ultratest.File(t, tensors)
+	file := weightstest.File(t, tensors)
 	f, err := pytorch.Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func open(t *testing.T, tensors []parameters.Tensor[float32]) *pytorch.File {
 
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	want := ultratest.Drawn(1)
+	want := weightstest.Drawn(1)
 	numbers := 0
 	for _, tensor := range want.Tensors {
 		numbers += len(tensor.Data)
@@ -34,7 +34,7 @@ func TestParameters(t *testing.T) {
 	if len(want.Tensors) != 82 || numbers != 168705 {
 		t.Fatalf("%d tensors of %d numbers, want 82 of 168705", len(want.Tensors), numbers)
 	}
-	got, err := ultra.Parameters(open(t, want.Tensors))
+	got, err := pretrained.ULTRAParameters(open(t, want.Tensors))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestRefusesOtherModels(t *testing.T) {
 			return tensors
 		}, `tensor "relation_model.layers.0.linear.bias" has a number that is not finite (NaN, the 8th)`},
 	} {
-		if _, err := ultra.Parameters(open(t, c.change(ultratest.Drawn(1).Tensors))); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := pretrained.ULTRAParameters(open(t, c.change(weightstest.Drawn(1).Tensors))); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}

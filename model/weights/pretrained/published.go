@@ -1,4 +1,4 @@
-package ultra
+package pretrained
 
 import "slices"
 
@@ -26,11 +26,11 @@ var published = map[string]publication{
 		"ConceptNet100k, the inductive splits v1 to v4 of FB15k-237, WN18RR and NELL, ILPC 2022 small and large, and 23 more", fifty},
 }
 
-// Published returns the names of the graphs that the weights of a published file were trained on, given the file's SHA-256, or
+// PublishedULTRA returns the names of the graphs that the weights of a published file were trained on, given the file's SHA-256, or
 // nothing; and the prefixes of the names of datasets with facts of these graphs, in lower case without other characters than letters
 // and digits. Metrics on these graphs, and on graphs made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
 // metrics on unseen graphs.
-func Published(sha256 string) (graphs string, prefixes []string) {
+func PublishedULTRA(sha256 string) (graphs string, prefixes []string) {
 	p := published[sha256]
 	return p.graphs, p.prefixes
 }

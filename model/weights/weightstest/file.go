@@ -1,4 +1,4 @@
-package ultratest
+package weightstest
 
 import (
 	"archive/zip"

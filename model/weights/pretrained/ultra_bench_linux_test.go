@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	"math/rand/v2"
@@ -12,8 +12,8 @@ import (
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
 	"tagnet/model/learn/optimizer"
-	"tagnet/model/weights/ultra"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/pretrained"
+	"tagnet/model/weights/weightstest"
 )
 
 // BenchmarkQuery answers test queries drawn at random on one core. The time of a query is that of the processor, without its relation's
@@ -26,7 +26,7 @@ func BenchmarkQuery(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			w := scorer(b, ultratest.Drawn(1), d.graph, nil, k).Worker()
+			w := scorer(b, weightstest.Drawn(1), d.graph, nil, k).Worker()
 			queries := d.queries()
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
@@ -51,9 +51,9 @@ func BenchmarkTraining(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			c := ultra.Configuration()
+			c := pretrained.ULTRAConfiguration()
 			c.StrictNegatives = false
-			trainer, err := optimizer.New(g, relations.GraphOf(g), c, ultratest.Drawn(1), optimizer.NewSolver(c, g.RelationCount(), k), 1, k)
+			trainer, err := optimizer.New(g, relations.GraphOf(g), c, weightstest.Drawn(1), optimizer.NewSolver(c, g.RelationCount(), k), 1, k)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func BenchmarkTraining(b *testing.B) {
 				})
 			}
 			b.ReportMetric(steps.milliseconds()/float64(len(batch)), "ms/query")
-			b.ReportMetric(float64(messages)/float64(steps.runs*len(batch))/float64(ultra.Layers*g.Edges()), "of-messages")
+			b.ReportMetric(float64(messages)/float64(steps.runs*len(batch))/float64(pretrained.ULTRALayers*g.Edges()), "of-messages")
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	"testing"
@@ -9,13 +9,13 @@ import (
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
+	"tagnet/model/weights/pretrained"
 )
 
 // scorer returns a scorer with parameters p over g, whose relation graph is between.
 func scorer(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *relations.Graph, k kernel.Kernel) *inference.Scorer {
 	t.Helper()
-	s, err := inference.New(g, between, ultra.Configuration(), p, k)
+	s, err := inference.New(g, between, pretrained.ULTRAConfiguration(), p, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ type base struct {
 
 func baseOf(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *relations.Graph, k kernel.Kernel, relation int32) (b base) {
 	t.Helper()
-	c := ultra.Configuration()
+	c := pretrained.ULTRAConfiguration()
 	w := propagation.NewWeights(g, between, c, false)
 	if err := w.Load(k, p); err != nil {
 		t.Fatal(err)

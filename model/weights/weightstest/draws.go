@@ -1,6 +1,4 @@
-// Package configurationtest draws configurations for tests that compare one computation with another. What it draws are the choices in
-// the table of hyperparameters: a choice that is added there is drawn, too, and a test that never took it fails.
-package configurationtest
+package weightstest
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	"math/rand/v2"
@@ -14,19 +14,19 @@ import (
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/ultra"
-	"tagnet/model/weights/ultra/ultratest"
+	"tagnet/model/weights/pretrained"
+	"tagnet/model/weights/weightstest"
 )
 
 // TestTrainingGradientsAreThoseOfTheReference compares losses and the gradients of all parameters of batches on random graphs, of
 // queries whose facts leave the graph or stay, and of one whose candidates nothing reaches. After one step of Adam, its first moments are a tenth of the gradients.
 func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
-	wide := golden.Widened(ultratest.Drawn(7))
+	wide := golden.Widened(weightstest.Drawn(7))
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		rng := rand.New(rand.NewPCG(5, 7))
 		for i := range 4 {
-			c := ultra.Configuration()
+			c := pretrained.ULTRAConfiguration()
 			c.Negatives, c.AdversarialTemperature = 5, []float64{1, 0}[i%2]
 			c.Remove = []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone}[i%3]
 			entities := 12 + rng.IntN(30)
@@ -37,7 +37,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, loss := parameters.NewSet[float64](ultra.Layout()), 0.0
+			want, loss := parameters.NewSet[float64](pretrained.ULTRALayout()), 0.0
 			var batch []optimizer.Example
 			for n := range 3 {
 				f := facts[rng.IntN(len(facts))]
@@ -65,7 +65,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 					tensor.Data[j] /= float64(len(batch))
 				}
 			}
-			p, solver := ultratest.Drawn(7), optimizer.NewSolver(c, g.RelationCount(), k)
+			p, solver := weightstest.Drawn(7), optimizer.NewSolver(c, g.RelationCount(), k)
 			trainer, err := optimizer.New(g, relations.GraphOf(g), c, p, solver, 1, k)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestTrainingGradientsAreThoseOfTheReference(t *testing.T) {
 			if err := golden.Compare("loss", []float64{result.Loss}, []float64{loss / float64(len(batch))}, golden.Tolerance32); err != nil {
 				t.Errorf("batch %d: %v", i, err)
 			}
-			got := parameters.NewSet[float32](ultra.Layout())
+			got := parameters.NewSet[float32](pretrained.ULTRALayout())
 			moments, _ := solver.State()
 			for _, m := range moments {
 				if name, first := strings.CutPrefix(m.Name, "exp_avg."); first {

@@ -1,4 +1,4 @@
-package ultra_test
+package pretrained_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/weights/ultra"
+	"tagnet/model/weights/pretrained"
 )
 
 // TestGoldenOnTheInterpreter compares the scores and ranks of golden cases with those of a device, which an interpreter stands for.
@@ -20,7 +20,7 @@ func TestGoldenOnTheInterpreter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := c.Graph(t)
-			scorer, err := gpu.NewScorer(interpreter.New(), g, nil, ultra.Configuration(), golden.Published(t, c.Weights))
+			scorer, err := gpu.NewScorer(interpreter.New(), g, nil, pretrained.ULTRAConfiguration(), golden.Published(t, c.Weights))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestGoldenOnTheInterpreter(t *testing.T) {
 					t.Errorf("query %d: rank %d, want %d to %d", i, rank.Pessimistic, q.RankLeast, q.RankMost)
 				}
 			}
-			if want := int64(len(queries)) * ultra.Layers * g.Edges(); scored.Messages != want {
+			if want := int64(len(queries)) * pretrained.ULTRALayers * g.Edges(); scored.Messages != want {
 				t.Errorf("%d messages, want all of each layer of each query, %d", scored.Messages, want)
 			}
 		})
