@@ -9,7 +9,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Draws are the random configurations of a test.
+// Draws are the random configurations of a test. It draws the choices in the table of hyperparameters: one that is added there is drawn, too, and a test
+// that never took it fails.
 type Draws struct {
 	// Numbers sets the hyperparameters that are numbers, of a configuration whose choices are drawn.
 	Numbers func(rng *rand.Rand, c *configuration.Configuration)
