@@ -10,7 +10,7 @@ import (
 	"tagnet/model/answer/explanation"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
@@ -18,7 +18,7 @@ import (
 type Worker interface {
 	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for the source of q and each of relations, in the graph
 	// of q, or in a part of it that is not nil. Its errors name the query; a NaN or infinite logit is an error.
-	ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error
+	ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relations []int32, scores [][]float32) error
 	// Sent returns the number of messages that the last call of ScoresWithout sent for the relation at a position.
 	Sent(at int) int64
 	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.

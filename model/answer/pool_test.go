@@ -13,7 +13,7 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // fake scores entity o by -|o - source - relation|, without a removed answer by 100 less, and fails on demand.
@@ -22,7 +22,7 @@ type fake struct {
 	sent []int32 // by relation
 }
 
-func (f *fake) ScoresWithout(_ context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
+func (f *fake) ScoresWithout(_ context.Context, q graph.Query, part *parts.Subgraph, relations []int32, scores [][]float32) error {
 	if q.Source == f.fail {
 		return errors.New("no luck")
 	}

@@ -11,7 +11,7 @@ import (
 
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // queue holds the queries that wait for a worker, of any number of concurrent calls. Queries that are cheap together wait in one
@@ -40,7 +40,7 @@ type queue struct {
 type lot struct {
 	group int32
 	query graph.Query // with what says which edges leave its graph, beside the source
-	part  *subgraph.Subgraph
+	part  *parts.Subgraph
 }
 
 // chunk is a worker's unit of work: some queries of a lot, or a call of lend with a thread. The mutex of the queue guards it until

@@ -14,7 +14,7 @@ import (
 
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // gate holds up the computations of its workers until it is open, or their context ends. Then relation 18 fails, and relation 19 panics.
@@ -30,7 +30,7 @@ type gated struct {
 	*gate
 }
 
-func (g *gated) ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
+func (g *gated) ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relations []int32, scores [][]float32) error {
 	g.started <- fmt.Sprint(q.Source, relations)
 	select {
 	case <-g.open:

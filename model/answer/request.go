@@ -6,7 +6,7 @@ import (
 
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // Request is a distinct query. Its own Answer is None unless edges leave its graph.
@@ -19,7 +19,7 @@ type Request struct {
 	// Known are all known answers of the query, ascending, each once.
 	Known []int32
 	// Part, unless nil, is the part of the graph that the query propagates through; see propagation.Request.
-	Part *subgraph.Subgraph
+	Part *parts.Subgraph
 	// Sample selects the entities among which the answers are ranked; its zero value selects all.
 	Sample Sample
 }

@@ -1,7 +1,7 @@
 package budget
 
 import (
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -190,5 +190,5 @@ func (s Sizes) within(c configuration.Configuration) (part Sizes, found int64) {
 	if s.Outlined {
 		return part, 0
 	}
-	return part, 100*min(s.Entities, subgraph.Searched*part.Entities) + 10*part.Edges + 40*part.Entities
+	return part, 100*min(s.Entities, parts.Searched*part.Entities) + 10*part.Edges + 40*part.Entities
 }

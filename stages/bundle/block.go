@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // start returns the first entity of the k-th block: the edges that enter a block's entities are one file.
@@ -23,7 +23,7 @@ func (p Params) blockOf(entity int32) int {
 }
 
 // readBlock reads the edges of the k-th block.
-func (p Params) readBlock(ctx context.Context, k int) (*subgraph.Block, error) {
+func (p Params) readBlock(ctx context.Context, k int) (*parts.Block, error) {
 	url, from, to := storage.Join(p.Graph, p.Edges[k]), p.start(k), p.start(k+1)
 	g := &graph.Graph{Entities: int(to - from), BaseRelations: p.Header.BaseRelations, Offsets: make([]int64, to-from+1)}
 	err := tables.EachEdges(ctx, url, func(e tables.Edges) error {
@@ -45,7 +45,7 @@ func (p Params) readBlock(ctx context.Context, k int) (*subgraph.Block, error) {
 	for i := range g.Entities {
 		g.Offsets[i+1] += g.Offsets[i]
 	}
-	return subgraph.NewBlock(from, g), nil
+	return parts.NewBlock(from, g), nil
 }
 
 // own returns the entities of a part that belong to the k-th block.
@@ -76,7 +76,7 @@ func (p Params) makePieces(ctx context.Context, k int, requests []*request, sour
 }
 
 // makePiece sets made to the piece of a part that the k-th block has, without known answers. Its arrays are reused.
-func (p Params) makePiece(block *subgraph.Block, k int, r *request, made *piece) {
+func (p Params) makePiece(block *parts.Block, k int, r *request, made *piece) {
 	made.search, made.block, made.known, made.knownCounts = r.search, k, made.known[:0], made.knownCounts[:0]
 	block.Induce(r.entities, p.own(k, r.entities), &made.Subgraph)
 }

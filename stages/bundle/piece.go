@@ -2,13 +2,13 @@ package bundle
 
 import (
 	"tagnet/formats/workspace/tables"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // piece holds the edges of a part that lie in one block of the graph, and their entities' known answers.
 type piece struct {
 	search, block int
-	subgraph.Subgraph
+	parts.Subgraph
 	known       []int32 // answers, of one asked relation after the other
 	knownCounts []int32 // how many of known each asked relation has
 }

@@ -12,7 +12,6 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/model/budget"
 	"tagnet/model/graph/parts"
-	"tagnet/model/graph/subgraph"
 	"tagnet/stages/worker"
 )
 
@@ -60,7 +59,7 @@ var searchRounds = worker.NewCounter("parts", "search_rounds")
 func Find(s beam.Scope, files beam.PCollection, p Params) beam.PCollection {
 	s = s.Scope("bundle.Find")
 	searches, requests := beam.ParDo2(s, &seedFn{Params: p}, beam.Reshuffle(s, files))
-	rounds := subgraph.Rounds(p.Header.Layers)
+	rounds := parts.Rounds(p.Header.Layers)
 	for round := range rounds {
 		r := s.Scope(fmt.Sprintf("round-%02d", round))
 		lists := beam.ParDo(r, &answerFn{Params: p}, beam.GroupByKey(r, requests))
@@ -75,7 +74,7 @@ type seedFn struct{ Params Params }
 
 // ProcessElement emits each search by its key, and its first requests by block.
 func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []byte)) {
-	with := subgraph.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
+	with := parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	for _, s := range f.Params.searches(file) {
 		requests := f.Params.advance(with, s)
 		emitSearch(s.key(), s.encode())
@@ -87,7 +86,7 @@ func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []b
 func (p Params) searches(file File) (list []*search) {
 	for i, number := range file.Numbers {
 		if p.Header.Split == parts.Train || i == 0 || file.Sources[i] != file.Sources[i-1] {
-			list = append(list, &search{file: file.Number, of: file.Of, source: file.Sources[i], known: map[int32]subgraph.List{}})
+			list = append(list, &search{file: file.Number, of: file.Of, source: file.Sources[i], known: map[int32]parts.List{}})
 		}
 		s := list[len(list)-1]
 		s.numbers, s.asked, s.answers = append(s.numbers, number), append(s.asked, file.Relations[i]), append(s.answers, file.Answers[i])
@@ -132,8 +131,8 @@ func (f *answerFn) ProcessElement(ctx context.Context, k int, requests func(*[]b
 }
 
 // answer returns the lists of a block that a request wants.
-func (r *request) answer(block *subgraph.Block) map[int32]subgraph.List {
-	lists := map[int32]subgraph.List{}
+func (r *request) answer(block *parts.Block) map[int32]parts.List {
+	lists := map[int32]parts.List{}
 	for _, w := range r.wanted {
 		lists[w.Entity] = block.Answer(w, r.Query)
 	}
@@ -145,7 +144,7 @@ type advanceFn struct {
 	Params Params
 	Last   bool
 
-	with *subgraph.Partial
+	with *parts.Partial
 }
 
 // ProcessElement joins a search with the lists that have arrived.
@@ -172,7 +171,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists
 	}
 	// It asks for more, or after the last round for the pieces of its part, under the key of its file.
 	if f.with == nil {
-		f.with = subgraph.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
+		f.with = parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	}
 	requests := f.Params.advance(f.with, s)
 	if f.Last {

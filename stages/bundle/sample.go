@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // Sampled is the work of finding some parts, from which the work of all is estimated.
@@ -17,7 +17,7 @@ type Sampled struct {
 
 // Sample finds the first part of each of some files in this process. It reads the edges file by file.
 func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
-	sampled, with := Sampled{}, subgraph.NewPartial(p.Header.Reach, p.Header.Layers)
+	sampled, with := Sampled{}, parts.NewPartial(p.Header.Reach, p.Header.Layers)
 	all := map[int]*search{}
 	for _, f := range files {
 		s := p.searches(f)[0]
@@ -25,14 +25,14 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 	}
 	// The rounds, as in the pipeline.
 	start := time.Now()
-	for range subgraph.Rounds(p.Header.Layers) {
+	for range parts.Rounds(p.Header.Layers) {
 		requests := map[int][]*request{}
 		for _, s := range all {
 			for k, r := range p.advance(with, s) {
 				requests[k] = append(requests[k], r)
 			}
 		}
-		if err := p.sampleBlocks(ctx, requests, &sampled, func(block *subgraph.Block, _ int, r *request) {
+		if err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.Block, _ int, r *request) {
 			for entity, l := range r.answer(block) {
 				all[r.search].known[entity] = l
 			}
@@ -54,7 +54,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 		sampled.Parts, sampled.Entities = sampled.Parts+1, sampled.Entities+int64(len(s.entities))
 	}
 	var made piece
-	err := p.sampleBlocks(ctx, requests, &sampled, func(block *subgraph.Block, k int, r *request) {
+	err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.Block, k int, r *request) {
 		p.makePiece(block, k, r, &made)
 		sampled.Edges += int64(len(made.Senders))
 	})
@@ -63,7 +63,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 }
 
 // sampleBlocks reads the requested blocks one by one and calls each for every request.
-func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *subgraph.Block, k int, r *request)) error {
+func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *parts.Block, k int, r *request)) error {
 	for k, list := range requests {
 		start := time.Now()
 		block, err := p.readBlock(ctx, k)

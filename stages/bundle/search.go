@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 )
 
@@ -15,7 +15,7 @@ type search struct {
 	source         int32
 	numbers        []int64
 	asked, answers []int32 // relation and answer of each query
-	known          map[int32]subgraph.List
+	known          map[int32]parts.List
 	entities       []int32 // of the part, once they are found; known then has the source alone
 }
 
@@ -39,7 +39,7 @@ func (s *search) encode() []byte {
 // decodeSearch is the inverse of encode.
 func decodeSearch(element []byte) (*search, error) {
 	d := &decoder{bytes: element}
-	s := &search{file: int(d.number()), of: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), asked: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]subgraph.List{}}
+	s := &search{file: int(d.number()), of: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), asked: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.List{}}
 	decodeLists(d, s.known)
 	if d.err == nil && (len(s.numbers) == 0 || len(s.asked) != len(s.numbers) || len(s.answers) != len(s.numbers)) {
 		d.err = errElement
@@ -48,7 +48,7 @@ func decodeSearch(element []byte) (*search, error) {
 }
 
 // encodeLists writes lists in the order of their entities.
-func encodeLists(e *encoder, lists map[int32]subgraph.List) {
+func encodeLists(e *encoder, lists map[int32]parts.List) {
 	entities := make([]int32, 0, len(lists))
 	for entity := range lists {
 		entities = append(entities, entity)
@@ -62,9 +62,9 @@ func encodeLists(e *encoder, lists map[int32]subgraph.List) {
 }
 
 // decodeLists adds the lists of an element to lists.
-func decodeLists(d *decoder, lists map[int32]subgraph.List) {
+func decodeLists(d *decoder, lists map[int32]parts.List) {
 	for _, entity := range listOf[int32](d) {
-		lists[entity] = subgraph.List{Degree: int32(d.number()), Senders: listOf[int32](d)}
+		lists[entity] = parts.List{Degree: int32(d.number()), Senders: listOf[int32](d)}
 	}
 }
 
@@ -79,7 +79,7 @@ type request struct {
 	search      int // its key
 	file        int // of a piece
 	graph.Query     // the first one of the search
-	wanted      []subgraph.Want
+	wanted      []parts.Request
 	entities    []int32 // of the part, if a piece is wanted
 	asked       []int32 // ascending, distinct: the relations of the source whose answers are wanted
 }
@@ -106,20 +106,20 @@ func decodeRequest(element []byte) (*request, error) {
 	r := &request{search: int(d.number()), file: int(d.number())}
 	r.Query = graph.Query{Source: int32(d.number()), Relation: int32(d.number()), Answer: int32(d.number()), Removal: graph.Removals(d.number())}
 	for n := d.number(); n > 0 && d.err == nil; n-- {
-		r.wanted = append(r.wanted, subgraph.Want{Entity: int32(d.number()), Edges: int32(d.number()), Senders: int32(d.number())})
+		r.wanted = append(r.wanted, parts.Request{Entity: int32(d.number()), Edges: int32(d.number()), Senders: int32(d.number())})
 	}
 	r.entities, r.asked = listOf[int32](d), listOf[int32](d)
 	return r, d.err
 }
 
 // advance continues a search with the lists it has, and returns its next requests by block: none once the entities of the part are found.
-func (p Params) advance(with *subgraph.Partial, s *search) map[int]*request {
+func (p Params) advance(with *parts.Partial, s *search) map[int]*request {
 	if s.entities != nil {
 		return nil
 	}
 	entities, wanted := with.Entities(s.source, s.known)
 	if entities != nil {
-		s.entities, s.known = entities, map[int32]subgraph.List{s.source: s.known[s.source]}
+		s.entities, s.known = entities, map[int32]parts.List{s.source: s.known[s.source]}
 		return nil
 	}
 	requests := map[int]*request{}
@@ -142,7 +142,7 @@ func (p Params) request(requests map[int]*request, s *search, entity int32) *req
 // pieces returns requests of the pieces of a part whose entities are found.
 func (p Params) pieces(s *search) (map[int]*request, error) {
 	if s.entities == nil {
-		return nil, fmt.Errorf("the search of source %d has not ended after %d rounds", s.source, subgraph.Rounds(p.Header.Layers))
+		return nil, fmt.Errorf("the search of source %d has not ended after %d rounds", s.source, parts.Rounds(p.Header.Layers))
 	}
 	requests := map[int]*request{}
 	for _, entity := range s.entities {

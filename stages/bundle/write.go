@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/graph"
 	"tagnet/model/graph/parts"
-	"tagnet/model/graph/subgraph"
 	"tagnet/stages/worker"
 )
 
@@ -83,7 +82,7 @@ func gather(searches, pieces func(*[]byte) bool) (all []*search, of map[int][][]
 }
 
 // assemble puts a part together of the pieces of blocks, in any order, and returns it with its queries.
-func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []parts.Numbered, error) {
+func (p Params) assemble(s *search, encoded [][]byte) (*parts.Subgraph, []parts.Numbered, error) {
 	pieces := make([]piece, len(encoded))
 	for i, element := range encoded {
 		var err error
@@ -93,7 +92,7 @@ func (p Params) assemble(s *search, encoded [][]byte) (*subgraph.Subgraph, []par
 	}
 	// Blocks are ascending ranges of entities, so that joined in order they give the part's entities in order.
 	slices.SortFunc(pieces, func(a, b piece) int { return a.block - b.block })
-	part, queries := &subgraph.Subgraph{Entities: s.entities}, make([]parts.Numbered, len(s.numbers))
+	part, queries := &parts.Subgraph{Entities: s.entities}, make([]parts.Numbered, len(s.numbers))
 	var known, counts []int32
 	for _, piece := range pieces {
 		part.Join(piece.Subgraph)

@@ -8,7 +8,7 @@ import (
 
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/model/parallel"
 	"tagnet/model/study/messages"
 	"tagnet/model/weights/configuration"
@@ -18,8 +18,8 @@ import (
 type within struct {
 	graph     *modelgraph.Graph
 	layers    []int
-	finders   []*subgraph.Finder // by the index of layers, each for that many hops
-	part      subgraph.Subgraph
+	finders   []*parts.Finder // by the index of layers, each for that many hops
+	part      parts.Subgraph
 	distances []uint8
 	trainer   trainer
 }
@@ -27,7 +27,7 @@ type within struct {
 func newWithin(g *modelgraph.Graph, reach int, layers []int) *within {
 	w := &within{graph: g, layers: layers}
 	for _, hops := range layers {
-		w.finders = append(w.finders, subgraph.NewFinder(g, reach, hops))
+		w.finders = append(w.finders, parts.NewFinder(g, reach, hops))
 	}
 	return w
 }

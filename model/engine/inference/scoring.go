@@ -8,7 +8,7 @@ import (
 	"tagnet/model/engine/propagation"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -80,7 +80,7 @@ func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, sc
 }
 
 // ScoresWithout scores as Scores, from the source of q in the graph of q, or in a part of it unless nil; see propagation.Request.
-func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *subgraph.Subgraph, relations []int32, scores [][]float32) error {
+func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}

@@ -8,7 +8,7 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/window"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 )
 
@@ -23,8 +23,8 @@ type Request struct {
 	// ShareStates computes equivalent states once while training within a window, without dropout. The
 	// gradients are the same but for rounding. Scoring always does so.
 	ShareStates bool
-	// Part, unless nil, is the part that subgraph.Finder finds for the query, with a reach. It never changes.
-	Part *subgraph.Subgraph
+	// Part, unless nil, is the part that parts.Finder finds for the query, with a reach. It never changes.
+	Part *parts.Subgraph
 	// Seed determines the dropout masks.
 	Seed uint64
 }
@@ -66,7 +66,7 @@ func (p *Propagator) Clone() *Propagator {
 func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, shared *window.Layout) *Propagator {
 	part, reach := g, (*within)(nil)
 	if c.Reach > 0 {
-		part, reach = new(subgraph.Subgraph).Of(g), newWithin(g, c)
+		part, reach = new(parts.Subgraph).Of(g), newWithin(g, c)
 	}
 	r := newRunner(part, c, k, window.NewLayout(part, k, shared))
 	r.reach = reach

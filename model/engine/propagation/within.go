@@ -2,7 +2,7 @@ package propagation
 
 import (
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 )
@@ -10,19 +10,19 @@ import (
 // within is the part of the graph that the last query propagated through. Policies see the part alone, with ids of its own; callers of a
 // Propagator, dropout and edges have ids of the whole graph.
 type within struct {
-	finder     *subgraph.Finder
-	part       subgraph.Subgraph
-	given      *subgraph.Subgraph // the part, where the query gave it
-	query      graph.Query        // that the part was found for
-	found      bool               // its entities are known,
-	complete   bool               // and its edges, which the runner's graph has
-	candidates []int32            // of the query that are in the part
-	entities   []int32            // by row of the layout
-	listed     bool               // entities belong to the last query
+	finder     *parts.Finder
+	part       parts.Subgraph
+	given      *parts.Subgraph // the part, where the query gave it
+	query      graph.Query     // that the part was found for
+	found      bool            // its entities are known,
+	complete   bool            // and its edges, which the runner's graph has
+	candidates []int32         // of the query that are in the part
+	entities   []int32         // by row of the layout
+	listed     bool            // entities belong to the last query
 }
 
 func newWithin(g *graph.Graph, c configuration.Configuration) *within {
-	return &within{finder: subgraph.NewFinder(g, c.Reach, c.Layers), candidates: []int32{}}
+	return &within{finder: parts.NewFinder(g, c.Reach, c.Layers), candidates: []int32{}}
 }
 
 // enter returns a request as one of the part that it propagates through, which becomes the graph of the runner.
@@ -45,14 +45,14 @@ func (p *Propagator) enter(q Request) Request {
 }
 
 // find finds the entities of the part of a query, unless it is given or the last one's.
-func (p *Propagator) find(q graph.Query, given *subgraph.Subgraph) {
+func (p *Propagator) find(q graph.Query, given *parts.Subgraph) {
 	x := p.reach
 	if x.found && q.Source == x.query.Source && q.SameGraph(x.query) && given == x.given {
 		return
 	}
 	begin := p.clock()
 	if x.given != nil {
-		x.part = subgraph.Subgraph{} // its arrays are another's
+		x.part = parts.Subgraph{} // its arrays are another's
 	}
 	if given != nil {
 		x.part = *given
@@ -81,7 +81,7 @@ func (p *Propagator) complete() {
 
 // Inside returns the entities that a query propagates through, ascending, or nil for the whole graph's. part is the
 // query's, or nil. The slice is a view, valid until the next query.
-func (p *Propagator) Inside(q graph.Query, part *subgraph.Subgraph) []int32 {
+func (p *Propagator) Inside(q graph.Query, part *parts.Subgraph) []int32 {
 	if p.reach == nil {
 		return nil
 	}

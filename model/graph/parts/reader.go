@@ -14,7 +14,6 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
 	"tagnet/model/weights/configuration"
 )
 
@@ -239,7 +238,7 @@ func (f *Folder) closeOldest() {
 
 // Part is a part of the graph, found without its query's fact if it is for training, and its queries. It never changes.
 type Part struct {
-	subgraph.Subgraph
+	Subgraph
 	Queries []Numbered
 }
 
@@ -301,7 +300,7 @@ func (r *Reader) find(number int64) (int, error) {
 
 // part returns the part of a row, whose arrays it shares.
 func (h *Header) part(row *tables.Part) *Part {
-	p := &Part{Subgraph: subgraph.Subgraph{
+	p := &Part{Subgraph: Subgraph{
 		Entities: row.Entities, Degrees: row.Degrees, Senders: row.Senders, Relations: row.Relations, Offsets: make([]int64, 1+len(row.Counts)),
 	}}
 	for i, count := range row.Counts {

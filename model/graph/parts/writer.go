@@ -5,7 +5,6 @@ import (
 
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
 	"tagnet/model/parallel"
 )
 
@@ -29,9 +28,9 @@ func Create(ctx context.Context, url string, h Header) (*Writer, error) {
 	return &Writer{parts: parts}, err
 }
 
-// Write appends the part that subgraph.Finder finds for a source, with its queries in the order of their numbers; queries that share a
+// Write appends the part that Finder finds for a source, with its queries in the order of their numbers; queries that share a
 // relation follow each other. The part of a training query is without its fact.
-func (w *Writer) Write(part *subgraph.Subgraph, queries []Numbered) error {
+func (w *Writer) Write(part *Subgraph, queries []Numbered) error {
 	r := &w.row
 	r.Source = part.Entities[part.Source]
 	r.Entities, r.Degrees, r.Senders, r.Relations = part.Entities, part.Degrees, part.Senders, part.Relations

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 )
 
 // Example is one training query with its answer. The configuration decides which edges leave its graph, not its Removal.
@@ -15,7 +15,7 @@ type Example struct {
 	// Key is unique to this use of the query: negatives and dropout derive from it and the seed.
 	Key uint64
 	// Part, unless nil, is the part of the graph that the query propagates through; see propagation.Request.
-	Part *subgraph.Subgraph
+	Part *parts.Subgraph
 	// Negatives are the entities to rank the answer against, configuration.Negatives of them; nil,
 	// the usual case, draws them.
 	Negatives []int32

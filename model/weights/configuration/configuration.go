@@ -87,7 +87,7 @@ type Configuration struct {
 	// DegreeMessages replaces each message that the window does not admit by a learned vector.
 	DegreeMessages bool `json:"degree_messages"`
 	// Reach is the most entities that a query propagates through: the ones of the largest personalized PageRank from its source, within
-	// Layers hops (package subgraph). The others count as not reached. 0 is all.
+	// Layers hops (package parts). The others count as not reached. 0 is all.
 	Reach int `json:"reach,omitzero"`
 	// Remove names the edges that leave the graph of a training query: triple, one_hop or none.
 	Remove string `json:"remove"`

@@ -11,7 +11,6 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	modelparts "tagnet/model/graph/parts"
-	"tagnet/model/graph/subgraph"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
@@ -174,7 +173,7 @@ const wave = 1 << 14
 // find runs a pipeline for every wave of files that are not written.
 func (found *work) find(ctx context.Context, e *command.Environment) error {
 	defer budget.Limit(found.params.Memory)()
-	rounds := int64(subgraph.Rounds(found.params.Header.Layers))
+	rounds := int64(modelparts.Rounds(found.params.Header.Layers))
 	bar := e.Progress.Begin("bundle", count(found.left)*rounds, "rounds of a search")
 	defer bar.End()
 	done, before := int64(0), worker.Counted(bundle.ElementBytes)

@@ -8,7 +8,6 @@ import (
 
 	"tagnet/formats/storage"
 	modelparts "tagnet/model/graph/parts"
-	"tagnet/model/graph/subgraph"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
@@ -64,7 +63,7 @@ func (found *work) estimate(ctx context.Context, e *command.Environment, w *comm
 	w.Loads[0].Compressed = true
 	e.Say("%-10s %d parts: %s entities and %s edges each, %.1f ms of a core; the edges are read %d times for each of %d jobs", "sample", sampled.Parts,
 		progress.Count(sampled.Entities/sampled.Parts), progress.Count(sampled.Edges/sampled.Parts), 1e3*searching/float64(sampled.Parts),
-		subgraph.Rounds(found.params.Header.Layers)+1, waves)
+		modelparts.Rounds(found.params.Header.Layers)+1, waves)
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"tagnet/formats/workspace/metrics"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -133,8 +133,8 @@ const outside = reach.Unreached + 1
 
 // within returns the distances in a query's part, of all entities.
 func within(g *modelgraph.Graph, q modelgraph.Query, hops, most int) []int {
-	var part subgraph.Subgraph
-	subgraph.NewFinder(g, most, hops).Find(q, &part)
+	var part parts.Subgraph
+	parts.NewFinder(g, most, hops).Find(q, &part)
 	local := make([]uint8, len(part.Entities))
 	modelgraph.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Query, local)
 	distances := make([]int, g.Entities)

@@ -15,7 +15,7 @@ import (
 	"tagnet/model/answer/ranking"
 	"tagnet/model/answer/workload"
 	edges "tagnet/model/graph"
-	"tagnet/model/graph/subgraph"
+	"tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
@@ -25,7 +25,7 @@ import (
 // byID scores an entity by its id.
 type byID struct{}
 
-func (byID) ScoresWithout(_ context.Context, _ edges.Query, _ *subgraph.Subgraph, _ []int32, scores [][]float32) error {
+func (byID) ScoresWithout(_ context.Context, _ edges.Query, _ *parts.Subgraph, _ []int32, scores [][]float32) error {
 	for _, of := range scores {
 		for entity := range of {
 			of[entity] = float32(entity)

@@ -10,14 +10,13 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
-	"tagnet/model/graph/subgraph"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 )
 
 // Found is a part, its queries, and what was removed from the graph before it was found.
 type Found struct {
-	Part    subgraph.Subgraph
+	Part    parts.Subgraph
 	Queries []parts.Numbered
 }
 
@@ -58,7 +57,7 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	finder := subgraph.NewFinder(view.Graph, h.Reach, h.Layers)
+	finder := parts.NewFinder(view.Graph, h.Reach, h.Layers)
 	var all []Found
 	source := int32(-1)
 	for i, q := range queries {
@@ -93,7 +92,7 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 		}
 	}
 	// A query's removal leaves its graph before the part is found.
-	finder := subgraph.NewFinder(g, h.Reach, h.Layers)
+	finder := parts.NewFinder(g, h.Reach, h.Layers)
 	var all []Found
 	for number := range int64(2 * len(set.Facts)) {
 		if h.Drawn != nil && !drawn[number] {

@@ -1,4 +1,4 @@
-package subgraph
+package parts
 
 import (
 	"math"
@@ -19,8 +19,8 @@ type Partial struct {
 // next hop, and the search that may cover all follows a hop later, unless the pushes have shown by then that there are too many entities.
 func Rounds(hops int) int { return hops + 1 }
 
-// Want is a search's request for an entity: the edges that enter it, without removed ones.
-type Want struct {
+// Request asks for an entity: for the edges that enter it, without removed ones.
+type Request struct {
 	Entity int32
 	// Edges is the highest degree with which all edges are wanted.
 	Edges int32
@@ -41,7 +41,7 @@ func (l List) whole() bool { return len(l.Senders) == int(l.Degree) }
 // arriving holds the lists that have arrived, of one query's graph.
 type arriving struct {
 	known  map[int32]List
-	wanted map[int32]Want
+	wanted map[int32]Request
 	missed int
 	hops   int   // up to which cover may want lists
 	most   int32 // senders show that cover fails
@@ -59,7 +59,7 @@ func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32
 	}
 	a.missed++
 	w := a.wanted[entity]
-	a.wanted[entity] = Want{entity, max(w.Edges, edges), w.Senders}
+	a.wanted[entity] = Request{entity, max(w.Edges, edges), w.Senders}
 	return 0, nil
 }
 
@@ -72,7 +72,7 @@ func (a *arriving) around(entity int32, hop int) (senders []int32) {
 	a.missed++
 	if hop < a.hops {
 		w := a.wanted[entity]
-		a.wanted[entity] = Want{entity, w.Edges, a.most}
+		a.wanted[entity] = Request{entity, w.Edges, a.most}
 	}
 	return nil
 }
@@ -87,8 +87,8 @@ func NewPartial(most, hops int) *Partial {
 
 // Entities returns the entities of the part of a source, ascending, in the graph whose lists are known, by entity. If lists are missing it
 // returns the wanted ones, ascending, and no entities.
-func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32, wanted []Want) {
-	p.lists.known, p.lists.wanted, p.lists.missed = known, map[int32]Want{}, 0
+func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32, wanted []Request) {
+	p.lists.known, p.lists.wanted, p.lists.missed = known, map[int32]Request{}, 0
 	entities, pushed, many := p.push(source)
 	if !many {
 		p.lists.hops = pushed
@@ -107,7 +107,7 @@ func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32
 	for _, w := range p.lists.wanted {
 		wanted = append(wanted, w)
 	}
-	slices.SortFunc(wanted, func(a, b Want) int { return int(a.Entity - b.Entity) })
+	slices.SortFunc(wanted, func(a, b Request) int { return int(a.Entity - b.Entity) })
 	return nil, wanted
 }
 

@@ -1,4 +1,4 @@
-package subgraph
+package parts
 
 import "tagnet/model/graph"
 
@@ -14,7 +14,7 @@ type Block struct {
 func NewBlock(first int32, edges *graph.Graph) *Block { return &Block{first: first, edges: edges} }
 
 // Answer returns the wanted list of an entity of the block in the graph of a query.
-func (b *Block) Answer(w Want, q graph.Query) List {
+func (b *Block) Answer(w Request, q graph.Query) List {
 	touched := q.Touches(w.Entity)
 	senders, relations := b.edges.In(w.Entity - b.first)
 	l := List{Degree: int32(len(senders))}

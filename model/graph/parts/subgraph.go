@@ -1,4 +1,4 @@
-package subgraph
+package parts
 
 import (
 	"slices"
