@@ -3,7 +3,7 @@ package main
 
 import (
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/pipelines/internal/playground"
+	"tagnet/pipelines/internal/quickstart"
 )
 
-func main() { command.Main(playground.Pipeline()) }
+func main() { command.Main(quickstart.Playground()) }

@@ -12,7 +12,6 @@ import (
 	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
-	"tagnet/pipelines/internal/playground"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/quickstart"
 	"tagnet/pipelines/internal/report"
@@ -26,7 +25,7 @@ var tagnet = command.Together{
 	Name:    "tagnet",
 	Summary: "Completes knowledge graphs: trains TAGNet, a graph neural network, on the facts of a graph, and ranks the answers to queries.",
 	Commands: []command.Command{
-		{Pipeline: playground.Pipeline(), Does: "trains a model on a made-up graph, and serves it on a page"},
+		{Pipeline: quickstart.Playground(), Does: "trains a model on a made-up graph, and serves it on a page"},
 		{Pipeline: quickstart.Pipeline(), Does: "runs preprocess, distances, train, score, messages and report on a made-up graph"},
 		{Pipeline: preprocess.Pipeline(), Does: "turns the facts of a dataset into the tables of a graph"},
 		{Pipeline: distances.Pipeline(), Does: "computes the hops from each query's source to every entity"},

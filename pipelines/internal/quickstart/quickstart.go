@@ -33,9 +33,9 @@ type Step struct {
 	Arguments []string
 }
 
-// model is a configuration that learns the sample's rules in less than a minute: narrower and with
+// small is a configuration that learns the sample's rules in less than a minute: narrower and with
 // fewer negatives than the default, which is meant for larger graphs.
-var model = []string{"--dim", "16", "--negatives", "32", "--batch_size", "32", "--epochs", "4"}
+var small = []string{"--dim", "16", "--negatives", "32", "--batch_size", "32", "--epochs", "4"}
 
 // GraphFlag adds the flag that selects a made-up graph.
 func GraphFlag(set *flag.FlagSet, value *string) {
@@ -52,7 +52,7 @@ func Steps(graph string) []Step {
 	return []Step{
 		{"make the sample graph and its tables", preprocess.Pipeline(), arguments},
 		{"compute distances from the source of every test query", distances.Pipeline(), []string{"--split", "test"}},
-		{"train a model", train.Pipeline(), model},
+		{"train a model", train.Pipeline(), small},
 		{"score the held-out queries", score.Pipeline(), []string{"--split", "test"}},
 		{"count messages", messages.Pipeline(), []string{"--split", "test"}},
 		{"write the report", report.Pipeline(), nil},

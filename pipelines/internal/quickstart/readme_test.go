@@ -17,7 +17,6 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/playground"
 	"tagnet/pipelines/internal/quickstart"
 	"tagnet/pipelines/internal/serve"
 )
@@ -33,7 +32,7 @@ var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less)
 // -update_golden it rewrites the tables.
 func TestReferenceListsEveryFlag(t *testing.T) {
 	asked := ask.Pipeline()
-	list := []command.Pipeline{asked, bundle.Pipeline(), discover.Pipeline(), playground.Pipeline(), quickstart.Pipeline(), serve.Pipeline()}
+	list := []command.Pipeline{asked, bundle.Pipeline(), discover.Pipeline(), quickstart.Playground(), quickstart.Pipeline(), serve.Pipeline()}
 	for _, s := range quickstart.Steps("sample") {
 		list = append(list, s.Pipeline)
 	}

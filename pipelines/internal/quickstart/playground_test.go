@@ -1,4 +1,4 @@
-package playground
+package quickstart
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Playground())) }
 
 // process is a playground in a process of its own.
 type process struct {

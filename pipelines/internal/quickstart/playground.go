@@ -1,4 +1,4 @@
-package playground
+package quickstart
 
 import (
 	"context"
@@ -16,26 +16,25 @@ import (
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
-	"tagnet/pipelines/internal/quickstart"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/serve"
 )
 
-type flags struct {
+type playground struct {
 	listen string
 	open   bool
 	graph  string
 }
 
-// Pipeline is `go run ./pipelines/playground`.
-func Pipeline() command.Pipeline {
-	f := &flags{}
+// Playground is `go run ./pipelines/playground`.
+func Playground() command.Pipeline {
+	f := &playground{}
 	return command.Pipeline{
 		Name:    "playground",
 		Summary: "Makes a sample graph whose rules are known, answers its held-out queries with a model that has not seen it, trains another one on it, lists the surest facts that the graph lacks, and serves the model and the report on a page, until it is interrupted.",
 		Flags: func(set *flag.FlagSet) {
 			serve.ListenFlag(set, &f.listen)
-			quickstart.GraphFlag(set, &f.graph)
+			GraphFlag(set, &f.graph)
 			set.BoolVar(&f.open, "open", true, "open the page in the browser, where there is a display and a browser")
 		},
 		Run:       f.run,
@@ -45,7 +44,7 @@ func Pipeline() command.Pipeline {
 }
 
 // run makes a graph and a model, opens the page and serves it until it is interrupted.
-func (f *flags) run(ctx context.Context, e *command.Environment) error {
+func (f *playground) run(ctx context.Context, e *command.Environment) error {
 	begun := time.Now()
 	listener, err := serve.Listen(ctx, f.listen) // before the work, which would be in vain; who asks now waits for the page
 	if err != nil {
@@ -75,7 +74,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 }
 
 // show opens the page in the browser. Where none can be started, its address is printed already.
-func (f *flags) show(e *command.Environment, address string) {
+func (f *playground) show(e *command.Environment, address string) {
 	if !f.open || !command.HasDisplay() {
 		return
 	}
@@ -89,16 +88,16 @@ func (f *flags) show(e *command.Environment, address string) {
 
 // act is a step with the line that is printed before it and the function that tells its result.
 type act struct {
-	quickstart.Step
+	Step
 	before string
 	told   func(ctx context.Context, e *command.Environment) error
 }
 
 // acts returns the steps of quickstart, with the model of any graph before the training.
-func (f *flags) acts() []act {
-	zero := quickstart.Step{Title: "answer the held-out queries with " + zoo.Zero, Pipeline: score.Pipeline(), Arguments: []string{"--run", zoo.Zero, "--model", zoo.Zero, "--split", "test"}}
+func (f *playground) acts() []act {
+	zero := Step{Title: "answer the held-out queries with " + zoo.Zero, Pipeline: score.Pipeline(), Arguments: []string{"--run", zoo.Zero, "--model", zoo.Zero, "--split", "test"}}
 	var list []act
-	for _, s := range quickstart.Steps(f.graph) {
+	for _, s := range Steps(f.graph) {
 		switch s.Pipeline.Name {
 		case "preprocess":
 			list = append(list, act{s, "", f.tellGraph}, act{zero, "", tellZero})
@@ -114,7 +113,7 @@ func (f *flags) acts() []act {
 }
 
 // prepare makes what the page and the report show.
-func (f *flags) prepare(ctx context.Context, e *command.Environment) error {
+func (f *playground) prepare(ctx context.Context, e *command.Environment) error {
 	for _, a := range f.acts() {
 		if a.before != "" && !e.Workspace.Complete(ctx, e.Workspace.CheckpointsFolder()) {
 			e.Say("%s", a.before)
@@ -146,7 +145,7 @@ func quiet(e *command.Environment, step string) *command.Environment {
 }
 
 // tellGraph prints the size of the made graph and how many facts it lacks.
-func (f *flags) tellGraph(ctx context.Context, e *command.Environment) error {
+func (f *playground) tellGraph(ctx context.Context, e *command.Environment) error {
 	d, err := counts.ReadDataset(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
@@ -185,7 +184,7 @@ const listed = 10
 
 // tellNew prints the surest new facts and how many of them are true, and returns the query to which the first is an answer, as the parameters of the page.
 // The probabilities of the model are in the workspace then, if it can be written.
-func (f *flags) tellNew(ctx context.Context, e *command.Environment) (url.Values, error) {
+func (f *playground) tellNew(ctx context.Context, e *command.Environment) (url.Values, error) {
 	m, err := model.Open(ctx, e.Workspace.Root())
 	if err != nil {
 		return nil, err
