@@ -13,7 +13,7 @@ import (
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/study/multisource"
+	"tagnet/model/study"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -73,8 +73,8 @@ type searchFn struct {
 	Params SearchParams
 
 	view      *kg.View
-	neighbors *multisource.Neighbors // nil where they take too much memory
-	queries   []modelgraph.Query     // sorted by source
+	neighbors *study.Neighbors   // nil where they take too much memory
+	queries   []modelgraph.Query // sorted by source
 }
 
 // Setup loads the graph, and makes its adjacency without relations, once per process.
@@ -86,8 +86,8 @@ func (f *searchFn) Setup(ctx context.Context) error {
 	}
 	f.view = loaded.Of(f.Params.Split)
 	if f.view.Graph.Edges() <= maxNeighbors {
-		f.neighbors, err = worker.Load(worker.Key{Kind: "neighbors", URL: f.Params.Graph}, f.view, func() (*multisource.Neighbors, error) {
-			return multisource.NewNeighbors(f.view.Graph), nil
+		f.neighbors, err = worker.Load(worker.Key{Kind: "neighbors", URL: f.Params.Graph}, f.view, func() (*study.Neighbors, error) {
+			return study.NewNeighbors(f.view.Graph), nil
 		})
 		if err != nil {
 			return err
@@ -106,11 +106,11 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 		return err
 	}
 	defer w.Abort()
-	params := multisource.SweepParams{
+	params := study.SweepParams{
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
-		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words, Neighbors: f.neighbors,
+		Gather: study.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words, Neighbors: f.neighbors,
 	}
-	err = multisource.Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {
+	err = study.Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {
 		for _, distance := range row.answers {
 			written.ByDistance[distance]++
 		}
@@ -130,7 +130,7 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 // searchedRow is a source's row of the table, packed, and the distances to its queries' answers.
 type searchedRow struct{ packed, answers []uint8 }
 
-func (f *searchFn) row(r *multisource.Result) (searchedRow, error) {
+func (f *searchFn) row(r *study.Result) (searchedRow, error) {
 	row := searchedRow{packed: bytes.Clone(r.Packed)}
 	for _, q := range kg.OfSource(f.queries, r.Source) {
 		row.answers = append(row.answers, min(tables.PackedAt(r.Packed, q.Answer), uint8(f.Params.Hops+1)))

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/engine/propagation"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/study/multisource"
+	"tagnet/model/study"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/distances"
@@ -81,11 +81,11 @@ func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, em
 	}
 	defer leave()
 	params := f.Params.sweep(f.view.Graph, shard.Sources, f.Params.Model.Configuration.Layers)
-	params.Gather = multisource.Gather{Levels: true}
+	params.Gather = study.Gather{Levels: true}
 	params.Words = 1 // propagating takes much longer than searching: small groups keep all threads busy
 	var all []choice
-	err = multisource.Sweep(ctx, params,
-		func(r *multisource.Result) ([]choice, error) { return f.choose(ctx, r) },
+	err = study.Sweep(ctx, params,
+		func(r *study.Result) ([]choice, error) { return f.choose(ctx, r) },
 		func(_ int32, choices []choice) error {
 			all = append(all, choices...)
 			return nil
@@ -102,7 +102,7 @@ func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, em
 }
 
 // choose propagates the distinct queries of one source.
-func (f *chooseFn) choose(ctx context.Context, r *multisource.Result) ([]choice, error) {
+func (f *chooseFn) choose(ctx context.Context, r *study.Result) ([]choice, error) {
 	propagator := f.propagators.Get().(*propagation.Propagator)
 	defer f.propagators.Put(propagator)
 	layers := f.Params.Model.Configuration.Layers

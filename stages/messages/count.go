@@ -13,8 +13,7 @@ import (
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/study/messages"
-	"tagnet/model/study/multisource"
+	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/distances"
 	"tagnet/stages/preprocess"
@@ -51,7 +50,7 @@ type CountParams struct {
 	// Threads is the most threads of a process, at most one per core; 0 is one per core.
 	Threads int
 	// Words is the most words of 64 sources that a thread searches from at once; see
-	// multisource.SweepParams.
+	// study.SweepParams.
 	Words int
 	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
 	Memory int64
@@ -60,7 +59,7 @@ type CountParams struct {
 // Count counts the messages of a split's queries. Input: distances.Shard, all shards of the sources, each of SourcesPerShard.
 // Output: the URL of summary.json, the last file written. The worker that counts a shard writes its part of each table;
 // only sums cross a barrier. A worker holds the graph, a search for each thread, the rows of two shards and, with a removal, a
-// messages.Corrector. See budget.Search.
+// study.Corrector. See budget.Search.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
@@ -92,7 +91,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 	}
 	view := loaded.Of(f.Params.Split)
 	f.graph, f.entities = view.Graph, view.Entities
-	f.trainers.New = func() any { return &trainer{corrector: messages.NewCorrector(f.graph)} }
+	f.trainers.New = func() any { return &trainer{corrector: study.NewCorrector(f.graph)} }
 	f.queries, err = loaded.Queries(ctx, f.Params.Split)
 	return err
 }
@@ -123,8 +122,8 @@ func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emi
 // countWhole counts the queries of sources in the whole graph.
 func (f *countFn) countWhole(ctx context.Context, sources []int32) (all []sourceCounts, err error) {
 	params := f.Params.sweep(f.graph, sources, slices.Max(f.Params.Layers))
-	params.Gather = multisource.Gather{Levels: true, Distances: f.Params.removes()}
-	err = multisource.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
+	params.Gather = study.Gather{Levels: true, Distances: f.Params.removes()}
+	err = study.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
 		all = append(all, counts)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
@@ -133,7 +132,7 @@ func (f *countFn) countWhole(ctx context.Context, sources []int32) (all []source
 }
 
 // count counts the queries of one source.
-func (f *countFn) count(r *multisource.Result) (sourceCounts, error) {
+func (f *countFn) count(r *study.Result) (sourceCounts, error) {
 	if f.Params.removes() {
 		return f.countTraining(r), nil
 	}
@@ -159,6 +158,6 @@ func (p CountParams) RowsPerSource() int {
 func (p CountParams) removes() bool { return p.Remove != configuration.RemoveNone }
 
 // sweep returns the parameters of a search from sources.
-func (p CountParams) sweep(g *modelgraph.Graph, sources []int32, hops int) multisource.SweepParams {
-	return multisource.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
+func (p CountParams) sweep(g *modelgraph.Graph, sources []int32, hops int) study.SweepParams {
+	return study.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
 }

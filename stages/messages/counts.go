@@ -2,7 +2,7 @@ package messages
 
 import (
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/study/messages"
+	"tagnet/model/study"
 )
 
 // sourceCounts counts the messages of a source's queries. Their levels are equal, and Levels counts
@@ -11,13 +11,13 @@ import (
 type sourceCounts struct {
 	Source  int32
 	Queries int64
-	Levels  messages.Levels
+	Levels  study.Levels
 	// Parts takes the place of Levels where each query has a part of the graph: one for each number of layers.
-	Parts []messages.Levels
+	Parts []study.Levels
 }
 
 // levels returns the levels for the number of layers at an index of Params.Layers.
-func (c sourceCounts) levels(i int) messages.Levels {
+func (c sourceCounts) levels(i int) study.Levels {
 	if c.Parts != nil {
 		return c.Parts[i]
 	}

@@ -6,7 +6,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/model/study/messages"
+	"tagnet/model/study"
 	"tagnet/stages/distances"
 )
 
@@ -37,7 +37,7 @@ func (p CountParams) sum(all []sourceCounts, entities []string) ([]parquet.Messa
 	}
 	rows := make([]parquet.MessageCount, 0, len(all)*p.RowsPerSource())
 	for layers, delta := range p.each {
-		byLayer := make([]messages.Counts, layers)
+		byLayer := make([]study.Counts, layers)
 		for _, c := range all {
 			queries := c.Queries
 			if p.removes() {

@@ -6,26 +6,25 @@ import (
 
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/study/messages"
-	"tagnet/model/study/multisource"
+	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
 )
 
 // trainer has the buffers of a thread that counts training queries, each in a graph without its own
 // fact.
 type trainer struct {
-	corrector *messages.Corrector
+	corrector *study.Corrector
 	queries   []modelgraph.Query
 }
 
 // countTraining sums the levels of a source's training queries, given its search in the whole graph.
-func (f *countFn) countTraining(r *multisource.Result) sourceCounts {
+func (f *countFn) countTraining(r *study.Result) sourceCounts {
 	t := f.trainers.Get().(*trainer)
 	defer f.trainers.Put(t)
 	queries := kg.OfSource(f.queries, r.Source)
 	distinct := t.distinct(queries, configuration.Removal(f.Params.Remove))
 	t.corrector.Reset(r.Source, r.Distances(), slices.Max(f.Params.Layers), r.Levels)
-	sum := messages.Levels{}
+	sum := study.Levels{}
 	for q, n := range distinct {
 		sum = sum.Plus(t.corrector.Without(q).Times(n))
 	}

@@ -10,7 +10,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
 	"tagnet/model/parallel"
-	"tagnet/model/study/messages"
+	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
 )
 
@@ -33,13 +33,13 @@ func newWithin(g *modelgraph.Graph, reach int, layers []int) *within {
 }
 
 // add adds times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part counts as empty.
-func (w *within) add(q modelgraph.Query, times int64, sum []messages.Levels) {
+func (w *within) add(q modelgraph.Query, times int64, sum []study.Levels) {
 	for i, finder := range w.finders {
 		finder.Find(q, &w.part)
 		local := w.part.Of(w.graph)
 		w.distances = slices.Grow(w.distances[:0], local.Entities)[:local.Entities]
 		modelgraph.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Query, w.distances)
-		levels := messages.CountLevels(local, w.distances, w.layers[i])
+		levels := study.CountLevels(local, w.distances, w.layers[i])
 		levels.Edges = w.graph.Edges()
 		if q.Removal != modelgraph.RemoveNothing {
 			w.remove(local, q, &levels)
@@ -49,7 +49,7 @@ func (w *within) add(q modelgraph.Query, times int64, sum []messages.Levels) {
 }
 
 // remove takes the edges that leave the graph of a query out of levels by distances without it: they are between the source and the answer.
-func (w *within) remove(local *modelgraph.Graph, q modelgraph.Query, levels *messages.Levels) {
+func (w *within) remove(local *modelgraph.Graph, q modelgraph.Query, levels *study.Levels) {
 	removed, _ := w.graph.Between(q)
 	levels.Edges -= removed
 	if q.Source != q.Answer {
@@ -86,7 +86,7 @@ func (f *countFn) countWithin(ctx context.Context, sources []int32) ([]sourceCou
 			workers[worker] = newWithin(f.graph, f.Params.Reach, f.Params.Layers)
 		}
 		w, source := workers[worker], sources[task]
-		queries, parts := kg.OfSource(f.queries, source), make([]messages.Levels, len(f.Params.Layers))
+		queries, parts := kg.OfSource(f.queries, source), make([]study.Levels, len(f.Params.Layers))
 		if f.Params.removes() {
 			for q, n := range w.trainer.distinct(queries, configuration.Removal(f.Params.Remove)) {
 				w.add(q, n, parts)

@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
-	"tagnet/model/study/messages"
+	"tagnet/model/study"
 	"tagnet/stages/preprocess"
 )
 
@@ -24,7 +24,7 @@ func init() {
 type sums struct {
 	Queries int64
 	// Counts has the counts of each layer, in the order of CountParams.each.
-	Counts []messages.Counts
+	Counts []study.Counts
 	// Edges, Kept and Chosen come from a model's choices: all edges, and by layer what is sent and what A*Net chooses.
 	Edges        int64
 	Kept, Chosen []int64
@@ -33,7 +33,7 @@ type sums struct {
 // merge returns the sum of both.
 func (s sums) merge(other sums) sums {
 	return sums{
-		Queries: s.Queries + other.Queries, Counts: added(s.Counts, other.Counts, messages.Counts.Plus),
+		Queries: s.Queries + other.Queries, Counts: added(s.Counts, other.Counts, study.Counts.Plus),
 		Edges: s.Edges + other.Edges, Kept: added(s.Kept, other.Kept, plus), Chosen: added(s.Chosen, other.Chosen, plus),
 	}
 }
@@ -108,13 +108,13 @@ func (p CountParams) choices(all sums) *counts.AStar {
 	return sum
 }
 
-func totals(c messages.Counts) counts.Totals {
+func totals(c study.Counts) counts.Totals {
 	return counts.Totals{NBFNet: c.Edges, Kept: c.Kept, KeptEmpty: c.KeptEmpty, PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant}
 }
 
 // addTo adds the sums of the layers of a configuration.
-func addTo(s *counts.Summary, layers, delta int, sums []messages.Counts) {
-	var all messages.Counts
+func addTo(s *counts.Summary, layers, delta int, sums []study.Counts) {
+	var all study.Counts
 	for i, sum := range sums {
 		all = all.Plus(sum)
 		s.ByLayer = append(s.ByLayer, counts.LayerSum{Layers: layers, Delta: delta, Layer: i + 1, Totals: totals(sum)})

@@ -9,7 +9,7 @@ import (
 
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/study/messages"
+	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -93,7 +93,7 @@ func updatesTable(p *Propagator) string {
 func countsTable(g *graph.Graph, c configuration.Configuration) string {
 	distances := make([]uint8, g.Entities)
 	graph.NewSearcher(g).Search(0, c.Layers, graph.Query{}, distances)
-	levels := messages.CountLevels(g, distances, c.Layers)
+	levels := study.CountLevels(g, distances, c.Layers)
 	return table(func(out *tabwriter.Writer) {
 		fmt.Fprint(out, "layer\tedges\tkept\tkept empty\tpruned empty\tpruned redundant\n")
 		for t := 1; t <= c.Layers; t++ {

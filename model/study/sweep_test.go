@@ -1,4 +1,4 @@
-package multisource
+package study
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
-	"tagnet/model/study/messages"
 )
 
 func TestSweep(t *testing.T) {
@@ -30,7 +29,7 @@ func TestSweep(t *testing.T) {
 	sweep := func(ctx context.Context, sources []int32, each func(source int32, packed []byte) error) error {
 		gather := Gather{Distances: true, Levels: true}
 		return Sweep(ctx, SweepParams{Graph: g, Sources: sources, Hops: 5, Gather: gather}, func(r *Result) ([]byte, error) {
-			if want := messages.CountLevels(g, r.Distances(), 5); r.Levels != want {
+			if want := CountLevels(g, r.Distances(), 5); r.Levels != want {
 				t.Errorf("source %d has levels %+v, want %+v", r.Source, r.Levels, want)
 			}
 			return tables.Pack(r.Distances()), nil

@@ -1,4 +1,4 @@
-package messages
+package study
 
 // Counts are the numbers of messages of one query in one layer. Edges is the sum of Kept, PrunedEmpty
 // and PrunedRedundant.

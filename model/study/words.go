@@ -1,4 +1,4 @@
-package multisource
+package study
 
 // cache is the number of bytes of the last-level cache that a worker can expect. A searcher gains more
 // from tables that stay in it than from rows twice as wide.

@@ -1,4 +1,4 @@
-package multisource
+package study
 
 const (
 	cacheLine = 64            // bytes

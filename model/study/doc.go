@@ -1,4 +1,4 @@
-// Package messages counts, exactly and without propagating, the messages that a propagation sends:
+// Package study counts, exactly and without propagating, the messages that a propagation sends:
 // in total, and by layer the ones that the window keeps, that it keeps although they are empty, and
 // that it prunes. The 2T+1 numbers of edges between and inside the levels of distance from a source give
 // its counts for every number of layers and every delta.
@@ -30,4 +30,11 @@
 //
 // Every entity is dominated by at most one neighbor of the source, so all training queries of a
 // source together visit each edge at most a few times.
-package messages
+//
+// # Many sources at once
+//
+// A Searcher searches from up to 512 sources at once, with a bit for each (MS-BFS: Then and
+// others, VLDB 2014), so that all of them share one pass over the graph. It packs the distances into 4
+// bits per entity, and counts the edges between and inside the levels of every source, from which
+// the counts above are derived. graph.Searcher is the same search from one source, in a graph with edges removed.
+package study

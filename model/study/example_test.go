@@ -1,10 +1,10 @@
-package messages_test
+package study_test
 
 import (
 	"fmt"
 
 	"tagnet/model/graph"
-	"tagnet/model/study/messages"
+	"tagnet/model/study"
 )
 
 // ExampleCorrector follows the package documentation: a training query of source a removes a-c.
@@ -25,11 +25,11 @@ func ExampleCorrector() {
 	const hops = 3
 	distances := make([]uint8, g.Entities)
 	graph.NewSearcher(g).Search(0, hops, graph.Query{}, distances)
-	whole := messages.CountLevels(g, distances, hops)
-	c := messages.NewCorrector(g)
+	whole := study.CountLevels(g, distances, hops)
+	c := study.NewCorrector(g)
 	c.Reset(0, distances, hops, whole)
 	without := c.Without(graph.Query{Source: 0, Relation: 0, Answer: 2, Removal: graph.RemoveFact})
-	for _, l := range []messages.Levels{whole, without} {
+	for _, l := range []study.Levels{whole, without} {
 		fmt.Println("edges", l.Edges, "between", l.Between[1:hops+1], "within", l.Within[:hops+1])
 	}
 	// Output:

@@ -1,4 +1,4 @@
-package multisource
+package study
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/study/messages"
 )
 
 // SweepParams are the parameters of Sweep.
@@ -39,7 +38,7 @@ type Result struct {
 	Packed []byte
 	// Levels are the numbers of edges between and inside the levels of distance; zero if not
 	// gathered.
-	Levels messages.Levels
+	Levels Levels
 
 	unpacked *[]uint8
 	entities int

@@ -1,4 +1,4 @@
-package multisource
+package study
 
 import (
 	"maps"
@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/study/messages"
 )
 
 const data = "../../../shared/data"
@@ -68,7 +67,7 @@ func numbered(names map[string]bool) map[string]int32 {
 // BenchmarkAgainstPlain compares, in one thread and in turns, the search from all sources of the test
 // split, as many at once as the variant takes, with a plain breadth-first search and with graph.Searcher
 // from some of them. It reports the time of a source in each, and the ratios. All produce the same
-// results: single searches are followed by packing their distances, or by messages.CountLevels.
+// results: single searches are followed by packing their distances, or by CountLevels.
 func BenchmarkAgainstPlain(b *testing.B) {
 	for _, name := range []string{"fb15k-237", "wn18rr"} {
 		g, sources := readData(b, name)
@@ -98,7 +97,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 		for i := 0; i < len(sources); i += apart {
 			search(sources[i])
 			if gather.Levels {
-				messages.CountLevels(g, distances, hops)
+				CountLevels(g, distances, hops)
 			} else {
 				tables.PackInto(packed, distances)
 			}

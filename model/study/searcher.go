@@ -1,4 +1,4 @@
-package multisource
+package study
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/study/messages"
 	"tagnet/model/weights/configuration"
 )
 
@@ -35,8 +34,8 @@ type Searcher struct {
 	active, found []int32
 	packed        []byte // [64 words, stride]
 	stride        int
-	tally         *tally
-	levels        []messages.Levels
+	levelTally    *levelTally
+	levels        []Levels
 }
 
 // NewSearcher returns a searcher over g with rows of words words, one of k.RowWidths().
@@ -57,8 +56,8 @@ func NewSearcher(g *graph.Graph, k kernel.BitSearch, words int, gather Gather) *
 		s.packed = make([]byte, 64*words*s.stride)
 	}
 	if gather.Levels {
-		s.tally = newTally(words)
-		s.hop.Counters = s.tally.between
+		s.levelTally = newLevelTally(words)
+		s.hop.Counters = s.levelTally.between
 	}
 	return s
 }
@@ -151,7 +150,7 @@ func (s *Searcher) begin(sources []int32) {
 	}
 	if s.gather.Levels {
 		for range sources {
-			s.levels = append(s.levels, messages.Levels{Edges: s.graph.Edges()})
+			s.levels = append(s.levels, Levels{Edges: s.graph.Edges()})
 		}
 	}
 }

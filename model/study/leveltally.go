@@ -1,12 +1,11 @@
-package multisource
+package study
 
 import (
 	"tagnet/model/engine/kernel"
-	"tagnet/model/study/messages"
 )
 
-// tally counts edges for all searches at once.
-type tally struct {
+// levelTally counts edges for all searches at once.
+type levelTally struct {
 	// between counts the edges from the frontier to the next level, leaving all that leave the frontier.
 	between, leaving *kernel.Counters
 	// byBit has, for each bit, the entities, of perTally, whose degree has that bit set.
@@ -20,9 +19,9 @@ type tally struct {
 // perTally is the number of entities that are sorted by the bits of their degrees at a time.
 const perTally = 4096
 
-// newTally returns a tally for rows of a number of words.
-func newTally(words int) *tally {
-	return &tally{
+// newLevelTally returns a levelTally for rows of a number of words.
+func newLevelTally(words int) *levelTally {
+	return &levelTally{
 		between: kernel.NewCounters(words), leaving: kernel.NewCounters(words),
 		one: kernel.Hop{
 			Words: words, Offsets: make([]int64, 2), Record: kernel.RecordNothing,
@@ -36,7 +35,7 @@ func newTally(words int) *tally {
 // count counts the edges that a step to a distance visited. All edges that leave a level lead to the
 // next, to the one before, or stay inside.
 func (s *Searcher) count(distance, hops int) {
-	t := s.tally
+	t := s.levelTally
 	t.between.Take(s.kernel, t.sums)
 	for i := range s.levels {
 		if distance <= hops {
@@ -51,12 +50,12 @@ func (s *Searcher) count(distance, hops int) {
 }
 
 // sum returns the last count for the i-th source.
-func (t *tally) sum(i int) int64 { return int64(t.sums[i%64*t.one.Words+i/64]) }
+func (t *levelTally) sum(i int) int64 { return int64(t.sums[i%64*t.one.Words+i/64]) }
 
 // sumDegrees sums, for every search, the degrees of the entities in its frontier: each bit k of an
 // entity's degree counts its row 2^k times.
 func (s *Searcher) sumDegrees() {
-	t := s.tally
+	t := s.levelTally
 	t.one.Frontier, t.one.Counters = s.hop.Frontier, t.leaving
 	for from := 0; from < len(s.active); from += perTally {
 		for _, u := range s.active[from:min(from+perTally, len(s.active))] {
@@ -82,9 +81,9 @@ func (s *Searcher) sumDegrees() {
 
 // Levels returns the levels of the i-th source up to the search's hops, or zero where levels are not
 // gathered.
-func (s *Searcher) Levels(i int) messages.Levels {
+func (s *Searcher) Levels(i int) Levels {
 	if !s.gather.Levels {
-		return messages.Levels{}
+		return Levels{}
 	}
 	return s.levels[i]
 }

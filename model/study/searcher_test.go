@@ -1,4 +1,4 @@
-package multisource
+package study
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
-	"tagnet/model/study/messages"
 )
 
 // eachWidth runs a test for every kernel variant and every width of its rows.
@@ -30,9 +29,9 @@ func newGraph(t testing.TB, entities, relations int, facts []graph.Fact) *graph.
 	return g
 }
 
-// randomGraph returns a graph with loops, parallel relations and entities without edges. Edges join
+// searchedGraph returns a graph with loops, parallel relations and entities without edges. Edges join
 // entities of similar ids, so that there are long paths.
-func randomGraph(t testing.TB, random *rand.Rand, entities, facts int) *graph.Graph {
+func searchedGraph(t testing.TB, random *rand.Rand, entities, facts int) *graph.Graph {
 	t.Helper()
 	list := make([]graph.Fact, facts)
 	for i := range list {
@@ -44,8 +43,8 @@ func randomGraph(t testing.TB, random *rand.Rand, entities, facts int) *graph.Gr
 
 var both = Gather{Distances: true, Levels: true}
 
-// compare compares a search with one from every source alone, and with counting edge by edge.
-func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops int) {
+// compareSearch compares a search with one from every source alone, and with counting edge by edge.
+func compareSearch(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops int) {
 	t.Helper()
 	if err := s.Search(sources, hops); err != nil {
 		t.Fatal(err)
@@ -56,7 +55,7 @@ func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops in
 		if want := tables.Pack(distances); s.gather.Distances && !slices.Equal(s.Packed(i), want) {
 			t.Fatalf("%d hops, source %d at index %d: packed % x, want % x", hops, source, i, s.Packed(i), want)
 		}
-		if want := messages.CountLevels(g, distances, hops); s.gather.Levels && s.Levels(i) != want {
+		if want := CountLevels(g, distances, hops); s.gather.Levels && s.Levels(i) != want {
 			t.Fatalf("%d hops, source %d at index %d: levels %+v, want %+v", hops, source, i, s.Levels(i), want)
 		}
 	}
@@ -70,7 +69,7 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
 		for _, entities := range []int{1, 15, 16, 17, 80, 300} {
 			for _, facts := range []int{0, entities / 2, 2 * entities, 9 * entities} {
-				g := randomGraph(t, random, entities, facts)
+				g := searchedGraph(t, random, entities, facts)
 				s, alone := NewSearcher(g, k, words, both), NewSearcher(g, k, words, Gather{Distances: true}) // used again and again
 				alone.Along(NewNeighbors(g))
 				for _, n := range []int{0, 1, 2, 63, 64, 65, 200, 256, 511, 512} {
@@ -82,8 +81,8 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 						sources[i] = random.Int32N(int32(entities))
 					}
 					for _, hops := range []int{0, 1, 2, 5, 14} {
-						compare(t, s, g, sources, hops)
-						compare(t, alone, g, sources, hops)
+						compareSearch(t, s, g, sources, hops)
+						compareSearch(t, alone, g, sources, hops)
 					}
 				}
 			}
@@ -95,12 +94,12 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 func TestEachAlone(t *testing.T) {
 	t.Parallel()
 	eachWidth(t, func(t *testing.T, k kernel.Kernel, words int) {
-		g := randomGraph(t, rand.New(rand.NewPCG(3, 4)), 90, 150)
+		g := searchedGraph(t, rand.New(rand.NewPCG(3, 4)), 90, 150)
 		for _, gather := range []Gather{{Distances: true}, {Levels: true}, {}} {
 			s := NewSearcher(g, k, words, gather)
 			s.Along(NewNeighbors(g))
-			compare(t, s, g, []int32{5, 80, 5, 0, 89}, 6)
-			if s.Packed(0) != nil != gather.Distances || (s.Levels(0) != messages.Levels{}) != gather.Levels {
+			compareSearch(t, s, g, []int32{5, 80, 5, 0, 89}, 6)
+			if s.Packed(0) != nil != gather.Distances || (s.Levels(0) != Levels{}) != gather.Levels {
 				t.Errorf("%+v: has distances %v, levels %+v", gather, s.Packed(0), s.Levels(0))
 			}
 		}
@@ -124,7 +123,7 @@ func TestHub(t *testing.T) {
 			sources := []int32{0, 7, leaves + 1, leaves + 3, leaves, 0}
 			widths := k.RowWidths()
 			s := NewSearcher(g, k, widths[len(widths)-1], both)
-			compare(t, s, g, sources, 3)
+			compareSearch(t, s, g, sources, 3)
 			if l := s.Levels(0); l.Between[1] != 2*leaves || l.Within[0] != 2 || l.Within[1] != 0 {
 				t.Errorf("levels of the hub: %+v", l)
 			}
@@ -136,7 +135,7 @@ func TestHub(t *testing.T) {
 func TestEveryNumberOfSources(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
-	g := randomGraph(t, random, 40, 70)
+	g := searchedGraph(t, random, 40, 70)
 	sources := make([]int32, 512)
 	for i := range sources {
 		sources[i] = random.Int32N(40)
@@ -145,14 +144,14 @@ func TestEveryNumberOfSources(t *testing.T) {
 		widths := k.RowWidths()
 		s := NewSearcher(g, k, widths[len(widths)-1], both)
 		for n := range s.Width() + 1 {
-			compare(t, s, g, sources[:n], 4)
+			compareSearch(t, s, g, sources[:n], 4)
 		}
 	}
 }
 
 func TestSearchRefuses(t *testing.T) {
 	t.Parallel()
-	g := randomGraph(t, rand.New(rand.NewPCG(1, 2)), 5, 4)
+	g := searchedGraph(t, rand.New(rand.NewPCG(1, 2)), 5, 4)
 	for name, test := range map[string]struct {
 		sources []int32
 		hops    int
@@ -168,7 +167,7 @@ func TestSearchRefuses(t *testing.T) {
 			if err := s.Search(test.sources, test.hops); err == nil {
 				t.Fatal("no error")
 			}
-			compare(t, s, g, []int32{1, 2}, 3) // nothing is left over
+			compareSearch(t, s, g, []int32{1, 2}, 3) // nothing is left over
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package multisource
+package study
 
 import (
 	"runtime"
