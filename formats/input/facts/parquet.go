@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/apache/arrow/go/v15/parquet"
+	arrow "github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"tagnet/formats/input/triples"
-	"tagnet/formats/internal/columns"
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/parquet"
 )
 
 // rowsPerCheck is how many rows are read before the next look at whether the context is canceled.
@@ -22,7 +22,7 @@ const rowsPerCheck = 1 << 10
 // readParquet reads the three columns of a Parquet file. Rows are counted from 1.
 func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) (Counts, error) {
 	t := parquetTable{url: url, each: each, bad: bad}
-	err := columns.Read(r, func(f *columns.File) error { return t.read(ctx, f, o) })
+	err := parquet.ReadColumns(r, func(f *parquet.ColumnFile) error { return t.read(ctx, f, o) })
 	var lacking wanted
 	switch {
 	case t.own != nil: // of each, bad or the context: returned as it is
@@ -48,7 +48,7 @@ type parquetTable struct {
 type wanted struct{ error }
 
 // read calls each of the table for every row. Its error is wanted if the columns do not fit.
-func (t *parquetTable) read(ctx context.Context, f *columns.File, o Options) error {
+func (t *parquetTable) read(ctx context.Context, f *parquet.ColumnFile, o Options) error {
 	root := f.Schema.Root()
 	names := make([]string, root.NumFields())
 	for i := range names {
@@ -78,7 +78,7 @@ func (t *parquetTable) read(ctx context.Context, f *columns.File, o Options) err
 }
 
 // group reads the rows of a row group.
-func (t *parquetTable) group(ctx context.Context, f *columns.File, group int, chosen [3]int) error {
+func (t *parquetTable) group(ctx context.Context, f *parquet.ColumnFile, group int, chosen [3]int) error {
 	// Each of the three columns is read by a cursor.
 	var next [3]cursor
 	for i, column := range chosen {
@@ -86,7 +86,7 @@ func (t *parquetTable) group(ctx context.Context, f *columns.File, group int, ch
 		if err != nil {
 			return err
 		}
-		if _, err := compress.GetCodec(chunk.Compression()); err != nil && chunk.Compression() != columns.LZ4Raw {
+		if _, err := compress.GetCodec(chunk.Compression()); err != nil && chunk.Compression() != parquet.LZ4Raw {
 			return wanted{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip", chunk.Compression())}
 		}
 		if next[i], err = namesOf(f, group, column); err != nil {
@@ -128,24 +128,24 @@ func (t *parquetTable) group(ctx context.Context, f *columns.File, group int, ch
 type cursor func() (name string, found bool, err error)
 
 // namesOf returns a cursor over a column of a row group. Integers may be without a sign, such as hashes.
-func namesOf(f *columns.File, group, column int) (cursor, error) {
+func namesOf(f *parquet.ColumnFile, group, column int) (cursor, error) {
 	unsigned := isUnsigned(f.Schema.Column(column))
 	switch physical := f.Schema.Column(column).PhysicalType(); {
-	case physical == parquet.Types.Int32 && unsigned:
+	case physical == arrow.Types.Int32 && unsigned:
 		return cursorOf(f, group, column, func(n int32) string { return strconv.FormatUint(uint64(uint32(n)), 10) })
-	case physical == parquet.Types.Int32:
+	case physical == arrow.Types.Int32:
 		return cursorOf(f, group, column, func(n int32) string { return strconv.FormatInt(int64(n), 10) })
-	case physical == parquet.Types.Int64 && unsigned:
+	case physical == arrow.Types.Int64 && unsigned:
 		return cursorOf(f, group, column, func(n int64) string { return strconv.FormatUint(uint64(n), 10) })
-	case physical == parquet.Types.Int64:
+	case physical == arrow.Types.Int64:
 		return cursorOf(f, group, column, func(n int64) string { return strconv.FormatInt(n, 10) })
 	}
 	return cursorOf(f, group, column, func(name string) string { return name })
 }
 
 // cursorOf returns a function that returns the next value of a column as a name; found is false for a null.
-func cursorOf[T columns.Value](f *columns.File, group, column int, text func(T) string) (cursor, error) {
-	chunk, err := columns.Of[T](f, group, column)
+func cursorOf[T parquet.ColumnValue](f *parquet.ColumnFile, group, column int, text func(T) string) (cursor, error) {
+	chunk, err := parquet.ColumnOf[T](f, group, column)
 	var values []T
 	var nulls []bool
 	return func() (name string, found bool, err error) {
@@ -171,13 +171,13 @@ func holdsNames(c *schema.Column) bool {
 	logical := c.LogicalType()
 	plain := logical.IsNone() || !logical.IsValid()
 	switch c.PhysicalType() {
-	case parquet.Types.ByteArray:
+	case arrow.Types.ByteArray:
 		switch logical.(type) {
 		case schema.StringLogicalType, schema.EnumLogicalType, schema.UnknownLogicalType:
 			return true
 		}
 		return plain
-	case parquet.Types.Int32, parquet.Types.Int64:
+	case arrow.Types.Int32, arrow.Types.Int64:
 		_, integer := logical.(*schema.IntLogicalType)
 		return integer || plain
 	}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-
-	"tagnet/formats/internal/columns"
 )
 
 // The checksum is stored right before Parquet's footer: magic, version and the CRC-32C of the file
@@ -26,7 +24,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // footerStart returns the offset of the footer in a Parquet file.
 func footerStart(data []byte) (int, error) {
-	start, err := columns.FooterStart(bytes.NewReader(data))
+	start, err := FooterStart(bytes.NewReader(data))
 	if err != nil {
 		return 0, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}

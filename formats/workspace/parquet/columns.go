@@ -7,15 +7,13 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-
-	"tagnet/formats/internal/columns"
 )
 
 // columnKind is the type of a column, and how field c of rows is appended to it and loaded from it.
 type columnKind struct {
 	arrow.DataType
 	add  func(to array.Builder, rows reflect.Value, c int)
-	load func(f *columns.File, group, c int, rows reflect.Value) error
+	load func(f *ColumnFile, group, c int, rows reflect.Value) error
 }
 
 // columnKinds are the types of columns by the kinds of fields.
@@ -30,7 +28,7 @@ var columnKinds = map[reflect.Kind]columnKind{
 		func(field reflect.Value) float32 { return float32(field.Float()) }, func(field reflect.Value, x float32) { field.SetFloat(float64(x)) }),
 }
 
-func kindOf[B array.Builder, T columns.Value](column arrow.DataType, add func(B, T), get func(reflect.Value) T, set func(reflect.Value, T)) columnKind {
+func kindOf[B array.Builder, T ColumnValue](column arrow.DataType, add func(B, T), get func(reflect.Value) T, set func(reflect.Value, T)) columnKind {
 	return columnKind{
 		DataType: column,
 		add: func(to array.Builder, rows reflect.Value, c int) {
@@ -46,7 +44,7 @@ func kindOf[B array.Builder, T columns.Value](column arrow.DataType, add func(B,
 				add(to.(B), get(field))
 			}
 		},
-		load: func(f *columns.File, group, c int, rows reflect.Value) error {
+		load: func(f *ColumnFile, group, c int, rows reflect.Value) error {
 			return loadValues(f, group, c, rows, set)
 		},
 	}
@@ -82,8 +80,8 @@ func schemaOf[R Row]() *arrow.Schema {
 }
 
 // loadValues sets field c of rows, as many as a row group has, to the values of column c.
-func loadValues[T columns.Value](f *columns.File, group, c int, rows reflect.Value, set func(reflect.Value, T)) error {
-	column, err := columns.Of[T](f, group, c)
+func loadValues[T ColumnValue](f *ColumnFile, group, c int, rows reflect.Value, set func(reflect.Value, T)) error {
+	column, err := ColumnOf[T](f, group, c)
 	for at := 0; err == nil && at < rows.Len(); {
 		var values []T
 		var nulls []bool

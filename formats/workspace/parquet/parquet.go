@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
-	"tagnet/formats/internal/columns"
 	"tagnet/formats/storage"
 )
 
@@ -119,7 +118,7 @@ func decode[R Row](data []byte) (rows []R, err error) {
 		return nil, err
 	}
 	var other error // the file has another table
-	err = columns.Read(bytes.NewReader(data), func(f *columns.File) (err error) {
+	err = ReadColumns(bytes.NewReader(data), func(f *ColumnFile) (err error) {
 		if other = sameTable[R](f); other == nil {
 			rows, err = readRows[R](f)
 		}
@@ -135,7 +134,7 @@ func decode[R Row](data []byte) (rows []R, err error) {
 }
 
 // sameTable returns an error unless a file says that it has the table of a row.
-func sameTable[R Row](f *columns.File) error {
+func sameTable[R Row](f *ColumnFile) error {
 	metadata := f.KeyValueMetadata()
 	want := (*new(R)).table()
 	if written := metadata.FindValue(schemaKey); written == nil || *written != want.Name {
@@ -147,7 +146,7 @@ func sameTable[R Row](f *columns.File) error {
 	return nil
 }
 
-func readRows[R Row](f *columns.File) ([]R, error) {
+func readRows[R Row](f *ColumnFile) ([]R, error) {
 	want, err := pqarrow.ToParquet(schemaOf[R](), nil, pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, err

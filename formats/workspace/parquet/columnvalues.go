@@ -1,4 +1,4 @@
-package columns
+package parquet
 
 import (
 	"encoding/binary"
@@ -11,13 +11,13 @@ import (
 // rowsPerBatch is how many rows of a column are decoded at a time, at most.
 const rowsPerBatch = 1 << 10
 
-// Value is the type of a column's values. Integers without a sign are read as those with.
-type Value interface {
+// ColumnValue is the type of a column's values. Integers without a sign are read as those with.
+type ColumnValue interface {
 	bool | int32 | int64 | float32 | float64 | string
 }
 
-// Values reads the values of a column in a row group.
-type Values[T Value] struct {
+// ColumnValues reads the values of a column in a row group.
+type ColumnValues[T ColumnValue] struct {
 	chunk
 	left       int64 // rows that no page was read of
 	rows       int   // of the page that are left
@@ -31,9 +31,9 @@ type Values[T Value] struct {
 	numbers    [rowsPerBatch]uint32 // levels, and then indices of the dictionary
 }
 
-// Of returns the values of a column in a row group, both counted from 0. It returns an error if they are not of type T,
+// ColumnOf returns the values of a column in a row group, both counted from 0. It returns an error if they are not of type T,
 // or are lists or in groups that may be null.
-func Of[T Value](f *File, group, column int) (*Values[T], error) {
+func ColumnOf[T ColumnValue](f *ColumnFile, group, column int) (*ColumnValues[T], error) {
 	c := f.Schema.Column(column)
 	types := map[parquet.Type]any{
 		parquet.Types.Boolean: false, parquet.Types.Int32: int32(0), parquet.Types.Int64: int64(0),
@@ -46,12 +46,12 @@ func Of[T Value](f *File, group, column int) (*Values[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Values[T]{chunk: pages, left: f.RowGroup(group).NumRows(), nullable: c.MaxDefinitionLevel() == 1}, nil
+	return &ColumnValues[T]{chunk: pages, left: f.RowGroup(group).NumRows(), nullable: c.MaxDefinitionLevel() == 1}, nil
 }
 
 // Next returns the values of the next rows, at least one, and which of them are null. nulls is nil for a column without.
 // Both are valid until the next call. It returns an error if there are no more rows.
-func (v *Values[T]) Next() (values []T, nulls []bool, err error) {
+func (v *ColumnValues[T]) Next() (values []T, nulls []bool, err error) {
 	for v.rows == 0 {
 		if v.left == 0 {
 			return nil, nil, errShort
@@ -90,7 +90,7 @@ func (v *Values[T]) Next() (values []T, nulls []bool, err error) {
 }
 
 // turn reads the next page.
-func (v *Values[T]) turn() error {
+func (v *ColumnValues[T]) turn() error {
 	p, err := v.next()
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func prefixed(data []byte) (content, rest []byte, err error) {
 	return data[4:end], data[end:], nil
 }
 
-func (v *Values[T]) setDictionary(p page) error {
+func (v *ColumnValues[T]) setDictionary(p page) error {
 	n, encoding := p.numbers["7.1"], parquet.Encoding(p.numbers["7.2"])
 	if v.dictionary != nil || n < 0 || encoding != parquet.Encodings.Plain && encoding != parquet.Encodings.PlainDict {
 		return fmt.Errorf("a second dictionary, or one of %d values encoded as %s", n, encoding)
@@ -157,7 +157,7 @@ func (v *Values[T]) setDictionary(p page) error {
 }
 
 // begin begins the page of some rows whose values are encoded as content.
-func (v *Values[T]) begin(rows int32, encoding parquet.Encoding, content []byte) (err error) {
+func (v *ColumnValues[T]) begin(rows int32, encoding parquet.Encoding, content []byte) (err error) {
 	if rows < 0 || int64(rows) > v.left {
 		return fmt.Errorf("a page has %d rows, its row group has %d more", rows, v.left)
 	}
@@ -168,7 +168,7 @@ func (v *Values[T]) begin(rows int32, encoding parquet.Encoding, content []byte)
 }
 
 // decoder returns a function that decodes the next values of content.
-func (v *Values[T]) decoder(encoding parquet.Encoding, content []byte) (func([]T) error, error) {
+func (v *ColumnValues[T]) decoder(encoding parquet.Encoding, content []byte) (func([]T) error, error) {
 	var decode any
 	var err error
 	switch encoding {
@@ -198,7 +198,7 @@ func (v *Values[T]) decoder(encoding parquet.Encoding, content []byte) (func([]T
 }
 
 // indexed decodes indices of the dictionary.
-func (v *Values[T]) indexed(content []byte) func([]T) error {
+func (v *ColumnValues[T]) indexed(content []byte) func([]T) error {
 	indices := runs{}
 	if len(content) > 0 { // it is empty if all values are null
 		indices = runs{data: content[1:], width: int(content[0])}

@@ -1,4 +1,4 @@
-package columns
+package parquet
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 var little = binary.LittleEndian
 
 // plain decodes values that follow each other.
-func plain[T Value](data []byte) func([]T) error {
+func plain[T ColumnValue](data []byte) func([]T) error {
 	bit := 0 // of data, where the next value of one bit is
 	return func(all []T) (err error) {
 		switch out := any(all).(type) {
@@ -44,7 +44,7 @@ func plain[T Value](data []byte) func([]T) error {
 }
 
 // fixed decodes numbers of the same width, and returns what follows them.
-func fixed[T Value](data []byte, out []T, width int, value func([]byte) T) ([]byte, error) {
+func fixed[T ColumnValue](data []byte, out []T, width int, value func([]byte) T) ([]byte, error) {
 	if len(out) > len(data)/width {
 		return nil, errShort
 	}

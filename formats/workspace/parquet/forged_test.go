@@ -1,4 +1,4 @@
-package columns
+package parquet
 
 import (
 	"bytes"
@@ -113,7 +113,7 @@ func TestForgedPages(t *testing.T) {
 		"a header whose structs are nested": {0, append(bytes.Repeat([]byte{0x5c}, 1000), make([]byte, 1000)...)},
 	} {
 		fails(t, what, 8<<20, func() error {
-			v := Values[string]{chunk: chunk{c.codec, c.pages}, left: 10}
+			v := ColumnValues[string]{chunk: chunk{c.codec, c.pages}, left: 10}
 			for range 10 {
 				if _, _, err := v.Next(); err != nil {
 					return err
@@ -124,7 +124,7 @@ func TestForgedPages(t *testing.T) {
 	}
 	// The levels of ten rows end early: Arrow waits for the others without end.
 	fails(t, "levels that end early", 8<<20, func() error {
-		v := Values[string]{chunk: chunk{0, same([]byte("\x02\x00\x00\x00\x04\x01"), 5, 10, plain, rle)}, left: 10, nullable: true}
+		v := ColumnValues[string]{chunk: chunk{0, same([]byte("\x02\x00\x00\x00\x04\x01"), 5, 10, plain, rle)}, left: 10, nullable: true}
 		_, _, err := v.Next()
 		return err
 	})

@@ -1,4 +1,4 @@
-package columns
+package parquet
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ type chunk struct {
 }
 
 // chunk reads the pages of a column from the file.
-func (f *File) chunk(group, column int) (chunk, error) {
+func (f *ColumnFile) chunk(group, column int) (chunk, error) {
 	m, err := f.RowGroup(group).ColumnChunk(column)
 	switch {
 	case err != nil:

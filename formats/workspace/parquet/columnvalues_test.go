@@ -1,4 +1,4 @@
-package columns
+package parquet
 
 import (
 	"bytes"
@@ -74,9 +74,9 @@ func sample(t testing.TB, rows int, properties ...parquet.WriterProperty) ([]byt
 }
 
 // texts returns a column as text.
-func texts[T Value](f *File, column int) (all []string, err error) {
+func texts[T ColumnValue](f *ColumnFile, column int) (all []string, err error) {
 	for group := range f.GetRowGroups() {
-		v, err := Of[T](f, group, column)
+		v, err := ColumnOf[T](f, group, column)
 		for left := f.RowGroup(group).NumRows(); left > 0 && err == nil; {
 			var values []T
 			var nulls []bool
@@ -99,8 +99,8 @@ func texts[T Value](f *File, column int) (all []string, err error) {
 
 // readAll reads the columns of a file that has those of sample.
 func readAll(data []byte) (all [6][]string, err error) {
-	err = Read(bytes.NewReader(data), func(f *File) error {
-		for c, read := range []func(*File, int) ([]string, error){texts[bool], texts[int32], texts[int64], texts[float32], texts[float64], texts[string]} {
+	err = ReadColumns(bytes.NewReader(data), func(f *ColumnFile) error {
+		for c, read := range []func(*ColumnFile, int) ([]string, error){texts[bool], texts[int32], texts[int64], texts[float32], texts[float64], texts[string]} {
 			var err error
 			if all[c], err = read(f, c); err != nil {
 				return err

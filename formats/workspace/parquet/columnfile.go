@@ -1,4 +1,4 @@
-package columns
+package parquet
 
 import (
 	"encoding/binary"
@@ -9,16 +9,16 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 )
 
-// Source is the content of a Parquet file.
-type Source interface {
+// ColumnSource is the content of a Parquet file.
+type ColumnSource interface {
 	io.ReaderAt
 	Size() int64
 }
 
-// File is an open Parquet file: its footer, with the schema.
-type File struct {
+// ColumnFile is an open Parquet file: its footer, with the schema.
+type ColumnFile struct {
 	*metadata.FileMetaData
-	source Source
+	source ColumnSource
 }
 
 const (
@@ -26,8 +26,8 @@ const (
 	endLength             = 4 + len(magic) // the length of the footer, and the magic
 )
 
-// Read calls read with a Parquet file. The caller says in which file an error is.
-func Read(source Source, read func(*File) error) error {
+// ReadColumns calls read with a Parquet file. The caller says in which file an error is.
+func ReadColumns(source ColumnSource, read func(*ColumnFile) error) error {
 	return guard(func() error {
 		f, err := open(source)
 		if err != nil {
@@ -49,7 +49,7 @@ func guard(f func() error) (err error) {
 }
 
 // FooterStart returns the offset of the footer of a Parquet file.
-func FooterStart(source Source) (int64, error) {
+func FooterStart(source ColumnSource) (int64, error) {
 	end, err := span(source, source.Size()-int64(endLength), int64(endLength))
 	switch {
 	case err != nil:
@@ -66,7 +66,7 @@ func FooterStart(source Source) (int64, error) {
 	return start, nil
 }
 
-func open(source Source) (*File, error) {
+func open(source ColumnSource) (*ColumnFile, error) {
 	start, err := FooterStart(source)
 	if err != nil {
 		return nil, err
@@ -85,11 +85,11 @@ func open(source Source) (*File, error) {
 	if m.Schema == nil {
 		return nil, errors.New("it has no schema")
 	}
-	return &File{m, source}, nil
+	return &ColumnFile{m, source}, nil
 }
 
 // span reads bytes of a file.
-func span(source Source, offset, length int64) ([]byte, error) {
+func span(source ColumnSource, offset, length int64) ([]byte, error) {
 	if offset < 0 || length < 0 || offset > source.Size() || length > source.Size()-offset {
 		return nil, fmt.Errorf("it is cut short: it has %d bytes, and no %d at %d", source.Size(), length, offset)
 	}
