@@ -16,10 +16,10 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/engine/accelerator"
-	"tagnet/model/engine/accelerator/acceleratortest"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -129,7 +129,7 @@ func compareDevices(t *testing.T, m *answer.Model, b []answer.Request, list rank
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := &acceleratortest.Devices{Kernel: portable(t)}
+	devices := &learntest.Devices{Kernel: portable(t)}
 	got, done, announced, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, list)
 	if err != nil || done != rows || int64(rows) != answer.Rows(b) || len(announced) != 0 {
 		t.Fatalf("%d of %d rows, announced %q, %v", done, rows, announced, err)
@@ -154,7 +154,7 @@ func TestDeviceFallsBack(t *testing.T) {
 	for _, fails := range []int{0, 1, 3} { // at which of scorer and score
 		for _, mode := range []device.Mode{device.Auto, device.CUDA} {
 			operations := 0
-			devices := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+			devices := &learntest.Devices{Kernel: portable(t), Fail: func(name string) error {
 				if strings.HasPrefix(name, "sc") {
 					if operations++; operations > fails {
 						return fmt.Errorf("imaginary:0: %w", device.ErrMemory)
@@ -186,7 +186,7 @@ func TestDeviceRankFails(t *testing.T) {
 	t.Parallel()
 	m := smallModel(t)
 	b := manyQueries(m)
-	lost := &acceleratortest.Devices{Kernel: portable(t)}
+	lost := &learntest.Devices{Kernel: portable(t)}
 	lost.Fail = func(name string) error {
 		if name == "score" {
 			return device.ErrLost
@@ -201,7 +201,7 @@ func TestDeviceRankFails(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	interrupted := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+	interrupted := &learntest.Devices{Kernel: portable(t), Fail: func(name string) error {
 		if name == "score" {
 			cancel()
 		}
@@ -216,14 +216,14 @@ func TestDeviceRankFails(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		bias[0] = float32(bad)
 		_, _, _, onCPU := rankOn(t, t.Context(), broken, nil, device.CPU, one, ranking.Selection{K: 3})
-		_, _, _, onDevice := rankOn(t, t.Context(), broken, &acceleratortest.Devices{Kernel: portable(t)}, device.Auto, one, ranking.Selection{K: 3})
+		_, _, _, onDevice := rankOn(t, t.Context(), broken, &learntest.Devices{Kernel: portable(t)}, device.Auto, one, ranking.Selection{K: 3})
 		query := fmt.Sprintf("scoring (%d, %d, ?): 60 of 60 scores are NaN or infinite", one[0].Source, one[0].Relation)
 		if onCPU == nil || onDevice == nil || onCPU.Error() != onDevice.Error() || !strings.Contains(onCPU.Error(), query) {
 			t.Errorf("%v: %v on a device, %v on the CPU, want %s", bad, onDevice, onCPU, query)
 		}
 	}
 
-	closed := on(t, m, &acceleratortest.Devices{Kernel: portable(t)}, device.CUDA, nil)
+	closed := on(t, m, &learntest.Devices{Kernel: portable(t)}, device.CUDA, nil)
 	b[0].Source = 60
 	if _, err := closed.Answer(t.Context(), b, answer.Want{}); err == nil || !strings.Contains(err.Error(), "source 60 is outside") {
 		t.Errorf("requests of a larger graph: %v", err)
@@ -243,7 +243,7 @@ func TestFallBackOfAnotherGraph(t *testing.T) {
 	m := smallModel(t)
 	b := manyQueries(m)[:30]
 	scorers := 0
-	devices := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+	devices := &learntest.Devices{Kernel: portable(t), Fail: func(name string) error {
 		if name == "scorer" {
 			if scorers++; scorers > 1 {
 				return device.ErrMemory
@@ -272,7 +272,7 @@ func TestFallBackOfAnotherGraph(t *testing.T) {
 func TestLostBeforeScoring(t *testing.T) {
 	t.Parallel()
 	opened := 0
-	devices := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+	devices := &learntest.Devices{Kernel: portable(t), Fail: func(name string) error {
 		switch {
 		case name == "open":
 			opened++
@@ -294,7 +294,7 @@ func TestLostBeforeScoring(t *testing.T) {
 func TestWaitForDevice(t *testing.T) {
 	t.Parallel()
 	scoring, proceed := make(chan struct{}), make(chan struct{})
-	m := on(t, smallModel(t), &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+	m := on(t, smallModel(t), &learntest.Devices{Kernel: portable(t), Fail: func(name string) error {
 		if name == "score" {
 			scoring <- struct{}{}
 			<-proceed

@@ -10,20 +10,20 @@ import (
 	"time"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/model/engine/accelerator/acceleratortest"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
+	"tagnet/model/learn/learntest"
 )
 
 // onDevice returns a training on a device that computes with the kernels that the training would have on the CPU.
-func onDevice(t *testing.T, name string, mode device.Mode) (Run, Data, *acceleratortest.Devices) {
+func onDevice(t *testing.T, name string, mode device.Mode) (Run, Data, *learntest.Devices) {
 	t.Helper()
 	run, data := toyRun(inMemory(t, name)), toy(t)
 	k, err := kernel.Named(run.Kernel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := &acceleratortest.Devices{Kernel: k}
+	devices := &learntest.Devices{Kernel: k}
 	run.Device, data.Devices = device.Choice{Mode: mode}, devices
 	return run, data, devices
 }

@@ -10,7 +10,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
-	"tagnet/model/graph/parts/partstest"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 )
@@ -50,7 +50,7 @@ func hubs(t *testing.T) (*kg.KG, Data) {
 func open(t *testing.T, k *kg.KG, split string, run Run, drawn *parts.Drawn) *parts.Folder {
 	t.Helper()
 	folder, c := strings.TrimSuffix(run.Checkpoints, "checkpoints")+split, run.Configuration
-	if err := partstest.Write(t.Context(), folder, k, split, c, drawn, 3); err != nil {
+	if err := learntest.WriteParts(t.Context(), folder, k, split, c, drawn, 3); err != nil {
 		t.Fatal(err)
 	}
 	f, err := parts.Open(t.Context(), folder, parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: "hubs"})

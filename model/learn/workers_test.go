@@ -7,20 +7,20 @@ import (
 	"math"
 	"testing"
 
-	"tagnet/model/engine/accelerator/acceleratortest"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
+	"tagnet/model/learn/learntest"
 )
 
 // roundsOnDevice returns a run by rounds on a device that computes with the kernels that it would have on the CPU.
-func roundsOnDevice(t *testing.T, name string) (Run, Data, *acceleratortest.Devices) {
+func roundsOnDevice(t *testing.T, name string) (Run, Data, *learntest.Devices) {
 	t.Helper()
 	run, data := roundsRun(inMemory(t, name), 2, 2), toy(t)
 	k, err := kernel.Named(run.Kernel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := &acceleratortest.Devices{Kernel: k}
+	devices := &learntest.Devices{Kernel: k}
 	run.Device, data.Devices = device.Choice{Mode: device.CUDA}, devices
 	return run, data, devices
 }

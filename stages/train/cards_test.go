@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"tagnet/model/engine/accelerator"
-	"tagnet/model/engine/accelerator/acceleratortest"
 	"tagnet/model/engine/device"
+	"tagnet/model/learn/learntest"
 )
 
 // use makes devices those of this machine until the test ends.
@@ -20,7 +20,7 @@ func use(t *testing.T, devices accelerator.Devices) {
 
 // TestPool takes devices of a machine of two.
 func TestPool(t *testing.T) {
-	use(t, &acceleratortest.Devices{Number: 2})
+	use(t, &learntest.Devices{Number: 2})
 	p, all, second := newPool(), device.Choice{Mode: device.CUDA, All: true}, device.Choice{Mode: device.CUDA, Ordinal: 1}
 	take := func(choice device.Choice) int {
 		t.Helper()
@@ -69,7 +69,7 @@ func TestPool(t *testing.T) {
 
 // TestPoolOfNoDevices expects the error of opening the first one, and that of a device that cannot be used.
 func TestPoolOfNoDevices(t *testing.T) {
-	devices := &acceleratortest.Devices{Fail: func(string) error { return device.ErrNoDriver }}
+	devices := &learntest.Devices{Fail: func(string) error { return device.ErrNoDriver }}
 	use(t, devices)
 	p, all := newPool(), device.Choice{Mode: device.CUDA, All: true}
 	if _, err := p.take(t.Context(), all); !errors.Is(err, device.ErrNoDriver) {

@@ -8,8 +8,8 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/model/engine/accelerator"
-	"tagnet/model/engine/accelerator/acceleratortest"
 	"tagnet/model/engine/device"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 )
 
@@ -55,7 +55,7 @@ func TestSelect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		devices := &acceleratortest.Devices{Number: 3, Unsupported: test.unsupported, Fail: failing("open", test.open)}
+		devices := &learntest.Devices{Number: 3, Unsupported: test.unsupported, Fail: failing("open", test.open)}
 		s, err := accelerator.Select(devices, choice, configuration.Default())
 		said := ""
 		if err != nil {
@@ -91,7 +91,7 @@ func TestFallBack(t *testing.T) {
 		{device.Auto, full, true}, {device.Auto, lost, false}, {device.CUDA, full, false}, {device.CPU, full, false},
 		{device.Auto, errors.New("imaginary:0: out of device memory: 2 GiB wanted"), true},
 	} {
-		s, err := accelerator.Select(&acceleratortest.Devices{}, device.Choice{Mode: test.mode}, configuration.Default())
+		s, err := accelerator.Select(&learntest.Devices{}, device.Choice{Mode: test.mode}, configuration.Default())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestLostDeviceIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error][]string{device.ErrLost: {"open", "close", "open"}, device.ErrMemory: {"open"}} {
 		refused := errors.New("no scorer")
-		devices := &acceleratortest.Devices{Fail: failing("scorer", refused)}
+		devices := &learntest.Devices{Fail: failing("scorer", refused)}
 		s, selecting := accelerator.Select(devices, device.Choice{Mode: device.CUDA}, configuration.Default())
 		if selecting != nil {
 			t.Fatal(selecting)

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
-	"tagnet/model/graph/parts/partstest"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 )
 
@@ -61,14 +61,14 @@ func TestPartsAreReadAsFound(t *testing.T) {
 		{"train", configuration.RemoveTriple, &parts.Drawn{Batching: configuration.BatchingGrouped, BatchSize: 8, QueriesPerEpoch: 50, Epochs: 2, Seed: 3}},
 	} {
 		folder := fmt.Sprintf("mem://%s/%s-%s-%v", t.Name(), c.split, c.remove, c.drawn != nil)
-		if err := partstest.Write(t.Context(), folder, k, c.split, hyperparameters(c.remove), c.drawn, 5); err != nil {
+		if err := learntest.WriteParts(t.Context(), folder, k, c.split, hyperparameters(c.remove), c.drawn, 5); err != nil {
 			t.Fatal(err)
 		}
 		f, err := parts.Open(t.Context(), folder, parts.Want{Split: c.split, Reach: 20, Layers: 3, Remove: c.remove, Graph: "abc"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := partstest.Find(t.Context(), k, f.Header)
+		found, err := learntest.FindParts(t.Context(), k, f.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestPartsAreReadAsFound(t *testing.T) {
 func TestFewFilesAreOpen(t *testing.T) {
 	t.Parallel()
 	folder := "mem://" + t.Name()
-	if err := partstest.Write(t.Context(), folder, facts(t), "train", hyperparameters(configuration.RemoveTriple), nil, 700); err != nil {
+	if err := learntest.WriteParts(t.Context(), folder, facts(t), "train", hyperparameters(configuration.RemoveTriple), nil, 700); err != nil {
 		t.Fatal(err)
 	}
 	f, err := parts.Open(t.Context(), folder, parts.Want{Split: "train", Reach: 20, Layers: 3, Remove: configuration.RemoveTriple, Graph: "abc"})
@@ -157,7 +157,7 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 		"another removal": {func(_ string, w *parts.Want) { w.Remove = configuration.RemoveNone }, `without "triple", not "none"; run bundle --split train --reach 20 --layers 3 --remove none --force, or give train --remove triple`},
 	} {
 		folder := "mem://" + t.Name() + "/" + strings.ReplaceAll(name, " ", "-")
-		if err := partstest.Write(ctx, folder, k, "train", hyperparameters(configuration.RemoveTriple), nil, 2); err != nil {
+		if err := learntest.WriteParts(ctx, folder, k, "train", hyperparameters(configuration.RemoveTriple), nil, 2); err != nil {
 			t.Fatal(err)
 		}
 		w := want
@@ -230,7 +230,7 @@ func TestDamagedPartsAreNamed(t *testing.T) {
 		},
 	} {
 		folder := "mem://" + t.Name() + "/" + name
-		if err := partstest.Write(ctx, folder, k, "test", hyperparameters(configuration.RemoveTriple), nil, 2); err != nil {
+		if err := learntest.WriteParts(ctx, folder, k, "test", hyperparameters(configuration.RemoveTriple), nil, 2); err != nil {
 			t.Fatal(err)
 		}
 		url := storage.Join(folder, parts.File(1, 2))

@@ -14,7 +14,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/graph/kg"
 	modelparts "tagnet/model/graph/parts"
-	"tagnet/model/graph/parts/partstest"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -46,7 +46,7 @@ func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	header, err := partstest.HeaderOf(ctx, k, w.Split, configuration.Configuration{Reach: w.Reach, Layers: w.Layers, Remove: w.Remove}, f.Header.Drawn)
+	header, err := learntest.HeaderOf(ctx, k, w.Split, configuration.Configuration{Reach: w.Reach, Layers: w.Layers, Remove: w.Remove}, f.Header.Drawn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
 	if diff := cmp.Diff(header, f.Header); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
-	found, err := partstest.Find(ctx, k, f.Header)
+	found, err := learntest.FindParts(ctx, k, f.Header)
 	if err != nil {
 		t.Fatal(err)
 	}

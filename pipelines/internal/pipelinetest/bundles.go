@@ -8,7 +8,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
-	"tagnet/model/graph/parts/partstest"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/worker"
 )
@@ -29,7 +29,7 @@ func Bundles(t testing.TB, workspace string, reach, layers int, splits ...string
 	c.Reach, c.Layers = reach, layers
 	for _, split := range splits {
 		url := filepath.Join(workspace, "bundles", parts.Name(split, reach, layers))
-		if err := partstest.Write(t.Context(), url, k, split, c, nil, 3); err != nil {
+		if err := learntest.WriteParts(t.Context(), url, k, split, c, nil, 3); err != nil {
 			t.Fatal(err)
 		}
 	}

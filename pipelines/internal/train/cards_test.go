@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/engine/accelerator"
-	"tagnet/model/engine/accelerator/acceleratortest"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/learn"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -98,7 +98,7 @@ func TestRoundsOnCards(t *testing.T) {
 }
 
 // machine is an imaginary machine, with what happens on each of its cards.
-type machine []*acceleratortest.Devices
+type machine []*learntest.Devices
 
 // useMachine makes an imaginary machine with so many cards this one until the test ends.
 func useMachine(t *testing.T, cards int) machine {
@@ -108,7 +108,7 @@ func useMachine(t *testing.T, cards int) machine {
 	}
 	var m machine
 	for range cards {
-		m = append(m, &acceleratortest.Devices{Kernel: k})
+		m = append(m, &learntest.Devices{Kernel: k})
 	}
 	before := accelerator.Process
 	t.Cleanup(func() { accelerator.Process = before })

@@ -1,5 +1,4 @@
-// Package partstest writes folders of parts by a search of the whole graph, for tests.
-package partstest
+package learntest
 
 import (
 	"context"
@@ -14,8 +13,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Found is a part, its queries, and what was removed from the graph before it was found.
-type Found struct {
+// FoundPart is a part, its queries, and what was removed from the graph before it was found.
+type FoundPart struct {
 	Part    parts.Subgraph
 	Queries []parts.Numbered
 }
@@ -43,8 +42,8 @@ func HeaderOf(ctx context.Context, k *kg.KG, split string, c configuration.Confi
 	return h, err
 }
 
-// Find finds all parts of a header.
-func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
+// FindParts finds all parts of a header.
+func FindParts(ctx context.Context, k *kg.KG, h parts.Header) ([]FoundPart, error) {
 	if h.Split == parts.Train {
 		return findTraining(ctx, k, h)
 	}
@@ -58,7 +57,7 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 		return nil, err
 	}
 	finder := parts.NewFinder(view.Graph, h.Reach, h.Layers)
-	var all []Found
+	var all []FoundPart
 	source := int32(-1)
 	for i, q := range queries {
 		if h.Limit > 0 && int64(i)*h.Limit%int64(len(queries)) >= h.Limit {
@@ -66,7 +65,7 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 		}
 		if q.Source != source {
 			source = q.Source
-			all = append(all, Found{})
+			all = append(all, FoundPart{})
 			finder.Find(graph.Query{Source: q.Source}, &all[len(all)-1].Part)
 		}
 		last := &all[len(all)-1]
@@ -76,7 +75,7 @@ func Find(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
 }
 
 // findTraining returns the part of each training query, or of those that the header's epochs draw.
-func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error) {
+func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]FoundPart, error) {
 	set, err := optimizer.NewTrainingSet(ctx, k)
 	if err != nil {
 		return nil, err
@@ -93,13 +92,13 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 	}
 	// A query's removal leaves its graph before the part is found.
 	finder := parts.NewFinder(g, h.Reach, h.Layers)
-	var all []Found
+	var all []FoundPart
 	for number := range int64(2 * len(set.Facts)) {
 		if h.Drawn != nil && !drawn[number] {
 			continue
 		}
 		e := optimizer.Draw{Fact: int32(number / 2), Inverse: number%2 == 1}.Example(set.Facts, set.BaseRelations, 0, 0)
-		var f Found
+		var f FoundPart
 		q := e.Query
 		q.Removal = configuration.Removal(h.Remove)
 		finder.Find(q, &f.Part)
@@ -109,13 +108,13 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]Found, error
 	return all, nil
 }
 
-// Write writes a folder of parts of a split's queries, in a number of files.
-func Write(ctx context.Context, folder string, k *kg.KG, split string, c configuration.Configuration, drawn *parts.Drawn, files int) error {
+// WriteParts writes a folder of parts of a split's queries, in a number of files.
+func WriteParts(ctx context.Context, folder string, k *kg.KG, split string, c configuration.Configuration, drawn *parts.Drawn, files int) error {
 	h, err := HeaderOf(ctx, k, split, c, drawn)
 	if err != nil {
 		return err
 	}
-	found, err := Find(ctx, k, h)
+	found, err := FindParts(ctx, k, h)
 	if err != nil {
 		return err
 	}
@@ -137,7 +136,7 @@ func Write(ctx context.Context, folder string, k *kg.KG, split string, c configu
 }
 
 // writeFile writes the parts to one file.
-func writeFile(ctx context.Context, url string, h parts.Header, found []Found) error {
+func writeFile(ctx context.Context, url string, h parts.Header, found []FoundPart) error {
 	w, err := parts.Create(ctx, url, h)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package acceleratortest
+package learntest
 
 import (
 	"cmp"
