@@ -31,7 +31,7 @@ type Params struct {
 	Graph string
 	// Bundles is the URL of the folder of folders of parts of the graph, which training and validation take instead of the graph. Optional.
 	Bundles string
-	// RelationGraph is the URL of the folder of its relation graph, where the model needs one; see relationgraph.Load.
+	// RelationGraph is the URL of the folder of its relation graph, where the model needs one; see relations.Load.
 	RelationGraph string
 	// Run is the training.
 	Run learn.Run

@@ -20,7 +20,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/pipelines/internal/probabilities"
+	"tagnet/pipelines/internal/derived"
 	stage "tagnet/stages/answer"
 )
 
@@ -69,7 +69,7 @@ type Asking struct {
 	*AskFlags
 	// Sources and Candidates are the entities of the flags, ascending; nil stands for all.
 	Sources, Candidates []int32
-	Fit                 *probabilities.Fit // nil without probabilities
+	Fit                 *derived.Fit // nil without probabilities
 	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and answers have none.
 	Probabilities stage.Probabilities
 	// Explained is about how many answers or facts --explain explains.
@@ -93,7 +93,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 		return nil, err
 	}
 	if about == kg.All {
-		a.Fit, err = probabilities.Open(ctx, e, a.Model, probabilities.Resources{Threads: a.Threads, Memory: a.Memory, Kernel: a.kernel, Device: a.Device})
+		a.Fit, err = derived.OpenFit(ctx, e, a.Model, derived.FitResources{Threads: a.Threads, Memory: a.Memory, Kernel: a.kernel, Device: a.Device})
 		if err != nil {
 			return nil, err
 		}

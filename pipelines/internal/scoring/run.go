@@ -19,7 +19,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/pipelines/internal/relationgraph"
+	"tagnet/pipelines/internal/derived"
 	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
@@ -35,8 +35,8 @@ type Run struct {
 	View   *kg.View
 	Inputs map[string]string
 	Model  *answer.Model
-	Edges  *relationgraph.Table // between relations, or nil
-	Plan   budget.Plan          // of --memory
+	Edges  *derived.RelationGraph // between relations, or nil
+	Plan   budget.Plan            // of --memory
 	Cost   command.Cost
 
 	given bool // --model names the model, whose checkpoint is written beside the results
@@ -75,7 +75,7 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, 
 func (r *Run) Prepare(ctx context.Context) error {
 	r.Best = min(r.Best, r.View.Graph.Entities)
 	var err error
-	if r.Edges, err = relationgraph.Open(ctx, r.E, r.Model.Configuration, r.Loaded, r.Inputs, r.About, r.Memory); err != nil {
+	if r.Edges, err = derived.OpenRelationGraph(ctx, r.E, r.Model.Configuration, r.Loaded, r.Inputs, r.About, r.Memory); err != nil {
 		return err
 	}
 	if err := accelerator.Check(r.Device, r.Model.Configuration, command.Local()); err != nil {

@@ -7,12 +7,12 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer/probability"
-	"tagnet/pipelines/internal/probabilities"
+	"tagnet/pipelines/internal/derived"
 	"tagnet/stages/worker"
 )
 
 // openFit finds out whether the probabilities of the best checkpoint are fitted.
-func (t *trainer) openFit(ctx context.Context) (*probabilities.Fit, error) {
+func (t *trainer) openFit(ctx context.Context) (*derived.Fit, error) {
 	m, err := worker.Model(ctx, t.folder, "best", t.loaded)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func (t *trainer) openFit(ctx context.Context) (*probabilities.Fit, error) {
 	if err := m.SetReach(t.configuration.Reach); err != nil {
 		return nil, err
 	}
-	return probabilities.Open(ctx, t.e, m, probabilities.Resources{Threads: t.threads, Memory: t.memory, Kernel: t.kernel, Device: t.device})
+	return derived.OpenFit(ctx, t.e, m, derived.FitResources{Threads: t.threads, Memory: t.memory, Kernel: t.kernel, Device: t.device})
 }
 
 // unfitted opens the fit of the probabilities of complete checkpoints, with --resume, and reports whether it is left to make.

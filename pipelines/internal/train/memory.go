@@ -3,7 +3,7 @@ package train
 import (
 	"tagnet/model/budget"
 	"tagnet/model/engine/device"
-	"tagnet/pipelines/internal/probabilities"
+	"tagnet/pipelines/internal/derived"
 )
 
 // estimate estimates the memory of the training and of the fit of probabilities after it. sizes describes the validation split, all that of
@@ -15,7 +15,7 @@ func (f *flags) estimate(sizes, all budget.Sizes) budget.Estimate {
 	}
 	e := budget.Of(sizes, f.configuration, u)
 	if !f.bundles {
-		e = e.Or(probabilities.Estimate(all, f.configuration))
+		e = e.Or(derived.EstimateFit(all, f.configuration))
 	}
 	return e
 }

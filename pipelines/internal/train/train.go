@@ -31,8 +31,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/pipelines/internal/probabilities"
-	"tagnet/pipelines/internal/relationgraph"
+	"tagnet/pipelines/internal/derived"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/train"
 )
@@ -131,9 +130,9 @@ type trainer struct {
 	valid  int64 // validation queries
 	stage  *workspace.Stage
 	folder checkpoint.Folder
-	edges  *relationgraph.Table // between relations, or nil
+	edges  *derived.RelationGraph // between relations, or nil
 
-	fit *probabilities.Fit // of the best checkpoint, or nil until it is opened
+	fit *derived.Fit // of the best checkpoint, or nil until it is opened
 }
 
 // run trains a model, or resumes a training, and fits its probabilities.
@@ -246,7 +245,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		sizes.Entities, sizes.Edges = max(sizes.Entities, of.Entities), max(sizes.Edges, of.Edges)
 	}
 	// The memory depends on the relation graph and, for the probabilities, on the graph of all facts.
-	edges, err := relationgraph.Open(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
+	edges, err := derived.OpenRelationGraph(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
 	if err != nil {
 		return nil, err
 	}

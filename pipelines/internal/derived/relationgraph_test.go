@@ -1,4 +1,4 @@
-package relationgraph
+package derived
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, making(new(asked)))) 
 type asked struct {
 	split  string
 	memory int64
-	table  *Table
+	table  *RelationGraph
 }
 
 // making is a command that needs a relation graph, and says which it got.
@@ -39,7 +39,7 @@ func making(a *asked) command.Pipeline {
 		if err != nil {
 			return err
 		}
-		if a.table, err = Open(ctx, e, pretrained.ULTRAConfiguration(), loaded, inputs, a.split, a.memory); err != nil {
+		if a.table, err = OpenRelationGraph(ctx, e, pretrained.ULTRAConfiguration(), loaded, inputs, a.split, a.memory); err != nil {
 			return err
 		}
 		expected, err := a.table.Edges(ctx) // on which the memory is planned
@@ -166,9 +166,9 @@ func TestMadeMeanwhile(t *testing.T) {
 			return err
 		}
 		var before os.FileInfo
-		var tables [2]*Table
+		var tables [2]*RelationGraph
 		for i := range tables {
-			if tables[i], err = Open(ctx, e, pretrained.ULTRAConfiguration(), loaded, inputs, "train", budget.Default); err != nil {
+			if tables[i], err = OpenRelationGraph(ctx, e, pretrained.ULTRAConfiguration(), loaded, inputs, "train", budget.Default); err != nil {
 				return err
 			}
 		}

@@ -1,15 +1,15 @@
-package probabilities_test
+package derived_test
 
 import (
 	"testing"
 
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/derived"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/probabilities"
 	stage "tagnet/stages/answer"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, probabilities.Build(stage.FitParams{})))
+	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, derived.BuildFit(stage.FitParams{})))
 }

@@ -1,4 +1,4 @@
-package relationgraph
+package derived
 
 import (
 	"cmp"
@@ -70,7 +70,7 @@ func table(t *testing.T, shards []stage.Shard, base int, byPairs bool) string {
 	t.Helper()
 	p := stage.Params{BaseRelations: base, Folder: folder(), BufferBytes: 1} // the least: spill files of 1,024 pairs
 	worker.Start()                                                           // a failed command of another test has stopped
-	pipelinetest.RunBeam(t, Build(shards, p, byPairs))
+	pipelinetest.RunBeam(t, BuildRelationGraph(shards, p, byPairs))
 	files := pipelinetest.Files(t, p.Folder)
 	if len(files) != 1 {
 		t.Errorf("%d files, want the table alone", len(files))
@@ -147,7 +147,7 @@ func TestBucketHoldsTheSameTable(t *testing.T) {
 	want := map[string]string{stage.TableFile: table(t, shards, g.BaseRelations, false)}
 	for name, byPairs := range map[string]bool{"meetings": false, "pairs": true} {
 		p := stage.Params{BaseRelations: g.BaseRelations, Folder: bucket + "/" + name}
-		pipelinetest.RunBeam(t, Build(shards, p, byPairs))
+		pipelinetest.RunBeam(t, BuildRelationGraph(shards, p, byPairs))
 		pipelinetest.Same(t, pipelinetest.Files(t, p.Folder), want)
 	}
 }
@@ -211,7 +211,7 @@ func TestUnknownRelation(t *testing.T) {
 	shards := written(t, newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}}), 1)
 	for _, byPairs := range []bool{false, true} {
 		p := stage.Params{BaseRelations: 3, Folder: folder()}
-		err := pipelinetest.Environment().RunBeam(context.Background(), Build(shards, p, byPairs))
+		err := pipelinetest.Environment().RunBeam(context.Background(), BuildRelationGraph(shards, p, byPairs))
 		if err == nil || !strings.Contains(err.Error(), shards[0].URL) || !strings.Contains(err.Error(), "relation 7 of 6") {
 			t.Errorf("by pairs %v: error %v", byPairs, err)
 		}

@@ -1,4 +1,4 @@
-package probabilities_test
+package derived_test
 
 import (
 	"context"
@@ -18,15 +18,13 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/derived"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/train"
 	stage "tagnet/stages/answer"
 	"tagnet/stages/worker"
 )
-
-func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, train.Pipeline())) }
 
 // trained returns a workspace with the model of a ring, and the path of its probabilities.
 func trained(t *testing.T) (w, file string) {
@@ -63,12 +61,12 @@ func open(t *testing.T, e *command.Environment) *answer.Model {
 	return m
 }
 
-var resources = probabilities.Resources{Memory: 1024}
+var resources = derived.FitResources{Memory: 1024}
 
 // fit opens and makes the fit of the best checkpoint.
-func fit(t *testing.T, e *command.Environment) (*probabilities.Fit, error) {
+func fit(t *testing.T, e *command.Environment) (*derived.Fit, error) {
 	t.Helper()
-	f, err := probabilities.Open(t.Context(), e, open(t, e), resources)
+	f, err := derived.OpenFit(t.Context(), e, open(t, e), resources)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +83,7 @@ func TestShards(t *testing.T) {
 			Folder: folder, File: filepath.Base(file), Shards: c.shards,
 			Model: stage.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: c.threads},
 		}
-		if err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.Build(p)); err != nil {
+		if err := pipelinetest.Environment().RunBeam(t.Context(), derived.BuildFit(p)); err != nil {
 			t.Fatal(err)
 		}
 		if got := pipelinetest.Read(t, folder, filepath.Base(file)); got != want {
@@ -124,7 +122,7 @@ func TestAnotherGraph(t *testing.T) {
 		Folder: t.TempDir(), File: "other.json",
 		Model: stage.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best"},
 	}
-	err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.Build(p))
+	err := pipelinetest.Environment().RunBeam(t.Context(), derived.BuildFit(p))
 	if want := (&manifest.Replaced{Folder: p.Model.Graph}).Error(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
@@ -244,7 +242,7 @@ func TestReadOnly(t *testing.T) {
 	if another := filepath.Join(w, "another", filepath.Base(file)); f.URL() != another || pipelinetest.Read(t, another) != want {
 		t.Errorf("file %s, want %s with the usual bytes", f.URL(), another)
 	}
-	if f, err = probabilities.Open(t.Context(), e, open(t, e), resources); err != nil {
+	if f, err = derived.OpenFit(t.Context(), e, open(t, e), resources); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Make(t.Context(), "", lock.Lock{}); err == nil || !strings.Contains(err.Error(), "cannot be written") {
@@ -265,7 +263,7 @@ func TestGivenWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := probabilities.Open(t.Context(), e, m, resources)
+	f, err := derived.OpenFit(t.Context(), e, m, resources)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +310,7 @@ func TestOutline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := probabilities.Open(t.Context(), e, m, resources)
+	f, err := derived.OpenFit(t.Context(), e, m, resources)
 	if f != nil || err != nil {
 		t.Fatalf("%v, %v, want none", f, err)
 	}

@@ -1,4 +1,4 @@
-package probabilities
+package derived
 
 import (
 	"context"
@@ -25,8 +25,8 @@ import (
 // weightsFolder is the folder, below the probabilities' folder, of weights that no other folder holds. Workers read them there while the fit runs.
 const weightsFolder = "weights"
 
-// Resources are the values of the flags with these names, and stage.Params.Announce.
-type Resources struct {
+// FitResources are the values of the flags with these names, and stage.Params.Announce.
+type FitResources struct {
 	Threads  int
 	Memory   int64 // MiB
 	Kernel   string
@@ -40,7 +40,7 @@ type Resources struct {
 type Fit struct {
 	e        *command.Environment
 	model    *answer.Model // over all facts
-	on       Resources
+	on       FitResources
 	params   stage.FitParams
 	estimate budget.Estimate
 	plan     budget.Plan
@@ -52,9 +52,9 @@ type Fit struct {
 	limitSaid    bool
 }
 
-// Open finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the outline of a graph it prints that
+// OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the outline of a graph it prints that
 // there are none, and returns nil. A command that fits them has as much memory as Estimate says.
-func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resources) (*Fit, error) {
+func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on FitResources) (*Fit, error) {
 	if m.Graph.IsOutline() {
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
 		return nil, nil
@@ -78,15 +78,15 @@ func Open(ctx context.Context, e *command.Environment, m *answer.Model, on Resou
 	if err != nil {
 		return nil, err
 	}
-	f.estimate = Estimate(sizes, all.Configuration)
+	f.estimate = EstimateFit(sizes, all.Configuration)
 	f.plan = f.estimate.Divide(on.Memory*budget.MiB, on.Threads)
 	f.seconds, _ = e.Workspace.ScoreSeconds(ctx, sizes, all.Configuration, "test", f.queries)
 	f.params = f.stageParams()
 	return f, nil
 }
 
-// Estimate estimates the memory of a fit. s are the sizes of the graph of kg.All.
-func Estimate(s budget.Sizes, c configuration.Configuration) budget.Estimate {
+// EstimateFit estimates the memory of a fit. s are the sizes of the graph of kg.All.
+func EstimateFit(s budget.Sizes, c configuration.Configuration) budget.Estimate {
 	size := probability.Size{Entities: int(s.Entities), Relations: int(s.Relations / 2), Facts: s.Edges / 2, K: probability.DefaultK}
 	s.Queries = 0 // they are made where they are answered
 	return budget.Of(s, c, budget.Use{Task: "fitting probabilities on this graph", Rows: size.Observations()})
@@ -132,11 +132,11 @@ func (f *Fit) Jobs() []*beam.Pipeline {
 	if f.Made() {
 		return nil
 	}
-	return []*beam.Pipeline{Build(f.params)}
+	return []*beam.Pipeline{BuildFit(f.params)}
 }
 
-// Build returns the Beam pipeline that fits probabilities.
-func Build(p stage.FitParams) *beam.Pipeline {
+// BuildFit returns the Beam pipeline that fits probabilities.
+func BuildFit(p stage.FitParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	stage.Fit(s, p)
 	return pipeline
@@ -262,7 +262,7 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 	p := f.params
 	p.Lock = held
 	worker.Start()
-	if err := f.e.RunBeam(ctx, Build(p)); err != nil {
+	if err := f.e.RunBeam(ctx, BuildFit(p)); err != nil {
 		worker.Stop() // no file appears after the lock is released
 		return err
 	}

@@ -1,4 +1,4 @@
-package relationgraph
+package derived
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// Table is the relation graph of one graph of a workspace. A nil Table stands for a model that needs none: there is nothing to make.
-type Table struct {
+// RelationGraph is the relation graph of one graph of a workspace. A nil RelationGraph stands for a model that needs none: there is nothing to make.
+type RelationGraph struct {
 	e       *command.Environment
 	loaded  *kg.KG
 	stage   workspace.Stage
@@ -39,12 +39,12 @@ type recorded struct {
 	Graph string `json:"graph"`
 }
 
-// Open returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current. It returns nil
+// OpenRelationGraph returns the relation graph of the graph that a split's queries are about, and finds out whether its table is current. It returns nil
 // if a model of configuration c needs none, and for kg.All, whose relation graph workers make. It writes nothing. inputs come from
 // Workspace.OpenGraph, memory is --memory, enough for the model.
 //
 // A command builds its plan with Jobs and Loads, and calls Make before its own job.
-func Open(ctx context.Context, e *command.Environment, c configuration.Configuration, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*Table, error) {
+func OpenRelationGraph(ctx context.Context, e *command.Environment, c configuration.Configuration, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*RelationGraph, error) {
 	if c.Source() != configuration.RelationsGraph || split == kg.All {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ func Open(ctx context.Context, e *command.Environment, c configuration.Configura
 	if loaded.Of(split) != loaded.Train {
 		name = "inference"
 	}
-	t := &Table{
+	t := &RelationGraph{
 		e: e, loaded: loaded, shards: stage.Shards(w.Graph(), loaded.Manifest, split),
 		edges: kg.EdgesOf(loaded.Manifest, split), memory: memory,
 		stage: workspace.Stage{
@@ -76,7 +76,7 @@ func Open(ctx context.Context, e *command.Environment, c configuration.Configura
 }
 
 // divide chooses by the memory how meetings are collected, which changes no byte of the table.
-func (t *Table) divide(ctx context.Context, split string) error {
+func (t *RelationGraph) divide(ctx context.Context, split string) error {
 	sizes, err := preprocess.SizesOf(ctx, t.loaded, split)
 	if err != nil {
 		return err
@@ -88,16 +88,16 @@ func (t *Table) divide(ctx context.Context, split string) error {
 	return nil
 }
 
-// URL returns the folder of the table, as relationgraph.Load takes it, or nothing for a nil Table.
-func (t *Table) URL() string {
+// URL returns the folder of the table, as relations.Load takes it, or nothing for a nil RelationGraph.
+func (t *RelationGraph) URL() string {
 	if t == nil {
 		return ""
 	}
 	return t.e.Workspace.Path(t.stage.Folder)
 }
 
-// Edges returns the number of edges of the table, also of one that is yet to be made; none of a nil Table.
-func (t *Table) Edges(ctx context.Context) (int64, error) {
+// Edges returns the number of edges of the table, also of one that is yet to be made; none of a nil RelationGraph.
+func (t *RelationGraph) Edges(ctx context.Context) (int64, error) {
 	if t == nil {
 		return 0, nil
 	}
@@ -109,15 +109,15 @@ func (t *Table) Edges(ctx context.Context) (int64, error) {
 }
 
 // Jobs returns the Beam pipeline that makes the table, without the folder's lock, or nothing if it is current.
-func (t *Table) Jobs() ([]*beam.Pipeline, error) {
+func (t *RelationGraph) Jobs() ([]*beam.Pipeline, error) {
 	if t == nil || t.current {
 		return nil, nil
 	}
-	return []*beam.Pipeline{Build(t.shards, t.params, t.byPairs)}, nil
+	return []*beam.Pipeline{BuildRelationGraph(t.shards, t.params, t.byPairs)}, nil
 }
 
 // Loads returns the inputs of the pipeline's steps.
-func (t *Table) Loads() []command.Load {
+func (t *RelationGraph) Loads() []command.Load {
 	if t == nil || t.current {
 		return nil
 	}
@@ -129,8 +129,8 @@ func (t *Table) Loads() []command.Load {
 }
 
 // Ready returns the Ready of the stage that needs the table: it fails while another run makes the table, or where storage.CheckRegular
-// does, before the stage's folder is touched, and calls ready otherwise. A nil Table stands for a stage that needs none.
-func (t *Table) Ready(ready func(context.Context) error) func(context.Context) error {
+// does, before the stage's folder is touched, and calls ready otherwise. A nil RelationGraph stands for a stage that needs none.
+func (t *RelationGraph) Ready(ready func(context.Context) error) func(context.Context) error {
 	if t == nil {
 		return ready
 	}
@@ -150,7 +150,7 @@ func (t *Table) Ready(ready func(context.Context) error) func(context.Context) e
 }
 
 // Make makes the table unless it is current, also where it was made from another version of the graph, or is damaged.
-func (t *Table) Make(ctx context.Context) error {
+func (t *RelationGraph) Make(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (t *Table) Make(ctx context.Context) error {
 }
 
 // build runs the Beam pipeline and completes the folder.
-func (t *Table) build(ctx context.Context) error {
+func (t *RelationGraph) build(ctx context.Context) error {
 	defer budget.Limit(t.memory * budget.MiB)()
 	g, err := t.run(ctx)
 	if err != nil {
@@ -183,13 +183,13 @@ func (t *Table) build(ctx context.Context) error {
 }
 
 // run runs the Beam pipeline and reads the table that it wrote.
-func (t *Table) run(ctx context.Context) (*relations.Graph, error) {
+func (t *RelationGraph) run(ctx context.Context) (*relations.Graph, error) {
 	bar := t.e.Progress.Begin("relation graph", t.edges, "edges")
 	defer bar.End()
 	defer bar.Follow(ctx, stage.EdgesCounter)()
 	worker.Start()
 	t.params.Lock = t.stage.Lock()
-	if err := t.e.RunBeam(ctx, Build(t.shards, t.params, t.byPairs)); err != nil {
+	if err := t.e.RunBeam(ctx, BuildRelationGraph(t.shards, t.params, t.byPairs)); err != nil {
 		return nil, err
 	}
 	bar.Set(t.edges)
@@ -200,8 +200,8 @@ func (t *Table) run(ctx context.Context) (*relations.Graph, error) {
 	return g, err
 }
 
-// Build returns the Beam pipeline that makes the table, with pairs of relations or without.
-func Build(shards []stage.Shard, p stage.Params, byPairs bool) *beam.Pipeline {
+// BuildRelationGraph returns the Beam pipeline that makes the table, with pairs of relations or without.
+func BuildRelationGraph(shards []stage.Shard, p stage.Params, byPairs bool) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	list := beam.CreateList(s, shards)
 	if byPairs {

@@ -1,4 +1,4 @@
-package relationgraph
+package derived
 
 import (
 	"testing"
@@ -12,6 +12,6 @@ func TestGraphs(t *testing.T) {
 	command.InitBeam()
 	shards, p := []relations.Shard{{URL: "mem://edges"}}, relations.Params{BaseRelations: 2, Folder: "mem://relationgraph"}
 	for name, byPairs := range map[string]bool{"meetings": false, "pairs": true} {
-		pipelinetest.Golden(t, name, pipelinetest.Graph(t, Build(shards, p, byPairs)))
+		pipelinetest.Golden(t, name, pipelinetest.Graph(t, BuildRelationGraph(shards, p, byPairs)))
 	}
 }
