@@ -121,22 +121,6 @@ func (r Ranks) Check() error {
 		strict.Value("pessimistic", r.Pessimistic), strict.Value("mean", r.Mean), strict.Value("optimistic", r.Optimistic))
 }
 
-// Plus returns the sum of m and a share of n.
-func (m Metrics) Plus(n Metrics, share float64) Metrics {
-	m.MRR += share * n.MRR
-	m.Hits1 += share * n.Hits1
-	m.Hits3 += share * n.Hits3
-	m.Hits10 += share * n.Hits10
-	m.MeanRank += share * n.MeanRank
-	return m
-}
-
-// Check returns an error for metrics that no ranks have.
-func (m Metrics) Check() error {
-	return strict.First(strict.Share("mrr", m.MRR), strict.Share("hits@1", m.Hits1), strict.Share("hits@3", m.Hits3), strict.Share("hits@10", m.Hits10),
-		strict.AtLeastZero("mean_rank", m.MeanRank))
-}
-
 // Selection returns the metrics that select the best epoch, by their MRR. Ties count against the answer.
 func (v *Valid) Selection() Metrics { return v.Pessimistic }
 

@@ -39,8 +39,7 @@ func (s Sample) Check() error {
 	if err := strict.Count("of", s.Of); err != nil || s.Intervals == nil {
 		return err
 	}
-	i := *s.Intervals
-	return strict.First(strict.Value("mrr", i.MRR), strict.Value("hits@1", i.Hits1), strict.Value("hits@3", i.Hits3), strict.Value("hits@10", i.Hits10))
+	return s.Intervals.Check()
 }
 
 // Check returns an error for bounds that no interval has.

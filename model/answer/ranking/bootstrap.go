@@ -54,34 +54,35 @@ type Bootstrap struct {
 	sums    [Replicates]replicate
 }
 
-// replicate is the sums of one replicate. inverses is in units of 2^-30, which holds 2^33 ranks of 1.
-type replicate struct{ queries, hits1, hits3, hits10, inverses int64 }
+// replicate is the sums of one replicate: of its queries and, in units of 2^-30, of each metric that has an interval. It holds 2^33 ranks
+// of 1.
+type replicate struct {
+	queries int64
+	sums    [len(metrics.Table)]int64
+}
 
-const inverseUnit = 1 << 30
+const unit = 1 << 30
 
 // Add adds a query by its weights and rank.
 func (b *Bootstrap) Add(weights *Weights, rank int64) {
 	b.Queries++
-	one := replicate{queries: 1, inverses: (inverseUnit + rank/2) / rank}
-	for _, hits := range []struct {
-		count *int64
-		most  int64
-	}{{&one.hits1, 1}, {&one.hits3, 3}, {&one.hits10, 10}} {
-		if rank <= hits.most {
-			*hits.count = 1
+	one := replicate{queries: 1}
+	for i, metric := range metrics.Table {
+		if metric.Interval != nil {
+			numerator, denominator := metric.Of(2 * rank)
+			one.sums[i] = (unit*numerator + denominator/2) / denominator
 		}
 	}
 	for i := range b.sums {
-		b.sums[i].add(one, int64(weights[i]))
+		b.sums[i].add(&one, int64(weights[i]))
 	}
 }
 
-func (r *replicate) add(other replicate, times int64) {
+func (r *replicate) add(other *replicate, times int64) {
 	r.queries += times * other.queries
-	r.hits1 += times * other.hits1
-	r.hits3 += times * other.hits3
-	r.hits10 += times * other.hits10
-	r.inverses += times * other.inverses
+	for i, sum := range other.sums {
+		r.sums[i] += times * sum
+	}
 }
 
 // Merge adds the queries of another bootstrap.
@@ -97,59 +98,57 @@ func (b *Bootstrap) Without(other *Bootstrap) *Bootstrap {
 func (b *Bootstrap) merge(other *Bootstrap, times int64) {
 	b.Queries += times * other.Queries
 	for i := range b.sums {
-		b.sums[i].add(other.sums[i], times)
+		b.sums[i].add(&other.sums[i], times)
 	}
 }
 
-// Metric is one of the metrics that a bootstrap estimates.
-type Metric int
-
-const (
-	MRR Metric = iota
-	Hits1
-	Hits3
-	Hits10
-)
-
-// value returns a metric of a replicate, NaN if that holds no query.
-func (r replicate) value(m Metric) float64 {
+// value returns the metric in a line of the table, NaN if the replicate holds no query.
+func (r *replicate) value(metric int) float64 {
 	if r.queries == 0 {
 		return math.NaN()
 	}
-	n := float64(r.queries)
-	switch m {
-	case MRR:
-		return float64(r.inverses) / inverseUnit / n
-	case Hits1:
-		return float64(r.hits1) / n
-	case Hits3:
-		return float64(r.hits3) / n
-	default:
-		return float64(r.hits10) / n
+	return float64(r.sums[metric]) / unit / float64(r.queries)
+}
+
+// Intervals returns the 95% intervals of the metrics. It is nil with fewer than ten queries, of which a bootstrap can tell nothing.
+func (b *Bootstrap) Intervals() *metrics.Intervals {
+	var all metrics.Intervals
+	for i, metric := range metrics.Table {
+		if metric.Interval == nil {
+			continue
+		}
+		interval, ok := b.interval(b, func(own, _ *replicate) float64 { return own.value(i) })
+		if !ok {
+			return nil
+		}
+		*metric.Interval(&all) = interval
 	}
+	return &all
 }
 
-// Interval returns the 95% interval of a metric. It is false with fewer than ten queries, of which a bootstrap can tell
-// nothing.
-func (b *Bootstrap) Interval(m Metric) (metrics.Interval, bool) {
-	return b.interval(b, func(own, _ replicate) float64 { return own.value(m) })
+// MRR returns the 95% interval of the MRR, false for fewer than ten queries.
+func (b *Bootstrap) MRR() (metrics.Interval, bool) {
+	return b.interval(b, func(own, _ *replicate) float64 { return own.value(mrr) })
 }
 
-// Difference returns the 95% interval of a metric minus another bootstrap's metric. Where both hold ranks of the same
-// queries, the pairs are compared, so that it is an interval of the change.
-func (b *Bootstrap) Difference(other *Bootstrap, m Metric) (metrics.Interval, bool) {
-	return b.interval(other, func(own, other replicate) float64 { return own.value(m) - other.value(m) })
+// Difference returns the 95% interval of the MRR minus another bootstrap's. Where both hold ranks of the same queries, the pairs are
+// compared, so that it is an interval of the change.
+func (b *Bootstrap) Difference(other *Bootstrap) (metrics.Interval, bool) {
+	return b.interval(other, func(own, other *replicate) float64 { return own.value(mrr) - other.value(mrr) })
 }
+
+// mrr is the line of the MRR in the table.
+const mrr = 0
 
 // interval returns the 2.5% and 97.5% quantiles of a function of both bootstraps' replicates, false for fewer than ten queries.
-func (b *Bootstrap) interval(other *Bootstrap, of func(own, other replicate) float64) (metrics.Interval, bool) {
+func (b *Bootstrap) interval(other *Bootstrap, of func(own, other *replicate) float64) (metrics.Interval, bool) {
 	const fewest = 10
 	if b.Queries < fewest || other.Queries < fewest {
 		return metrics.Interval{}, false
 	}
 	var values []float64
-	for i, own := range b.sums {
-		if v := of(own, other.sums[i]); v == v {
+	for i := range b.sums {
+		if v := of(&b.sums[i], &other.sums[i]); v == v {
 			values = append(values, v)
 		}
 	}
@@ -160,12 +159,5 @@ func (b *Bootstrap) interval(other *Bootstrap, of func(own, other replicate) flo
 
 // Sample describes the queries as a sample of a number of queries, with the intervals of their metrics.
 func (b *Bootstrap) Sample(of int64) *metrics.Sample {
-	s := &metrics.Sample{Of: of}
-	if mrr, ok := b.Interval(MRR); ok {
-		s.Intervals = &metrics.Intervals{MRR: mrr}
-		s.Intervals.Hits1, _ = b.Interval(Hits1)
-		s.Intervals.Hits3, _ = b.Interval(Hits3)
-		s.Intervals.Hits10, _ = b.Interval(Hits10)
-	}
-	return s
+	return &metrics.Sample{Of: of, Intervals: b.Intervals()}
 }

@@ -67,24 +67,29 @@ func TestIntervalsCover(t *testing.T) {
 		}
 		return rank
 	}
-	covered := map[Metric]int{}
+	covered := map[string]int{}
 	for set := range sets {
 		ranks := make([]int64, queries)
 		for i := range ranks {
 			ranks[i] = draw()
 		}
-		b := bootstrapOf(uint64(set), ranks)
-		for metric, truth := range map[Metric]float64{MRR: math.Ln2, Hits1: 0.5, Hits3: 0.875} {
-			if i, ok := b.Interval(metric); !ok {
-				t.Fatal("no interval")
-			} else if !i.Excludes(truth) {
-				covered[metric]++
+		all := bootstrapOf(uint64(set), ranks).Intervals()
+		if all == nil {
+			t.Fatal("no intervals")
+		}
+		for _, one := range []struct {
+			metric   string
+			interval metrics.Interval
+			truth    float64
+		}{{"MRR", all.MRR, math.Ln2}, {"Hits@1", all.Hits1, 0.5}, {"Hits@3", all.Hits3, 0.875}} {
+			if !one.interval.Excludes(one.truth) {
+				covered[one.metric]++
 			}
 		}
 	}
 	for metric, n := range covered {
 		if share := float64(n) / sets; share < 0.90 || share > 0.985 {
-			t.Errorf("metric %d: %.3f of the intervals contain the truth", metric, share)
+			t.Errorf("%s: %.3f of the intervals contain the truth", metric, share)
 		}
 	}
 }
@@ -127,8 +132,9 @@ func TestBootstrapIsExactAndMergeable(t *testing.T) {
 			hits += float64(w[17])
 		}
 	}
-	if r := want.sums[17]; !(math.Abs(r.value(MRR)-sum/weight) < 1e-8) || !(math.Abs(r.value(Hits10)-hits/weight) < 1e-12) {
-		t.Errorf("replicate 17: MRR %g, Hits@10 %g, want %g, %g", r.value(MRR), r.value(Hits10), sum/weight, hits/weight)
+	const hits10 = 3 // the line of the table
+	if r := want.sums[17]; !(math.Abs(r.value(mrr)-sum/weight) < 1e-8) || !(math.Abs(r.value(hits10)-hits/weight) < 1e-12) {
+		t.Errorf("replicate 17: MRR %g, Hits@10 %g, want %g, %g", r.value(mrr), r.value(hits10), sum/weight, hits/weight)
 	}
 	if other := bootstrapOf(6, ranks); other.sums == want.sums {
 		t.Error("another seed gives the same weights")
@@ -146,26 +152,27 @@ func TestDifferencesArePaired(t *testing.T) {
 		worse[i] = better[i] + random.Int64N(2)
 	}
 	a, b := bootstrapOf(1, better), bootstrapOf(1, worse)
-	own, _ := a.Interval(MRR)
-	other, _ := b.Interval(MRR)
+	own, _ := a.MRR()
+	other, _ := b.MRR()
 	if own.Low > other.High {
 		t.Fatalf("%v and %v do not overlap: the test shows nothing", own, other)
 	}
-	if d, ok := a.Difference(b, MRR); !ok || !d.Excludes(0) || d.Low < 0 {
+	if d, ok := a.Difference(b); !ok || !d.Excludes(0) || d.Low < 0 {
 		t.Errorf("the difference is %v", d)
 	}
-	if d, ok := a.Difference(a, MRR); !ok || d != (metrics.Interval{}) {
+	if d, ok := a.Difference(a); !ok || d != (metrics.Interval{}) {
 		t.Errorf("the difference to itself is %v", d)
 	}
 }
 
 func TestFewQueriesHaveNoInterval(t *testing.T) {
 	t.Parallel()
-	if _, ok := bootstrapOf(1, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9}).Interval(MRR); ok {
-		t.Error("nine queries have an interval")
+	if all := bootstrapOf(1, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9}).Intervals(); all != nil {
+		t.Errorf("nine queries have the intervals %+v", all)
 	}
-	if i, ok := bootstrapOf(1, slices.Repeat([]int64{1}, 10)).Interval(Hits1); !ok || i != (metrics.Interval{Low: 1, High: 1}) {
-		t.Errorf("ten ranks of 1 have the interval %v", i)
+	all := bootstrapOf(1, slices.Repeat([]int64{1}, 10)).Intervals()
+	if all == nil || all.Hits1 != (metrics.Interval{Low: 1, High: 1}) {
+		t.Errorf("ten ranks of 1 have the intervals %+v", all)
 	}
 }
 

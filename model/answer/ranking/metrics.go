@@ -7,67 +7,70 @@ import (
 	"tagnet/formats/workspace/metrics"
 )
 
-// Tally sums up ranks. All sums are integers: tallies that are added in any order and grouping have equal bits, and so
-// have their metrics. Its zero value is ready to use.
+// Tally sums up ranks. All sums are exact, but for what is below 2^-128 of a rank: tallies that are added in any order and grouping have
+// equal bits, and so have their metrics. Its zero value is ready to use.
 type Tally struct {
-	Ranks, Hits1, Hits3, Hits10 int64
-	// Doubled is the sum of the ranks, times two, since mean ranks may be halves.
-	Doubled int64
-	// Inverses is the sum of the inverse ranks in units of 2^-88, as its high and its low word. It holds 2^40 ranks
-	// of 1, and the error of the smallest inverse of an entity's rank, 2^-31, is below a float64's.
-	Inverses [2]uint64
+	Ranks int64
+	// Sums has the sum of each metric of the table, of at most 2^33 ranks.
+	Sums [len(metrics.Table)]sum
 }
 
-// inverseBits is the number of bits after the point of Tally.Inverses.
-const inverseBits = 88
+// sum is a sum of fractions in units of 2^-128: whole numbers, then two words after the point.
+type sum [3]uint64
+
+// add adds a fraction, by a long division.
+func (s *sum) add(numerator, denominator uint64) {
+	high, rest := bits.Div64(numerator%denominator, 0, denominator)
+	low, _ := bits.Div64(rest, 0, denominator)
+	s.merge(sum{numerator / denominator, high, low})
+}
+
+func (s *sum) merge(other sum) {
+	var carry uint64
+	for i := len(s) - 1; i >= 0; i-- {
+		s[i], carry = bits.Add64(s[i], other[i], carry)
+	}
+}
+
+// mean returns the float64 next to the sum divided by a number.
+func (s *sum) mean(n int64) float64 {
+	whole, unit := new(big.Int), big.NewInt(n)
+	for i, word := range s {
+		whole.Lsh(whole, 64).Or(whole, new(big.Int).SetUint64(word))
+		if i > 0 {
+			unit.Lsh(unit, 64)
+		}
+	}
+	mean, _ := new(big.Rat).SetFrac(whole, unit).Float64()
+	return mean
+}
 
 // add counts a rank, given as twice its value.
 func (t *Tally) add(doubled int64) {
 	t.Ranks++
-	t.Doubled += doubled
-	for _, hits := range []struct {
-		count *int64
-		most  int64
-	}{{&t.Hits1, 1}, {&t.Hits3, 3}, {&t.Hits10, 10}} {
-		if doubled <= 2*hits.most {
-			*hits.count++
-		}
+	for i, metric := range metrics.Table {
+		numerator, denominator := metric.Of(doubled)
+		t.Sums[i].add(uint64(numerator), uint64(denominator))
 	}
-	// 2/doubled in units of 2^-88, by a long division of 2^89.
-	high, rest := bits.Div64(0, 1<<(inverseBits+1-64), uint64(doubled))
-	low, _ := bits.Div64(rest, 0, uint64(doubled))
-	t.addInverses([2]uint64{high, low})
-}
-
-func (t *Tally) addInverses(sum [2]uint64) {
-	var carry uint64
-	t.Inverses[1], carry = bits.Add64(t.Inverses[1], sum[1], 0)
-	t.Inverses[0], _ = bits.Add64(t.Inverses[0], sum[0], carry)
 }
 
 // Merge adds the ranks of another tally.
 func (t *Tally) Merge(other Tally) {
 	t.Ranks += other.Ranks
-	t.Hits1 += other.Hits1
-	t.Hits3 += other.Hits3
-	t.Hits10 += other.Hits10
-	t.Doubled += other.Doubled
-	t.addInverses(other.Inverses)
+	for i := range t.Sums {
+		t.Sums[i].merge(other.Sums[i])
+	}
 }
 
-// Metrics returns the metrics of the ranks, the MRR as the float64 next to it.
-func (t Tally) Metrics() metrics.Metrics {
+// Metrics returns the metrics of the ranks, each the float64 next to it; zeros without ranks.
+func (t Tally) Metrics() (m metrics.Metrics) {
 	if t.Ranks == 0 {
-		return metrics.Metrics{}
+		return m
 	}
-	sum := new(big.Int).SetUint64(t.Inverses[0])
-	sum.Lsh(sum, 64).Or(sum, new(big.Int).SetUint64(t.Inverses[1]))
-	mrr, _ := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(t.Ranks), inverseBits)).Float64()
-	n := float64(t.Ranks)
-	return metrics.Metrics{
-		MRR: mrr, Hits1: float64(t.Hits1) / n, Hits3: float64(t.Hits3) / n, Hits10: float64(t.Hits10) / n,
-		MeanRank: float64(t.Doubled) / 2 / n,
+	for i, metric := range metrics.Table {
+		*metric.Value(&m) = t.Sums[i].mean(t.Ranks)
 	}
+	return m
 }
 
 // Accumulator counts ranks, in any order. Its zero value is ready to use.

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"encoding/json"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -41,13 +40,6 @@ func TestNoRanksHaveNoMetrics(t *testing.T) {
 	var a Accumulator
 	if got := a.Pessimistic.Metrics(); got != (metrics.Metrics{}) || a.Metrics().Tied != 0 {
 		t.Errorf("metrics of nothing: %+v, tied share %g", got, a.Metrics().Tied)
-	}
-}
-
-func TestMetricsKeys(t *testing.T) {
-	text, err := json.Marshal(metrics.Metrics{MRR: 1, Hits1: 2, Hits3: 3, Hits10: 4, MeanRank: 5})
-	if want := `{"mrr":1,"hits@1":2,"hits@3":3,"hits@10":4,"mean_rank":5}`; err != nil || string(text) != want {
-		t.Errorf("%s, %v; want %s", text, err, want)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"tagnet/model/answer/ranking"
 	"tagnet/model/weights/configuration"
 )
 
@@ -60,7 +59,7 @@ func (e *evidence) tiles() []tile {
 			note += ", of a sample"
 		}
 		if v.ranks != nil {
-			if i, ok := v.ranks.whole.Interval(ranking.MRR); ok {
+			if i, ok := v.ranks.whole.MRR(); ok {
 				note += "; 95% interval " + interval(i, ok)
 			}
 		}

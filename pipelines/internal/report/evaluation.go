@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
-	"tagnet/model/answer/ranking"
 	"tagnet/model/study/chart"
 	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/workspace"
@@ -177,18 +176,22 @@ func (v evaluation) wholeTable(several bool) table {
 		t.Note += " The interval says how much a pessimistic metric varies with the choice of queries, by 1,000 bootstrap replicates."
 	}
 	t.Head = append(t.Head, "mean", "optimistic")
-	for i, name := range []string{"MRR", "Hits@1", "Hits@3", "Hits@10", "Mean rank"} {
+	var intervals *metrics.Intervals
+	if v.ranks != nil {
+		intervals = v.ranks.whole.Intervals()
+	}
+	for _, one := range metrics.Table {
 		values := func(m metrics.Metrics) string {
-			if i == 4 {
-				return fmt.Sprintf("%.1f", m.MeanRank)
+			if one.Interval == nil {
+				return fmt.Sprintf("%.1f", *one.Value(&m))
 			}
-			return metric([]float64{m.MRR, m.Hits1, m.Hits3, m.Hits10}[i])
+			return metric(*one.Value(&m))
 		}
-		row := []string{name, values(v.Pessimistic)}
+		row := []string{strings.ToUpper(one.Title[:1]) + one.Title[1:], values(v.Pessimistic)}
 		if v.ranks != nil {
 			between := "–"
-			if i < 4 {
-				between = interval(v.ranks.whole.Interval(ranking.Metric(i)))
+			if one.Interval != nil && intervals != nil {
+				between = interval(*one.Interval(intervals), true)
 			}
 			row = append(row, between)
 		}
@@ -246,7 +249,7 @@ func (v evaluation) directionTable() table {
 	t.Head = slices.Insert(t.Head, 3, "95% interval")
 	for i, row := range t.Rows {
 		row[2].Bar = ""
-		t.Rows[i] = slices.Insert(row, 3, cell{Text: interval(v.ranks.ofDirection(row[0].Text).Interval(ranking.MRR))})
+		t.Rows[i] = slices.Insert(row, 3, cell{Text: interval(v.ranks.ofDirection(row[0].Text).MRR())})
 	}
 	return t
 }

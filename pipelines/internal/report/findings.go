@@ -12,7 +12,6 @@ import (
 	"tagnet/formats/reach"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
-	"tagnet/model/answer/ranking"
 	"tagnet/model/weights/configuration"
 )
 
@@ -43,7 +42,7 @@ func (v evaluation) directionGap() string {
 		slices.Reverse(names)
 	}
 	better, worse := v.ByDirection[names[0]].Pessimistic.MRR, v.ByDirection[names[1]].Pessimistic.MRR
-	d, ok := v.ranks.ofDirection(names[0]).Difference(v.ranks.ofDirection(names[1]), ranking.MRR)
+	d, ok := v.ranks.ofDirection(names[0]).Difference(v.ranks.ofDirection(names[1]))
 	if !ok || !d.Excludes(0) || metric(better) == metric(worse) {
 		return ""
 	}
@@ -190,7 +189,7 @@ func (v evaluation) worst() string {
 	rest, sum := v.Queries, v.Pessimistic.MRR*float64(v.Queries)
 	for _, name := range v.worstRelations() {
 		own := v.ranks.byRelation[name]
-		d, ok := own.Difference(v.ranks.whole.Without(own), ranking.MRR)
+		d, ok := own.Difference(v.ranks.whole.Without(own))
 		if !ok || d.High+(d.High-d.Low)/2 >= 0 {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/model/answer/ranking"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/workspace"
 )
@@ -93,11 +92,11 @@ func (e *evidence) composeRuns() section {
 				row[2] += " of a sample"
 			}
 			if v.ranks != nil {
-				row[3] = interval(v.ranks.whole.Interval(ranking.MRR))
+				row[3] = interval(v.ranks.whole.MRR())
 			}
 			if r != e && v.ranks != nil && own.ranks != nil && v.Queries == own.Queries {
 				change := m.MRR - own.Pessimistic.MRR
-				d, ok := v.ranks.whole.Difference(own.ranks.whole, ranking.MRR)
+				d, ok := v.ranks.whole.Difference(own.ranks.whole)
 				row[6] = difference(change, d, ok)
 				if ok && d.Excludes(0) && change > 0 {
 					better = append(better, r.workspace.Run())

@@ -28,22 +28,33 @@ func (a *evaluating) print(m metrics.Evaluation) {
 		queries += " of " + progress.Count(m.Sample.Of)
 	}
 	say("%s, %s: %s queries, %s distinct", asked, model, queries, progress.Count(m.Distinct))
-	say("  %-28s %7s %7s %7s %7s %10s", "filtered, ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank")
-	// Ties count as worse, in the middle or better.
-	row := func(name string, r metrics.Metrics) {
-		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)
-	}
-	row("pessimistic (the paper's)", m.Pessimistic)
-	if m.Sample != nil && m.Sample.Intervals != nil {
-		i := m.Sample.Intervals
-		say("  %-28s %7.4f %7.4f %7.4f %7.4f", "  95% interval of all, from", i.MRR.Low, i.Hits1.Low, i.Hits3.Low, i.Hits10.Low)
-		say("  %28s %7.4f %7.4f %7.4f %7.4f", "to", i.MRR.High, i.Hits1.High, i.Hits3.High, i.Hits10.High)
-	}
-	row("mean", m.Mean)
-	row("optimistic", m.Optimistic)
+	a.printMetrics(m)
 	say("  %.1f%% of the answers tie with another entity, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
 	a.printBaselines(m)
 	say("")
+}
+
+// printMetrics prints a column for each metric. Ties count as worse, in the middle or better.
+func (a *evaluating) printMetrics(m metrics.Evaluation) {
+	row := func(name string, text func(one metrics.Metric) string) {
+		line := fmt.Sprintf("  %-28s", name)
+		for _, one := range metrics.Table {
+			width := 7
+			if one.Interval == nil {
+				width = 10
+			}
+			line += fmt.Sprintf(" %*s", width, text(one))
+		}
+		a.E.Say("%s", strings.TrimRight(line, " "))
+	}
+	row("filtered, ties", func(one metrics.Metric) string { return one.Title })
+	row("pessimistic (the paper's)", m.Pessimistic.Text)
+	if m.Sample != nil && m.Sample.Intervals != nil {
+		row("  95% interval of all, from", m.Sample.Intervals.Low)
+		row(fmt.Sprintf("%28s", "to"), m.Sample.Intervals.High)
+	}
+	row("mean", m.Mean.Text)
+	row("optimistic", m.Optimistic.Text)
 }
 
 // printBaselines says how the answers rank without a model, and where that is better.
