@@ -15,10 +15,9 @@ import (
 	_ "tagnet/stages/answer"
 	_ "tagnet/stages/answer/discover"
 	_ "tagnet/stages/bundle"
-	_ "tagnet/stages/distances"
-	_ "tagnet/stages/messages"
 	_ "tagnet/stages/preprocess"
 	_ "tagnet/stages/relations"
+	_ "tagnet/stages/study"
 	_ "tagnet/stages/train"
 )
 

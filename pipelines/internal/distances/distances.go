@@ -15,7 +15,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/stages/distances"
+	"tagnet/stages/study"
 )
 
 // The values of --sources.
@@ -104,7 +104,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	perTable := distances.SourcesPerShard(kg.EntitiesOf(m, f.split), kg.EdgesOf(m, f.split))
+	perTable := study.SourcesPerShard(kg.EntitiesOf(m, f.split), kg.EdgesOf(m, f.split))
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{Build(sources, perTable, params)}, nil
 	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: loads(m, f.split, int64(len(sources)), int64(perTable))})
@@ -137,7 +137,7 @@ func everyEntity(entities int) []int32 {
 }
 
 // search searches from sources, in increasing order, with perTable of them in each table.
-func (f *flags) search(ctx context.Context, e *command.Environment, sources []int32, perTable int, params distances.SearchParams) error {
+func (f *flags) search(ctx context.Context, e *command.Environment, sources []int32, perTable int, params study.SearchParams) error {
 	defer budget.Limit(f.memory * budget.MiB)()
 	bar := e.Progress.Begin("distances", int64(len(sources)), "sources")
 	defer bar.End()
@@ -150,9 +150,9 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 }
 
 // Build returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in each table.
-func Build(sources []int32, perTable int, p distances.SearchParams) *beam.Pipeline {
+func Build(sources []int32, perTable int, p study.SearchParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	distances.Search(s, beam.CreateList(s, distances.Shards(sources, perTable)), p)
+	study.Search(s, beam.CreateList(s, study.Shards(sources, perTable)), p)
 	return pipeline
 }
 

@@ -20,8 +20,8 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/distances"
 	encode "tagnet/stages/preprocess"
+	"tagnet/stages/study"
 )
 
 // prepared returns a workspace with a graph of random facts over a chain of entities, in the
@@ -192,7 +192,7 @@ func TestSplitWithoutQueries(t *testing.T) {
 func TestSameBytesInAnyRun(t *testing.T) {
 	command.InitBeam()
 	workspace := prepared(t, 6, false)
-	params := distances.SearchParams{Graph: filepath.Join(workspace, "graph"), Split: "train", Hops: 5}
+	params := study.SearchParams{Graph: filepath.Join(workspace, "graph"), Split: "train", Hops: 5}
 	loaded, err := encode.Load(t.Context(), params.Graph)
 	if err != nil {
 		t.Fatal(err)

@@ -5,11 +5,11 @@ import (
 
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/distances"
+	"tagnet/stages/study"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := Build([]int32{0, 1, 2}, 3, distances.SearchParams{Folder: "mem://distances", Split: "test", Hops: 2})
+	p := Build([]int32{0, 1, 2}, 3, study.SearchParams{Folder: "mem://distances", Split: "test", Hops: 2})
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
 }

@@ -10,13 +10,13 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/stages/distances"
 	"tagnet/stages/preprocess"
+	"tagnet/stages/study"
 )
 
 // params returns the parameters of a search within --memory.
-func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (distances.SearchParams, error) {
-	p := distances.SearchParams{
+func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (study.SearchParams, error) {
+	p := study.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
 		Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel),
 	}

@@ -15,9 +15,8 @@ import (
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/stages/distances"
-	"tagnet/stages/messages"
 	"tagnet/stages/preprocess"
+	"tagnet/stages/study"
 )
 
 // mostDelta is the largest delta of --deltas. A delta above the number of layers changes nothing.
@@ -120,7 +119,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	// What decides the content; a checkpoint adds a table.
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach}
-	var model *messages.Model
+	var model *study.Model
 	if f.checkpoint != "" {
 		if model, err = f.model(ctx, e, loaded, &decided); err != nil {
 			return err
@@ -174,8 +173,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // params returns the parameters of a count within --memory: it chooses the number of threads, and
 // from how many sources each searches at once.
-func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *messages.Model, sources int) (messages.CountParams, error) {
-	p := messages.CountParams{
+func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *study.Model, sources int) (study.CountParams, error) {
+	p := study.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach,
 		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: e.Variant(f.kernel), Memory: f.memory * budget.MiB,
 	}
@@ -199,7 +198,7 @@ func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *messag
 }
 
 // count runs the Beam pipeline.
-func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, perShard int, params messages.CountParams) error {
+func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, perShard int, params study.CountParams) error {
 	defer budget.Limit(f.memory * budget.MiB)()
 	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
 	if params.Model != nil { // propagating takes longer than counting
@@ -220,7 +219,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 }
 
 // model opens the checkpoint of a model of A*Net and records it in the settings.
-func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*messages.Model, error) {
+func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*study.Model, error) {
 	m, err := e.OpenCheckpoint(ctx, f.checkpoint, loaded)
 	if err != nil {
 		return nil, err
@@ -237,7 +236,7 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 		return nil, err
 	}
 	decided.Checkpoint, decided.Weights = record.Name(), record.Weights.SHA256
-	return &messages.Model{Checkpoints: folder, Checkpoint: record.Name(), Configuration: record.Configuration}, nil
+	return &study.Model{Checkpoints: folder, Checkpoint: record.Name(), Configuration: record.Configuration}, nil
 }
 
 // loads returns the input of the step that counts. A row takes about 4 bytes on WN18RR_v1.
@@ -251,8 +250,8 @@ func loads(sources, perShard, rowsPerSource int64) []command.Load {
 
 // Build returns the Beam pipeline that counts the messages of queries from sources, in increasing
 // order, with perShard of them in each part of a table.
-func Build(sources []int32, perShard int, p messages.CountParams) *beam.Pipeline {
+func Build(sources []int32, perShard int, p study.CountParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	messages.Count(s, beam.CreateList(s, distances.Shards(sources, perShard)), p)
+	study.Count(s, beam.CreateList(s, study.Shards(sources, perShard)), p)
 	return pipeline
 }

@@ -22,8 +22,8 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/stages/messages"
 	encode "tagnet/stages/preprocess"
+	"tagnet/stages/study"
 )
 
 // prepared returns a workspace with a graph of random facts over a chain of entities, in the
@@ -228,7 +228,7 @@ func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	count := func(folder string, perShard, threads int) map[string]string {
 		t.Helper()
-		pipelinetest.RunBeam(t, Build(sources, perShard, messages.CountParams{
+		pipelinetest.RunBeam(t, Build(sources, perShard, study.CountParams{
 			Graph: graph, Split: "train", Layers: []int{2, 3}, Deltas: []int{0, 2}, Remove: configuration.RemoveTriple, Folder: folder, Threads: threads,
 		}))
 		return pipelinetest.Files(t, folder)

@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	modelgraph "tagnet/model/graph"

@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/distances"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -56,12 +55,12 @@ type CountParams struct {
 	Memory int64
 }
 
-// Count counts the messages of a split's queries. Input: distances.Shard, all shards of the sources, each of SourcesPerShard.
+// Count counts the messages of a split's queries. Input: Shard, all shards of the sources, each of SourcesPerShard.
 // Output: the URL of summary.json, the last file written. The worker that counts a shard writes its part of each table;
 // only sums cross a barrier. A worker holds the graph, a search for each thread, the rows of two shards and, with a removal, a
 // study.Corrector. See budget.Search.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
-	s = s.Scope("messages.Count")
+	s = s.Scope("study.Count")
 	shards = beam.Reshuffle(s, shards)
 	counted := beam.ParDo(s, &countFn{Params: p}, shards)
 	if p.Model != nil {
@@ -97,7 +96,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 }
 
 // ProcessElement counts a shard of sources and writes its part.
-func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(sums)) error {
+func (f *countFn) ProcessElement(ctx context.Context, shard Shard, emit func(sums)) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
@@ -142,7 +141,7 @@ func (f *countFn) count(r *study.Result) (sourceCounts, error) {
 // SourcesPerShard returns how many sources a shard has, given the entities and edges of the graph: as many as their work
 // suggests, and no more than their rows allow.
 func (p CountParams) SourcesPerShard(entities int, edges int64) int {
-	return max(1, min(distances.SourcesPerShard(entities, edges), maxRows/p.RowsPerSource()))
+	return max(1, min(SourcesPerShard(entities, edges), maxRows/p.RowsPerSource()))
 }
 
 // RowsPerSource returns how many rows of the counts a source has.

@@ -1,4 +1,4 @@
-package distances
+package study
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"tagnet/model/study"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/distances"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
@@ -74,7 +73,7 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 }
 
 // ProcessElement counts a shard of sources and writes its part.
-func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(sums)) error {
+func (f *chooseFn) ProcessElement(ctx context.Context, shard Shard, emit func(sums)) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package distances
+package study
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ type WrittenTable struct {
 // Output: the URL of distribution.json, the last file written. budget.Search estimates the memory
 // of a worker.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
-	s = s.Scope("distances.Search")
+	s = s.Scope("study.Search")
 	return writeDistribution(s, beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards)), p)
 }
 

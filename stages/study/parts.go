@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"cmp"
@@ -7,14 +7,13 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/study"
-	"tagnet/stages/distances"
 )
 
 // maxRows bounds the rows of a shard's tables, which a worker holds.
 const maxRows = 1 << 17
 
 // part returns the URL of a shard's part of a table.
-func (p CountParams) part(table string, s distances.Shard) string {
+func (p CountParams) part(table string, s Shard) string {
 	return parquet.PartFile(storage.Join(p.Folder, table), s.Number, s.Of)
 }
 
