@@ -340,6 +340,7 @@ func TestRawLZ4(t *testing.T) {
 }
 
 func TestDetect(t *testing.T) {
+	found := map[Format]bool{OpenKE: true} // which the name of a file in its folder shows
 	for _, c := range []struct {
 		name, text string
 		want       Format
@@ -352,6 +353,12 @@ func TestDetect(t *testing.T) {
 	} {
 		if got, err := Detect(t.Context(), put(t, c.name, c.text)); err != nil || got != c.want {
 			t.Errorf("%s %q: %s, %v; want %s", c.name, c.text, got, err, c.want)
+		}
+		found[c.want] = true
+	}
+	for _, format := range Formats {
+		if !found[format] {
+			t.Errorf("no file of %s is here", format)
 		}
 	}
 }

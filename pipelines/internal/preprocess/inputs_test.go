@@ -110,7 +110,7 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 	numbers["entities.dict"], numbers["relations.dict"] = ids(entities, "%[2]d\t%[1]s\n"), ids(relations, "%[2]d\t%[1]s\n")
 	names := written(facts, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" })
 	names["entities.dict"], names["relations.dict"] = numbers["entities.dict"], numbers["relations.dict"]
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		files map[string]string
 		flags []string
 		rdf   bool
@@ -126,7 +126,7 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 		"ntriples": {written(facts, ".nt", "# facts\n", func(f [3]string) string {
 			return fmt.Sprintf("<http://e/%s> <http://e/%s> <http://e/%s> .\n<http://e/%s> <http://e/name> \"x\" .\n", f[0], f[1], f[2], f[0])
 		}), nil, true, "left out: 60 statements whose object is a literal"},
-		"json lines": {written(facts, ".jsonl", "", func(f [3]string) string {
+		"jsonl": {written(facts, ".jsonl", "", func(f [3]string) string {
 			return fmt.Sprintf("{\"subject\": %q, \"predicate\": %q, \"object\": %q}\n", f[0], f[1], f[2])
 		}), nil, false, "left out: nothing"},
 		"nquads": {written(facts, ".nq", "", func(f [3]string) string {
@@ -136,7 +136,14 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 		"openke":        {openKE, nil, false, "not read: 1-1.txt"},
 		"dict of ids":   {numbers, nil, false, "left out: nothing\n\n"},
 		"dict of names": {names, nil, false, "not read: entities.dict, relations.dict"},
-	} {
+	}
+	for _, format := range formatNames() {
+		named := func(name string) bool { return strings.HasPrefix(name, format) }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(cases)), named) && format != "parquet" { // which is no text
+			t.Errorf("no case begins with %s", format)
+		}
+	}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			w, folder := t.TempDir(), pipelinetest.Dataset(t, c.files)
 			out := pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--workspace", w, "--dataset", folder)...)
