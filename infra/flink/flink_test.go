@@ -22,7 +22,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/storage"
-	_ "tagnet/formats/storage/gcs"
+	_ "tagnet/formats/storage/schemes"
 )
 
 // enabled is the environment variable that makes the tests start Flink.

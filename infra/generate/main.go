@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "tagnet/formats/storage/gcs" // --out may be a gs:// URL
+	_ "tagnet/formats/storage/schemes" // --out may be a gs:// URL
 	"tagnet/infra/internal/program"
 )
 

@@ -11,7 +11,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // registers the worker's side of Beam
 	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
-	_ "tagnet/formats/storage/gcs"
+	_ "tagnet/formats/storage/schemes"
 	_ "tagnet/stages/answer"
 	_ "tagnet/stages/answer/discover"
 	_ "tagnet/stages/bundle"

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"tagnet/formats/storage"
-	_ "tagnet/formats/storage/gcs" // workspaces may be gs:// URLs
 	"tagnet/formats/storage/lock"
+	_ "tagnet/formats/storage/schemes" // workspaces may be gs:// URLs
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/program"

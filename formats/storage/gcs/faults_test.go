@@ -21,7 +21,7 @@ func TestFileSystemUnderFaults(t *testing.T) {
 		t.Run(fault.String(), func(t *testing.T) {
 			bucket, proxy := gcstest.FaultyBucket(t, 4*time.Second)
 			proxy.Set(gcstest.Sometimes(uint64(fault), 4, fault))
-			storagetest.FileSystem(t, bucket+"/folder")
+			storagetest.Operations(t, bucket+"/folder")
 			if proxy.Injected()[fault] < 10 {
 				t.Errorf("%v of %d requests failed", proxy.Injected(), proxy.Requests())
 			}

@@ -18,6 +18,12 @@ import (
 
 // FileSystem checks what every file system promises, in an empty folder of it.
 func FileSystem(t *testing.T, folder string) {
+	Operations(t, folder)
+	t.Run("readers of a file that is replaced", func(t *testing.T) { testReplaced(t, folder) })
+}
+
+// Operations checks what FileSystem checks, but for readers beside a writer, whose requests are of any number.
+func Operations(t *testing.T, folder string) {
 	t.Run("absent", func(t *testing.T) { testAbsent(t, folder) })
 	t.Run("write and read", func(t *testing.T) { testWriteRead(t, folder) })
 	t.Run("random", func(t *testing.T) { testRandom(t, folder) })
@@ -185,6 +191,42 @@ func testAtomic(t *testing.T, folder string) {
 	if err := w.Commit(); err == nil {
 		t.Error("a second Commit went well")
 	}
+}
+
+// testReplaced replaces a file again and again: it always exists, and a reader gets what it was or what it became. A remote storage may instead refuse to
+// read the rest of what was replaced.
+func testReplaced(t *testing.T, folder string) {
+	ctx := t.Context()
+	defer storage.RemoveAll(ctx, folder)
+	url := storage.Join(folder, "f")
+	content := func(i int) []byte { return bytes.Repeat([]byte{byte('a' + i%2)}, 20_000*(1+i%2)) }
+	if err := storage.WriteFile(ctx, url, content(0)); err != nil {
+		t.Fatal(err)
+	}
+	var ended atomic.Bool
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for !ended.Load() {
+				got, err := storage.ReadFile(ctx, url)
+				if err == nil && !bytes.Equal(got, content(0)) && !bytes.Equal(got, content(1)) {
+					t.Errorf("%d bytes are read that nobody wrote as a whole", len(got))
+					return
+				}
+				if found, err := storage.Exists(ctx, url); !found || err != nil {
+					t.Errorf("the file exists: %v, error %v", found, err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 30 {
+		if err := storage.WriteFile(ctx, url, content(i)); err != nil {
+			t.Error(err)
+		}
+	}
+	ended.Store(true)
+	readers.Wait()
 }
 
 // testListRemove checks that a folder's name is no prefix of others: a/ is listed and removed without ab/.

@@ -16,7 +16,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/remedy"
-	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
+	_ "tagnet/formats/storage/schemes" // every pipeline reads and writes their URLs
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
 )
