@@ -72,7 +72,7 @@ func useCards(t *testing.T, number int) {
 // TestRoundsOnCards trains by three workers on one card, on two and on three, which compute at the same time: the weights have the same
 // bytes. They are others than those of the CPU, which rounds otherwise.
 func TestRoundsOnCards(t *testing.T) {
-	w := ring(t, 40)
+	w := ring(t, 6) // too few facts for probabilities, which would take most of the time
 	folder := filepath.Join(w, "runs/main/checkpoints")
 	pipelinetest.Interpret(t)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), byThree(w, "--device", "cuda")...)

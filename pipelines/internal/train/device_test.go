@@ -16,7 +16,7 @@ import (
 // records it.
 func TestDevice(t *testing.T) {
 	pipelinetest.Interpret(t)
-	w := ring(t, 40)
+	w := ring(t, 8) // with just enough facts for probabilities
 	run := func(says, not string, onDevice bool, flags ...string) {
 		t.Helper()
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(flags, "--layers", "2", "--batch_size", "16", "--queries_per_epoch", "48", "--valid_limit", "8")...)...)
@@ -52,7 +52,7 @@ func TestDeviceFails(t *testing.T) {
 	short := []string{"--batch_size", "16", "--queries_per_epoch", "64", "--valid_limit", "8", "--epochs", "1", "--layers", "2"}
 	for name, fault := range pipelinetest.Faults(70) {
 		t.Run(name, func(t *testing.T) {
-			w := ring(t, 40)
+			w := ring(t, 6) // too few facts for probabilities
 			pipelinetest.UseFaulty(t, fault)
 			wanted := fault.Open
 			if wanted == nil {
@@ -84,7 +84,7 @@ func TestDeviceFails(t *testing.T) {
 			if code != 0 {
 				t.Errorf("resuming: %d, %s", code, stderr)
 			}
-			whole := ring(t, 40)
+			whole := ring(t, 6)
 			pipelinetest.Succeed(t, Pipeline(), small(whole, short...)...)
 			if diff := cmp.Diff(weights(t, whole), weights(t, w)); diff != "" {
 				t.Error("the weights after a lost device are others than without")
