@@ -42,6 +42,8 @@ var computed = map[string]accepted{
 	"epochs":                  free,
 	"queries_per_epoch":       free,
 	"batch_size":              free,
+	"answers_per_query":       oneOf(0, 1),
+	"removed_share":           free, // one answer does not use it
 	"batching":                oneOf(configuration.BatchingRandom, configuration.BatchingGrouped, configuration.BatchingRelation),
 	"share_states":            oneOf(false, true), // equal states are computed for each entity
 	"learning_rate":           free,

@@ -11,8 +11,27 @@ type Query struct {
 	Source, Relation int32
 	// Answer is an answer, or None.
 	Answer int32
-	// Removal selects the edges between Source and Answer that leave the graph of the query. With RemoveNothing, Answer may be anything.
+	// Others has more answers of a training query, or is nil.
+	Others *Others
+	// Removal selects the edges between Source and each answer that leave the graph of the query. With RemoveNothing, answers may be anything.
 	Removal Removals
+}
+
+// Others are further answers of a query, ascending. They must not change.
+type Others []int32
+
+// list returns the answers; nil has none.
+func (o *Others) list() []int32 {
+	if o == nil {
+		return nil
+	}
+	return *o
+}
+
+// has reports whether an entity is one of the answers.
+func (o *Others) has(entity int32) bool {
+	_, found := slices.BinarySearch(*o, entity)
+	return found
 }
 
 // Removals are edges that leave the graph of a query, as in training.
@@ -43,8 +62,14 @@ func (q Query) Fact(answer, baseRelations int32) Fact {
 
 // Touches reports whether o may have lost an in-edge.
 func (q Query) Touches(o int32) bool {
-	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer)
+	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer || q.Others != nil && q.Others.has(o))
 }
+
+// OtherAnswers returns the answers in Others.
+func (q Query) OtherAnswers() []int32 { return q.Others.list() }
+
+// Answers returns the number of answers, Others included.
+func (q Query) Answers() int { return 1 + len(q.Others.list()) }
 
 // SameGraph reports whether two queries' fields remove the same edges.
 func (q Query) SameGraph(o Query) bool {
@@ -54,7 +79,7 @@ func (q Query) SameGraph(o Query) bool {
 	case q.Removal == RemoveNothing:
 		return true
 	}
-	return q.Source == o.Source && q.Answer == o.Answer && (q.Removal == RemoveOneHop || q.Relation == o.Relation)
+	return q.Source == o.Source && q.Answer == o.Answer && slices.Equal(q.Others.list(), o.Others.list()) && (q.Removal == RemoveOneHop || q.Relation == o.Relation)
 }
 
 // RemovalOf returns RemoveFact where the graph has the fact of a query and its answer, else RemoveNothing.
@@ -71,10 +96,10 @@ func (g *Graph) Removes(q Query, sender, relation, receiver int32) bool {
 		return false
 	}
 	oneHop := q.Removal == RemoveOneHop
-	if sender == q.Source && receiver == q.Answer && (oneHop || relation == q.Relation) {
+	if sender == q.Source && (oneHop || relation == q.Relation) && (receiver == q.Answer || q.Others != nil && q.Others.has(receiver)) {
 		return true
 	}
-	return sender == q.Answer && receiver == q.Source && (oneHop || relation == g.Inverse(q.Relation))
+	return receiver == q.Source && (oneHop || relation == g.Inverse(q.Relation)) && (sender == q.Answer || q.Others != nil && q.Others.has(sender))
 }
 
 // DegreeWithout returns the in-degree of o in the graph of a query.
@@ -92,8 +117,8 @@ func (g *Graph) DegreeWithout(o int32, q Query) int {
 	return degree
 }
 
-// Between returns the numbers of edges from the answer of a query to its source that leave its graph and that stay, or zeros if it
-// removes nothing. As many lead from source to answer. If the two are the same entity, they count its loops, with both edges of
+// Between returns the numbers of edges from the answer of a query without others to its source that leave its graph and that stay, or zeros
+// if it removes nothing. As many lead from source to answer. If the two are the same entity, they count its loops, with both edges of
 // each.
 func (g *Graph) Between(q Query) (removed, left int64) {
 	if q.Removal == RemoveNothing {

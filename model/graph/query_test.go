@@ -27,6 +27,8 @@ func TestSameGraph(t *testing.T) {
 		"of another relation":    {oneHop, with(func(q *Query) { *q = oneHop; otherRelation(q) }), true},
 		"any edge to another":    {oneHop, with(func(q *Query) { *q = oneHop; q.Answer = 4 }), false},
 		"any edge from another":  {oneHop, with(func(q *Query) { *q = oneHop; q.Source = 4 }), false},
+		"other answers":          {with(func(q *Query) { q.Others = &Others{5, 7} }), with(func(q *Query) { q.Others = &Others{5, 7} }), true},
+		"one answer fewer":       {with(func(q *Query) { q.Others = &Others{5, 7} }), with(func(q *Query) { q.Others = &Others{5} }), false},
 		"nothing of the reverse": {fact, Query{Source: 3, Relation: 2, Answer: 1, Removal: RemoveFact}, false},
 	} {
 		if got := c.a.SameGraph(c.b); got != c.want {

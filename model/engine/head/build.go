@@ -39,7 +39,7 @@ func (b *builder[F]) build(propagation Propagation[F]) (err error) {
 	d := b.configuration.Dim
 	b.head.query = make([]F, d)
 	b.query = b.input("query", dense(b.head.query, d))
-	states := must(apply("propagate", propagate[F]{propagation, b.head.candidates},
+	states := must(apply("propagate", &propagate[F]{propagation: propagation, candidates: b.head.candidates},
 		tensor.Shape{b.count * b.depth, b.width}, b.query))
 	loss := b.loss(b.scores(states))
 	b.gradients(loss)
@@ -127,9 +127,8 @@ func (b *builder[F]) gradients(loss *gorgonia.Node) {
 	}
 	h := b.head
 	h.names = b.order
-	h.into.Query = make([]F, b.configuration.Dim)
 	h.into.Tensors = make([][]F, len(b.order))
-	b.collect("query", results[0], &h.into.Query)
+	b.collect("query", results[0], &h.gradient)
 	for i, name := range b.order {
 		h.into.Tensors[i] = make([]F, len(b.set.Data(name)))
 		b.collect(name, results[1+i], &h.into.Tensors[i])
@@ -137,7 +136,7 @@ func (b *builder[F]) gradients(loss *gorgonia.Node) {
 }
 
 func (b *builder[F]) collect(name string, gradient *gorgonia.Node, into *[]F) {
-	must(apply("collect "+name, collect[F]{into}, tensor.Shape{1}, gradient))
+	must(apply("collect "+name, collect[F]{into, b.head.candidates}, tensor.Shape{1}, gradient))
 }
 
 // parameter returns the node of a tensor of the set, which it adds at first use.

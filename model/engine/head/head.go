@@ -21,6 +21,7 @@ type Head[F parameters.Float] struct {
 	candidates *candidates
 	weights    *lossWeights[F]
 	into       Gradients[F] // of the current query
+	gradient   []F          // of its embedding, which the backward pass may overwrite in into
 }
 
 // Gradients are one query's gradients of the head's parameters.
@@ -39,7 +40,7 @@ func (g *Gradients[F]) Zero() {
 	clear(g.Query)
 }
 
-// New builds the graph for queries with count candidates: one answer and at least one negative. It
+// New builds the graph for answers with count candidates: the answer and at least one negative. It
 // shares the weights of the parameter set.
 func New[F parameters.Float](c configuration.Configuration, count int, p *parameters.Set[F], propagation Propagation[F], products Products[F]) (*Head[F], error) {
 	if count < 2 {
@@ -49,6 +50,7 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 		products:   products,
 		candidates: &candidates{entities: make([]int32, count), valid: make([]int32, count)},
 		weights:    &lossWeights[F]{temperature: c.AdversarialTemperature},
+		gradient:   make([]F, c.Dim),
 	}
 	b := &builder[F]{
 		head: h, configuration: c, set: p, products: products,
@@ -67,25 +69,39 @@ func (h *Head[F]) Names() []string { return h.names }
 
 // NewGradients allocates the gradients of one query.
 func (h *Head[F]) NewGradients() *Gradients[F] {
-	g := &Gradients[F]{Query: make([]F, len(h.into.Query))}
+	g := &Gradients[F]{Query: make([]F, len(h.gradient))}
 	for _, t := range h.into.Tensors {
 		g.Tensors = append(g.Tensors, make([]F, len(t)))
 	}
 	return g
 }
 
-// Run computes the loss of one query and sets its gradients. query is its embedding, [d]; entities are the answer, then the negatives.
-// share multiplies loss and gradients: 1/B in a batch of B queries.
+// Run computes the loss of one query, the sum over its answers, and sets its gradients. query is its embedding, [d]; entities are, for each answer, the
+// answer and its negatives. share multiplies loss and gradients: 1/B in a batch of B answers.
 func (h *Head[F]) Run(query []F, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
-	if len(entities) != len(h.candidates.entities) {
-		return 0, fmt.Errorf("the query has %d candidates, want %d", len(entities), len(h.candidates.entities))
+	c := h.candidates
+	count := len(c.entities)
+	if len(entities) == 0 || len(entities)%count != 0 {
+		return 0, fmt.Errorf("the query has %d candidates, want %d for each answer", len(entities), count)
 	}
-	copy(h.candidates.entities, entities)
 	copy(h.query, query)
 	h.weights.share = share
 	copy(h.into.Tensors, into.Tensors)
-	h.into.Query = into.Query
+	c.all = entities
+	for c.answer = 0; c.answer*count < len(entities); c.answer++ {
+		copy(c.entities, entities[c.answer*count:])
+		one, err := h.runAnswer()
+		if err != nil {
+			return 0, err
+		}
+		loss += one
+	}
+	copy(into.Query, h.gradient)
+	return loss, nil
+}
 
+// runAnswer runs the graph for the current answer and returns its loss.
+func (h *Head[F]) runAnswer() (float64, error) {
 	value, err := h.machine.run()
 	if err != nil {
 		return 0, err

@@ -471,3 +471,58 @@ func BenchmarkRun(b *testing.B) {
 		}
 	}
 }
+
+// TestAnswersAddUp runs a query of three answers: its loss and gradients are the sums over the answers alone, around one propagation.
+func TestAnswersAddUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range cases() {
+		t.Run(name, func(t *testing.T) {
+			trial := newTrial[float64](t, c, .7)
+			var all []int32
+			for answer := range int32(3) {
+				for i := range trial.entities {
+					all = append(all, (7*answer+2*int32(i)+1)%fakeEntities)
+				}
+			}
+			g, want := trial.head.NewGradients(), trial.head.NewGradients()
+			loss, propagated := 0., make([]float64, len(trial.fake.gradient))
+			for one := range slices.Chunk(all, len(trial.entities)) {
+				single, err := trial.head.Run(trial.fake.query, one, .25, g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				loss += single
+				for i, tensor := range g.Tensors {
+					axpy(want.Tensors[i], 1, tensor)
+				}
+				axpy(want.Query, 1, g.Query)
+				axpy(propagated, 1, trial.fake.gradient)
+			}
+			trial.fake.forwards, trial.fake.backs = 0, 0
+			got, err := trial.head.Run(trial.fake.query, all, .25, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if trial.fake.forwards != 1 {
+				t.Errorf("%d forward passes, want 1", trial.fake.forwards)
+			}
+			if trial.fake.backs != 1 {
+				t.Errorf("%d backward passes, want 1", trial.fake.backs)
+			}
+			near(t, "loss", got, loss, 1e-12)
+			compare := func(name string, got, want []float64) {
+				for i := range want {
+					near(t, fmt.Sprintf("%s[%d]", name, i), got[i], want[i], 1e-12)
+				}
+			}
+			for i, name := range trial.head.Names() {
+				compare(name, g.Tensors[i], want.Tensors[i])
+			}
+			compare("query", g.Query, want.Query)
+			compare("propagation", trial.fake.gradient, propagated)
+		})
+	}
+	if _, err := newTrial[float64](t, cases()["fixed"], .7).head.Run(nil, make([]int32, 13), 1, nil); err == nil {
+		t.Error("13 candidates in groups of 12 give no error")
+	}
+}

@@ -84,15 +84,20 @@ func (r relu[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	return nil
 }
 
-// collect copies a gradient from the graph to the current query's gradients.
+// collect adds up a gradient of the graph, over the answers of the current query, in the query's gradients.
 type collect[F parameters.Float] struct {
 	into *[]F
+	*candidates
 }
 
 func (collect[F]) constant() {}
 
 func (c collect[F]) forward(in [][]F, _ []F) error {
-	copy(*c.into, in[0])
+	if c.answer == 0 {
+		copy(*c.into, in[0])
+	} else {
+		axpy(*c.into, 1, in[0])
+	}
 	return nil
 }
 

@@ -20,27 +20,44 @@ type Propagation[F parameters.Float] interface {
 	Backward(entities []int32, gradient []F, query []F) error
 }
 
-// candidates are the entities of the current query: the answer, then the negatives.
+// candidates are the entities of the current query: an answer, then its negatives. A query of several answers runs the graph for each of them,
+// around one forward and one backward pass of the propagation.
 type candidates struct {
-	entities []int32
+	all      []int32 // of all answers, one after the other
+	entities []int32 // of the current answer
 	valid    []int32
+	answer   int // the current answer, from 0
 }
 
+// last reports whether no answer follows.
+func (c *candidates) last() bool { return (c.answer+1)*len(c.entities) == len(c.all) }
+
 // propagate is a propagation as an operation, from the query's embedding, [d], to the states of the
-// candidates, [n D, W].
+// candidates, [n D, W]. Its gradient is 0 for all answers but the last, which has the gradient of all.
 type propagate[F parameters.Float] struct {
 	propagation Propagation[F]
 	*candidates
+	gradient []F // of the states of the candidates of all answers so far
 }
 
-func (p propagate[F]) forward(_ [][]F, out []F) error {
-	if err := p.propagation.Forward(); err != nil {
-		return err
+func (p *propagate[F]) forward(_ [][]F, out []F) error {
+	if p.answer == 0 {
+		if err := p.propagation.Forward(); err != nil {
+			return err
+		}
 	}
 	p.propagation.Candidates(p.entities, out, p.valid)
 	return nil
 }
 
-func (p propagate[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) error {
-	return p.propagation.Backward(p.entities, gradient, gradients[0])
+func (p *propagate[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) error {
+	if p.answer == 0 {
+		p.gradient = p.gradient[:0]
+	}
+	p.gradient = append(p.gradient, gradient...)
+	if !p.last() {
+		clear(gradients[0])
+		return nil
+	}
+	return p.propagation.Backward(p.all, p.gradient, gradients[0])
 }

@@ -31,7 +31,7 @@ func (p *Propagator) enter(q Request) Request {
 	x.listed = false
 	p.find(q.Query, q.Part)
 	p.complete()
-	q.Source, q.Answer, q.Removal = x.part.Source, x.part.Answer, x.part.Removal
+	q.Source, q.Answer, q.Others, q.Removal = x.part.Source, x.part.Answer, x.part.Others, x.part.Removal
 	if q.Candidates != nil {
 		x.candidates = parallel.Resize(x.candidates, len(q.Candidates))[:0]
 		for _, o := range q.Candidates {

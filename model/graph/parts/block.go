@@ -58,9 +58,9 @@ func (s *Subgraph) Join(piece Subgraph) {
 	s.Senders, s.Relations, s.Degrees = append(s.Senders, piece.Senders...), append(s.Relations, piece.Relations...), append(s.Degrees, piece.Degrees...)
 }
 
-// Finish sets the query of a part whose pieces are joined. without is the degree of its source in its graph.
+// Finish sets the query, with one answer, of a part whose pieces are joined. without is the degree of its source in its graph.
 func (s *Subgraph) Finish(q graph.Query, without int32) {
-	if s.begin(q) {
+	if s.begin(q).Removal != graph.RemoveNothing {
 		s.Degrees[s.Source] = without
 	}
 }

@@ -94,8 +94,8 @@ func (f *Finder) Find(q graph.Query, into *Subgraph) {
 // Complete sets the edges and degrees of a part whose entities Entities returned.
 func (f *Finder) Complete(q graph.Query, into *Subgraph) {
 	f.induce(f.graph, 0, into.Entities, into)
-	if into.begin(q) {
-		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(q.Source, q))
+	if outside := into.begin(q); outside.Removal != graph.RemoveNothing {
+		into.Degrees[into.Source] = int32(f.graph.DegreeWithout(q.Source, outside))
 	}
 }
 

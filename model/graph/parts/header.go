@@ -63,8 +63,11 @@ func (d Drawn) Configuration() configuration.Configuration {
 	return configuration.Configuration{Batching: d.Batching, BatchSize: d.BatchSize, QueriesPerEpoch: d.QueriesPerEpoch}
 }
 
-// Draws returns an error unless the folder has the queries that a training draws.
+// Draws returns an error unless the folder has the queries that a training draws, with one answer each.
 func (h Header) Draws(c configuration.Configuration, seed int64) error {
+	if c.SeveralAnswers() {
+		return remedy.Errorf("set answers_per_query to 1", "the parts are for queries of one answer, and a query of the training has up to %d", c.AnswersPerQuery)
+	}
 	d := h.Drawn
 	if d == nil {
 		return nil

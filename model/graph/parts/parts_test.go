@@ -185,7 +185,8 @@ func TestOtherDrawsAreRefused(t *testing.T) {
 		"all are there": {func(h *parts.Header, _ *configuration.Configuration) { h.Drawn = nil }, ""},
 		"more epochs": {func(_ *parts.Header, c *configuration.Configuration) { c.Epochs = 5 },
 			again + " --queries_per_epoch 50 --epochs 5 --seed 3 --batching random --batch_size 16 --force"},
-		"all are drawn": {func(_ *parts.Header, c *configuration.Configuration) { c.QueriesPerEpoch = 0 }, "draws all; " + again + " --force"},
+		"all are drawn":   {func(_ *parts.Header, c *configuration.Configuration) { c.QueriesPerEpoch = 0 }, "draws all; " + again + " --force"},
+		"several answers": {func(h *parts.Header, c *configuration.Configuration) { h.Drawn, c.AnswersPerQuery = nil, 4 }, "a query of the training has up to 4; set answers_per_query to 1"},
 		"another removal": {func(h *parts.Header, c *configuration.Configuration) {
 			h.Remove, c.Epochs = configuration.RemoveNone, 5
 		},

@@ -16,7 +16,8 @@ type Subgraph struct {
 	Senders, Relations []int32
 	// Degrees are the degrees in the whole graph, except that the source's does not count removed edges to entities outside the part.
 	Degrees []int32
-	// Query has the query's source and the edges that leave the part, by the ids of the part. It has no answer and no relation if no edge leaves.
+	// Query has the query's source and the edges that leave the part, by the ids of the part: of its answers only those in the part. It has no
+	// answer and no relation if no edge leaves.
 	graph.Query
 }
 
@@ -37,17 +38,31 @@ func (s *Subgraph) Of(of *graph.Graph) *graph.Graph {
 	}
 }
 
-// begin sets the query. It reports whether its removal has its answer outside the part: the source's degree, now that in
-// the whole graph, has to be without the removed edges.
-func (s *Subgraph) begin(q graph.Query) bool {
+// begin sets the query. It returns q with the answers alone that are outside the part, and without a removal if there are none: the source's
+// degree, now its degree in the whole graph, has to be without the edges to these.
+func (s *Subgraph) begin(q graph.Query) (outside graph.Query) {
 	s.Query = graph.Query{Source: s.Local(q.Source), Answer: graph.None}
+	outside = graph.Query{Source: q.Source, Relation: q.Relation, Answer: graph.None}
 	if q.Removal == graph.RemoveNothing {
-		return false
+		return outside
 	}
-	answer := s.Local(q.Answer)
-	if answer < 0 {
-		return true
+	if local := s.Local(q.Answer); local >= 0 {
+		s.Answer = local
+	} else {
+		outside.Answer, outside.Removal = q.Answer, q.Removal
 	}
-	s.Relation, s.Answer, s.Removal = q.Relation, answer, q.Removal
-	return false
+	if q.Others != nil {
+		s.Others, outside.Others = new(graph.Others), new(graph.Others)
+	}
+	for _, answer := range q.OtherAnswers() {
+		if local := s.Local(answer); local >= 0 {
+			*s.Others = append(*s.Others, local)
+		} else {
+			*outside.Others, outside.Removal = append(*outside.Others, answer), q.Removal
+		}
+	}
+	if s.Answer != graph.None || s.Answers() > 1 {
+		s.Relation, s.Removal = q.Relation, q.Removal
+	}
+	return outside
 }

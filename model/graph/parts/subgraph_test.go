@@ -12,7 +12,7 @@ import (
 	"tagnet/model/internal/spec/golden"
 )
 
-// draw returns a graph, with hubs in every other one, and a query.
+// draw returns a graph, with hubs in every other one, and a query, with further answers in every third one.
 func draw(t *testing.T, seed uint64) (g *graph.Graph, q graph.Query) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -32,6 +32,15 @@ func draw(t *testing.T, seed uint64) (g *graph.Graph, q graph.Query) {
 	q = graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
 	if rng.IntN(4) > 0 {
 		q.Removal = graph.RemoveFact + graph.Removals(rng.IntN(2))
+	}
+	if seed%3 == 0 {
+		q.Others = new(graph.Others)
+		for _, o := range facts {
+			if o.Head == q.Source && o.Tail != q.Answer {
+				*q.Others = append(*q.Others, o.Tail)
+			}
+		}
+		slices.Sort(*q.Others)
 	}
 	return g, q
 }
@@ -126,7 +135,7 @@ func TestPartHasTheHighestScores(t *testing.T) {
 // TestPartIsInduced compares the edges and degrees of parts with those of the graph, found entity by entity.
 func TestPartIsInduced(t *testing.T) {
 	t.Parallel()
-	hubs, outside := 0, 0
+	hubs, outside, both := 0, 0, 0
 	for seed := range uint64(200) {
 		g, q := draw(t, seed)
 		most := 1 + int(seed%23)
@@ -162,9 +171,12 @@ func TestPartIsInduced(t *testing.T) {
 		if q.Removal != graph.RemoveNothing && part.Local(q.Answer) < 0 {
 			outside++
 		}
+		if inside := part.Answers(); q.Removal != graph.RemoveNothing && inside > 1 && inside < q.Answers()-1 {
+			both++
+		}
 	}
-	if hubs < 20 || outside < 20 {
-		t.Errorf("only %d hubs, and %d removals to an entity outside", hubs, outside)
+	if hubs < 20 || outside < 20 || both < 5 {
+		t.Errorf("only %d hubs, %d removals to an entity outside, and %d to others inside and outside", hubs, outside, both)
 	}
 }
 

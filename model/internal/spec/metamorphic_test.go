@@ -102,6 +102,40 @@ func TestWideWindowIsFull(t *testing.T) {
 	}
 }
 
+// TestRemovalOfSeveralAnswers checks that a query of several answers equals one in a graph without the facts of all of them.
+func TestRemovalOfSeveralAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range everyPolicy() {
+		if c.Prioritized() {
+			c.NodeRatio, c.DegreeRatio = 1, 100
+		}
+		for _, remove := range []graph.Removals{graph.RemoveFact, graph.RemoveOneHop} {
+			facts := append(sampleFacts(7, 20, 3), graph.Fact{Head: 2, Relation: 1, Tail: 5}, graph.Fact{Head: 2, Relation: 1, Tail: 8}, graph.Fact{Head: 2, Relation: 1, Tail: 9},
+				graph.Fact{Head: 2, Relation: 1, Tail: 11}, graph.Fact{Head: 8, Relation: 0, Tail: 2})
+			whole, err := graph.New(20, 3, facts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := graph.Query{Source: 2, Relation: 1, Answer: 9, Others: &graph.Others{5, 8}, Removal: remove}
+			answers := map[int32]bool{5: true, 8: true, 9: true}
+			left, err := graph.New(20, 3, slices.DeleteFunc(facts, func(f graph.Fact) bool {
+				ends := f.Head == 2 && answers[f.Tail] || f.Tail == 2 && answers[f.Head]
+				return ends && (remove == graph.RemoveOneHop || f.Head == 2 && f.Relation == 1)
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			left.MeanLogDegree = whole.MeanLogDegree
+			p := sampleParameters(c, whole, 7)
+			removed := newModel(t, whole, c, p).Forward(Query{Query: q})
+			missing := newModel(t, left, c, p).Forward(Query{Query: graph.Query{Source: 2, Relation: 1}})
+			if !slices.Equal(removed.Scores, missing.Scores) {
+				t.Errorf("%s, removal %d: scores are %v, in a graph that lacks the facts %v", name, remove, removed.Scores, missing.Scores)
+			}
+		}
+	}
+}
+
 // TestRemovalIsAbsence checks that removing a fact's edges for a query equals a graph without the fact,
 // except for the mean degree, which is that of the whole graph.
 func TestRemovalIsAbsence(t *testing.T) {

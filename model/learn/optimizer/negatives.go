@@ -79,7 +79,7 @@ func positions(entities, among []int32) []int32 {
 	return kept
 }
 
-// LeftOut reports whether a step leaves an example out: its negatives are drawn among the entities that its query propagates through, and its
+// LeftOut reports whether a step leaves an example of one answer out: its negatives are drawn among the entities that its query propagates through, and its
 // answer is not one of them. It would teach nothing about these entities; in large graphs, with many such examples and few negatives out of
 // reach, it would teach that entities out of reach are answers.
 func LeftOut(e Example, among []int32) bool {
@@ -87,7 +87,7 @@ func LeftOut(e Example, among []int32) bool {
 	return !inside
 }
 
-// Negatives sets negatives to an example's, given or drawn: a share of them among some entities.
+// Negatives sets negatives to those of an example of one answer, given or drawn: a share of them among some entities.
 func (s *Sampler) Negatives(e Example, share float64, among []int32, seed uint64, negatives []int32) error {
 	if e.Negatives != nil {
 		copy(negatives, e.Negatives)

@@ -9,10 +9,12 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Draw is one query of a batch: the index of a training fact, which queries its tail or, if Inverse, its head.
+// Draw is one query of a batch: the index of a training fact, which queries its tail or, if Inverse, its head. With Joined it is a further answer of
+// the query before it in the batch.
 type Draw struct {
 	Fact    int32
 	Inverse bool
+	Joined  bool
 }
 
 // Number returns the number of the query among the training queries: 2f and 2f+1 are the two of fact f.
@@ -29,8 +31,11 @@ type Keys struct {
 	// Facts is the number of facts.
 	Facts int
 	// Tails and Heads have, by fact, the sources of the queries for its tail and for its head. For groups by relation, Tails has the
-	// relations and Heads is nil. Both are nil where queries are not grouped.
+	// relations and Heads is nil; for queries of several answers, both have numbers of the queries' sources and relations. Both are nil where
+	// queries are not grouped.
 	Tails, Heads []int32
+
+	numbers map[[2]int32]int32 // by source and relation, the complement of a relation for its inverse; nil but for several answers
 }
 
 // KeysOf returns the keys of facts, for the batches of a configuration.
@@ -45,6 +50,9 @@ func KeysOf(facts []graph.Fact, c configuration.Configuration) Keys {
 // NewKeys returns keys of no facts, for the batches of a configuration.
 func NewKeys(c configuration.Configuration) Keys {
 	k := Keys{}
+	if c.SeveralAnswers() {
+		return Keys{Tails: []int32{}, Heads: []int32{}, numbers: map[[2]int32]int32{}}
+	}
 	if c.Batching == configuration.BatchingGrouped || c.Batching == configuration.BatchingRelation {
 		k.Tails = []int32{}
 	}
@@ -58,6 +66,8 @@ func NewKeys(c configuration.Configuration) Keys {
 func (k *Keys) Add(f graph.Fact) {
 	k.Facts++
 	switch {
+	case k.numbers != nil:
+		k.Tails, k.Heads = append(k.Tails, k.number(f.Head, f.Relation)), append(k.Heads, k.number(f.Tail, ^f.Relation))
 	case k.Heads != nil:
 		k.Tails, k.Heads = append(k.Tails, f.Head), append(k.Heads, f.Tail)
 	case k.Tails != nil:
@@ -74,9 +84,12 @@ func (k Keys) of(d Draw) int32 {
 }
 
 // Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each fact of the epoch's part with
-// QueriesPerEpoch. It depends on the facts,
+// QueriesPerEpoch; with several answers for each query, as many answers are drawn. It depends on the facts,
 // the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
 func Schedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
+	if c.SeveralAnswers() {
+		return joinedSchedule(k, c, seed, epoch)
+	}
 	drawn := drawnIn(k.Facts, c, seed, epoch)
 	switch c.Batching {
 	case configuration.BatchingGrouped:
@@ -206,6 +219,7 @@ const (
 	purposeQuery
 	purposeWeights
 	purposeRound
+	purposeAnswers
 )
 
 // shuffled returns 0..n-1 in an order that the seed alone decides (Fisher and Yates). It is written out so that

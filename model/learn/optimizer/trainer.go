@@ -19,7 +19,7 @@ import (
 
 // Result has the loss and the cost of a step.
 type Result struct {
-	// Loss is the mean over the batch's queries, with the weights before the step. A query that is left out has loss 0.
+	// Loss is the mean over the answers of the batch's queries, with the weights before the step. An answer that is left out has loss 0.
 	Loss float64
 	// Messages is the number of messages that the forward passes sent.
 	Messages int64
@@ -92,7 +92,7 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	return t, nil
 }
 
-// Step changes the weights by the mean gradient of a batch. seed and each example's key decide all
+// Step changes the weights by the mean gradient of a batch, in which each answer weighs the same. seed and the examples' keys decide all
 // random draws. A step is made whole: callers look at their context between steps. On an error no weight has changed; it wraps ErrNotFinite if a loss is not finite,
 // and is a NotFiniteError if a gradient is not.
 func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
@@ -127,11 +127,13 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	if err := t.weights.Load(t.kernel, t.parameters); err != nil {
 		return Result{}, err
 	}
+	answers := 0
 	for i, e := range examples {
 		t.relations[i] = e.Relation
+		answers += e.Answers()
 	}
 	t.weights.Relations.Prepare(t.relations[:len(examples)])
-	share := 1 / float64(len(examples))
+	share := 1 / float64(answers)
 	// Results are stored by position in the batch: which worker takes a query changes nothing.
 	parallel.Workers(len(t.workers), len(examples), func(worker, i int) {
 		t.outcomes[i] = t.workers[worker].run(examples[i], seed, share, t.propagations[i], t.heads[i])

@@ -241,6 +241,9 @@ func TestStepNamesWhatIsWrong(t *testing.T) {
 		{"relation", func(e *Example) { e.Relation = 6 }, "outside 0..5"},
 		{"negatives", func(e *Example) { e.Negatives = make([]int32, 3) }, "3 negatives, want 9"},
 		{"a negative", func(e *Example) { e.Negatives = append(make([]int32, 8), entities) }, "negative 60"},
+		{"other answers", func(e *Example) { e.Others, e.OtherKeys = &graph.Others{7, 3}, []uint64{1, 2} }, "other answers [7 3] with 2 keys"},
+		{"other keys", func(e *Example) { e.Others = &graph.Others{3} }, "other answers [3] with 0 keys"},
+		{"another answer", func(e *Example) { e.Others, e.OtherKeys = &graph.Others{entities}, []uint64{1} }, "answer 60"},
 		{"everything known", func(e *Example) { e.Known = everything }, "every entity is a known answer"},
 	} {
 		e := good

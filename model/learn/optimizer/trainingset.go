@@ -90,10 +90,14 @@ func (s TrainingSet) Examples(batch []Draw, seed uint64, epoch int, into []Examp
 		return s.read(batch, seed, epoch, into)
 	}
 	into = into[:0]
-	for _, draw := range batch {
-		e := draw.Example(s.Facts, s.BaseRelations, seed, epoch)
+	for len(batch) > 0 {
+		draws := joined(batch)
+		e := draws[0].Example(s.Facts, s.BaseRelations, seed, epoch)
 		e.Known = s.Known.Of(e.Source, e.Relation)
-		into = append(into, e)
+		if len(draws) > 1 {
+			s.join(&e, draws, seed, epoch)
+		}
+		into, batch = append(into, e), batch[len(draws):]
 	}
 	return into, nil
 }

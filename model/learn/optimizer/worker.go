@@ -17,7 +17,7 @@ type worker struct {
 	sampler    *Sampler
 	head       *head.Head[float32]
 
-	entities  []int32 // the answer, then the negatives
+	entities  []int32 // each answer, then its negatives
 	request   propagation.Request
 	gradients *propagation.Gradients // the current query's
 }
@@ -29,14 +29,13 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 		trainer:    t,
 		propagator: propagator,
 		sampler:    NewSampler(t.graph.Entities, c.StrictNegatives),
-		entities:   make([]int32, 1+c.Negatives),
 	}
 	var err error
-	w.head, err = head.New(c, len(w.entities), t.parameters, head.Propagation[float32](w), head.Products[float32](t.kernel))
+	w.head, err = head.New(c, 1+c.Negatives, t.parameters, head.Propagation[float32](w), head.Products[float32](t.kernel))
 	return w, err
 }
 
-// run computes one query's loss and gradients. share is its weight in the batch's mean.
+// run computes one query's loss and gradients. share is the weight of an answer in the batch's mean.
 func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradients, h *head.Gradients[float32]) outcome {
 	g, c := w.trainer.graph, w.trainer.configuration
 	if err := Check(e, g, c.Negatives); err != nil {
@@ -46,15 +45,14 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	var among []int32
 	if c.ReachNegatives > 0 {
 		among = w.propagator.Inside(e.Query, e.Part)
-		if LeftOut(e, among) {
-			p.Zero()
-			h.Zero()
-			return outcome{}
-		}
 	}
-	w.entities[0] = e.Answer
-	if err := w.sampler.Negatives(e, c.ReachNegatives, among, seed, w.entities[1:]); err != nil {
+	if err := w.drawCandidates(e, among, seed); err != nil {
 		return outcome{err: err}
+	}
+	if len(w.entities) == 0 {
+		p.Zero()
+		h.Zero()
+		return outcome{}
 	}
 	w.request = propagation.Request{
 		Query: e.Query, Candidates: w.entities, Part: e.Part,
@@ -63,6 +61,26 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	w.gradients = p
 	loss, err := w.head.Run(w.trainer.weights.Relations.Query(e.Relation), w.entities, share, h)
 	return outcome{loss: loss, messages: w.propagator.Sent(), err: err}
+}
+
+// drawCandidates sets entities to the answers of an example, each with its negatives. Of negatives among some entities, it leaves out answers that are
+// not among these.
+func (w *worker) drawCandidates(e Example, among []int32, seed uint64) error {
+	c := w.trainer.configuration
+	w.entities = w.entities[:0]
+	for i := range e.Answers() {
+		one := e.alone(i)
+		if c.ReachNegatives > 0 && LeftOut(one, among) {
+			continue
+		}
+		first := len(w.entities)
+		w.entities = parallel.Extend(w.entities, first+1+c.Negatives)
+		w.entities[first] = one.Answer
+		if err := w.sampler.Negatives(one, c.ReachNegatives, among, seed, w.entities[first+1:]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Depth, Width, Forward, Candidates and Backward implement head.Propagation.

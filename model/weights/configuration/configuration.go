@@ -110,8 +110,14 @@ type Configuration struct {
 	LearningRateDecay float64 `json:"learning_rate_decay"`
 	// WeightDecay is added to the gradient, times the weight, as in PyTorch's Adam; with relations from a graph it is AdamW's.
 	WeightDecay float64 `json:"weight_decay"`
-	// BatchSize is the number of queries for each step of the optimizer.
+	// BatchSize is the number of queries for each step of the optimizer; one with several answers counts once for each.
 	BatchSize int `json:"batch_size"`
+	// AnswersPerQuery is the most answers of a (source, relation) that a training query has: they leave its graph together, and it is propagated
+	// once for all of them. 0, as Normalized leaves 1, is one.
+	AnswersPerQuery int `json:"answers_per_query,omitzero"`
+	// RemovedShare is the most of all answers of a (source, relation) that a training query has, as a share, unless that is less than one. It is
+	// used with several AnswersPerQuery only; Normalized sets it to 0 or, if it is omitted, to a half.
+	RemovedShare float64 `json:"removed_share,omitzero"`
 	// QueriesPerEpoch is the most training facts that an epoch draws, each in one query. Consecutive epochs draw different ones until all
 	// have been drawn. 0 is all.
 	QueriesPerEpoch int `json:"queries_per_epoch,omitzero"`
@@ -130,7 +136,8 @@ type Configuration struct {
 }
 
 // Normalized returns the same configuration for equal models: Dependent chooses between table and linear, not Relations; an omitted
-// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph.
+// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph; one answer for each query is 0, and an
+// omitted RemovedShare a half.
 func (c Configuration) Normalized() Configuration {
 	if c.Relations == RelationsTable || c.Relations == RelationsLinear {
 		c.Relations, c.Dependent = "", c.Relations == RelationsLinear
@@ -147,8 +154,17 @@ func (c Configuration) Normalized() Configuration {
 			c.Attention = AttentionShared
 		}
 	}
+	switch {
+	case c.SeveralAnswers() && c.RemovedShare == 0:
+		c.RemovedShare = .5
+	case !c.SeveralAnswers():
+		c.AnswersPerQuery, c.RemovedShare = min(c.AnswersPerQuery, 0), 0
+	}
 	return c
 }
+
+// SeveralAnswers reports whether a training query may have several answers.
+func (c Configuration) SeveralAnswers() bool { return c.AnswersPerQuery > 1 }
 
 // Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {
@@ -261,6 +277,7 @@ func (c Configuration) Violations() []Violation {
 	check(!c.Specific() || c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
 	check(!c.Prioritized() || !c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
 	check(!c.ShareStates || !c.Prioritized() && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window or full")
+	check(!c.SeveralAnswers() || c.Batching == BatchingRandom, "answers_per_query", c.AnswersPerQuery, "1, for batching "+c.Batching)
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
 	return violations
 }
@@ -275,6 +292,9 @@ func shown(value any) string {
 
 // MaxLayers bounds Layers: tables store distances in 4 bits.
 const MaxLayers = reach.Most
+
+// MaxAnswers bounds AnswersPerQuery.
+const MaxAnswers = 1024
 
 // String returns the configuration as indented JSON, which Parse reads.
 func (c Configuration) String() string {

@@ -56,6 +56,8 @@ func TestValidateFieldByField(t *testing.T) {
 		"weight_decay":            func(c *Configuration) { c.WeightDecay = -1 },
 		"batch_size":              func(c *Configuration) { c.BatchSize = 0 },
 		"epochs":                  func(c *Configuration) { c.Epochs = 0 },
+		"answers_per_query":       func(c *Configuration) { c.AnswersPerQuery, c.RemovedShare, c.Batching = 4, .5, BatchingGrouped },
+		"removed_share":           func(c *Configuration) { c.AnswersPerQuery, c.RemovedShare = 4, 1.5 },
 		"batching":                func(c *Configuration) { c.Batching = "sorted" },
 		"weight_average":          func(c *Configuration) { c.WeightAverage = 1 },
 		"share_states":            func(c *Configuration) { c.ShareStates, c.Dropout = true, .1 },
@@ -92,6 +94,26 @@ func TestStringAndParse(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if parsed != c {
 			t.Errorf("%s: parsed\n%s, want\n%s", name, parsed, c)
+		}
+	}
+}
+
+// TestAnswersPerQuery reads queries of several answers: one answer is the same as none given, and a share that is left out a half.
+func TestAnswersPerQuery(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]float64{
+		`{}`: {0, 0}, `{"answers_per_query": 1, "removed_share": 0.3}`: {0, 0}, `{"answers_per_query": 4}`: {4, .5},
+		`{"answers_per_query": 2, "removed_share": 0.3}`: {2, .3}, `{"answers_per_query": -1}`: {-1, 0},
+	} {
+		c := Default()
+		if err := c.Parse([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]float64{float64(c.AnswersPerQuery), c.RemovedShare}; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+		if one := c == Default(); one != (want == [2]float64{}) {
+			t.Errorf("%s: equal to the default: %v", text, one)
 		}
 	}
 }

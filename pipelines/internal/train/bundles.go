@@ -16,6 +16,8 @@ func (f *flags) checkBundles() error {
 		return nil
 	case c.Reach == 0:
 		return command.Usage("--bundles reads the parts of the graph that queries propagate through with --reach, and that is 0: add --reach, or leave --bundles out")
+	case c.SeveralAnswers():
+		return command.Usage("--bundles with --answers_per_query %d: the parts of the graph are for queries of one answer; leave one of the two out", c.AnswersPerQuery)
 	case f.origin.from != "":
 		return command.Usage("--bundles with --from: a training from parts of the graph begins with initial weights; leave one of the two out")
 	case c.Source() == configuration.RelationsGraph:

@@ -88,6 +88,7 @@ func TestBundlesAreRefused(t *testing.T) {
 		{[]string{}, 2, "add --reach"},
 		{[]string{"--reach", "1000"}, 2, "the graph has 60 entities"},
 		{[]string{"--reach", "12", "--relations", "graph"}, 2, "made from all edges"},
+		{[]string{"--reach", "12", "--answers_per_query", "4"}, 2, "queries of one answer"},
 		{[]string{"--reach", "12", "--device", "cuda"}, 1, "use --device cpu"},
 		{[]string{"--reach", "12"}, 1, "run go run ./pipelines/bundle --workspace W --split valid --reach 12 --layers 3"},
 		{[]string{"--reach", "11"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3"},
