@@ -22,7 +22,7 @@ import (
 )
 
 func init() {
-	beam.RegisterDoFn(&shardFn{})
+	beam.RegisterDoFn(&evaluateFn{})
 	beam.RegisterDoFn(&writeFn{})
 	beam.RegisterType(reflect.TypeFor[*mergeFn]())
 	beam.RegisterCoder(reflect.TypeFor[*evaluation.Gatherer](), encode, decode)
@@ -62,14 +62,14 @@ func (p EvaluateParams) url(name string) string { return storage.Join(p.Folder, 
 // a shard writes the shard's part of each table; a killed worker's shard is done again and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
 func Evaluate(s beam.Scope, p EvaluateParams) beam.PCollection {
 	s = s.Scope("answer.Evaluate")
-	gathered := beam.ParDo(s, &shardFn{Params: p}, Shards(s, p.Queries))
+	gathered := beam.ParDo(s, &evaluateFn{Params: p}, Shards(s, p.Queries))
 	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &mergeFn{}, gathered))
 }
 
-type shardFn struct{ Params EvaluateParams }
+type evaluateFn struct{ Params EvaluateParams }
 
 // ProcessElement scores a shard and writes its parts.
-func (f *shardFn) ProcessElement(ctx context.Context, shard Shard, emit func(*evaluation.Gatherer)) error {
+func (f *evaluateFn) ProcessElement(ctx context.Context, shard Shard, emit func(*evaluation.Gatherer)) error {
 	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
 		g, err := f.evaluate(ctx, shard, scored)
 		if err != nil {
@@ -81,7 +81,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard Shard, emit func(*ev
 }
 
 // evaluate writes a scored shard's parts and returns its metrics, for the sum of all shards.
-func (f *shardFn) evaluate(ctx context.Context, shard Shard, scored *answer.Scored) (*evaluation.Gatherer, error) {
+func (f *evaluateFn) evaluate(ctx context.Context, shard Shard, scored *answer.Scored) (*evaluation.Gatherer, error) {
 	loaded, err := preprocess.Open(ctx, f.Params.Queries.Graph, f.Params.Queries.Parts.URL != "", f.Params.Queries.Without...)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (f *shardFn) evaluate(ctx context.Context, shard Shard, scored *answer.Scor
 
 // beside adds how baselines, which the process makes once, rank the answers of a scored shard. Where queries are read with parts of the graph, the
 // graph itself is not loaded, and nothing is added.
-func (f *shardFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg.KG, scored *answer.Scored) error {
+func (f *evaluateFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg.KG, scored *answer.Scored) error {
 	q := f.Params.Queries
 	if q.Parts.URL != "" {
 		return nil
@@ -123,7 +123,7 @@ func (f *shardFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg
 }
 
 // write writes a shard's part of each table, in the order of the distinct queries in the split's table.
-func (f *shardFn) write(ctx context.Context, shard Shard, scored *answer.Scored, names evaluation.Names) error {
+func (f *evaluateFn) write(ctx context.Context, shard Shard, scored *answer.Scored, names evaluation.Names) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err

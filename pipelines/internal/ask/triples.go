@@ -109,9 +109,9 @@ func (t *givenTriples) params(held lock.Lock, announce string) stage.AskParams {
 func (t *givenTriples) loads() []command.Load {
 	const bytesPerRow = 30
 	return []command.Load{
-		{Step: "score.cut", Elements: t.queries, Unit: "queries"},
+		{Step: "answer.cut", Elements: t.queries, Unit: "queries"},
 		{
-			Step: "ask.triples", Elements: t.queries, Unit: "queries",
+			Step: "answer.triples", Elements: t.queries, Unit: "queries",
 			Parts: workload.Count(t.queries, t.queries, t.Queries(1).Work), Bytes: bytesPerRow * t.lines,
 		},
 	}

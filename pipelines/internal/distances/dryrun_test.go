@@ -10,6 +10,6 @@ import (
 func TestDryRun(t *testing.T) {
 	w := prepared(t, 1, false)
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	pipelinetest.DryRun(t, Pipeline(), w, "/distances.searchFn")
-	pipelinetest.Plan(t, Pipeline(), w, "step       distances.search: ")
+	pipelinetest.DryRun(t, Pipeline(), w, "/study.searchFn")
+	pipelinetest.Plan(t, Pipeline(), w, "step       study.search: ")
 }

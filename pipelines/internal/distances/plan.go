@@ -40,7 +40,7 @@ func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.M
 // loads returns what the step that writes the tables works on. A distance takes half a byte before compression.
 func loads(m manifest.Manifest, split string, sources, perTable int64) []command.Load {
 	return []command.Load{{
-		Step: "distances.search", Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,
+		Step: "study.search", Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,
 		Bytes: sources * int64(tables.PackedLen(kg.EntitiesOf(m, split))), Compressed: true,
 	}}
 }

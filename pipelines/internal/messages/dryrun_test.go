@@ -10,6 +10,6 @@ import (
 func TestDryRun(t *testing.T) {
 	w := prepared(t, false)
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	pipelinetest.DryRun(t, Pipeline(), w, "/messages.countFn")
-	pipelinetest.Plan(t, Pipeline(), w, "step       messages.count: ")
+	pipelinetest.DryRun(t, Pipeline(), w, "/study.countFn")
+	pipelinetest.Plan(t, Pipeline(), w, "step       study.count: ")
 }

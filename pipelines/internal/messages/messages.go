@@ -243,7 +243,7 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 func loads(sources, perShard, rowsPerSource int64) []command.Load {
 	const bytesPerRow = 4
 	return []command.Load{{
-		Step: "messages.count", Elements: sources, Unit: "sources", Parts: (sources + perShard - 1) / perShard,
+		Step: "study.count", Elements: sources, Unit: "sources", Parts: (sources + perShard - 1) / perShard,
 		Bytes: bytesPerRow * sources * rowsPerSource,
 	}}
 }

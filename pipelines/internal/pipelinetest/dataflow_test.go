@@ -56,8 +56,8 @@ func TestDataflowLauncher(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	transform := map[string]string{"preprocess": "/vocabulary.namesFn", "distances": "/distances.searchFn", "bundle": "/bundle.answerFn",
-		"train": "/train.learnFn", "score": "/evaluate.shardFn", "ask": "/ask.answersFn", "messages": "/messages.countFn"}
+	transform := map[string]string{"preprocess": "/preprocess.namesFn", "distances": "/study.searchFn", "bundle": "/bundle.answerFn",
+		"train": "/train.learnFn", "score": "/answer.evaluateFn", "ask": "/answer.answersFn", "messages": "/study.countFn"}
 	for _, s := range append(steps(t), step{ask.Pipeline, []string{"--relation", "next", "--graph", "train"}}) {
 		name := s.pipeline().Name
 		if transform[name] == "" {

@@ -311,8 +311,8 @@ func TestModelOfAnotherGraph(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn")
-	pipelinetest.Plan(t, Pipeline(), w, "step       evaluate.shard: ")
+	pipelinetest.DryRun(t, Pipeline(), w, "/answer.evaluateFn")
+	pipelinetest.Plan(t, Pipeline(), w, "step       answer.evaluate: ")
 }
 
 // TestLeastMemoryIsEnough scores again with a budget that is too small, which leaves the evaluation

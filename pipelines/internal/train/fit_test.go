@@ -84,8 +84,8 @@ func TestDamagedProbabilities(t *testing.T) {
 func TestDryRunOfAFit(t *testing.T) {
 	w := finished(t)
 	pipelinetest.Remove(t, fittedOf(t, w))
-	pipelinetest.DryRun(t, Pipeline(), w, "/probability.fitFn", "--resume")
-	pipelinetest.Plan(t, Pipeline(), w, "step       probability.observe: ", "--resume")
+	pipelinetest.DryRun(t, Pipeline(), w, "/answer.fitFn", "--resume")
+	pipelinetest.Plan(t, Pipeline(), w, "step       answer.observe: ", "--resume")
 }
 
 func TestRoundsAreFitted(t *testing.T) {
