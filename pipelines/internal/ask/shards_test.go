@@ -30,7 +30,7 @@ func TestShardsChangeNothing(t *testing.T) {
 		pairs = append(pairs, graph.Query{Source: 5 * (i % 4), Answer: (7*i + 1) % 60})
 	}
 	some := tables.Lists{Sources: []int32{3, 5, 8, 13, 21, 34}, Candidates: []int32{1, 4, 9, 16, 25, 36, 49}}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		table  []graph.Query
 		given  workload.Given
 		paths  int
@@ -42,7 +42,13 @@ func TestShardsChangeNothing(t *testing.T) {
 		"relations": {shards: 18, lines: 1 + 6*3*5},
 		"triples":   {table: triples, given: workload.GivenTriples, shards: 24, lines: 25},
 		"pairs":     {table: pairs, given: workload.GivenPairs, shards: 24, lines: 49},
-	} {
+	}
+	for _, kind := range givenNames {
+		if _, tried := cases[kind]; !tried {
+			t.Errorf("no case of %s", kind)
+		}
+	}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := func(kind string, work float64, threads int) map[string]string {
 				t.Helper()
