@@ -26,10 +26,10 @@ type Estimate struct {
 	Held, Thread int64
 }
 
-// Plan is how a worker uses its budget.
-type Plan struct {
+// Allotment is how a worker divides its budget among threads.
+type Allotment struct {
 	// Threads is the number of threads. MaxThreads is how many fit, for a worker with more cores than the machine that
-	// plans.
+	// divides it.
 	Threads, MaxThreads int
 	// Free is the bytes that are left, for buffers.
 	Free int64
@@ -51,24 +51,24 @@ func (e *TooSmall) Error() string {
 	return fmt.Sprintf("%s with %d threads takes at least %d MiB, each thread %d of them", e.Task, e.Threads, e.Least/MiB, e.Thread/MiB)
 }
 
-// Plan divides a budget in bytes. Where threads is 0 it takes as many as fit, at most cores. The
+// Allot divides a budget in bytes. Where threads is 0 it takes as many as fit, at most cores. The
 // error is a *TooSmall.
-func (e Estimate) Plan(budget int64, threads, cores int) (Plan, error) {
+func (e Estimate) Allot(budget int64, threads, cores int) (Allotment, error) {
 	rest, thread := (budget-Base)/9*8-e.Held, max(1, e.Thread)
 	most := int(max(0, rest/thread))
 	if threads <= 0 {
 		threads = max(1, min(cores, most))
 	}
 	if threads > most {
-		return Plan{}, &TooSmall{Task: e.Task, Threads: threads, Least: e.Least(threads), Thread: thread / 8 * 9}
+		return Allotment{}, &TooSmall{Task: e.Task, Threads: threads, Least: e.Least(threads), Thread: thread / 8 * 9}
 	}
-	return Plan{Threads: threads, MaxThreads: most, Free: rest - int64(threads)*thread}, nil
+	return Allotment{Threads: threads, MaxThreads: most, Free: rest - int64(threads)*thread}, nil
 }
 
-// Divide is Plan for a step of what has another plan: a budget that is too small is as good as the least.
-func (e Estimate) Divide(budget int64, threads int) Plan {
-	plan, _ := e.Plan(max(budget, e.Least(max(1, threads))), threads, runtime.GOMAXPROCS(0)) // enough
-	return plan
+// AllotLeast is Allot for a step of what has another allotment: a budget that is too small is as good as the least.
+func (e Estimate) AllotLeast(budget int64, threads int) Allotment {
+	a, _ := e.Allot(max(budget, e.Least(max(1, threads))), threads, runtime.GOMAXPROCS(0)) // enough
+	return a
 }
 
 // Or returns the estimate of a process that does one of two things after the other.
@@ -87,7 +87,7 @@ func (e Estimate) Least(threads int) int64 {
 const LeastBuffer = 8 * MiB
 
 // Buffer returns how many bytes each thread may sort in: with LeastBuffer an equal part of what is free.
-func (p Plan) Buffer() int64 { return LeastBuffer + min(p.Free, mostBuffers)/int64(p.Threads) }
+func (a Allotment) Buffer() int64 { return LeastBuffer + min(a.Free, mostBuffers)/int64(a.Threads) }
 
 // outside is what of a process Go's limit does not count: the program's file as it is mapped, of which the system drops pages where it has to.
 const outside = 88 * MiB

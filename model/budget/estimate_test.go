@@ -10,7 +10,7 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-func TestPlan(t *testing.T) {
+func TestAllot(t *testing.T) {
 	t.Parallel()
 	if got, want := (Estimate{"a", 3, 1}).Or(Estimate{"b", 1, 2}), (Estimate{"a", 3, 2}); got != want {
 		t.Errorf("the larger of two is %v, want %v", got, want)
@@ -18,9 +18,9 @@ func TestPlan(t *testing.T) {
 	e := Estimate{Held: 120 * MiB, Thread: 40 * MiB}
 	base := int64(Base / MiB)
 	for _, test := range []struct {
-		budget         int64
-		threads, cores int
-		planned, max   int
+		budget           int64
+		threads, cores   int
+		wantThreads, max int
 	}{
 		{base + 9*(120+40)/8, 1, 8, 1, 1},
 		{base + 9*(120+80)/8, 2, 1, 2, 2},
@@ -30,8 +30,8 @@ func TestPlan(t *testing.T) {
 		{base + 9*(120+40*4)/8, 0, 3, 3, 4},
 		{base + 9*(120+40*99)/8 + 3, 0, 4, 4, 99},
 	} {
-		p, err := e.Plan(test.budget*MiB, test.threads, test.cores)
-		if err != nil || p.Threads != test.planned || p.MaxThreads != test.max {
+		p, err := e.Allot(test.budget*MiB, test.threads, test.cores)
+		if err != nil || p.Threads != test.wantThreads || p.MaxThreads != test.max {
 			t.Errorf("%+v: %+v, %v", test, p, err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestLeastIsEnough(t *testing.T) {
 	for _, thread := range []int64{0, 1, 7 * MiB, 100*MiB + 1} {
 		for threads := range 4 {
 			e := Estimate{Task: "scoring", Held: 12345678, Thread: thread}
-			_, err := e.Plan(MiB, threads, 1)
+			_, err := e.Allot(MiB, threads, 1)
 			var small *TooSmall
 			if !errors.As(err, &small) {
 				t.Fatalf("%v", err)
@@ -51,10 +51,10 @@ func TestLeastIsEnough(t *testing.T) {
 			if least := e.Least(max(1, threads)); small.Least != least {
 				t.Errorf("%d threads of %d: the error names %d bytes, Least %d", threads, thread, small.Least, least)
 			}
-			if _, err := e.Plan(small.Least, threads, 1); err != nil {
+			if _, err := e.Allot(small.Least, threads, 1); err != nil {
 				t.Errorf("%d threads of %d: %d bytes are not enough: %v", threads, thread, small.Least, err)
 			}
-			if _, err := e.Plan(small.Least-2*MiB, threads, 1); err == nil {
+			if _, err := e.Allot(small.Least-2*MiB, threads, 1); err == nil {
 				t.Errorf("%d threads of %d: less than %d bytes is enough", threads, thread, small.Least)
 			}
 			if !strings.HasPrefix(err.Error(), "scoring with ") || !strings.Contains(err.Error(), "takes at least ") {
@@ -68,7 +68,7 @@ func TestLeastIsEnough(t *testing.T) {
 func TestBuffer(t *testing.T) {
 	t.Parallel()
 	for free, want := range map[int64]int64{0: LeastBuffer, 30 * MiB: LeastBuffer + 10*MiB, 1 << 50: LeastBuffer + mostBuffers/3} {
-		if got := (Plan{Threads: 3, Free: free}).Buffer(); got != want {
+		if got := (Allotment{Threads: 3, Free: free}).Buffer(); got != want {
 			t.Errorf("%d bytes free: a buffer of %d, want %d", free, got, want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestWaves(t *testing.T) {
 	s, c := Sizes{Entities: 10_000, Edges: 100_000, Queries: 1000}, configuration.Default()
 	c.Reach = 500
 	e, guess := Parts(s, c, 64, 4)
-	p, err := e.Plan(e.Least(1), 1, 1)
+	p, err := e.Allot(e.Least(1), 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestWaves(t *testing.T) {
 	if got := p.Waves(64, guess, guess/10); got != 10 {
 		t.Errorf("%d files of smaller parts, want 10", got)
 	}
-	if got := (Plan{Free: p.Free + runnerCopies*64*guess*3}).Waves(64, guess, guess); got != 4 {
+	if got := (Allotment{Free: p.Free + runnerCopies*64*guess*3}).Waves(64, guess, guess); got != 4 {
 		t.Errorf("%d files with more memory, want 4", got)
 	}
 }

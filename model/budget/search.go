@@ -20,7 +20,7 @@ func Search(s Sizes, task string, words, reach int, rows int64) Estimate {
 // Widest returns the most words with which every core has a thread within a budget of bytes, or 1.
 func Widest(estimate func(words int) Estimate, budget int64, cores int) int {
 	for _, words := range Words {
-		if p, err := estimate(words).Plan(budget, 0, cores); err == nil && p.Threads >= cores {
+		if p, err := estimate(words).Allot(budget, 0, cores); err == nil && p.Threads >= cores {
 			return words
 		}
 	}
@@ -49,7 +49,7 @@ func Parts(s Sizes, c configuration.Configuration, perFile, files int64) (e Esti
 	}, part
 }
 
-// Waves returns how many files Beam's local runner may work on at a time, by a plan for Parts with a guess, if a part has so many bytes.
-func (p Plan) Waves(perFile, guess, part int64) int {
-	return int(max(1, (p.Free/runnerCopies+perFile*guess)/max(1, perFile*part)))
+// Waves returns how many files Beam's local runner may work on at a time, with an allotment for Parts with a guess, if a part has so many bytes.
+func (a Allotment) Waves(perFile, guess, part int64) int {
+	return int(max(1, (a.Free/runnerCopies+perFile*guess)/max(1, perFile*part)))
 }

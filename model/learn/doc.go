@@ -2,7 +2,7 @@
 // decides when the model is validated and when a checkpoint is written: often enough that a training
 // which was interrupted or killed at any moment resumes and ends with the same bytes.
 //
-// Several workers may train one model instead, by the tasks of a Plan. A round deals the next batches of the epoch to n
+// Several workers may train one model instead, by Tasks. A round deals the next batches of the epoch to n
 // shards, each of which makes K steps from the same checkpoint and writes a checkpoint of its own; the
 // mean of these is the round's checkpoint, from which the next round starts. For n = 2 and K = 2, the
 // first epoch of 7 batches has the rounds

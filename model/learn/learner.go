@@ -39,7 +39,7 @@ type Run struct {
 	Configuration configuration.Configuration
 	Seed          int64
 	Validation    metrics.Validation
-	// Rounds divides the training among several workers; see Plan. Train wants it zero.
+	// Rounds divides the training among several workers; see Tasks. Train wants it zero.
 	Rounds configuration.Rounds
 	// Every is the longest time between checkpoints.
 	Every time.Duration

@@ -68,20 +68,20 @@ func perform(ctx context.Context, run Run, data Data, task Task, order func([]in
 // trainRounds trains a whole run by rounds.
 func trainRounds(t testing.TB, run Run, data Data, order func([]int)) {
 	t.Helper()
-	for _, task := range Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt) {
+	for _, task := range Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt) {
 		if err := perform(t.Context(), run, data, task, order); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func TestPlan(t *testing.T) {
+func TestTasks(t *testing.T) {
 	t.Parallel()
 	run := roundsRun("", 2, 2)
 	facts := toy(t).Train.Keys(run.Configuration)
 	at := Position{Checkpoint: "step-00000000", Epoch: 1}
 	var got []string
-	for _, task := range Plan(run, facts, at, 100) {
+	for _, task := range Tasks(run, facts, at, 100) {
 		got = append(got, fmt.Sprintf("%s: epoch %d, %d batches from %d", task.From.Checkpoint, task.From.Epoch, task.Round.Batches, task.From.Batch))
 	}
 	want := []string{
@@ -95,7 +95,7 @@ func TestPlan(t *testing.T) {
 	for limit := 1; limit < 7; limit++ {
 		var joined []Task
 		for at := at; ; at = joined[len(joined)-1].To() {
-			tasks := Plan(run, facts, at, limit)
+			tasks := Tasks(run, facts, at, limit)
 			if len(tasks) > limit {
 				t.Errorf("%d tasks, want at most %d", len(tasks), limit)
 			}
@@ -104,7 +104,7 @@ func TestPlan(t *testing.T) {
 			}
 			joined = append(joined, tasks...)
 		}
-		if diff := cmp.Diff(Plan(run, facts, at, 100), joined); diff != "" {
+		if diff := cmp.Diff(Tasks(run, facts, at, 100), joined); diff != "" {
 			t.Errorf("tasks of jobs with %d (-want +got):\n%s", limit, diff)
 		}
 	}
@@ -114,7 +114,7 @@ func TestPlan(t *testing.T) {
 // from the same weights, whose results are averaged here in float64.
 func TestRoundByHand(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 1), toy(t)
-	task := Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), 1)[0]
+	task := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), 1)[0]
 	if err := perform(t.Context(), run, data, task, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestInterruptedRounds(t *testing.T) {
 	broken := roundsRun(inMemory(t, "broken"), 2, 2)
 	stops := 0
 	for {
-		tasks := Plan(broken, data.Train.Keys(broken.Configuration), start(t, broken, data), 1)
+		tasks := Tasks(broken, data.Train.Keys(broken.Configuration), start(t, broken, data), 1)
 		if len(tasks) == 0 {
 			break
 		}
@@ -249,7 +249,7 @@ func TestInterruptedRounds(t *testing.T) {
 // the round takes its result, and a result that is damaged is made again.
 func TestFinishedShardsAreNotTrainedAgain(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 2), toy(t)
-	task := Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), 1)[0]
+	task := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), 1)[0]
 	own, name := task.result(checkpoint.Folder(run.Checkpoints), 0)
 	for _, spoil := range []func([]byte) []byte{
 		nil,
@@ -288,7 +288,7 @@ func TestFinishedShardsAreNotTrainedAgain(t *testing.T) {
 // does. None changes a file or makes a step.
 func TestTasksRunAgain(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 2), toy(t)
-	tasks := Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
+	tasks := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
 	for i, task := range tasks {
 		if err := perform(t.Context(), run, data, task, nil); err != nil {
 			t.Fatal(err)
@@ -318,7 +318,7 @@ func TestTasksRunAgain(t *testing.T) {
 // A round whose start is nowhere, as on a worker that does not see the folder, is an error.
 func TestRoundWithoutItsStart(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 2), toy(t)
-	tasks := Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
+	tasks := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
 	for _, task := range tasks[1:3] {
 		if err := perform(t.Context(), run, data, task, nil); err == nil || !strings.Contains(err.Error(), task.From.Checkpoint) || !strings.Contains(err.Error(), "every worker must see this folder") {
 			t.Errorf("error %v", err)
@@ -333,7 +333,7 @@ func TestRoundsOfMoreOrFewerEpochs(t *testing.T) {
 	for _, epochs := range []int{2, 5} {
 		run := roundsRun(inMemory(t, fmt.Sprint("run", epochs)), 2, 2)
 		run.Configuration.Epochs = 3
-		for i, task := range Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), 4) { // an epoch and a round
+		for i, task := range Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), 4) { // an epoch and a round
 			if i == 3 {
 				run.Configuration.Epochs = epochs
 			}
@@ -368,7 +368,7 @@ func TestLostLockEndsRounds(t *testing.T) {
 	if run.Lock, err = lock.Acquire(t.Context(), run.Checkpoints, "train", true); err != nil {
 		t.Fatal(err)
 	}
-	tasks := Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
+	tasks := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
 	if err := perform(t.Context(), run, data, tasks[0], nil); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestOneWorkerOnADevice(t *testing.T) {
 	cpu := roundsRun(inMemory(t, "cpu"), 2, 2)
 	trainRounds(t, cpu, toy(t), nil)
 	run, data, devices := roundsOnDevice(t, "device")
-	tasks := Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
+	tasks := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
 	w, err := NewWorker(run, data)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestWorkerOnALostDevice(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"trainer", "load", "step", "store"} {
 		run, data, devices := roundsOnDevice(t, operation)
-		task := Plan(run, data.Train.Keys(run.Configuration), start(t, run, data), 1)[0]
+		task := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), 1)[0]
 		before := contents(t, run.Checkpoints)
 		lost := false
 		devices.Fail = func(name string) error {
@@ -96,7 +96,7 @@ func TestOpenWithoutTheDevicesOfTheWorkers(t *testing.T) {
 	run, data, _ := roundsOnDevice(t, "run")
 	elsewhere := data
 	elsewhere.Devices = nil
-	tasks := Plan(run, data.Train.Keys(run.Configuration), start(t, run, elsewhere), math.MaxInt)
+	tasks := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, elsewhere), math.MaxInt)
 	for _, task := range tasks[:3] {
 		if err := perform(t.Context(), run, data, task, nil); err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	for _, w := range task.Vocabulary {
 		total += w.Names
 	}
-	threads, buffer, err := Plan(f.Params.Memory, total, f.Params.BufferBytes)
+	threads, buffer, err := divideMemory(f.Params.Memory, total, f.Params.BufferBytes)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type writeFn struct{ Params WriteParams }
 // ProcessElement writes one table.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, emit func(TableCounts)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	threads, _, err := Plan(f.Params.Memory, 0, 0)
+	threads, _, err := divideMemory(f.Params.Memory, 0, 0)
 	if err != nil {
 		return err
 	}

@@ -47,17 +47,17 @@ type VocabularyParams struct {
 	BufferBytes int64
 }
 
-// Plan divides a memory budget in bytes for a number of names: it returns the number of threads, and how many bytes each may sort in, at
+// divideMemory divides a memory budget in bytes for a number of names: it returns the number of threads, and how many bytes each may sort in, at
 // most the limit unless that is 0.
-func Plan(memory, names, limit int64) (threads int, buffer int64, err error) {
-	plan, err := budget.Preprocess(names).Plan(memory, 0, runtime.GOMAXPROCS(0))
+func divideMemory(memory, names, limit int64) (threads int, buffer int64, err error) {
+	a, err := budget.Preprocess(names).Allot(memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return 0, 0, err
 	}
-	if buffer = plan.Buffer(); limit > 0 {
+	if buffer = a.Buffer(); limit > 0 {
 		buffer = min(buffer, limit)
 	}
-	return plan.Threads, buffer, nil
+	return a.Threads, buffer, nil
 }
 
 // Names describes a complete vocabulary file. It is an element of pipelines.
@@ -95,7 +95,7 @@ type namesFn struct{ Params VocabularyParams }
 // ProcessElement reads one chunk.
 func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	threads, buffer, err := Plan(f.Params.Memory, 0, f.Params.BufferBytes)
+	threads, buffer, err := divideMemory(f.Params.Memory, 0, f.Params.BufferBytes)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ type writeNamesFn struct{ Params VocabularyParams }
 // ProcessElement writes one file.
 func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, emit func(Names)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	threads, _, err := Plan(f.Params.Memory, 0, 0)
+	threads, _, err := divideMemory(f.Params.Memory, 0, 0)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func init() {
 	beam.RegisterDoFn(&beginFn{})
 }
 
-// Rounds trains one model by several workers: the tasks of a learn.Plan, one after the other. A round is a
+// Rounds trains one model by several workers: the learn.Tasks, one after the other. A round is a
 // Reshuffle of its shards, a ParDo that trains each of them, and a CombineFn that averages them. Elements
 // are numbers: weights and moments pass through the checkpoints of a shared folder, since Beam's
 // runners are slow with elements of some megabytes. It returns PCollection<int64>, when the last task

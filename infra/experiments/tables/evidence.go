@@ -184,7 +184,7 @@ func (e *evidence) readNotes(file string) error {
 	return nil
 }
 
-// Model returns the model of an experiment, an empty one if nothing plans it.
+// Model returns the model of an experiment, an empty one if no list has it.
 func (e *evidence) Model(dataset, experiment string) *model {
 	if m := e.models[path.Join(dataset, experiment)]; m != nil {
 		return m

@@ -16,7 +16,7 @@ import (
 // model is a cell of the grids: trainings that differ in their seeds only.
 type model struct {
 	lists.Training // with the first seed
-	// List is the file that plans it, Seeds the number of planned ones.
+	// List is the file that lists it, Seeds the number of listed ones.
 	List    string
 	Seeds   int
 	Results []*engine.Result

@@ -15,7 +15,7 @@ import (
 	"tagnet/model/budget"
 )
 
-// someNames returns names that plan prefixes; some are prefixes of others, some are there twice.
+// someNames returns names with shared prefixes; some are prefixes of others, some are there twice.
 func someNames(random *rand.Rand, n int) []string {
 	names := []string{"a", "", "http://example.org/", strings.Repeat("x", 300)}
 	for range n {
@@ -31,7 +31,7 @@ func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
 	s := NewNameSet()
 	for round, n := range []int{0, 10, 5000, 3} {
 		names := someNames(random, n)
-		if round == 3 { // all plan a prefix
+		if round == 3 { // all share a prefix
 			names = []string{"entity/12345678/b", "entity/12345678/a", "entity/12345678", "entity/12345678/a"}
 		}
 		for _, name := range names {

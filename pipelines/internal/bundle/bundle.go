@@ -117,7 +117,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Man
 	if err != nil {
 		return nil, err
 	}
-	return found, f.plan(e, found, sizes)
+	return found, f.divide(e, found, sizes)
 }
 
 // header returns the header of the folder without Firsts and Degrees, which are added with its files.
@@ -150,19 +150,19 @@ func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.M
 	return h, nil
 }
 
-// plan chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has what its searches send.
-func (f *flags) plan(e *command.Environment, found *work, sizes budget.Sizes) error {
+// divide chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has what its searches send.
+func (f *flags) divide(e *command.Environment, found *work, sizes budget.Sizes) error {
 	perFile := int64(found.files[0].Parts)
 	estimate, guess := budget.Parts(sizes, f.configuration, perFile, int64(len(found.params.Edges)))
-	plan, err := e.Plan(estimate, f.memory, 0)
+	allotment, err := e.Allot(estimate, f.memory, 0)
 	if err != nil {
 		return err
 	}
-	found.params.Threads = plan.MaxThreads
+	found.params.Threads = allotment.MaxThreads
 	if found.perWave = max(1, int(wave/perFile)); !command.Local() {
 		return nil
 	}
-	found.fits = func(bytes int64) int { return plan.Waves(perFile, guess, bytes) }
+	found.fits = func(bytes int64) int { return allotment.Waves(perFile, guess, bytes) }
 	found.perWave = found.fits(guess)
 	return nil
 }

@@ -36,15 +36,15 @@ type FitResources struct {
 
 // Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and there is no estimator.
 //
-// A command builds its plan with Jobs, Loads and Seconds, and calls Make before its own job.
+// A command builds what --plan prints with Jobs, Loads and Seconds, and calls Make before its own job.
 type Fit struct {
-	e        *command.Environment
-	model    *answer.Model // over all facts
-	on       FitResources
-	params   stage.FitParams
-	estimate budget.Estimate
-	plan     budget.Plan
-	folder   string // of the file
+	e         *command.Environment
+	model     *answer.Model // over all facts
+	on        FitResources
+	params    stage.FitParams
+	estimate  budget.Estimate
+	allotment budget.Allotment
+	folder    string // of the file
 	// made is set if the model has its probabilities, tooFew if the graph has too few facts for some.
 	made, tooFew bool
 	queries      int64
@@ -79,7 +79,7 @@ func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on Fi
 		return nil, err
 	}
 	f.estimate = EstimateFit(sizes, all.Configuration)
-	f.plan = f.estimate.Divide(on.Memory*budget.MiB, on.Threads)
+	f.allotment = f.estimate.AllotLeast(on.Memory*budget.MiB, on.Threads)
 	f.seconds, _ = e.Workspace.ScoreSeconds(ctx, sizes, all.Configuration, "test", f.queries)
 	f.params = f.stageParams()
 	return f, nil
@@ -112,7 +112,7 @@ func (f *Fit) stageParams() stage.FitParams {
 		Model: stage.Params{
 			Graph: m.KG.Folder(), Split: kg.All, Without: m.KG.Unknown, Reach: m.Configuration.Reach,
 			Checkpoints: string(weights), Checkpoint: m.Record.Name(),
-			Threads: f.on.Threads, MostThreads: f.plan.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
+			Threads: f.on.Threads, MostThreads: f.allotment.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
 			Announce: f.on.Announce,
 		},
 	}

@@ -43,7 +43,7 @@ type recorded struct {
 // if a model of configuration c needs none, and for kg.All, whose relation graph workers make. It writes nothing. inputs come from
 // Workspace.OpenGraph, memory is --memory, enough for the model.
 //
-// A command builds its plan with Jobs and Loads, and calls Make before its own job.
+// A command builds what --plan prints with Jobs and Loads, and calls Make before its own job.
 func OpenRelationGraph(ctx context.Context, e *command.Environment, c configuration.Configuration, loaded *kg.KG, inputs map[string]string, split string, memory int64) (*RelationGraph, error) {
 	if c.Source() != configuration.RelationsGraph || split == kg.All {
 		return nil, nil
@@ -82,9 +82,9 @@ func (t *RelationGraph) divide(ctx context.Context, split string) error {
 		return err
 	}
 	const rowsOfBits = 64 // in the elements that Beam's local runner copies
-	plan := budget.Estimate{Held: sizes.Graph, Thread: 2 * budget.LeastBuffer}.Divide(t.params.Memory, 0)
-	t.byPairs = 2*t.params.BaseRelations > relations.MostRelations || plan.Free < rowsOfBits*sizes.Relations*sizes.Relations/8
-	t.params.Threads, t.params.BufferBytes = plan.Threads, plan.Buffer()
+	a := budget.Estimate{Held: sizes.Graph, Thread: 2 * budget.LeastBuffer}.AllotLeast(t.params.Memory, 0)
+	t.byPairs = 2*t.params.BaseRelations > relations.MostRelations || a.Free < rowsOfBits*sizes.Relations*sizes.Relations/8
+	t.params.Threads, t.params.BufferBytes = a.Threads, a.Buffer()
 	return nil
 }
 

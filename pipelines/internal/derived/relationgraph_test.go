@@ -42,7 +42,7 @@ func making(a *asked) command.Pipeline {
 		if a.table, err = OpenRelationGraph(ctx, e, pretrained.ULTRAConfiguration(), loaded, inputs, a.split, a.memory); err != nil {
 			return err
 		}
-		expected, err := a.table.Edges(ctx) // on which the memory is planned
+		expected, err := a.table.Edges(ctx) // by which the memory is divided
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 			return err
 		}
 	}
-	// Plan before Begin, which removes what --force replaces: the budget may be too small.
+	// Allot before Begin, which removes what --force replaces: the budget may be too small.
 	params, err := f.params(ctx, e, m, len(sources))
 	if err != nil {
 		return err

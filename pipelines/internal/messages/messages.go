@@ -137,7 +137,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	// Plan before Begin, which removes what --force replaces: the budget may be too small.
+	// Allot before Begin, which removes what --force replaces: the budget may be too small.
 	sizes, err := preprocess.SizesOf(ctx, loaded, f.split)
 	if err != nil {
 		return err
@@ -189,11 +189,11 @@ func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *study.
 		return e
 	}
 	p.Words = budget.Widest(estimate, p.Memory, runtime.GOMAXPROCS(0))
-	plan, err := e.Plan(estimate(p.Words), f.memory, 0)
+	a, err := e.Allot(estimate(p.Words), f.memory, 0)
 	if err != nil {
 		return p, err
 	}
-	p.Threads = plan.MaxThreads
+	p.Threads = a.MaxThreads
 	return p, nil
 }
 

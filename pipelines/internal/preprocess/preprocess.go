@@ -125,7 +125,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	// The number of names is not known yet; this much is needed for any.
-	if _, err := e.Plan(budget.Preprocess(0), f.memory, 0); err != nil {
+	if _, err := e.Allot(budget.Preprocess(0), f.memory, 0); err != nil {
 		return err
 	}
 	// The hashes of the files are part of the configuration.
@@ -344,7 +344,7 @@ func (f *flags) runJob(ctx context.Context, e *command.Environment, folder strin
 	if counting != nil {
 		return err
 	}
-	if _, small := e.Plan(budget.Preprocess(names), f.memory, 0); small != nil {
+	if _, small := e.Allot(budget.Preprocess(names), f.memory, 0); small != nil {
 		return small
 	}
 	return err

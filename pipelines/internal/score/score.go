@@ -84,7 +84,7 @@ func (a *evaluating) warnOfSeen(ctx context.Context) error {
 	return nil
 }
 
-// divide plans the memory and the time.
+// divide divides the memory, and estimates the time.
 func (a *evaluating) divide(ctx context.Context) error {
 	rows := scoring.MostRows(a.queries * int64(1+a.Best))
 	return a.Divide(ctx, a.queries, a.queries, budget.Use{Task: "scoring this graph", Rows: rows}, budget.Estimate{})

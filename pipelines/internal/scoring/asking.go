@@ -135,7 +135,7 @@ func (a *Asking) Recorded(tables map[string]string) RecordedAsk {
 	return r
 }
 
-// Divide plans like Run.Divide, and adds the fit and the explanations.
+// Divide divides like Run.Divide, and adds the fit and the explanations.
 func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) error {
 	if a.explain {
 		const rowsOfPath = 10 // with its text and steps

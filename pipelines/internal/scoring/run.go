@@ -30,14 +30,14 @@ type Run struct {
 	*Flags
 	E *command.Environment
 	// About names the graph that is queried, as kg.KG.On takes it, and View is that graph.
-	About  string
-	Loaded *kg.KG
-	View   *kg.View
-	Inputs map[string]string
-	Model  *answer.Model
-	Edges  *derived.RelationGraph // between relations, or nil
-	Plan   budget.Plan            // of --memory
-	Cost   command.Cost
+	About     string
+	Loaded    *kg.KG
+	View      *kg.View
+	Inputs    map[string]string
+	Model     *answer.Model
+	Edges     *derived.RelationGraph // between relations, or nil
+	Allotment budget.Allotment       // of --memory
+	Cost      command.Cost
 
 	given bool // --model names the model, whose checkpoint is written beside the results
 }
@@ -93,7 +93,7 @@ func (r *Run) MostQueries(queries int64) int64 {
 	return MostRows(queries*rows) / rows
 }
 
-// Divide plans --memory for a job that uses the model and holds a number of queries, and another estimate. It also estimates the time of work,
+// Divide divides --memory for a job that uses the model and holds a number of queries, and another estimate. It also estimates the time of work,
 // a number of queries that take as long.
 func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, other budget.Estimate) error {
 	sizes, err := r.sizes(ctx)
@@ -104,7 +104,7 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 		u.Devices = 1
 	}
 	r.Cost.Seconds, r.Cost.AtMost = r.E.Workspace.ScoreSeconds(ctx, sizes, r.Model.Configuration, r.About, work)
-	r.Plan, err = r.E.Plan(budget.Of(sizes, r.Model.Configuration, u).Or(other), r.Memory, r.Threads)
+	r.Allotment, err = r.E.Allot(budget.Of(sizes, r.Model.Configuration, u).Or(other), r.Memory, r.Threads)
 	return err
 }
 
@@ -182,7 +182,7 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 func (r *Run) Params(announce string) stage.Params {
 	return stage.Params{
 		Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(),
-		Best: r.Best, Threads: r.Threads, MostThreads: r.Plan.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.kernel), Device: r.Device,
+		Best: r.Best, Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.kernel), Device: r.Device,
 		Announce: announce, RelationGraph: r.Edges.URL(), Reach: r.Model.Configuration.Reach,
 	}
 }

@@ -230,12 +230,12 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if beside != nil {
 		needed, threads = beside.with(estimate), beside.threads
 	}
-	plan, err := e.Plan(needed, f.memory, threads)
+	allotment, err := e.Allot(needed, f.memory, threads)
 	if err != nil {
 		return settings{}, err
 	}
 	// The model, with the threads that the memory allows.
-	opened.On.Threads = plan.Threads
+	opened.On.Threads = allotment.Threads
 	if opened.On.Kernel, err = kernel.Named(f.kernel); err != nil {
 		return settings{}, err
 	}
@@ -248,7 +248,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if given {
 		named = "model " + cmp.Or(opened.Record.Origin.Model, opened.Record.Origin.File)
 	}
-	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: allotment.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
 // asked names the graph of --graph for its sizes: train is the graph of the test split's queries.

@@ -237,7 +237,7 @@ func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tasks := learn.Plan(p.Run, facts(t, p), at, 10)
+			tasks := learn.Tasks(p.Run, facts(t, p), at, 10)
 			err = pipelinetest.Environment().RunBeam(t.Context(), BuildRounds(p, tasks))
 			worker.Stop()
 			return err

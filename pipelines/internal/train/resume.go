@@ -52,7 +52,7 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 		return err // the flags were checked
 	}
 	if f.workers > 1 && f.validation.Patience > 0 {
-		return command.Usage("--patience is %d with --workers %d, whose epochs are planned ahead: leave one of the two out", f.validation.Patience, f.workers)
+		return command.Usage("--patience is %d with --workers %d, whose epochs are dealt ahead: leave one of the two out", f.validation.Patience, f.workers)
 	}
 	if f.configuration, err = configure(c, f.fields); err != nil {
 		return err

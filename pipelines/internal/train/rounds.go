@@ -76,7 +76,7 @@ func (t *trainer) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 		newest = checkpoint.Record{}
 	}
 	p := t.params("")
-	return []*beam.Pipeline{BuildRounds(p, learn.Plan(p.Run, keys, learn.PositionAt(newest), tasksPerJob))}, nil
+	return []*beam.Pipeline{BuildRounds(p, learn.Tasks(p.Run, keys, learn.PositionAt(newest), tasksPerJob))}, nil
 }
 
 // runRounds runs the Beam pipelines of a training by several workers, one after the other.
@@ -93,7 +93,7 @@ func (t *trainer) runRounds(ctx context.Context, p train.Params) error {
 		return err
 	}
 	for {
-		tasks := learn.Plan(p.Run, keys, at, tasksPerJob)
+		tasks := learn.Tasks(p.Run, keys, at, tasksPerJob)
 		if len(tasks) == 0 {
 			return learn.Close(ctx, p.Run)
 		}

@@ -179,7 +179,7 @@ func TestInterruptedRoundsEndInTheSameBytes(t *testing.T) {
 	want := pipelinetest.Files(t, filepath.Join(undisturbed, "runs/main/checkpoints"))
 	for name, text := range pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")) {
 		if name == "manifest.json" || strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, fmt.Sprintf("epoch-%03d", last+1)) {
-			continue // records of epochs before name the number that was planned then
+			continue // records of epochs before name the number that was wanted then
 		}
 		pipelinetest.SameText(t, name, text, want[name])
 	}

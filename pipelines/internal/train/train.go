@@ -57,7 +57,7 @@ type flags struct {
 	rounds        configuration.Rounds
 	together      int    // shards of a round that a process trains at the same time
 	computing     string // says what it computes on
-	memoryPlan    budget.Plan
+	allotment     budget.Allotment
 }
 
 // Pipeline returns the train command.
@@ -152,26 +152,26 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.checkBundles(); err != nil {
 		return err
 	}
-	// The graph is open and nothing written yet: the plan looks at the checkpoints that exist.
+	// The graph is open and nothing written yet: the decision looks at the checkpoints that exist.
 	t, err := f.open(ctx, e)
 	if err != nil {
 		return err
 	}
-	plan, err := t.plan(ctx)
+	decided, err := t.decide(ctx)
 	if err != nil {
 		return err
 	}
-	if plan == complete {
+	if decided == complete {
 		e.Say("%s is complete with the same configuration; use --force to train again", t.folder)
 		return t.summarize(ctx, false)
 	}
 	// Training, if there is something to train, then the probabilities.
 	defer budget.Limit(f.memory * budget.MiB)()
-	if plan == fitOnly {
+	if decided == fitOnly {
 		if err := t.readyToFit(ctx); err != nil {
 			return err
 		}
-	} else if err := t.trainAndPublish(ctx, plan); err != nil {
+	} else if err := t.trainAndPublish(ctx, decided); err != nil {
 		return err
 	}
 	if err := t.makeFit(ctx); err != nil {
@@ -180,9 +180,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return t.summarize(ctx, true)
 }
 
-// trainAndPublish trains as a plan says, and publishes the checkpoints.
-func (t *trainer) trainAndPublish(ctx context.Context, p plan) error {
-	if err := t.prepare(ctx, p); err != nil {
+// trainAndPublish trains as a decision says, and publishes the checkpoints.
+func (t *trainer) trainAndPublish(ctx context.Context, d decision) error {
+	if err := t.prepare(ctx, d); err != nil {
 		return err
 	}
 	err := t.edges.Make(ctx)
@@ -256,7 +256,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err != nil {
 		return nil, err
 	}
-	if f.memoryPlan, err = e.Plan(f.estimate(sizes, all), f.memory, f.threads); err != nil {
+	if f.allotment, err = e.Allot(f.estimate(sizes, all), f.memory, f.threads); err != nil {
 		return nil, err
 	}
 	// The stage of the checkpoints.
@@ -316,21 +316,21 @@ func (f *flags) cost(ctx context.Context, e *command.Environment, s budget.Sizes
 	return command.Cost{Seconds: 2.5 * seconds * float64(f.configuration.Epochs), AtMost: true}
 }
 
-// plan is a decision about existing checkpoints.
-type plan int
+// decision says what happens to existing checkpoints.
+type decision int
 
 const (
-	start    plan = iota // there are none
-	complete             // all epochs are trained: nothing is left to do
-	fitOnly              // all epochs are trained, but no probabilities are fitted: --resume
-	resume               // continue from the newest
-	extend               // all epochs of an earlier run are trained, this one has more
-	replace              // remove them: --force without --resume
+	start    decision = iota // there are none
+	complete                 // all epochs are trained: nothing is left to do
+	fitOnly                  // all epochs are trained, but no probabilities are fitted: --resume
+	resume                   // continue from the newest
+	extend                   // all epochs of an earlier run are trained, this one has more
+	replace                  // remove them: --force without --resume
 )
 
-// plan decides what to do with existing checkpoints. It changes nothing; only --force without
+// decide says what to do with existing checkpoints. It changes nothing; only --force without
 // --resume removes checkpoints. With --resume, --force takes over the lock of another run.
-func (t *trainer) plan(ctx context.Context) (plan, error) {
+func (t *trainer) decide(ctx context.Context) (decision, error) {
 	_, err := manifest.Read(ctx, string(t.folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
 	if t.e.Force && !t.resume {
@@ -418,9 +418,9 @@ func (t *trainer) resumed() workspace.Command {
 	return t.e.Again(without...).With("--resume")
 }
 
-// prepare creates or cleans the folder of checkpoints as a plan says.
-func (t *trainer) prepare(ctx context.Context, p plan) error {
-	switch p {
+// prepare creates or cleans the folder of checkpoints as a decision says.
+func (t *trainer) prepare(ctx context.Context, d decision) error {
+	switch d {
 	case resume:
 		return t.stage.Resume(ctx, t.e.Force)
 	case extend:
@@ -543,7 +543,7 @@ func (t *trainer) params(session string) train.Params {
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
 			Every:   time.Duration(t.minutes * float64(time.Minute)),
-			Threads: t.threads, MostThreads: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
+			Threads: t.threads, MostThreads: t.allotment.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 		},
 	}
 }

@@ -205,7 +205,7 @@ func TestMoreEpochs(t *testing.T) {
 			t.Fatalf("%q: exit code %d, want %d: %s", c.flags, code, c.code, stderr)
 		}
 	}
-	// Earlier records name the number of epochs that was planned then; all else is the same.
+	// Earlier records name the number of epochs that was wanted then; all else is the same.
 	a, b := pipelinetest.Files(t, filepath.Join(long, "runs/main/checkpoints")), pipelinetest.Files(t, filepath.Join(short, "runs/main/checkpoints"))
 	for _, early := range []string{"epoch-001.json", "epoch-002.json", "epoch-003.json", "manifest.json"} {
 		delete(a, early)

@@ -24,11 +24,11 @@ func CheckMemory(memory int64) error {
 	return nil
 }
 
-// Plan divides --memory by an estimate. Where threads is 0 it plans as many as fit, at most one per
+// Allot divides --memory by an estimate. Where threads is 0 it takes as many as fit, at most one per
 // core, and tells the user once if those are fewer. A budget that is too small is a UsageError.
-func (e *Environment) Plan(estimate budget.Estimate, memory int64, threads int) (budget.Plan, error) {
+func (e *Environment) Allot(estimate budget.Estimate, memory int64, threads int) (budget.Allotment, error) {
 	cores := runtime.GOMAXPROCS(0)
-	plan, err := estimate.Plan(memory*budget.MiB, threads, cores)
+	a, err := estimate.Allot(memory*budget.MiB, threads, cores)
 	var small *budget.TooSmall
 	if errors.As(err, &small) {
 		remedy := fmt.Sprintf("give --memory %d", small.Least/budget.MiB)
@@ -38,13 +38,13 @@ func (e *Environment) Plan(estimate budget.Estimate, memory int64, threads int) 
 		if e.has("reach") {
 			remedy += ", or a --reach that covers less of the graph"
 		}
-		return plan, Usage("--memory %d is too small: %v; %s", memory, small, remedy)
+		return a, Usage("--memory %d is too small: %v; %s", memory, small, remedy)
 	}
-	if err == nil && threads == 0 && plan.Threads < cores && plan.Threads != e.threads {
-		e.threads = plan.Threads
-		e.Say("--memory %d is enough for %d of %d threads; results do not change", memory, plan.Threads, cores)
+	if err == nil && threads == 0 && a.Threads < cores && a.Threads != e.threads {
+		e.threads = a.Threads
+		e.Say("--memory %d is enough for %d of %d threads; results do not change", memory, a.Threads, cores)
 	}
-	return plan, err
+	return a, err
 }
 
 // has reports whether the command has a flag.

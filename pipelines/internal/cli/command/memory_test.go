@@ -12,27 +12,27 @@ import (
 	"tagnet/model/budget"
 )
 
-// TestPlanTellsOfFewerThreads expects that a plan with fewer threads than cores is told once, and
-// that a number of threads that is given is planned or refused.
-func TestPlanTellsOfFewerThreads(t *testing.T) {
+// TestFewerThreadsAreTold expects that an allotment of fewer threads than cores is told once, and
+// that a number of threads that is given is taken or refused.
+func TestFewerThreadsAreTold(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	estimate := budget.Estimate{Task: "scoring", Held: 100 * budget.MiB, Thread: 200 * budget.MiB}
 	var out bytes.Buffer
 	e := &Environment{Out: &out}
 	for range 2 {
-		plan, err := e.Plan(estimate, 800, 0)
-		if err != nil || plan.Threads != 2 {
-			t.Fatalf("%+v, %v", plan, err)
+		a, err := e.Allot(estimate, 800, 0)
+		if err != nil || a.Threads != 2 {
+			t.Fatalf("%+v, %v", a, err)
 		}
 	}
 	if want := "--memory 800 is enough for 2 of 4 threads; results do not change\n"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
 	}
 	out.Reset()
-	if plan, err := e.Plan(estimate, 4000, 0); err != nil || plan.Threads != 4 || out.Len() > 0 {
-		t.Errorf("%+v, %v, %q", plan, err, out.String())
+	if a, err := e.Allot(estimate, 4000, 0); err != nil || a.Threads != 4 || out.Len() > 0 {
+		t.Errorf("%+v, %v, %q", a, err, out.String())
 	}
-	_, err := e.Plan(estimate, 800, 3)
+	_, err := e.Allot(estimate, 800, 3)
 	var usage *UsageError
 	least := fmt.Sprint(estimate.Least(3) / budget.MiB)
 	if want := "--memory 800 is too small: scoring with 3 threads takes at least " + least + " MiB, each thread 225 of them; give --memory " + least; !errors.As(err, &usage) || usage.Text != want {
@@ -41,7 +41,7 @@ func TestPlanTellsOfFewerThreads(t *testing.T) {
 	e.Flags = flag.NewFlagSet("", flag.ContinueOnError)
 	e.Flags.Int("threads", 0, "")
 	e.Flags.Int("reach", 0, "")
-	_, err = e.Plan(estimate, 800, 3)
+	_, err = e.Allot(estimate, 800, 3)
 	if want := "give --memory " + least + " or fewer --threads, or a --reach that covers less of the graph"; !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want that it ends in %s", err, want)
 	}

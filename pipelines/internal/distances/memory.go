@@ -32,8 +32,8 @@ func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.M
 		return budget.Search(sizes, "searching in a worker that holds the graph", words, 0, 0)
 	}
 	p.Words = budget.Widest(estimate, f.memory*budget.MiB, runtime.GOMAXPROCS(0))
-	plan, err := e.Plan(estimate(p.Words), f.memory, 0)
-	p.Threads = plan.MaxThreads
+	a, err := e.Allot(estimate(p.Words), f.memory, 0)
+	p.Threads = a.MaxThreads
 	return p, err
 }
 

@@ -61,9 +61,9 @@ func (t Task) result(folder checkpoint.Folder, shard int) (checkpoint.Folder, st
 	return folder.Shard(shard), checkpoint.StepName(t.From.Step + int64(len(t.Round.Shard(shard))))
 }
 
-// Plan returns the tasks of a training by several workers after a position, at most limit. keys are the keys of its facts. It
+// Tasks returns the tasks of a training by several workers after a position, at most limit. keys are the keys of its facts. It
 // returns none after the last epoch.
-func Plan(run Run, keys optimizer.Keys, at Position, limit int) []Task {
+func Tasks(run Run, keys optimizer.Keys, at Position, limit int) []Task {
 	var tasks []Task
 	for at.Epoch <= run.Configuration.Epochs {
 		batches := len(optimizer.Schedule(keys, run.Configuration, uint64(run.Seed), at.Epoch))
