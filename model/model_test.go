@@ -248,13 +248,13 @@ func TestTrainIsDeterministicAndStops(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled after an epoch: %v", err)
 	}
-	hub := family() // with a person who knows everyone, and so no negatives that are not known answers
+	hub := family() // with a person who knows everyone, whose queries have no negatives
 	for _, entity := range trained(t).Entities() {
 		hub = append(hub, model.Triple{Head: "person 00", Relation: "knows", Tail: entity})
 	}
 	c.StrictNegatives = true
-	if _, err := model.Train(t.Context(), model.Facts{Train: hub}, c, 7, nil); err == nil || !strings.Contains(err.Error(), "epoch 1, step ") {
-		t.Errorf("no negatives are left: %v", err)
+	if _, err := model.Train(t.Context(), model.Facts{Train: hub}, c, 7, nil); err != nil {
+		t.Errorf("queries without negatives: %v", err)
 	}
 	if _, err := model.Train(t.Context(), model.Facts{}, c, 7, nil); err == nil {
 		t.Error("no error without facts")

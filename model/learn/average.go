@@ -67,6 +67,7 @@ func saveAverage(ctx context.Context, folder checkpoint.Folder, run Run, t Task,
 		}
 		sum.Loss += shard.Loss
 		sum.Queries += shard.Queries
+		sum.LeftOut += shard.LeftOut
 		sum.Messages += shard.Messages
 	}
 	sum.Step = t.To().Batch

@@ -391,9 +391,14 @@ func (l *learner) trainBatch(index, next int) error {
 	if err := l.readExamples(batch, index); err != nil {
 		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, err)
 	}
-	// A device prepares the next step during this one.
-	l.announceStep(next)
-	result, err := l.step(l.examples, l.stepSeed(index))
+	var result optimizer.Result
+	if len(l.examples) == 0 {
+		err = l.skipStep()
+	} else {
+		// A device prepares the next step during this one.
+		l.announceStep(next)
+		result, err = l.step(l.examples, l.stepSeed(index))
+	}
 	if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 		err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
 	}
@@ -401,10 +406,15 @@ func (l *learner) trainBatch(index, next int) error {
 		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, l.explain(err))
 	}
 	// The result has the mean loss; records have sums.
-	loss, queries := result.Loss*float64(len(batch.draws)), int64(len(batch.draws))
+	learned := int64(0)
+	for _, e := range l.examples {
+		learned += int64(e.Answers())
+	}
+	loss := result.Loss * float64(learned)
 	l.partial.Step++
 	l.partial.Loss += loss
-	l.partial.Queries += queries
+	l.partial.Queries += int64(len(batch.draws))
+	l.partial.LeftOut += int64(len(batch.draws)) - learned
 	l.partial.Messages += result.Messages
 	if n := l.course.graphs(); n > 0 {
 		if len(l.partial.Graphs) != n {
@@ -412,7 +422,7 @@ func (l *learner) trainBatch(index, next int) error {
 		}
 		part := &l.partial.Graphs[batch.graph]
 		part.Steps++
-		part.Queries += queries
+		part.Queries += learned
 		part.Loss += loss
 	}
 	return nil
@@ -452,7 +462,7 @@ func (l *learner) explain(err error) error {
 	}
 	switch {
 	case errors.Is(err, optimizer.ErrNoNegatives):
-		help = `set "strict_negatives": false in a file of --preset to draw known answers too, or leave the fact out`
+		help = `set "strict_negatives": false in a file of --preset to draw known answers too`
 	case l.device.Accelerator() == nil || Diverged(err):
 	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
 		return fmt.Errorf("%w; %s", err, kept) // it has a remedy
@@ -478,6 +488,9 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 			return err
 		}
 	}
+	if l.partial.LeftOut == l.partial.Queries {
+		return fmt.Errorf("epoch %d: %w", l.epoch, l.explain(fmt.Errorf("none of its %d training queries has negatives: %w", l.partial.Queries, optimizer.ErrNoNegatives)))
+	}
 	// Validation frees the trainers, which store their weights first.
 	if err := l.store(); err != nil {
 		return err
@@ -495,14 +508,14 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Loss = l.partial.Loss / float64(l.partial.Queries)
+	r.Loss = l.partial.MeanLoss()
 	r.Messages = l.partial.Messages
 	r.LearningRate = l.learningRate()
 	r.Valid = valid
 	line := metrics.Epoch{
 		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
 		Seconds: time.Since(l.started).Seconds(),
-		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(), Graphs: l.parts(), Trials: trials,
+		Queries: l.partial.Queries, LeftOut: l.partial.LeftOut, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(), Graphs: l.parts(), Trials: trials,
 	}
 	l.history = append(l.history, line)
 	if l.folder != "" {

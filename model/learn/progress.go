@@ -41,9 +41,7 @@ func (l *learner) progress(validated int64) Progress {
 		Queries: l.partial.Queries, Facts: l.queries,
 		Validated: validated, Validations: l.validQueries,
 	}
-	if p.Queries > 0 {
-		p.Loss = l.partial.Loss / float64(p.Queries)
-	}
+	p.Loss = l.partial.MeanLoss()
 	if l.record.Epoch > 0 {
 		p.Checkpoint = l.record.Name()
 	}

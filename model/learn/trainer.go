@@ -3,6 +3,7 @@ package learn
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"tagnet/model/engine/device"
 	"tagnet/model/learn/optimizer"
@@ -118,8 +119,27 @@ func (l *learner) readExamples(of batch, index int) (err error) {
 		l.examples, u.examples, u.epoch = u.examples, l.examples, 0
 		return nil
 	}
-	l.examples, err = of.examples(l.examples)
+	l.examples, err = l.withNegatives(of, l.examples)
 	return err
+}
+
+// withNegatives sets into to the examples of a batch that have negatives: a query without teaches nothing, since every answer is right.
+func (l *learner) withNegatives(of batch, into []optimizer.Example) ([]optimizer.Example, error) {
+	into, err := of.examples(into)
+	if err != nil {
+		return into, err
+	}
+	sampler := optimizer.NewSampler(of.Graph.Entities, l.Configuration.StrictNegatives)
+	return slices.DeleteFunc(into, sampler.Saturated), nil
+}
+
+// skipStep makes a step that changes no weights, for a batch without examples: the steps of a round, and the names of checkpoints, count batches.
+func (l *learner) skipStep() error {
+	if err := l.store(); err != nil {
+		return err
+	}
+	l.solver.Skip()
+	return l.load()
 }
 
 // announceStep lets the trainer of a single graph prepare a step of the epoch while it makes the step before. If the examples cannot be read, the
@@ -133,7 +153,7 @@ func (l *learner) announceStep(index int) {
 		u.epoch = 0
 		of, err := l.course.at(index)
 		if err == nil {
-			u.examples, err = of.examples(u.examples)
+			u.examples, err = l.withNegatives(of, u.examples)
 		}
 		if err != nil {
 			return nil, 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
@@ -73,6 +74,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 	}
 	done := &tally{sum: before, report: func(n int64) { l.report(l.progress(n)) }}
 	var ranks ranking.Accumulator
+	var chance ranking.Chance
 	var bootstrap ranking.Bootstrap // of a sample of the queries
 	var draws ranking.Weights
 	sampled := t.All > t.rows()
@@ -85,6 +87,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 		for _, q := range scored.Queries {
 			for _, r := range q.Results {
 				ranks.Add(r.Rank)
+				chance.Add(r.Rank.Candidates)
 				if sampled {
 					draws.Draw(0, r.Row)
 					bootstrap.Add(&draws, r.Rank.Pessimistic)
@@ -96,7 +99,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 	if err := errors.Join(graph.Named(err, t.Entities, t.BaseRelations), model.Close()); err != nil {
 		return metrics.Valid{}, err
 	}
-	valid := metrics.Valid{Queries: ranks.Queries, Ranks: ranks.Metrics()}
+	valid := metrics.Valid{Queries: ranks.Queries, Chance: chance.MRR(), Ranks: ranks.Metrics()}
 	if sampled {
 		valid.Sample = bootstrap.Sample(t.All)
 	}
@@ -108,6 +111,8 @@ func mean(trials []metrics.EpochTrial) *metrics.Valid {
 	var m metrics.Valid
 	share := 1 / float64(len(trials))
 	for _, t := range trials {
+		m.Chance.MRR += share * t.Chance.MRR
+		m.Chance.Error = math.Hypot(m.Chance.Error, share*t.Chance.Error)
 		m.Queries += t.Queries
 		m.Tied += share * t.Tied
 		m.Pessimistic = m.Pessimistic.Plus(t.Pessimistic, share)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/strict"
@@ -24,13 +25,29 @@ type Epoch struct {
 	LearningRate float64 `json:"learning_rate"`
 	Seconds      float64 `json:"seconds"`
 	Queries      int64   `json:"queries"`
-	Messages     int64   `json:"messages"`
-	Steps        int64   `json:"steps"`
+	// LeftOut is how many of the queries were left out, since they have no negatives. Loss is the mean of the others.
+	LeftOut  int64 `json:"left_out,omitempty"`
+	Messages int64 `json:"messages"`
+	Steps    int64 `json:"steps"`
 	// Kernel is the variant of the kernels, or the kind of device, such as "cuda".
 	Kernel string `json:"kernel"`
 	// Graphs has the part of each graph in a training on several, Trials the validation on each of several.
 	Graphs []EpochGraph `json:"graphs,omitempty"`
 	Trials []EpochTrial `json:"trials,omitempty"`
+}
+
+// EqualScores is the loss if the answer and its negatives have the score 0, to which a training tends that has lost its way: ln 2.
+const EqualScores = math.Ln2
+
+// Diverged reports whether the epoch shows that its training diverged: no validation is above chance, and the loss is far above that of equal
+// scores, or as high in a later epoch than the first, which may only have learned little.
+func (e Epoch) Diverged() bool {
+	near := 1e-3
+	if e.Valid == nil { // nothing but the loss shows it
+		near = 1e-5
+	}
+	collapsed := e.Epoch > 1 && math.Abs(e.Loss-EqualScores) < near
+	return (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 1.5*EqualScores || collapsed)
 }
 
 // EpochGraph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
@@ -53,7 +70,7 @@ func (e Epoch) Check() error {
 			return err
 		}
 	}
-	return strict.First(strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries), strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
+	return strict.First(strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries), strict.Between("left_out", e.LeftOut, 0, e.Queries), strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
 		strict.AtLeastZero("seconds", e.Seconds), strict.AtLeastZero("learning_rate", e.LearningRate))
 }
 

@@ -47,3 +47,34 @@ func FuzzReadHistory(f *testing.F) {
 		}
 	})
 }
+
+// TestDiverged has epochs as trainings wrote them: of healthy ones, and of ones with too high a learning rate.
+func TestDiverged(t *testing.T) {
+	t.Parallel()
+	valid := func(mrr float64) *Valid {
+		return &Valid{Chance: Chance{MRR: 0.04, Error: 0.003}, Ranks: Ranks{Pessimistic: Metrics{MRR: mrr}}}
+	}
+	for name, c := range map[string]struct {
+		epoch Epoch
+		want  bool
+	}{
+		"learns":                             {Epoch{Epoch: 1, Loss: 0.67, Valid: valid(0.7)}, false},
+		"learns little":                      {Epoch{Epoch: 1, Loss: 0.6967, Valid: valid(0.15)}, false},
+		"learned nothing yet":                {Epoch{Epoch: 1, Loss: 0.6967, Valid: valid(0.04)}, false},
+		"high loss, good ranks":              {Epoch{Epoch: 1, Loss: 1.2, Valid: valid(0.5)}, false},
+		"exploded":                           {Epoch{Epoch: 1, Loss: 13682, Valid: valid(0.0166)}, true},
+		"equal scores":                       {Epoch{Epoch: 2, Loss: 0.69314533, Valid: valid(0.0166)}, true},
+		"by chance above":                    {Epoch{Epoch: 2, Loss: 0.6935, Valid: valid(0.045)}, true},
+		"clearly above":                      {Epoch{Epoch: 2, Loss: 0.6935, Valid: valid(0.047)}, false},
+		"varies":                             {Epoch{Epoch: 3, Loss: 0.6972, Valid: valid(0.045)}, false},
+		"learns what validation has not":     {Epoch{Epoch: 2, Loss: 0.5, Valid: valid(0.02)}, false},
+		"not validated, learns little":       {Epoch{Epoch: 1, Loss: 0.6967}, false},
+		"not validated, exploded":            {Epoch{Epoch: 1, Loss: 1.0543}, true},
+		"not validated, equal scores":        {Epoch{Epoch: 2, Loss: 0.69314533}, true},
+		"not validated, learns little later": {Epoch{Epoch: 2, Loss: 0.6927}, false},
+	} {
+		if got := c.epoch.Diverged(); got != c.want {
+			t.Errorf("%s: diverged %t, want %t", name, got, c.want)
+		}
+	}
+}

@@ -61,7 +61,15 @@ type Valid struct {
 	Queries int64 `json:"queries"`
 	// Sample is nil unless the queries are a sample of the validation queries.
 	Sample *Sample `json:"sample,omitempty"`
+	// Chance is what random scores give to the same queries; its zero value, what was not computed.
+	Chance Chance `json:"chance,omitzero"`
 	Ranks
+}
+
+// Chance is the MRR of random scores, with its standard error.
+type Chance struct {
+	MRR   float64 `json:"mrr"`
+	Error float64 `json:"standard_error"`
 }
 
 // Ranks has the metrics of a set of ranks by how ties count: against the answer, by half, or for it.
@@ -112,7 +120,7 @@ func (v Valid) Check() error {
 			return err
 		}
 	}
-	return strict.First(strict.Count("queries", v.Queries), v.Ranks.Check())
+	return strict.First(strict.Count("queries", v.Queries), strict.Share("chance.mrr", v.Chance.MRR), strict.AtLeastZero("chance.standard_error", v.Chance.Error), v.Ranks.Check())
 }
 
 // Check returns an error for numbers that no ranks have.
@@ -123,6 +131,11 @@ func (r Ranks) Check() error {
 
 // Selection returns the metrics that select the best epoch, by their MRR. Ties count against the answer.
 func (v *Valid) Selection() Metrics { return v.Pessimistic }
+
+// AtChance reports whether the MRR is not clearly above the MRR of random scores: by at most two standard errors.
+func (v *Valid) AtChance() bool {
+	return v != nil && v.Chance.MRR > 0 && v.Selection().MRR <= v.Chance.MRR+2*v.Chance.Error
+}
 
 // Better reports whether v selects its epoch over an earlier one with the metrics other; nil stands for an epoch
 // without validation. Of equal epochs the earlier is selected.

@@ -78,6 +78,9 @@ func NewSolver(c configuration.Configuration, relations int, k kernel.Vectors) *
 // Steps returns the number of steps made.
 func (a *Adam) Steps() int64 { return a.steps }
 
+// Skip counts a step that has nothing to learn from, and changes neither weights nor moments.
+func (a *Adam) Skip() { a.steps++ }
+
 // NotFiniteError reports a gradient that holds a NaN or an infinity. No weight was changed.
 type NotFiniteError struct {
 	// Name is the name of the tensor, Value its first value that is not finite.

@@ -61,15 +61,20 @@ const checksumKey = "checksum"
 type Partial struct {
 	// Step counts the finished batches of the epoch.
 	Step int `json:"step"`
-	// Loss is the sum of the losses of the epoch's Queries so far, Messages the messages sent for them.
+	// Loss is the sum of the losses of the epoch's Queries so far, Messages the messages sent for them. LeftOut is how many of these
+	// had no negatives, and so no loss.
 	Loss     float64 `json:"loss"`
 	Queries  int64   `json:"queries"`
+	LeftOut  int64   `json:"left_out,omitempty"`
 	Messages int64   `json:"messages"`
 	// Seconds is the time spent on the epoch.
 	Seconds float64 `json:"seconds"`
 	// Graphs has the part of each graph of a mixture, in its order; made graphs are the last.
 	Graphs []Part `json:"graphs,omitempty"`
 }
+
+// MeanLoss returns the mean loss of the queries that were not left out, 0 of none.
+func (p Partial) MeanLoss() float64 { return p.Loss / float64(max(1, p.Queries-p.LeftOut)) }
 
 // Part is a graph's part in an epoch of a mixture.
 type Part struct {
@@ -181,7 +186,7 @@ func (r Record) Check() error {
 		return errors.Join(errors.New("its configuration is invalid"), err)
 	}
 	if p := r.Partial; p != nil {
-		if err := strict.First(strict.Count("partial.step", p.Step), strict.Count("partial.queries", p.Queries), strict.Count("partial.messages", p.Messages),
+		if err := strict.First(strict.Count("partial.step", p.Step), strict.Count("partial.queries", p.Queries), strict.Between("partial.left_out", p.LeftOut, 0, p.Queries), strict.Count("partial.messages", p.Messages),
 			strict.AtLeastZero("partial.seconds", p.Seconds)); err != nil {
 			return err
 		}

@@ -15,12 +15,16 @@ import (
 // display shows a training: one bar over the queries of all epochs, and a line per epoch.
 type display struct {
 	e *command.Environment
+	// rate is the learning rate of the first epoch, for advice.
+	rate float64
 	// pretrained is true for a training from the weights of a file, which are the checkpoint before the first step.
 	pretrained bool
 
-	mu   sync.Mutex
-	bar  *progress.Bar
-	last learn.Progress
+	mu       sync.Mutex
+	leftOut  bool // whether was said that queries are left out
+	diverged bool // whether was said that the training diverges
+	bar      *progress.Bar
+	last     learn.Progress
 }
 
 // update shows the progress of the training.
@@ -75,6 +79,35 @@ func (d *display) epoch(p learn.Progress) {
 	} else {
 		d.e.Progress.Print("epoch %d of %d: loss %.4f, validation %s, %.1fs", e.Epoch, p.Epochs, e.Loss, validated(e.Valid), e.Seconds)
 	}
+	if e.LeftOut > 0 && !d.leftOut {
+		d.leftOut = true
+		d.e.Progress.Print("%s of the %s training queries of epoch %d have no negatives, since all entities are known answers, and are left out; so in other epochs", progress.Count(e.LeftOut), progress.Count(e.Queries), e.Epoch)
+	}
+	if e.Diverged() && !d.diverged {
+		d.diverged = true
+		d.e.Progress.Print("%s", diverged(*e, d.rate))
+	}
+}
+
+// diverged returns what an epoch shows of a training that diverged, and which flag to change.
+func diverged(e metrics.Epoch, rate float64) string {
+	text := fmt.Sprintf("the training diverged: the loss is not below %.4f, that of equal scores for all entities", metrics.EqualScores)
+	if e.Valid != nil {
+		text += fmt.Sprintf(", and the validation MRR not clearly above %.4f, that of random scores", e.Valid.Chance.MRR)
+	}
+	return text + fmt.Sprintf("; try a --learning_rate below %g", rate)
+}
+
+// doubt returns why the best checkpoint may be of no use, and what to do. It is empty where nothing shows it.
+func doubt(best checkpoint.Record) string {
+	e := metrics.Epoch{Epoch: best.Epoch, Loss: best.Loss, Valid: best.Valid}
+	switch {
+	case e.Diverged():
+		return diverged(e, best.Configuration.LearningRate)
+	case e.Valid.AtChance():
+		return fmt.Sprintf("this MRR is not clearly above %.4f, that of random scores: try a --learning_rate below %g, or more --epochs; or the validation facts do not follow from the training facts", e.Valid.Chance.MRR, best.Configuration.LearningRate)
+	}
+	return ""
 }
 
 // validated returns the metrics of a validation as text; if it is a sample, with their 95% intervals.

@@ -58,8 +58,7 @@ func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *d
 	}
 	p.Checkpoint, p.Epoch, p.Queries, p.Loss = r.Name(), r.Epoch, facts, r.Loss
 	if r.Partial != nil {
-		p.Queries = r.Partial.Queries
-		p.Loss = r.Partial.Loss / float64(max(1, p.Queries))
+		p.Queries, p.Loss = r.Partial.Queries, r.Partial.MeanLoss()
 	}
 	show.update(p)
 	return shown

@@ -491,7 +491,7 @@ func differences(there, here any) ([]string, error) {
 // train runs the Beam pipeline. After an interrupt it waits until the training has written a
 // checkpoint.
 func (t *trainer) train(ctx context.Context) error {
-	show := &display{e: t.e, pretrained: t.origin.recorded != nil}
+	show := &display{e: t.e, rate: t.configuration.LearningRate, pretrained: t.origin.recorded != nil}
 	defer show.end()
 	// The session brings progress here and the interrupt to the training.
 	session := train.NewSession(show.update)
@@ -625,6 +625,9 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 		}
 	} else {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
+	}
+	if text := doubt(best); text != "" {
+		e.Say("  %s", text)
 	}
 	t.compare(best)
 	outputs := []string{storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog()}

@@ -1,0 +1,74 @@
+package train
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// TestDivergedTraining says so once while it trains and at its end, with the flag to change. A training that learns says nothing.
+func TestDivergedTraining(t *testing.T) {
+	files := map[string]string{}
+	for i := range 200 { // 20 entities, of which a fact says much
+		split := "train.txt"
+		if i%5 == 4 {
+			split = "valid.txt"
+		}
+		files[split] += fmt.Sprintf("e%d\tr%d\te%d\n", i%20, i%3, (7*(i%20)+i/20)%20)
+	}
+	for rate, want := range map[string]int{"0.02": 0, "1000": 1} {
+		w := ring(t, 40)
+		if want > 0 {
+			w = prepared(t, pipelinetest.Dataset(t, files))
+		}
+		code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", rate, "--force")...)
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		says := "the training diverged: the loss is not below 0.6931, that of equal scores for all entities, and the validation MRR not clearly above 0."
+		remedy := "; try a --learning_rate below " + rate
+		for name, text := range map[string]string{"progress": stderr, "summary": out} {
+			if got := strings.Count(text, says); got != want {
+				t.Errorf("learning rate %s: the %s says %d times that it diverged, want %d:\n%s", rate, name, got, want, text)
+			}
+			if got := strings.Count(text, remedy); got != want {
+				t.Errorf("learning rate %s: the %s has the remedy %d times, want %d:\n%s", rate, name, got, want, text)
+			}
+		}
+	}
+}
+
+// TestValidationAtChance trains on a ring, and validates on facts of a relation that it says nothing about.
+func TestValidationAtChance(t *testing.T) {
+	files := pipelinetest.Ring("e", 40)
+	valid := ""
+	for i := range 40 {
+		valid += fmt.Sprintf("e%03d\tnext\te%03d\n", i, (i*i+i/2+17)%40)
+	}
+	files["valid.txt"] = valid
+	out := pipelinetest.Succeed(t, Pipeline(), small(prepared(t, pipelinetest.Dataset(t, files)))...)
+	if !strings.Contains(out, "this MRR is not clearly above 0.1") {
+		t.Error(out)
+	}
+}
+
+// TestQueriesWithoutNegatives are counted in one line of all epochs.
+func TestQueriesWithoutNegatives(t *testing.T) {
+	text := ""
+	for i := range 7 {
+		for j := range 7 {
+			text += fmt.Sprintf("e%d\tall\te%d\n", i, j)
+		}
+		text += fmt.Sprintf("e%d\tnext\te%d\n", i, (i+1)%7)
+	}
+	w := prepared(t, pipelinetest.Dataset(t, map[string]string{"train.txt": text}))
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w)...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	if got := strings.Count(stderr, "49 of the 56 training queries of epoch 1 have no negatives, since all entities are known answers, and are left out"); got != 1 {
+		t.Errorf("said %d times, want once:\n%s", got, stderr)
+	}
+}
