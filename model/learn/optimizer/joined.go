@@ -18,16 +18,16 @@ import (
 //
 //	(a, r, ?) of 3 answers, (a, r, ?) of 2, (a, r, ?) of 2
 //
-// A round draws each of the 2F queries of F facts once, in random order of the chunks. An epoch is a half of it, or less with
-// QueriesPerEpoch. A chunk that an epoch or a batch ends in is divided there.
+// A round draws each of the 2F queries of F facts once, in random order of the chunks, or of runs of chunks that share a source or a relation
+// (Batching). An epoch is a half of it, or less with QueriesPerEpoch. A chunk that an epoch or a batch ends in is divided there.
 
 // number returns the number of a source and relation, a new one for new ones.
 func (k *Keys) number(source, relation int32) int32 {
 	pair := [2]int32{source, relation}
 	n, known := k.numbers[pair]
 	if !known {
-		n = int32(len(k.numbers))
-		k.numbers[pair] = n
+		n = int32(len(k.pairs))
+		k.numbers[pair], k.pairs = n, append(k.pairs, pair)
 	}
 	return n
 }
@@ -46,7 +46,44 @@ func joinedSchedule(k Keys, c configuration.Configuration, seed uint64, epoch in
 
 // roundOfAnswers returns all queries of the facts, chunk by chunk.
 func (k *Keys) roundOfAnswers(c configuration.Configuration, seed uint64) []Draw {
-	var chunks [][]Draw
+	chunks := k.chunks(c, seed)
+	order := make([]Draw, 0, 2*k.Facts)
+	for _, i := range shuffled(len(chunks), parallel.Seed(seed, purposeOrder)) {
+		order = append(order, chunks[i]...)
+	}
+	switch c.Batching {
+	case configuration.BatchingGrouped:
+		return inRuns(order, func(d Draw) int32 { return k.pairs[k.of(d)][0] }, c.BatchSize, seed)
+	case configuration.BatchingRelation:
+		return inRuns(order, func(d Draw) int32 {
+			relation := k.pairs[k.of(d)][1]
+			return max(relation, ^relation)
+		}, max(1, c.BatchSize/relationsOfBatch), seed)
+	}
+	return order
+}
+
+// inRuns returns draws in runs of at most so many that share a key, in random order of the runs. A chunk that a run ends in is divided.
+func inRuns(order []Draw, key func(Draw) int32, most int, seed uint64) []Draw {
+	slices.SortStableFunc(order, func(a, b Draw) int { return cmp.Compare(key(a), key(b)) })
+	var runs [][]Draw
+	for i, d := range order {
+		if last := len(runs) - 1; last >= 0 && len(runs[last]) < most && key(runs[last][0]) == key(d) {
+			runs[last] = append(runs[last], d)
+			continue
+		}
+		order[i].Joined = false
+		runs = append(runs, order[i:i+1])
+	}
+	all := make([]Draw, 0, len(order))
+	for _, i := range shuffled(len(runs), parallel.Seed(seed, purposeGroups)) {
+		all = append(all, runs[i]...)
+	}
+	return all
+}
+
+// chunks divides the answers to each source and relation.
+func (k *Keys) chunks(c configuration.Configuration, seed uint64) (chunks [][]Draw) {
 	for number, answers := range k.answers() {
 		n := len(answers)
 		most := max(1, min(c.AnswersPerQuery, int(c.RemovedShare*float64(n))))
@@ -64,16 +101,12 @@ func (k *Keys) roundOfAnswers(c configuration.Configuration, seed uint64) []Draw
 			chunks = append(chunks, chunk)
 		}
 	}
-	order := make([]Draw, 0, 2*k.Facts)
-	for _, i := range shuffled(len(chunks), parallel.Seed(seed, purposeOrder)) {
-		order = append(order, chunks[i]...)
-	}
-	return order
+	return chunks
 }
 
 // answers returns the queries of the facts by the number of their source and relation.
 func (k *Keys) answers() [][]Draw {
-	counts := make([]int32, len(k.numbers))
+	counts := make([]int32, len(k.pairs))
 	for fact := range k.Facts {
 		counts[k.Tails[fact]]++
 		counts[k.Heads[fact]]++

@@ -15,6 +15,13 @@ func joining(most int, share float64, batch, perEpoch int) configuration.Configu
 	return configuration.Configuration{Batching: configuration.BatchingRandom, BatchSize: batch, AnswersPerQuery: most, RemovedShare: share, QueriesPerEpoch: perEpoch}
 }
 
+// by is a configuration of batches of chunks that share a key.
+func by(batching string) configuration.Configuration {
+	c := joining(4, .5, 16, 0)
+	c.Batching = batching
+	return c
+}
+
 // shop returns facts of customers who each bought some items, from one to 9.
 func shop() (facts []graph.Fact) {
 	for customer := range int32(40) {
@@ -42,7 +49,7 @@ func TestRoundDrawsEveryQueryOnce(t *testing.T) {
 	t.Parallel()
 	facts := shop()
 	counts := groups(facts, 2)
-	for _, c := range []configuration.Configuration{joining(4, .5, 16, 0), joining(4, .5, 3, 0), joining(100, 1, 16, 0), joining(3, .34, 1, 0), joining(4, .5, 16, 37)} {
+	for _, c := range []configuration.Configuration{joining(4, .5, 16, 0), joining(4, .5, 3, 0), joining(100, 1, 16, 0), joining(3, .34, 1, 0), joining(4, .5, 16, 37), by(configuration.BatchingGrouped), by(configuration.BatchingRelation)} {
 		set := TrainingSet{Facts: facts, BaseRelations: 2}
 		epochs := 2 * turnsOf(len(facts), c)
 		for round := range 2 {
@@ -104,6 +111,37 @@ func TestChunksDependOnRoundAndSeed(t *testing.T) {
 	}
 	if cmp.Equal(first, Schedule(k, c, 2, 1)) {
 		t.Error("seeds 1 and 2 are equal")
+	}
+}
+
+// TestJoinedBatchesShareKeys counts the sources and the relations of batches that are grouped by them.
+func TestJoinedBatchesShareKeys(t *testing.T) {
+	t.Parallel()
+	facts := shop()
+	for i := range facts {
+		facts[i].Relation = int32(i % 17)
+	}
+	count := func(batching string, key func(e Example) int32) (keys int) {
+		set, c := TrainingSet{Facts: facts, BaseRelations: 17}, by(batching)
+		for _, batch := range Schedule(set.Keys(c), c, 3, 1) {
+			examples, err := set.Examples(batch, 3, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := map[int32]bool{}
+			for _, e := range examples {
+				seen[key(e)] = true
+			}
+			keys += len(seen)
+		}
+		return keys
+	}
+	source, relation := func(e Example) int32 { return e.Source }, func(e Example) int32 { return e.Relation % 17 }
+	if some, all := count(configuration.BatchingGrouped, source), count(configuration.BatchingRandom, source); some > all/2 {
+		t.Errorf("grouped batches have %d sources, random ones %d", some, all)
+	}
+	if some, all := count(configuration.BatchingRelation, relation), count(configuration.BatchingRandom, relation); some > all/2 {
+		t.Errorf("batches by relation have %d relations, random ones %d", some, all)
 	}
 }
 

@@ -36,6 +36,7 @@ type Keys struct {
 	Tails, Heads []int32
 
 	numbers map[[2]int32]int32 // by source and relation, the complement of a relation for its inverse; nil but for several answers
+	pairs   [][2]int32         // the sources and relations, by number
 }
 
 // KeysOf returns the keys of facts, for the batches of a configuration.

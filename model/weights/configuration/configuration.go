@@ -277,7 +277,6 @@ func (c Configuration) Violations() []Violation {
 	check(!c.Specific() || c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
 	check(!c.Prioritized() || !c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
 	check(!c.ShareStates || !c.Prioritized() && c.Dropout == 0, "share_states", c.ShareStates, "false, except with dropout 0 for policy window or full")
-	check(!c.SeveralAnswers() || c.Batching == BatchingRandom, "answers_per_query", c.AnswersPerQuery, "1, for batching "+c.Batching)
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
 	return violations
 }

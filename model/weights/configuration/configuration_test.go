@@ -56,7 +56,7 @@ func TestValidateFieldByField(t *testing.T) {
 		"weight_decay":            func(c *Configuration) { c.WeightDecay = -1 },
 		"batch_size":              func(c *Configuration) { c.BatchSize = 0 },
 		"epochs":                  func(c *Configuration) { c.Epochs = 0 },
-		"answers_per_query":       func(c *Configuration) { c.AnswersPerQuery, c.RemovedShare, c.Batching = 4, .5, BatchingGrouped },
+		"answers_per_query":       func(c *Configuration) { c.AnswersPerQuery, c.RemovedShare = MaxAnswers+1, .5 },
 		"removed_share":           func(c *Configuration) { c.AnswersPerQuery, c.RemovedShare = 4, 1.5 },
 		"batching":                func(c *Configuration) { c.Batching = "sorted" },
 		"weight_average":          func(c *Configuration) { c.WeightAverage = 1 },
