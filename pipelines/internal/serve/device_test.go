@@ -78,8 +78,8 @@ type responses struct {
 func responsesOf(t *testing.T, url string) responses {
 	t.Helper()
 	var queries []string
-	for i := range 12 {
-		queries = append(queries, fmt.Sprintf(`{"source":"e%03d","relation":"%s"}`, 5*i, []string{"skip", "~skip", "next", "back"}[i%4]))
+	for i := range 4 {
+		queries = append(queries, fmt.Sprintf(`{"source":"e%03d","relation":"%s"}`, 15*i, []string{"skip", "~skip", "next", "back"}[i%4]))
 	}
 	return responses{
 		answers: read[results](t, send(t, "POST", url+"/answer", `{"k":8,"queries":[`+strings.Join(queries, ",")+`]}`)),
@@ -107,9 +107,11 @@ func TestDevice(t *testing.T) {
 	}
 	used := func() int64 { p := card.Properties(); return p.Memory - p.Free }
 	first := used()
-	for range 4 {
-		if diff := cmp.Diff(want, responsesOf(t, url), near, cmp.AllowUnexported(responses{})); diff != "" {
-			t.Errorf("(-CPU +device):\n%s", diff)
+	for reloads := range 4 {
+		if reloads == 0 || reloads == 3 {
+			if diff := cmp.Diff(want, responsesOf(t, url), near, cmp.AllowUnexported(responses{})); diff != "" {
+				t.Errorf("(-CPU +device) after %d reloads:\n%s", reloads, diff)
+			}
 		}
 		if got := send(t, "POST", url+"/reload", ""); got.status != 200 {
 			t.Fatalf("%d: %s", got.status, got.text)
