@@ -21,7 +21,7 @@ func TestTrainingOnTheInterpreter(t *testing.T) {
 	small := func(name string) Run {
 		run := toyRun(inMemory(t, name))
 		run.Configuration.Epochs, run.Configuration.Layers = 2, 2
-		run.Configuration.QueriesPerEpoch, run.Configuration.BatchSize = 48, 8
+		run.Configuration.QueriesPerEpoch, run.Configuration.BatchSize = 24, 8
 		return run
 	}
 	onCPU := small("cpu")
@@ -52,7 +52,7 @@ func TestTrainingOnTheInterpreter(t *testing.T) {
 		steps := 0
 		_, err := Train(ctx, broken, data, func(p Progress) {
 			if p.Queries > 0 && p.Validated == 0 && p.Resumed == "" && p.Notice == "" && p.Finished == nil {
-				if steps++; steps == 4 {
+				if steps++; steps == 2 {
 					cancel()
 				}
 			}
