@@ -71,10 +71,10 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		steps  int
 		change func(*configuration.Configuration)
 	}{
-		"default":  {20, nil},
-		"full":     {4, func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }},
-		"specific": {8, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
-		"all": {4, func(c *configuration.Configuration) {
+		"default":  {6, nil},
+		"full":     {3, func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }},
+		"specific": {4, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
+		"all": {3, func(c *configuration.Configuration) {
 			c.Reach, c.ReachNegatives, c.Policy, c.Dim = 1000, 0.4, "full", 8
 		}},
 	} {
@@ -90,8 +90,8 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 					t.Errorf("step %d: loss %g and %d messages, the CPU's are %g and %d", i, got[i].Loss, got[i].Messages, want[i].Loss, want[i].Messages)
 				}
 			}
-			if again := s.learn(t, min(5, steps), s.on(interpreter.New(interpreter.Seed(2)))); !slices.Equal(again, got[:len(again)]) {
-				t.Errorf("losses and messages of a second run are %v, of the first %v", again, got[:5])
+			if again := s.learn(t, 2, s.on(interpreter.New(interpreter.Seed(2)))); !slices.Equal(again, got[:len(again)]) {
+				t.Errorf("losses and messages of a second run are %v, of the first %v", again, got[:2])
 			}
 		})
 	}
