@@ -18,101 +18,50 @@ import (
 	"tagnet/formats/storage/storagetest"
 )
 
-func sampleRankings(n int) []Ranking {
-	rows := make([]Ranking, n)
+// sampleRows returns rows of which every column has values of its own: whole numbers fall from column to column, as ranks do.
+func sampleRows[R Row](n int) []R {
+	rows := make([]R, n)
 	for i := range rows {
-		rows[i] = Ranking{
-			Query: int64(i), Direction: []string{"tail", "head"}[i%2], Source: fmt.Sprintf("ä %d", i%7), Relation: "likes", Answer: fmt.Sprint("b", i%5),
-			Score: float32(i)*0.1 - 3, RankPessimistic: int64(i) + 3, RankMean: float64(i) + 1.5, RankOptimistic: int64(i) + 1, Candidates: 1 << 40, Distance: int32(i%4) - 1,
+		row := reflect.ValueOf(&rows[i]).Elem()
+		for c := range row.NumField() {
+			switch name := row.Type().Field(c).Name; field := row.Field(c).Addr().Interface().(type) {
+			case *string:
+				*field = fmt.Sprintf("ä %s %d", name, i%7)
+				if name == "Direction" {
+					*field = []string{"tail", "head"}[i%2]
+				}
+			case *int32:
+				*field = int32(i%4) + int32(c)
+			case *int64:
+				*field = 1<<33 + int64(i-c)
+				if name == "Candidates" {
+					*field = 1 << 40
+				}
+			case *float64:
+				*field = float64(1<<33 + i - c)
+			case *float32:
+				*field = float32(i)*0.1 - float32(c)
+			case *bool:
+				*field = (i+c)%2 == 0
+			case **float64:
+				if p := 1 / float64(i+c); i%3 > 0 {
+					*field = &p
+				}
+			}
 		}
-	}
-	return rows
-}
-
-func samplePredictions(n int) []Prediction {
-	rows := make([]Prediction, n)
-	for i := range rows {
-		rows[i] = Prediction{
-			Query: int64(i / 2), Direction: "tail", Source: fmt.Sprint("a", i%7), Relation: "likes", Position: int32(i%10) + 1, Entity: fmt.Sprint("e", i),
-			Score: float32(i)/8 - 2, Known: i%3 == 0, Hops: 2,
-		}
-	}
-	return rows
-}
-
-func sampleAnswers(n int) []Answer {
-	rows := make([]Answer, n)
-	for i := range rows {
-		rows[i] = Answer{
-			Query: int64(i / 3), Direction: "head", Source: fmt.Sprint("a", i%7), Relation: "likes", Position: int32(i%3) + 1, Entity: fmt.Sprintf("ä %d", i),
-			Score: float32(i)*0.1 - 3, Rank: int64(i) + 1, OtherScore: 0.5, OtherRank: 1 << 33, Known: i%2 == 0, Hops: int32(i%3) - 1,
-		}
-		if i%3 > 0 {
-			p := 1 / float64(i+1)
-			rows[i].Probability = &p
-		}
-	}
-	return rows
-}
-
-func sampleExplanations(n int) []Explanation {
-	rows := make([]Explanation, n)
-	for i := range rows {
-		rows[i] = Explanation{
-			Query: int64(i / 6), Direction: "head", Source: fmt.Sprint("a", i%7), Relation: "likes", Entity: fmt.Sprint("e", i/3), Path: int32(i%3) + 1,
-			Weight: 0.1 - float64(i)/7, Text: fmt.Sprintf("a -~likes-> ä %d", i), Steps: `[{"from":"a","relation":"likes","inverse":true,"to":"ä"}]`,
-		}
-	}
-	return rows
-}
-
-func sampleTriples(n int) []Triple {
-	rows := make([]Triple, n)
-	for i := range rows {
-		rows[i] = Triple{
-			Query: int64(n - i), Head: fmt.Sprintf("ä %d", i%7), Relation: "likes", Tail: fmt.Sprint("b", i),
-			TailScore: float32(i) - 2, TailRank: 1, HeadScore: 0.1, HeadRank: 1 << 33, Known: i%2 == 0, Hops: int32(i%3) - 1,
-		}
-		if i%3 > 0 {
-			p, odds := 1/float64(i+1), float64(i)-7.5
-			rows[i].Probability, rows[i].LogOdds = &p, &odds
-		}
-	}
-	return rows
-}
-
-func sampleFacts(n int) []Fact {
-	rows := make([]Fact, n)
-	for i := range rows {
-		rows[i] = Fact{
-			Position: int64(i) + 1, Head: fmt.Sprint("a", i%7), Relation: "likes", Tail: fmt.Sprintf("ä %d", i),
-			TailScore: float32(i) - 2, TailRank: 3, HeadScore: 0.1, HeadRank: 1 << 33, Hops: int32(i%3) - 1,
-		}
-		if i%3 > 0 {
-			p := 1 / float64(i+1)
-			rows[i].Probability = &p
-		}
-	}
-	return rows
-}
-
-func sampleCounts(n int) []MessageCount {
-	rows := make([]MessageCount, n)
-	for i := range rows {
-		rows[i] = MessageCount{fmt.Sprint("s", i), 3, 6, int32(i%6) + 1, 2, 173670, int64(i), 1, 2, 3, 1 << 50}
 	}
 	return rows
 }
 
 // suite runs every test on one type of row.
-func suite[R Row](t *testing.T, sample func(n int) []R) {
+func suite[R Row](t *testing.T) {
 	ctx := t.Context()
 	name := (*new(R)).table().Name
 	write := func(n int) func(url string) error {
-		return func(url string) error { return Write(ctx, url, sample(n)) }
+		return func(url string) error { return Write(ctx, url, sampleRows[R](n)) }
 	}
 	t.Run("every column has a value", func(t *testing.T) {
-		rows := reflect.ValueOf(sample(10))
+		rows := reflect.ValueOf(sampleRows[R](10))
 		for c := range rows.Type().Elem().NumField() {
 			values := 0
 			for i := range rows.Len() {
@@ -132,7 +81,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 				t.Fatal(err)
 			}
 			got, err := Read[R](ctx, url)
-			if err != nil || !reflect.DeepEqual(got, sample(n)) {
+			if err != nil || !reflect.DeepEqual(got, sampleRows[R](n)) {
 				t.Errorf("%d rows: read %d other rows, error %v", n, len(got), err)
 			}
 		}
@@ -148,7 +97,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 		})
 	})
 	t.Run("damage with a right checksum", func(t *testing.T) {
-		rows := sample(50)
+		rows := sampleRows[R](50)
 		data, err := encode(rows)
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +120,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 	t.Run("same bytes", func(t *testing.T) { storagetest.SameBytes(t, write(5_000)) })
 	t.Run("golden", func(t *testing.T) {
 		golden := storagetest.Golden(t, name+".parquet", write(5))
-		if got, err := Read[R](ctx, golden); err != nil || !reflect.DeepEqual(got, sample(5)) {
+		if got, err := Read[R](ctx, golden); err != nil || !reflect.DeepEqual(got, sampleRows[R](5)) {
 			t.Errorf("%v, error %v", got, err)
 		}
 	})
@@ -182,13 +131,13 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 	})
 }
 
-func TestRankings(t *testing.T)      { suite(t, sampleRankings) }
-func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
-func TestAnswers(t *testing.T)       { suite(t, sampleAnswers) }
-func TestExplanations(t *testing.T)  { suite(t, sampleExplanations) }
-func TestFacts(t *testing.T)         { suite(t, sampleFacts) }
-func TestTriples(t *testing.T)       { suite(t, sampleTriples) }
-func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
+func TestRankings(t *testing.T)      { suite[Ranking](t) }
+func TestPredictions(t *testing.T)   { suite[Prediction](t) }
+func TestAnswers(t *testing.T)       { suite[Answer](t) }
+func TestExplanations(t *testing.T)  { suite[Explanation](t) }
+func TestFacts(t *testing.T)         { suite[Fact](t) }
+func TestTriples(t *testing.T)       { suite[Triple](t) }
+func TestMessageCounts(t *testing.T) { suite[MessageCount](t) }
 
 // Arrow's writer has a dictionary of each column, and continues without it where it becomes too long. The order in which it
 // lists the encodings of such a column is that of a Go map.
@@ -228,7 +177,7 @@ func TestSameBytesWithLongDictionaries(t *testing.T) {
 }
 
 func TestReadRefusesAnotherTable(t *testing.T) {
-	if err := Write(t.Context(), "mem://parquet/other", samplePredictions(1)); err != nil {
+	if err := Write(t.Context(), "mem://parquet/other", sampleRows[Prediction](1)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Read[Ranking](t.Context(), "mem://parquet/other")
@@ -253,7 +202,7 @@ func withoutChecksum(data []byte) ([]byte, int) {
 }
 
 func TestReadRefusesForgedRows(t *testing.T) {
-	data, err := encode(sampleCounts(5))
+	data, err := encode(sampleRows[MessageCount](5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +252,7 @@ func TestImpossibleRows(t *testing.T) {
 
 // BenchmarkRead reads a million rankings.
 func BenchmarkRead(b *testing.B) {
-	data, err := encode(sampleRankings(1_000_000))
+	data, err := encode(sampleRows[Ranking](1_000_000))
 	if err != nil {
 		b.Fatal(err)
 	}

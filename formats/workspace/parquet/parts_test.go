@@ -13,7 +13,7 @@ import (
 
 func TestParts(t *testing.T) {
 	const table = "mem://parts/rankings"
-	want := sampleRankings(7)
+	want := sampleRows[Ranking](7)
 	for i, rows := range [][]Ranking{want[:3], nil, want[3:]} { // a shard may have no rows
 		if err := Write(t.Context(), PartFile(table, i, 3), rows); err != nil {
 			t.Fatal(err)
