@@ -59,7 +59,7 @@ lint: ## formatting, vet (on arm64 too), staticcheck, actionlint and the reposit
 	$(GO) run $(ACTIONLINT)
 	$(GO) test -count 1 ./infra/lint
 
-GOLDEN = ask bundle discover distances messages preprocess probabilities quickstart relationgraph score train
+GOLDEN = ask bundle discover distances messages preprocess quickstart derived score train
 
 .PHONY: golden
 golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md and pipelines/*/README.md

@@ -23,10 +23,10 @@ import (
 const mostDelta = 100
 
 type flags struct {
-	split, layers, deltas, remove, checkpoint, kernel string
-	layerList, deltaList                              []int
-	reach                                             int
-	memory                                            int64
+	split, layers, deltas, remove, model, kernel string
+	layerList, deltaList                         []int
+	reach                                        int
+	memory                                       int64
 }
 
 // Pipeline is go run ./pipelines/messages.
@@ -35,15 +35,15 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "messages",
 		Summary: "Counts the messages that propagation sends for a split's queries, and how many truncation saves. Needs no model.",
-		First:   "workspace run split checkpoint layers deltas reach force memory plan",
+		First:   "workspace run split model layers deltas reach force memory plan",
 		Flags: func(set *flag.FlagSet) {
 			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are counted")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			command.Choice(set, &f.remove, "remove", "", []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone}, "edges to remove from the graph of a training query; default triple for --split train, else none")
 			set.IntVar(&f.reach, "reach", 0, "most entities that a query propagates through, as that of train and score; edges with an end at another entity count as empty; 0 or more, where 0 is all")
-			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
-			command.Kernel(set, &f.kernel, "kernels of the search, and of the model of --checkpoint")
+			set.StringVar(&f.model, "model", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
+			command.Kernel(set, &f.kernel, "kernels of the search, and of the model of --model")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -64,14 +64,14 @@ type settings struct {
 
 // check returns an error of use for flags that refuse each other, and sets the default of --remove.
 func (f *flags) check() error {
-	if f.checkpoint != "" && f.split == "train" {
-		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation; give --split valid or test")
+	if f.model != "" && f.split == "train" {
+		return command.Usage("--split is train with --model: a model's choices are counted as at evaluation; give --split valid or test")
 	}
 	if f.reach < 0 {
 		return command.FlagError("reach", f.reach, "0 or more")
 	}
-	if f.reach > 0 && f.checkpoint != "" {
-		return command.Usage("--reach is not for A*Net, whose choices --checkpoint counts: leave one of them out")
+	if f.reach > 0 && f.model != "" {
+		return command.Usage("--reach is not for A*Net, whose choices --model counts: leave one of them out")
 	}
 	// In training a query's own facts are removed by default.
 	if f.remove == "" {
@@ -101,7 +101,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := e.NotEmpty("best, last, an epoch's number, or a path", "checkpoint"); err != nil {
+	if err := e.NotEmpty("best, last, an epoch's number, or a path", "model"); err != nil {
 		return err
 	}
 	// The graph and the queries.
@@ -120,8 +120,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	// What decides the content; a checkpoint adds a table.
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach}
 	var model *study.Model
-	if f.checkpoint != "" {
-		if model, err = f.model(ctx, e, loaded, &decided); err != nil {
+	if f.model != "" {
+		if model, err = f.openModel(ctx, e, loaded, &decided); err != nil {
 			return err
 		}
 	}
@@ -218,20 +218,20 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 	return nil
 }
 
-// model opens the checkpoint of a model of A*Net and records it in the settings.
-func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*study.Model, error) {
-	m, err := e.OpenCheckpoint(ctx, f.checkpoint, loaded)
+// openModel opens the checkpoint of a model of A*Net and records it in the settings.
+func (f *flags) openModel(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*study.Model, error) {
+	m, err := e.OpenCheckpoint(ctx, f.model, loaded)
 	if err != nil {
 		return nil, err
 	}
 	record := m.Record
 	if !record.Configuration.Prioritized() {
-		return nil, fmt.Errorf("--checkpoint %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --checkpoint", f.checkpoint, record.Configuration.Policy)
+		return nil, fmt.Errorf("--model %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --model", f.model, record.Configuration.Policy)
 	}
 	if len(m.KG.Unknown) > 0 {
-		return nil, fmt.Errorf("--checkpoint %s: the model does not know %d of the graph's relations (%s), and messages are counted along the edges of all: train on this graph first", f.checkpoint, len(m.KG.Unknown), names.First(m.KG.Unknown, 3))
+		return nil, fmt.Errorf("--model %s: the model does not know %d of the graph's relations (%s), and messages are counted along the edges of all: train on this graph first", f.model, len(m.KG.Unknown), names.First(m.KG.Unknown, 3))
 	}
-	folder, err := e.Reachable("checkpoint", string(m.Folder))
+	folder, err := e.Reachable("model", string(m.Folder))
 	if err != nil {
 		return nil, err
 	}

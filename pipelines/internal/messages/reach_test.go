@@ -151,7 +151,7 @@ func TestReachMistakes(t *testing.T) {
 	workspace := trained(t, configuration.PolicyAStar)
 	for says, arguments := range map[string][]string{
 		"--reach is -1":            {"--reach", "-1"},
-		"--reach is not for A*Net": {"--reach", "5", "--checkpoint", "best"},
+		"--reach is not for A*Net": {"--reach", "5", "--model", "best"},
 	} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{says}}, append([]string{"--workspace", workspace}, arguments...)...)
 	}

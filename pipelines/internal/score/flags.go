@@ -22,7 +22,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "score",
 		Summary: "Evaluates a trained model: ranks the answers of a split's queries, and computes metrics.",
-		First:   "workspace run split protocol limit checkpoint model reach top_k force device memory threads",
+		First:   "workspace run split protocol limit model reach top_k force device memory threads",
 		Flags: func(set *flag.FlagSet) {
 			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked")
 			f.protocolFlag.register(set)

@@ -28,7 +28,7 @@ func TestMistakes(t *testing.T) {
 			pipelinetest.Write(t, filepath.Join(w, "runs/main/checkpoints", lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
 			return nil
 		}, 1, []string{"no checkpoint", "a training is running (process 7 on host elsewhere", "wait for its first epoch"}},
-		"no such epoch":      {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
+		"no such epoch":      {flagsOnly("--model", "9"), 1, []string{"epoch-009", "epoch-003"}},
 		"no such split":      {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
 		"no memory":          {flagsOnly("--memory", "0"), 2, []string{"--memory is 0"}},
 		"little memory":      {flagsOnly("--memory", "9", "--threads", "7"), 2, []string{"--memory 9 is too small", "takes at least", "7 threads"}},
@@ -38,7 +38,7 @@ func TestMistakes(t *testing.T) {
 		"device":             {flagsOnly("--device", "gpu"), 2, []string{"--device is \"gpu\": want auto, cpu"}},
 		"no such device":     {flagsOnly("--device", "cuda:999"), 1, []string{"--device cuda:999: ", "no CUDA d"}},
 		"no such flag":       {flagsOnly("--topk", "1"), 2, []string{"--topk", "--top_k"}},
-		"checkpoint cut":     {damage("runs/main/checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
+		"checkpoint cut":     {damage("runs/main/checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--model"}},
 		"checkpoint flipped": {damage("runs/main/checkpoints/epoch-003.safetensors", pipelinetest.Flip), 1, []string{"epoch-003.safetensors", "damaged"}},
 		"record cut":         {damage("runs/main/checkpoints/epoch-003.json", pipelinetest.Cut), 1, []string{"epoch-003.json", "damaged"}},
 		"record flipped":     {damage("runs/main/checkpoints/epoch-003.json", pipelinetest.Flip), 1, []string{"epoch-003.json", "damaged"}},
@@ -97,7 +97,7 @@ func damage(file string, spoil func(testing.TB, ...string)) func(*testing.T, str
 		if strings.HasSuffix(file, "best") {
 			return nil
 		}
-		return []string{"--checkpoint", "3"}
+		return []string{"--model", "3"}
 	}
 }
 

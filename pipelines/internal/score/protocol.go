@@ -81,7 +81,7 @@ func (a *evaluating) count(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case len(queries) == 0:
-		err = command.NoQueries(a.flags.split, "the model knows none of their relations: choose another --checkpoint or --split")
+		err = command.NoQueries(a.flags.split, "the model knows none of their relations: choose another --model or --split")
 	case a.flags.evaluates() == metrics.ValidAndTest && len(queries) == len(test):
 		err = fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.flags.protocol)
 	}

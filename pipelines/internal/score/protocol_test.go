@@ -157,7 +157,7 @@ func TestProtocolMistakes(t *testing.T) {
 		{plain, `--protocol is "filtered": want one of test, valid-and-test, grail`, 2, []string{"--protocol", "filtered"}},
 		{plain, "--protocol valid-and-test is for an inductive dataset", 2, []string{"--protocol", "valid-and-test"}},
 		{plain, "leave --split valid out", 2, []string{"--protocol", "grail", "--split", "valid"}},
-		{unvalidated, "put some into its valid.txt and preprocess again", 1, []string{"--protocol", "valid-and-test", "--checkpoint", filepath.Join(inductive, "runs/main/checkpoints/epoch-003.json")}},
+		{unvalidated, "put some into its valid.txt and preprocess again", 1, []string{"--protocol", "valid-and-test", "--model", filepath.Join(inductive, "runs/main/checkpoints/epoch-003.json")}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", c.workspace}, c.flags...)...)
 		if code != c.code || !strings.Contains(stderr, c.want) {

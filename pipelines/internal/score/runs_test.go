@@ -56,8 +56,8 @@ func TestRuns(t *testing.T) {
 		t.Errorf("the library opens a run outside runs/: %v", err)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "epoch-003")
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "--checkpoint: there is no checkpoint in " + filepath.Dir(elsewhere)},
-		"--workspace", w, "--checkpoint", elsewhere)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "--model: there is no checkpoint in " + filepath.Dir(elsewhere)},
+		"--workspace", w, "--model", elsewhere)
 	for _, name := range []string{"", "a/b", ".."} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--run is "` + name + `": want a folder name`}, "--workspace", w, "--run", name)
 	}

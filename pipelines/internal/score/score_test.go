@@ -255,7 +255,7 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, epoch := range []string{"1", "2", "3"} {
-		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", epoch, "--force")
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", epoch, "--force")
 		if strings.Contains(out, "training incomplete") {
 			t.Errorf("of a finished training score says\n%s", out)
 		}
@@ -266,7 +266,7 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 	}
 	pipelinetest.Remove(t, filepath.Join(w, "runs/main/checkpoints", "manifest.json"))
 	for _, checkpoint := range []string{"2", w + "/./runs/main/checkpoints/epoch-002"} {
-		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", checkpoint, "--force")
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", checkpoint, "--force")
 		if !strings.Contains(out, "training incomplete; using epoch-002. Resume: go run ./pipelines/train --workspace "+w+" --resume") {
 			t.Errorf("of an incomplete training score says\n%s", out)
 		}
@@ -279,7 +279,7 @@ func TestRunningTraining(t *testing.T) {
 	folder := filepath.Join(w, "runs/main/checkpoints")
 	pipelinetest.Remove(t, folder, "manifest.json")
 	pipelinetest.Write(t, filepath.Join(folder, lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", "2")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "2")
 	if !strings.Contains(out, "the training is still running; using epoch-002\n") {
 		t.Errorf("score says\n%s", out)
 	}

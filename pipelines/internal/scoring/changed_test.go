@@ -189,7 +189,7 @@ func TestRelationsAreMatchedByName(t *testing.T) {
 	if err := reversed.Save(t.Context(), r, weights, nil); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--force", "--checkpoint", filepath.Join(string(reversed), r.Name()+".safetensors"))
+	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--force", "--model", filepath.Join(string(reversed), r.Name()+".safetensors"))
 	pipelinetest.Same(t, rankingsOf(results(t, w, "evaluation/test")), want)
 }
 

@@ -53,18 +53,18 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, 
 	if r.Loaded, r.Inputs, err = open(ctx); err != nil {
 		return nil, err
 	}
-	if r.Model, r.given, err = e.Open(ctx, f.model, f.checkpoint, r.Loaded); err != nil {
+	if r.Model, r.given, err = e.Open(ctx, f.Model, r.Loaded); err != nil {
 		return nil, err
 	}
 	r.Loaded = r.Model.KG
 	if !r.given { // what workers read
-		reachable, err := e.Reachable("checkpoint", string(r.Model.Folder))
+		reachable, err := e.Reachable("model", string(r.Model.Folder))
 		if err != nil {
 			return nil, err
 		}
 		r.Model.Folder = checkpoint.Folder(reachable)
 	}
-	if err := command.SetReach(&r.Model.Configuration, f.reach); err != nil {
+	if err := command.SetReach(&r.Model.Configuration, f.Reach); err != nil {
 		return nil, err
 	}
 	r.View, err = r.Loaded.On(ctx, about)
@@ -182,7 +182,7 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 func (r *Run) Params(announce string) stage.Params {
 	return stage.Params{
 		Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(),
-		Best: r.Best, Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.kernel), Device: r.Device,
+		Best: r.Best, Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.Kernel), Device: r.Device,
 		Announce: announce, RelationGraph: r.Edges.URL(), Reach: r.Model.Configuration.Reach,
 	}
 }

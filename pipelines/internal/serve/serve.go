@@ -19,29 +19,21 @@ import (
 	modelanswer "tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/engine/accelerator"
-	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
-	"tagnet/model/gpu"
-	"tagnet/model/gpu/cuda"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/preprocess"
 )
 
-func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
-
 type flags struct {
-	listen, kernel    string
-	device            device.Choice
-	checkpoint, model string
-	threads, queue    int
-	reach             int
-	memory            int64
-	timeout           time.Duration
-	graph             string
-	missing           float64
+	scoring.Flags
+	listen, graph string
+	queue         int
+	timeout       time.Duration
+	missing       float64
 
 	listener net.Listener
 	ready    func(url string)
@@ -57,20 +49,14 @@ func On(listener net.Listener, ready func(url string)) command.Pipeline {
 	return command.Pipeline{
 		Name: "serve", WithoutJobs: true, Serves: true,
 		Summary: "Answers queries over HTTP with a trained model: JSON for programs, and a page to ask them.",
-		First:   "workspace run listen checkpoint model graph missing reach device memory threads",
+		First:   "workspace run listen model graph missing reach device memory threads",
 		Flags: func(set *flag.FlagSet) {
 			ListenFlag(set, &f.listen)
-			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
-			set.StringVar(&f.model, "model", "", command.ModelUsage())
-			command.ReachFlag(set, &f.reach)
+			f.Register(set, "")
 			command.GraphFlag(set, &f.graph)
 			command.MissingFlag(set, &f.missing)
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
-			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
-			command.Kernel(set, &f.kernel, "variant of the kernels")
-			command.Device(set, &f.device)
-			set.Int64Var(&f.memory, "memory", budget.Default, "`MiB` that the process may use, 1 or more, Go included")
 		},
 		Run: f.run,
 	}
@@ -85,34 +71,22 @@ func ListenFlag(set *flag.FlagSet, address *string) {
 const mostQueue = 1 << 16
 
 // check returns an error of use for values that are out of range or refuse each other.
-func (f *flags) check() error {
-	if err := command.CheckKernel(f.kernel); err != nil {
+func (f *flags) check(e *command.Environment) error {
+	if err := f.Check(e, 0); err != nil {
 		return err
 	}
 	switch {
-	case f.checkpoint == "":
-		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
-	case f.model != "" && f.checkpoint != "best":
-		return command.Usage("--checkpoint and --model name two models: leave one of them out")
-	case f.threads < 0 || f.threads > command.MostThreads:
-		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
 	case f.queue < mostQueries || f.queue > mostQueue:
 		return command.FlagError("queue", f.queue, fmt.Sprintf("%d, the most queries of a request, to %d", mostQueries, mostQueue))
 	case f.timeout < time.Second || f.timeout > time.Hour:
 		return command.FlagError("timeout", f.timeout, "1s to 1h")
 	}
-	if err := command.CheckMissing(f.missing); err != nil {
-		return err
-	}
-	return command.CheckMemory(f.memory)
+	return command.CheckMissing(f.missing)
 }
 
 // run listens, loads the model and answers requests until it is interrupted.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("the name of a model", "model"); err != nil {
+	if err := f.check(e); err != nil {
 		return err
 	}
 	hangups := newHangups()
@@ -144,12 +118,12 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	defer budget.Limit(f.memory * budget.MiB)()
+	defer budget.Limit(f.Memory * budget.MiB)()
 	if l.current, err = newServer(opened); err != nil {
 		return err
 	}
 	e.Say("%s; %d threads%s", l.current.described(), opened.threads, l.current.computing())
-	if least := opened.with(opened.estimate).Least(opened.threads); least > f.memory*budget.MiB {
+	if least := opened.with(opened.estimate).Least(opened.threads); least > f.Memory*budget.MiB {
 		e.Say("a reload, which holds two graphs at a time, needs --memory %d or fewer --threads", least/budget.MiB)
 	}
 	if !opened.local {
@@ -195,7 +169,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
-	opened, given, err := e.Open(ctx, f.model, f.checkpoint, loaded)
+	opened, given, err := e.Open(ctx, f.Model, loaded)
 	if err != nil {
 		return settings{}, err
 	}
@@ -205,7 +179,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		}
 	}
 	loaded = opened.KG
-	if err := command.SetReach(&opened.Configuration, f.reach); err != nil {
+	if err := command.SetReach(&opened.Configuration, f.Reach); err != nil {
 		return settings{}, err
 	}
 	// The memory: the graph, names, the model and what queries take.
@@ -226,17 +200,17 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	estimate := budget.Of(sizes, opened.Configuration, use)
 	estimate.Held += perQuery * int64(f.queue)
 	// During a reload both models are held.
-	needed, threads := estimate, f.threads
+	needed, threads := estimate, f.Threads
 	if beside != nil {
 		needed, threads = beside.with(estimate), beside.threads
 	}
-	allotment, err := e.Allot(needed, f.memory, threads)
+	allotment, err := e.Allot(needed, f.Memory, threads)
 	if err != nil {
 		return settings{}, err
 	}
 	// The model, with the threads that the memory allows.
 	opened.On.Threads = allotment.Threads
-	if opened.On.Kernel, err = kernel.Named(f.kernel); err != nil {
+	if opened.On.Kernel, err = kernel.Named(f.Kernel); err != nil {
 		return settings{}, err
 	}
 	m, err := f.prepare(ctx, e, opened)
@@ -261,12 +235,12 @@ func (f *flags) asked() string {
 
 // prepare reads all that an opened model answers with.
 func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *modelanswer.Model) (*model.Model, error) {
-	err := accelerator.Equip(opened, f.device)
+	err := accelerator.Equip(opened, f.Device)
 	if err == nil {
 		err = opened.Prepare()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--device %v: %w", f.device, err)
+		return nil, fmt.Errorf("--device %v: %w", f.Device, err)
 	}
 	opened.On.Announce = func(text string) { e.Say("%s", text) }
 	m, err := model.Named(ctx, opened, e.Workspace.Root(), f.missing)

@@ -359,11 +359,10 @@ func TestRefusedCommands(t *testing.T) {
 		{[]string{"--graph", "test"}, pipelinetest.Failure{Code: 2, Says: []string{"all, train"}}},
 		{[]string{"--kernel", "mmx"}, pipelinetest.Failure{Code: 2, Begin: "--kernel"}},
 		{[]string{"--memory", "1"}, pipelinetest.Failure{Code: 2, Begin: "--memory 1 is too small: serving this graph"}},
-		{[]string{"--checkpoint", "epoch-077"}, pipelinetest.Failure{Code: 1, Says: []string{"epoch-077"}}},
+		{[]string{"--model", "epoch-077"}, pipelinetest.Failure{Code: 1, Says: []string{"epoch-077"}}},
 		{[]string{"--model", "wn18rr"}, pipelinetest.Failure{Code: 2, Begin: "--model wn18rr: the model does not know 3 of the graph's relations"}},
 		{[]string{"--model", "nowhere.pth"}, pipelinetest.Failure{Code: 2, Begin: "--model: nowhere.pth does not exist"}},
 		{[]string{"--model", "../../../formats/input/pytorch/testdata/optimizer.pth"}, pipelinetest.Failure{Code: 1, Begin: "--model: ", Says: []string{"it is no ULTRA model"}}},
-		{[]string{"--model", "wn18rr", "--checkpoint", "last"}, pipelinetest.Failure{Code: 2, Begin: "--checkpoint and --model name two models"}},
 		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan is not a flag of serve"}},
 		{[]string{"--workspace", empty}, pipelinetest.Failure{Code: 1, Says: []string{"preprocess"}}},
 		{[]string{"--port", "80"}, pipelinetest.Failure{Code: 2, Begin: "--port is not a flag of serve"}},
@@ -373,7 +372,7 @@ func TestRefusedCommands(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--checkpoint", "last")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--model", "last")
 }
 
 // TestServesWithoutATraining serves the model of any graph, with probabilities of the graph's validation facts.

@@ -149,7 +149,7 @@ func elsewhere(t *testing.T, checkpoint string) {
 	files := pipelinetest.RenamedRing("f", 30, "after", "before", "beside")
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
-	in := []string{"--workspace", w, "--checkpoint", checkpoint}
+	in := []string{"--workspace", w, "--model", checkpoint}
 	before := pipelinetest.Files(t, filepath.Dir(checkpoint))
 	out := pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--relation", "after")...)
 	if !strings.Contains(out, "f000  after  ?") || !strings.Contains(out, "probability") {

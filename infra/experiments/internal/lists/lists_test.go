@@ -178,13 +178,13 @@ func TestZeroshot(t *testing.T) {
 			"tagnet preprocess --workspace umls/zero-tuned --dataset $TAGNET_DATA/umls",
 			"tagnet preprocess --workspace umls/zero-tuned-training --dataset $TAGNET_DATA/umls",
 			"train: tagnet train --workspace umls/zero-tuned-training --run main --from zero --epochs 3" + with,
-			"score: tagnet score --workspace umls/zero-tuned --run main --protocol test --checkpoint umls/zero-tuned-training/runs/main/checkpoints/best --top_k 0" + with,
+			"score: tagnet score --workspace umls/zero-tuned --run main --protocol test --model umls/zero-tuned-training/runs/main/checkpoints/best --top_k 0" + with,
 		},
 		"v1/zero-tuned": {
 			"tagnet preprocess --workspace v1/zero-tuned --dataset $TAGNET_DATA/v1 --inference $TAGNET_DATA/v1_ind",
 			"tagnet preprocess --workspace v1/zero-tuned-training --dataset $TAGNET_DATA/v1",
 			"train: tagnet train --workspace v1/zero-tuned-training --run main --from zero --epochs 2" + with,
-			"score: tagnet score --workspace v1/zero-tuned --run main --protocol valid-and-test --checkpoint v1/zero-tuned-training/runs/main/checkpoints/best --top_k 0" + with,
+			"score: tagnet score --workspace v1/zero-tuned --run main --protocol valid-and-test --model v1/zero-tuned-training/runs/main/checkpoints/best --top_k 0" + with,
 		},
 	} {
 		if diff := cmp.Diff(want, lines(t, "", byName[name])); diff != "" {

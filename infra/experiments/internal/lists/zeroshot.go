@@ -113,7 +113,7 @@ func (g Target) run(m Model, sha256 string, tuned bool) engine.Run {
 		r.Inputs["epochs"] = strconv.Itoa(epochs)
 		r.Commands = append(r.Commands, preprocess(training, below(cmp.Or(g.Training, g.Folder)), ""),
 			train(TrainCommand, training, "main", slices.Concat([]string{"--from", weights, "--epochs", strconv.Itoa(epochs)}, oneThread)...))
-		scoring = []string{"--checkpoint", training + "/runs/main/checkpoints/best"}
+		scoring = []string{"--model", training + "/runs/main/checkpoints/best"}
 	}
 	r.Commands = append(r.Commands, score(ScoreCommand, workspace, "main", protocol, slices.Concat(scoring, []string{"--top_k", "0"}, oneThread)...))
 	return r

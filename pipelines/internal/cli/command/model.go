@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,12 +29,12 @@ import (
 
 // ModelUsage explains the flag --model.
 func ModelUsage() string {
-	return fmt.Sprintf("`%s|FILE.pth`: a trained model that tagnet comes with, of which zero answers on any graph and is taken where nothing is trained, or a file of ULTRA's weights, which answer on any graph, instead of a checkpoint", strings.Join(zoo.Names, "|"))
+	return fmt.Sprintf("`best|last|EPOCH|%s|FILE`: a checkpoint of the run; a trained model that tagnet comes with, of which zero answers on any graph and is taken where nothing is trained; or the file of a checkpoint, or of ULTRA's weights (.pth), which answer on any graph", strings.Join(zoo.Names, "|"))
 }
 
 // ChooseModel sets --model to zero, and says so, where no flag names a model and nothing is trained in the workspace.
 func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
-	if slices.ContainsFunc([]string{"checkpoint", "model", "run"}, e.Given) {
+	if e.Given("model") || e.Given("run") {
 		return nil
 	}
 	trained, err := checkpoint.Trained(ctx, e.Workspace.Root())
@@ -46,28 +47,21 @@ func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
 	return nil
 }
 
-// Open opens the model of --model, and then given is true, or the model of --checkpoint.
-func (e *Environment) Open(ctx context.Context, model, checkpoint string, loaded *kg.KG) (m *answer.Model, given bool, err error) {
+// Open opens what --model names; given is true unless that is a checkpoint.
+func (e *Environment) Open(ctx context.Context, model string, loaded *kg.KG) (m *answer.Model, given bool, err error) {
 	if err := e.ChooseModel(ctx, &model); err != nil {
 		return nil, false, err
 	}
-	if model == "" {
-		m, err = e.OpenCheckpoint(ctx, checkpoint, loaded)
-	} else {
+	if ref := (pretrained.Ref{Name: model}); ref.IsNamed() || ref.IsPyTorch() {
 		m, err = e.OpenModel(ctx, model, loaded)
+		return m, true, err
 	}
-	return m, model != "", err
+	m, err = e.OpenCheckpoint(ctx, model, loaded)
+	return m, false, err
 }
 
-// OpenModel opens what --model names, over the workspace's graph without the facts of relations that the model does not know, and says what it is.
+// OpenModel opens a model of package zoo or a file of ULTRA's weights, which --model names, over the workspace's graph without the facts of relations that the model does not know, and says what it is.
 func (e *Environment) OpenModel(ctx context.Context, model string, loaded *kg.KG) (*answer.Model, error) {
-	ref := pretrained.Ref{Name: model}
-	switch {
-	case strings.HasSuffix(model, ".safetensors"):
-		return nil, Usage("--model: %s is a checkpoint of tagnet: use --checkpoint %[1]s", model)
-	case !ref.IsPyTorch() && !ref.IsNamed() && !strings.ContainsAny(model, `/\`):
-		return nil, FlagError("model", strconv.Quote(model), "one of "+strings.Join(zoo.Names, ", ")+", or FILE.pth, a file of ULTRA's weights")
-	}
 	weights, err := OpenWeights(ctx, "model", model)
 	if err != nil {
 		return nil, err
@@ -107,17 +101,17 @@ func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrai
 		len(lack), names.First(lack, 3), facts)}, nil
 }
 
-// OpenCheckpoint opens what --checkpoint names over the graph, so that a checkpoint that is damaged or does not fit the graph fails at once, and
+// checkpointName matches the names of the checkpoints of a run.
+var checkpointName = regexp.MustCompile(`^(best|last|[0-9]+|epoch-[0-9]+|step-[0-9]+)(\.safetensors)?$`)
+
+// OpenCheckpoint opens the checkpoint that --model names over the graph, so that a checkpoint that is damaged or does not fit the graph fails at once, and
 // prints what a user should know: the training was on another graph or is incomplete, or some facts are left out. If there is no checkpoint, the
 // error names the command that makes it.
 func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *kg.KG) (*answer.Model, error) {
 	w := e.Workspace
 	ref := pretrained.Ref{Folder: checkpoint.Folder(w.Checkpoints()), Name: named}
-	switch {
-	case ref.IsPyTorch():
-		return nil, fmt.Errorf("--checkpoint: %s is no checkpoint of tagnet; give ULTRA's weights with --model %[1]s", named)
-	case ref.IsNamed():
-		return nil, fmt.Errorf("--checkpoint: %s is a model that tagnet comes with; give it with --model %[1]s", named)
+	if !strings.ContainsAny(named, `/\`) && !checkpointName.MatchString(named) {
+		return nil, FlagError("model", strconv.Quote(named), "best, last, an epoch's number, one of "+strings.Join(zoo.Names, ", ")+", or the path of a file")
 	}
 	// The checkpoint may belong to another workspace.
 	folder, _ := ref.Checkpoint()
@@ -174,7 +168,7 @@ func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder c
 			return fmt.Errorf("%w yet; a training is running (process %d on host %s since %s): wait for its first epoch", err, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"))
 		}
 		if !own {
-			return fmt.Errorf("--checkpoint: %w; give best, last, an epoch's number, or the path of a checkpoint's file", err)
+			return fmt.Errorf("--model: %w; give best, last, an epoch's number, or the path of a checkpoint's file", err)
 		}
 		others := ""
 		runs, _ := w.Runs(ctx) // the error is about this run
@@ -182,9 +176,9 @@ func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder c
 		if len(runs) > 0 {
 			others = "; --run selects one of the runs that exist: " + strings.Join(runs, ", ")
 		}
-		return fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; score, ask and discover also take --model zero, of any graph, and other pretrained ones%s", err, w.Command("train"), others)
+		return fmt.Errorf("%w: run %s first; if it was interrupted, add --resume; --model zero answers on any graph%s", err, w.Command("train"), others)
 	case errors.As(err, &damaged):
-		return fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
+		return fmt.Errorf("%w: name another with --model, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
 	case errors.Is(err, checkpoint.ErrMismatch):
 		return fmt.Errorf("%w: %s with the flags it had trains on this graph, and --model zero answers on any", err, w.Command("train", "--force"))
 	}

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/pretrained"
 )
 
 // Default is the workspace of a pipeline without --workspace.
@@ -136,12 +137,22 @@ func (w Workspace) Command(pipeline string, flags ...string) Command {
 // another returns the flag whose value leads to a folder that the command can write beside the one that exists, or "".
 func (c Command) another() string {
 	switch {
-	case c.Pipeline == "train", slices.Contains(c.Flags, "--model"):
+	case c.Pipeline == "train", c.givesModel():
 		return "run"
 	case !HasRun(c.Pipeline): // of the others the model would be another, too
 		return "workspace"
 	}
 	return ""
+}
+
+// givesModel reports whether --model names weights that are no checkpoint of a run.
+func (c Command) givesModel() bool {
+	i := slices.Index(c.Flags, "--model") + 1
+	if i == 0 || i == len(c.Flags) {
+		return false
+	}
+	ref := pretrained.Ref{Name: c.Flags[i]}
+	return ref.IsNamed() || ref.IsPyTorch()
 }
 
 // HasRun reports whether a pipeline reads or writes below a run: it has --run.

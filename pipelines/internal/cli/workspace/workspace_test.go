@@ -516,8 +516,8 @@ func TestUnusableNamesWhatCanBeChosen(t *testing.T) {
 			t.Errorf("%s: %q, want %q", pipeline, got, want)
 		}
 	}
-	want := mismatch.Error() + ": choose another --run, or go run ./pipelines/score --workspace w --model m --force to overwrite it"
-	if got := (&Unusable{mismatch, New("w").Command("score", "--model", "m")}).Error(); got != want {
+	want := mismatch.Error() + ": choose another --run, or go run ./pipelines/score --workspace w --model zero --force to overwrite it"
+	if got := (&Unusable{mismatch, New("w").Command("score", "--model", "zero")}).Error(); got != want {
 		t.Errorf("score --model: %q, want %q", got, want)
 	}
 }
