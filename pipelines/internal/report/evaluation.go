@@ -283,10 +283,13 @@ func (v evaluation) relationTables() []table {
 	if len(frequent) < 2*shown {
 		frequent, about = names, ""
 	}
-	worst := slices.Clone(frequent[len(frequent)-shown:])
-	slices.Reverse(worst)
 	all := tableOf(fmt.Sprintf("All %d relations", len(names)), note, names)
 	all.Folded = true
+	if v.ByRelation[frequent[0]].Pessimistic.MRR == v.ByRelation[frequent[len(frequent)-1]].Pessimistic.MRR {
+		return []table{all} // none is better than another
+	}
+	worst := slices.Clone(frequent[len(frequent)-shown:])
+	slices.Reverse(worst)
 	return []table{tableOf("Best relations", about, frequent[:shown]), tableOf("Worst relations", about, worst), all}
 }
 

@@ -40,6 +40,9 @@ func TestInBrowser(t *testing.T) {
 	if cut := pipelinetest.EvaluateOnPage[int](p, `(n => n.scrollWidth - n.clientWidth)(document.querySelector("nav"))`); cut > 0 {
 		t.Errorf("%d pixels of the navigation are cut off at 400", cut)
 	}
+	if cut := pipelinetest.EvaluateOnPage[[]string](p, cutTables); len(cut) > 0 {
+		t.Errorf("at 400 the tables of up to 5 columns are cut off, or the rows of wider ones lose their names where they are scrolled: %q", cut)
+	}
 	// Tables between figures fit; wider ones scroll in a box of their own.
 	p.Resize(900, 900)
 	if clipped := pipelinetest.EvaluateOnPage[[]string](p, `[...document.querySelectorAll("figure .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); len(clipped) > 0 {
@@ -59,6 +62,14 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
+// cutTables returns the text of narrow tables that do not fit their boxes, and of wide ones whose first column leaves the box with the others.
+const cutTables = `[...document.querySelectorAll(".scroll")].filter(box => {
+	if (box.scrollWidth <= box.clientWidth) return false
+	if (box.querySelectorAll("thead th").length <= 5) return true
+	box.scrollLeft = box.scrollWidth
+	return box.querySelector("tbody th").getBoundingClientRect().left < box.getBoundingClientRect().left
+}).map(box => box.innerText.slice(0, 60))`
+
 // TestLongNames checks that names of half a megabyte neither swell the page nor lose their ends.
 func TestLongNames(t *testing.T) {
 	root := t.TempDir()
@@ -71,6 +82,9 @@ func TestLongNames(t *testing.T) {
 	}
 	f.write("runs/main/evaluation/test/metrics.json", m)
 	page, _ := run(t, root)
+	if strings.Contains(page, "Best relations") || !strings.Contains(page, "All 20 relations") {
+		t.Error("20 relations of equal metrics have best and worst ones, or no table of all")
+	}
 	if len(page) > 400_000 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
