@@ -59,11 +59,11 @@ lint: ## formatting, vet (on arm64 too), staticcheck, actionlint and the reposit
 	$(GO) run $(ACTIONLINT)
 	$(GO) test -count 1 ./infra/lint
 
-GOLDEN = ask bundle discover distances messages preprocess quickstart derived score train
+GOLDEN = ask bundle discover derived preprocess quickstart score study train
 
 .PHONY: golden
 golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md and pipelines/*/README.md
-	$(GO) test -run 'TestGraph(s|sOfFacts)?$$|TestReference' $(GOLDEN:%=./pipelines/internal/%) -update_golden
+	$(GO) test -run 'Graph(s|sOfFacts)?$$|TestReference' $(GOLDEN:%=./pipelines/internal/%) -update_golden
 
 # Static and without symbols, so that a worker starts on any Linux and is quick to copy. The same source gives the same bytes.
 .PHONY: worker

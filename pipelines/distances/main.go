@@ -3,7 +3,7 @@ package main
 
 import (
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/pipelines/internal/distances"
+	"tagnet/pipelines/internal/study"
 )
 
-func main() { command.Main(distances.Pipeline()) }
+func main() { command.Main(study.Distances()) }

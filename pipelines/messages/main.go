@@ -3,7 +3,7 @@ package main
 
 import (
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/pipelines/internal/messages"
+	"tagnet/pipelines/internal/study"
 )
 
-func main() { command.Main(messages.Pipeline()) }
+func main() { command.Main(study.Messages()) }

@@ -10,13 +10,12 @@ import (
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/discover"
-	"tagnet/pipelines/internal/distances"
-	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/quickstart"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/serve"
+	"tagnet/pipelines/internal/study"
 	"tagnet/pipelines/internal/train"
 )
 
@@ -28,14 +27,14 @@ var tagnet = command.Together{
 		{Pipeline: quickstart.Playground(), Does: "trains a model on a made-up graph, and serves it on a page"},
 		{Pipeline: quickstart.Pipeline(), Does: "runs preprocess, distances, train, score, messages and report on a made-up graph"},
 		{Pipeline: preprocess.Pipeline(), Does: "turns the facts of a dataset into the tables of a graph"},
-		{Pipeline: distances.Pipeline(), Does: "computes the hops from each query's source to every entity"},
+		{Pipeline: study.Distances(), Does: "computes the hops from each query's source to every entity"},
 		{Pipeline: bundle.Pipeline(), Does: "finds the part of the graph that each query propagates through"},
 		{Pipeline: train.Pipeline(), Does: "trains a model"},
 		{Pipeline: score.Pipeline(), Does: "ranks the answers of a split, and computes metrics"},
 		{Pipeline: ask.Pipeline(), Does: "answers your own queries, and scores your own triples"},
 		{Pipeline: discover.Pipeline(), Does: "lists new facts, the most probable first"},
 		{Pipeline: serve.Pipeline(), Does: "answers queries over HTTP, with a page to ask them"},
-		{Pipeline: messages.Pipeline(), Does: "counts the messages of propagation, without a model"},
+		{Pipeline: study.Messages(), Does: "counts the messages of propagation, without a model"},
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},
 	},
 	Others: []command.Other{

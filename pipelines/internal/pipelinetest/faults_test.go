@@ -19,19 +19,18 @@ import (
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/bundle"
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/pipelines/internal/distances"
-	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/study"
 	"tagnet/pipelines/internal/train"
 )
 
 // TestMain makes this program every pipeline, by the name under which a test starts it.
 func TestMain(m *testing.M) {
 	started := preprocess.Pipeline()
-	for _, of := range []func() command.Pipeline{distances.Pipeline, train.Pipeline, score.Pipeline, ask.Pipeline, messages.Pipeline, bundle.Pipeline} {
+	for _, of := range []func() command.Pipeline{study.Distances, train.Pipeline, score.Pipeline, ask.Pipeline, study.Messages, bundle.Pipeline} {
 		if p := of(); filepath.Base(os.Args[0]) == p.Name {
 			started = p
 		}
@@ -56,10 +55,10 @@ func steps(t *testing.T) []step {
 	dataset := pipelinetest.Dataset(t, pipelinetest.Ring("e", 30))
 	return []step{
 		{preprocess.Pipeline, []string{"--dataset", dataset}},
-		{distances.Pipeline, []string{"--split", "test", "--max_hops", "3"}},
+		{study.Distances, []string{"--split", "test", "--max_hops", "3"}},
 		{train.Pipeline, []string{"--dim", "4", "--layers", "2", "--negatives", "4", "--batch_size", "32", "--epochs", "2"}},
 		{score.Pipeline, nil},
-		{messages.Pipeline, []string{"--layers", "2", "--deltas", "0,1"}},
+		{study.Messages, []string{"--layers", "2", "--deltas", "0,1"}},
 		{report.Pipeline, nil},
 		{bundle.Pipeline, []string{"--split", "test", "--reach", "8", "--layers", "2"}},
 	}
@@ -178,7 +177,7 @@ func TestOutage(t *testing.T) {
 // TestMissingBucket checks that a command names a bucket that does not exist, whether it reads or writes.
 func TestMissingBucket(t *testing.T) {
 	gcstest.Bucket(t)
-	for _, p := range []command.Pipeline{preprocess.Pipeline(), distances.Pipeline(), train.Pipeline(), score.Pipeline(), messages.Pipeline(), report.Pipeline(), bundle.Pipeline()} {
+	for _, p := range []command.Pipeline{preprocess.Pipeline(), study.Distances(), train.Pipeline(), score.Pipeline(), study.Messages(), report.Pipeline(), bundle.Pipeline()} {
 		arguments := []string{"--workspace", "gs://missing/workspace"}
 		if p.Name == "bundle" {
 			arguments = append(arguments, "--reach", "8") // which it wants before it looks for the workspace

@@ -16,11 +16,10 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/pipelines/internal/distances"
-	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/study"
 	"tagnet/pipelines/internal/train"
 )
 
@@ -51,10 +50,10 @@ func Steps(graph string) []Step {
 	}
 	return []Step{
 		{"make the sample graph and its tables", preprocess.Pipeline(), arguments},
-		{"compute distances from the source of every test query", distances.Pipeline(), []string{"--split", "test"}},
+		{"compute distances from the source of every test query", study.Distances(), []string{"--split", "test"}},
 		{"train a model", train.Pipeline(), small},
 		{"score the held-out queries", score.Pipeline(), []string{"--split", "test"}},
-		{"count messages", messages.Pipeline(), []string{"--split", "test"}},
+		{"count messages", study.Messages(), []string{"--split", "test"}},
 		{"write the report", report.Pipeline(), nil},
 	}
 }

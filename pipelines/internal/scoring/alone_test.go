@@ -7,13 +7,12 @@ import (
 
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/pipelines/internal/distances"
-	"tagnet/pipelines/internal/messages"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/pipelines/internal/study"
 	"tagnet/pipelines/internal/train"
 )
 
@@ -41,7 +40,7 @@ func TestGraphAlone(t *testing.T) {
 		pipeline command.Pipeline
 		want     string
 	}{
-		{score.Pipeline(), none + "ask answers queries of your own; " + add}, {messages.Pipeline(), none + add}, {distances.Pipeline(), none + add},
+		{score.Pipeline(), none + "ask answers queries of your own; " + add}, {study.Messages(), none + add}, {study.Distances(), none + add},
 	} {
 		pipelinetest.Fail(t, c.pipeline, pipelinetest.Failure{Code: command.ExitFailure, Begin: c.want}, append(in, "--split", "test")...)
 	}
@@ -53,7 +52,7 @@ func TestGraphAlone(t *testing.T) {
 	says(pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--relation", "next", "--sources", "all")...), "queries: 60 ")
 	says(pipelinetest.Succeed(t, score.Pipeline(), append(in, "--split", "train")...), "train split, checkpoint epoch-001: ")
 	says(pipelinetest.Succeed(t, score.Pipeline(), append(in, "--split", "train", "--model", "zero", "--force")...), "train split, model zero: ")
-	says(pipelinetest.Succeed(t, messages.Pipeline(), append(in, "--split", "train", "--layers", "2", "--deltas", "1")...), filepath.Join(w, "runs/main/messages/train"))
-	says(pipelinetest.Succeed(t, distances.Pipeline(), append(in, "--split", "train")...), filepath.Join(w, "distances/train"))
+	says(pipelinetest.Succeed(t, study.Messages(), append(in, "--split", "train", "--layers", "2", "--deltas", "1")...), filepath.Join(w, "runs/main/messages/train"))
+	says(pipelinetest.Succeed(t, study.Distances(), append(in, "--split", "train")...), filepath.Join(w, "distances/train"))
 	pipelinetest.Succeed(t, report.Pipeline(), in...)
 }

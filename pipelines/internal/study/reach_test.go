@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func TestReachIsScores(t *testing.T) {
 	workspace := trained(t, configuration.PolicyWindow)
 	var sent []int64
 	for _, most := range []int{1, 5, 12, 1000} {
-		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--layers", "3", "--deltas", "1", "--reach", fmt.Sprint(most), "--force")
+		pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--layers", "3", "--deltas", "1", "--reach", fmt.Sprint(most), "--force")
 		rows, err := rowsOf(t.Context(), filepath.Join(workspace, "runs/main/messages/test", counts.CountsTable))
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestReachEqualsCountingEdgeByEdge(t *testing.T) {
 	}
 	for _, test := range []struct{ split, remove string }{{"test", configuration.RemoveNone}, {"train", configuration.RemoveTriple}, {"train", configuration.RemoveOneHop}} {
 		for _, most := range []int{2, 9, 100} {
-			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", test.split, "--remove", test.remove, "--layers", "4,2", "--deltas", "0,2", "--reach", fmt.Sprint(most), "--force")
+			out := pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--split", test.split, "--remove", test.remove, "--layers", "4,2", "--deltas", "0,2", "--reach", fmt.Sprint(most), "--force")
 			s, err := counts.ReadSummary(t.Context(), filepath.Join(workspace, "runs/main/messages", test.split))
 			if err != nil || s.Reach != most || !strings.Contains(out, fmt.Sprintf("each through at most %d entities", most)) {
 				t.Fatalf("a reach of %d, error %v: %s", s.Reach, err, out)
@@ -153,6 +153,6 @@ func TestReachMistakes(t *testing.T) {
 		"--reach is -1":            {"--reach", "-1"},
 		"--reach is not for A*Net": {"--reach", "5", "--model", "best"},
 	} {
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{says}}, append([]string{"--workspace", workspace}, arguments...)...)
+		pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{says}}, append([]string{"--workspace", workspace}, arguments...)...)
 	}
 }

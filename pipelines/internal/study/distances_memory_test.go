@@ -1,4 +1,4 @@
-package distances
+package study
 
 import (
 	"context"
@@ -26,9 +26,9 @@ func leastSaid(t *testing.T, stderr string) int {
 
 // TestLeastMemory holds that a budget too small is refused with the least that does.
 func TestLeastMemory(t *testing.T) {
-	root := prepared(t, 8, false)
+	root := searched(t, 8, false)
 	runWith := func(memory int) (int, string) {
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", root, "--split", "test", "--force", "--memory", fmt.Sprint(memory))
+		code, _, stderr := pipelinetest.Run(t, Distances(), "--workspace", root, "--split", "test", "--force", "--memory", fmt.Sprint(memory))
 		return code, stderr
 	}
 	code, stderr := runWith(1)
@@ -50,10 +50,10 @@ func TestLeastMemory(t *testing.T) {
 // TestRefusedBudgetKeepsWhatIsThere holds that --force removes nothing before the budget is known
 // to do.
 func TestRefusedBudgetKeepsWhatIsThere(t *testing.T) {
-	root := prepared(t, 8, false)
+	root := searched(t, 8, false)
 	arguments := []string{"--workspace", root, "--split", "test"}
-	pipelinetest.Succeed(t, Pipeline(), arguments...)
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--force", "--memory", "1")...)
+	pipelinetest.Succeed(t, Distances(), arguments...)
+	code, _, stderr := pipelinetest.Run(t, Distances(), append(arguments, "--force", "--memory", "1")...)
 	if code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory 1 is too small: ") {
 		t.Fatalf("exit %d, %q", code, stderr)
 	}

@@ -1,4 +1,4 @@
-package distances
+package study
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // params returns the parameters of a search within --memory.
-func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (study.SearchParams, error) {
+func (f *distancesFlags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (study.SearchParams, error) {
 	p := study.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
 		Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel),
@@ -37,8 +37,8 @@ func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.M
 	return p, err
 }
 
-// loads returns what the step that writes the tables works on. A distance takes half a byte before compression.
-func loads(m manifest.Manifest, split string, sources, perTable int64) []command.Load {
+// distancesLoads returns what the step that writes the tables works on. A distance takes half a byte before compression.
+func distancesLoads(m manifest.Manifest, split string, sources, perTable int64) []command.Load {
 	return []command.Load{{
 		Step: "study.search", Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,
 		Bytes: sources * int64(tables.PackedLen(kg.EntitiesOf(m, split))), Compressed: true,

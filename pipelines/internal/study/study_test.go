@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Messages())) }
 
 // rowsOf returns the rows of all parts of a table.
 func rowsOf(ctx context.Context, table string) (all []parquet.MessageCount, err error) {

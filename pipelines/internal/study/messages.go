@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"context"
@@ -22,16 +22,16 @@ import (
 // mostDelta is the largest delta of --deltas. A delta above the number of layers changes nothing.
 const mostDelta = 100
 
-type flags struct {
+type messagesFlags struct {
 	split, layers, deltas, remove, model, kernel string
 	layerList, deltaList                         []int
 	reach                                        int
 	memory                                       int64
 }
 
-// Pipeline is go run ./pipelines/messages.
-func Pipeline() command.Pipeline {
-	f := &flags{}
+// Messages is go run ./pipelines/messages.
+func Messages() command.Pipeline {
+	f := &messagesFlags{}
 	return command.Pipeline{
 		Name:    "messages",
 		Summary: "Counts the messages that propagation sends for a split's queries, and how many truncation saves. Needs no model.",
@@ -63,7 +63,7 @@ type settings struct {
 }
 
 // check returns an error of use for flags that refuse each other, and sets the default of --remove.
-func (f *flags) check() error {
+func (f *messagesFlags) check() error {
 	if f.model != "" && f.split == "train" {
 		return command.Usage("--split is train with --model: a model's choices are counted as at evaluation; give --split valid or test")
 	}
@@ -97,7 +97,7 @@ func (f *flags) check() error {
 }
 
 // run counts the messages of a split's queries and writes the table and summary.json.
-func (f *flags) run(ctx context.Context, e *command.Environment) error {
+func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	g := loaded.Of(f.split).Graph
 	perShard := params.SourcesPerShard(g.Entities, g.Edges())
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{Build(sources, perShard, params)}, nil
-	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: loads(int64(len(sources)), int64(perShard), int64(params.RowsPerSource()))})
+		return []*beam.Pipeline{BuildMessages(sources, perShard, params)}, nil
+	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: messagesLoads(int64(len(sources)), int64(perShard), int64(params.RowsPerSource()))})
 	// From here on files are written.
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // params returns the parameters of a count within --memory: it chooses the number of threads, and
 // from how many sources each searches at once.
-func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *study.Model, sources int) (study.CountParams, error) {
+func (f *messagesFlags) params(e *command.Environment, sizes budget.Sizes, model *study.Model, sources int) (study.CountParams, error) {
 	p := study.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach,
 		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: e.Variant(f.kernel), Memory: f.memory * budget.MiB,
@@ -198,7 +198,7 @@ func (f *flags) params(e *command.Environment, sizes budget.Sizes, model *study.
 }
 
 // count runs the Beam pipeline.
-func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, perShard int, params study.CountParams) error {
+func (f *messagesFlags) count(ctx context.Context, e *command.Environment, sources []int32, perShard int, params study.CountParams) error {
 	defer budget.Limit(f.memory * budget.MiB)()
 	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
 	if params.Model != nil { // propagating takes longer than counting
@@ -211,7 +211,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 	bar := e.Progress.Begin("messages", total, unit)
 	defer bar.End()
 	defer bar.Follow(ctx, counter)()
-	if err := e.RunBeam(ctx, Build(sources, perShard, params)); err != nil {
+	if err := e.RunBeam(ctx, BuildMessages(sources, perShard, params)); err != nil {
 		return err
 	}
 	bar.Set(total)
@@ -219,7 +219,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 }
 
 // openModel opens the checkpoint of a model of A*Net and records it in the settings.
-func (f *flags) openModel(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*study.Model, error) {
+func (f *messagesFlags) openModel(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*study.Model, error) {
 	m, err := e.OpenCheckpoint(ctx, f.model, loaded)
 	if err != nil {
 		return nil, err
@@ -239,8 +239,8 @@ func (f *flags) openModel(ctx context.Context, e *command.Environment, loaded *k
 	return &study.Model{Checkpoints: folder, Checkpoint: record.Name(), Configuration: record.Configuration}, nil
 }
 
-// loads returns the input of the step that counts. A row takes about 4 bytes on WN18RR_v1.
-func loads(sources, perShard, rowsPerSource int64) []command.Load {
+// messagesLoads returns the input of the step that counts. A row takes about 4 bytes on WN18RR_v1.
+func messagesLoads(sources, perShard, rowsPerSource int64) []command.Load {
 	const bytesPerRow = 4
 	return []command.Load{{
 		Step: "study.count", Elements: sources, Unit: "sources", Parts: (sources + perShard - 1) / perShard,
@@ -248,9 +248,9 @@ func loads(sources, perShard, rowsPerSource int64) []command.Load {
 	}}
 }
 
-// Build returns the Beam pipeline that counts the messages of queries from sources, in increasing
+// BuildMessages returns the Beam pipeline that counts the messages of queries from sources, in increasing
 // order, with perShard of them in each part of a table.
-func Build(sources []int32, perShard int, p study.CountParams) *beam.Pipeline {
+func BuildMessages(sources []int32, perShard int, p study.CountParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	study.Count(s, beam.CreateList(s, study.Shards(sources, perShard)), p)
 	return pipeline

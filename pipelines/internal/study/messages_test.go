@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"cmp"
@@ -96,7 +96,7 @@ func TestCountsEqualCountingEdgeByEdge(t *testing.T) {
 			if test.remove != "" {
 				arguments = append(arguments, "--remove", test.remove)
 			}
-			pipelinetest.Succeed(t, Pipeline(), arguments...)
+			pipelinetest.Succeed(t, Messages(), arguments...)
 			remove := test.remove
 			if remove == "" {
 				remove = configuration.RemoveNone
@@ -159,7 +159,7 @@ func check(t *testing.T, workspace, split, remove string) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestMessagesMistakes(t *testing.T) {
 	workspace := prepared(t, false)
 	for name, test := range map[string]struct {
 		arguments []string
@@ -178,23 +178,23 @@ func TestMistakes(t *testing.T) {
 		"no graph":        {[]string{"--workspace", t.TempDir()}, command.ExitFailure, "go run ./pipelines/preprocess"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
+			pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
 		})
 	}
 }
 
-// TestAgain holds that a second run does nothing, other lists are refused, and a run over an
+// TestMessagesAgain holds that a second run does nothing, other lists are refused, and a run over an
 // interrupted one ends in the same bytes.
-func TestAgain(t *testing.T) {
+func TestMessagesAgain(t *testing.T) {
 	workspace := prepared(t, false)
 	arguments := []string{"--workspace", workspace, "--layers", "3"}
-	pipelinetest.Succeed(t, Pipeline(), arguments...)
+	pipelinetest.Succeed(t, Messages(), arguments...)
 	folder := filepath.Join(workspace, "runs/main/messages", "test")
 	want := pipelinetest.Files(t, folder)
 	if len(want) != 3 {
 		t.Errorf("%d files, want counts, a summary and a manifest", len(want))
 	}
-	code, out, _ := pipelinetest.Run(t, Pipeline(), arguments...)
+	code, out, _ := pipelinetest.Run(t, Messages(), arguments...)
 	if code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("exit %d: %s", code, out)
 	}
@@ -209,12 +209,12 @@ func TestAgain(t *testing.T) {
 	if words := strings.Join(strings.Fields(strings.ReplaceAll(out, ",", "")), " "); !strings.Contains(words, "sent of all saved of not empty saved kept saved") || !strings.Contains(words, row) {
 		t.Errorf("the table lacks %q: %s", row, out)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"deltas is [0,1,2,3,4,5] there, [1] here", " --deltas 1 --layers 3 --force"}}, append(arguments, "--deltas", "1")...)
+	pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"deltas is [0,1,2,3,4,5] there, [1] here", " --deltas 1 --layers 3 --force"}}, append(arguments, "--deltas", "1")...)
 	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, lock.FileName)); err != nil {
 		t.Fatal(err)
 	}
 	pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, counts.CountsTable), 0, 1), "half")
-	pipelinetest.Succeed(t, Pipeline(), arguments...)
+	pipelinetest.Succeed(t, Messages(), arguments...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 }
 
@@ -228,7 +228,7 @@ func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	count := func(folder string, perShard, threads int) map[string]string {
 		t.Helper()
-		pipelinetest.RunBeam(t, Build(sources, perShard, study.CountParams{
+		pipelinetest.RunBeam(t, BuildMessages(sources, perShard, study.CountParams{
 			Graph: graph, Split: "train", Layers: []int{2, 3}, Deltas: []int{0, 2}, Remove: configuration.RemoveTriple, Folder: folder, Threads: threads,
 		}))
 		return pipelinetest.Files(t, folder)
@@ -271,7 +271,7 @@ func TestCountsOfRealData(t *testing.T) {
 		t.Helper()
 		workspace := t.TempDir()
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset))
-		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
+		pipelinetest.Succeed(t, Messages(), "--workspace", workspace)
 		s, err := counts.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "test"))
 		if err != nil {
 			t.Fatal(err)
@@ -308,7 +308,7 @@ func TestTrainingOfThePaper(t *testing.T) {
 	for _, remove := range []string{configuration.RemoveTriple, configuration.RemoveOneHop} {
 		workspace := t.TempDir()
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", data)
-		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", "train", "--remove", remove)
+		pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--split", "train", "--remove", remove)
 		s, err := counts.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "train"))
 		if err != nil {
 			t.Fatal(err)
@@ -324,7 +324,7 @@ func TestTrainingOfThePaper(t *testing.T) {
 	}
 }
 
-// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
-func TestTakenOver(t *testing.T) {
-	pipelinetest.TakenOver(t, Pipeline(), prepared(t, false), "runs/main/messages/test", "--split", "test")
+// TestMessagesTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestMessagesTakenOver(t *testing.T) {
+	pipelinetest.TakenOver(t, Messages(), prepared(t, false), "runs/main/messages/test", "--split", "test")
 }

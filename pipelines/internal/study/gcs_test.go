@@ -1,4 +1,4 @@
-package distances
+package study
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func TestBucketHoldsTheSameBytes(t *testing.T) {
 	local := t.TempDir()
 	for _, workspace := range []string{local, bucket + "/deep/workspace"} {
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", dataset)
-		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
+		pipelinetest.Succeed(t, Distances(), "--workspace", workspace)
 	}
 	ctx := context.Background()
 	urls, err := storage.List(ctx, bucket+"/deep/workspace")

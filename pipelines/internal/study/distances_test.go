@@ -1,4 +1,4 @@
-package distances
+package study
 
 import (
 	"bytes"
@@ -24,9 +24,9 @@ import (
 	"tagnet/stages/study"
 )
 
-// prepared returns a workspace with a graph of random facts over a chain of entities, in the
+// searched returns a workspace with a graph of random facts over a chain of entities, in the
 // inductive setting with an inference graph too.
-func prepared(t *testing.T, seed uint64, inductive bool) string {
+func searched(t *testing.T, seed uint64, inductive bool) string {
 	t.Helper()
 	workspace := t.TempDir()
 	arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(seed, "e", 100))}
@@ -40,7 +40,7 @@ func prepared(t *testing.T, seed uint64, inductive bool) string {
 // TestTablesAndDistribution compares every row with a search from its source alone.
 func TestTablesAndDistribution(t *testing.T) {
 	for _, inductive := range []bool{false, true} {
-		workspace := prepared(t, 1, inductive)
+		workspace := searched(t, 1, inductive)
 		loaded, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestTablesAndDistribution(t *testing.T) {
 		for _, split := range kg.Splits {
 			for _, sources := range []string{"queries", "all"} {
 				t.Run(fmt.Sprint(split, " ", sources, " inductive ", inductive), func(t *testing.T) {
-					pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", split, "--sources", sources, "--max_hops", "4", "--force")
+					pipelinetest.Succeed(t, Distances(), "--workspace", workspace, "--split", split, "--sources", sources, "--max_hops", "4", "--force")
 					compare(t, loaded, filepath.Join(workspace, "distances", split), split, sources == "all")
 				})
 			}
@@ -110,10 +110,10 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
-	workspace := prepared(t, 2, false)
+func TestDistancesMistakes(t *testing.T) {
+	workspace := searched(t, 2, false)
 	good := []string{"--workspace", workspace, "--split", "test"}
-	pipelinetest.Succeed(t, Pipeline(), good...)
+	pipelinetest.Succeed(t, Distances(), good...)
 	tests := map[string]struct {
 		arguments []string
 		code      int
@@ -129,7 +129,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			code, _, stderr := pipelinetest.Run(t, Pipeline(), test.arguments...)
+			code, _, stderr := pipelinetest.Run(t, Distances(), test.arguments...)
 			if code != test.code || !strings.Contains(stderr, test.says) || (code != 0 && strings.Count(stderr, "\n") != 1) {
 				t.Errorf("exit %d, %q: want %d and a line that says %q", code, stderr, test.code, test.says)
 			}
@@ -139,7 +139,7 @@ func TestMistakes(t *testing.T) {
 
 // TestDamagedGraph holds that a graph with a flipped byte, or without a file, is not used.
 func TestDamagedGraph(t *testing.T) {
-	workspace := prepared(t, 3, false)
+	workspace := searched(t, 3, false)
 	path := filepath.Join(workspace, "graph", "entities.arrow")
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -151,7 +151,7 @@ func TestDamagedGraph(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"entities.arrow", "go run ./pipelines/preprocess", "--force"}}, "--workspace", workspace)
+		pipelinetest.Fail(t, Distances(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"entities.arrow", "go run ./pipelines/preprocess", "--force"}}, "--workspace", workspace)
 		if left, err := filepath.Glob(filepath.Join(workspace, "distances", "*")); err != nil || len(left) > 0 {
 			t.Errorf("left: %v %v", left, err)
 		}
@@ -164,14 +164,14 @@ func TestDamagedGraph(t *testing.T) {
 // TestStale holds that distances of a graph that was made again with other data are not taken
 // for current ones.
 func TestStale(t *testing.T) {
-	workspace, other := prepared(t, 4, false), prepared(t, 5, false)
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
+	workspace, other := searched(t, 4, false), searched(t, 5, false)
+	pipelinetest.Succeed(t, Distances(), "--workspace", workspace)
 	pipelinetest.Remove(t, filepath.Join(workspace, "graph"))
 	if err := os.Rename(filepath.Join(other, "graph"), filepath.Join(workspace, "graph")); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"was made from another", "--force"}}, "--workspace", workspace)
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--force"); code != 0 {
+	pipelinetest.Fail(t, Distances(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"was made from another", "--force"}}, "--workspace", workspace)
+	if code, _, stderr := pipelinetest.Run(t, Distances(), "--workspace", workspace, "--force"); code != 0 {
 		t.Error(stderr)
 	}
 }
@@ -182,7 +182,7 @@ func TestSplitWithoutQueries(t *testing.T) {
 		pipelinetest.Write(t, filepath.Join(folder, name), text)
 	}
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", folder, "--on_bad_line", "reject")
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--split", "valid")
+	code, _, stderr := pipelinetest.Run(t, Distances(), "--workspace", workspace, "--split", "valid")
 	if code != command.ExitFailure || !strings.HasPrefix(stderr, "--split valid has no queries") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
@@ -191,7 +191,7 @@ func TestSplitWithoutQueries(t *testing.T) {
 // TestSameBytesInAnyRun holds that a table's bytes do not depend on how threads took turns.
 func TestSameBytesInAnyRun(t *testing.T) {
 	command.InitBeam()
-	workspace := prepared(t, 6, false)
+	workspace := searched(t, 6, false)
 	params := study.SearchParams{Graph: filepath.Join(workspace, "graph"), Split: "train", Hops: 5}
 	loaded, err := encode.Load(t.Context(), params.Graph)
 	if err != nil {
@@ -201,7 +201,7 @@ func TestSameBytesInAnyRun(t *testing.T) {
 	var want []byte
 	for i := range 3 {
 		params.Folder = fmt.Sprintf("%s/%d", t.TempDir(), i)
-		p := Build(everyEntity(entities), entities, params) // one table
+		p := BuildDistances(everyEntity(entities), entities, params) // one table
 		pipelinetest.RunBeam(t, p)
 		got, err := os.ReadFile(filepath.Join(params.Folder, "distances-00000-of-00001.arrow"))
 		if err != nil {
@@ -216,10 +216,10 @@ func TestSameBytesInAnyRun(t *testing.T) {
 	}
 }
 
-// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
-func TestTakenOver(t *testing.T) {
-	workspace := prepared(t, 1, false)
-	pipelinetest.TakenOver(t, Pipeline(), workspace, "distances/test", "--split", "test")
+// TestDistancesTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestDistancesTakenOver(t *testing.T) {
+	workspace := searched(t, 1, false)
+	pipelinetest.TakenOver(t, Distances(), workspace, "distances/test", "--split", "test")
 }
 
 // TestDistancesOfRealData holds the distances of the answers to the test queries of WN18RR and FB15k-237, the figures of the paper's table.
@@ -238,7 +238,7 @@ func TestDistancesOfRealData(t *testing.T) {
 		t.Run(dataset.name, func(t *testing.T) {
 			workspace := t.TempDir()
 			pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset.name))
-			pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", "test")
+			pipelinetest.Succeed(t, Distances(), "--workspace", workspace, "--split", "test")
 			d, err := counts.ReadDistribution(t.Context(), filepath.Join(workspace, "distances", "test"))
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 	for _, policy := range []string{configuration.PolicyAStar, configuration.PolicyWindowWithAStar} {
 		t.Run(policy, func(t *testing.T) {
 			workspace := trained(t, policy)
-			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--model", "best", "--layers", "3", "--deltas", "1", "--kernel", "portable")
+			out := pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--model", "best", "--layers", "3", "--deltas", "1", "--kernel", "portable")
 			if !strings.Contains(out, "chosen by A*Net") || strings.Contains(out, "training incomplete") {
 				t.Errorf("of the choices of a finished training is said: %s", out)
 			}
@@ -81,7 +81,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 func TestChoicesOfUnfinishedTraining(t *testing.T) {
 	workspace := trained(t, configuration.PolicyAStar)
 	pipelinetest.Remove(t, filepath.Join(workspace, "runs/main/checkpoints", "manifest.json"))
-	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--model", "1", "--layers", "3", "--deltas", "1")
+	code, out, stderr := pipelinetest.Run(t, Messages(), "--workspace", workspace, "--model", "1", "--layers", "3", "--deltas", "1")
 	if code != 0 || !strings.Contains(out, "training incomplete; using epoch-001") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
@@ -138,7 +138,7 @@ func TestCheckpointMistakes(t *testing.T) {
 		"kernel":         {[]string{"--model", "best", "--kernel", "cuda"}, command.ExitUsage, "--kernel"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
+			pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package distances
+package study
 
 import (
 	"context"
@@ -24,15 +24,15 @@ const (
 	all       = "all"
 )
 
-type flags struct {
+type distancesFlags struct {
 	split, sources, kernel string
 	hops                   int
 	memory                 int64
 }
 
-// Pipeline is go run ./pipelines/distances.
-func Pipeline() command.Pipeline {
-	f := &flags{}
+// Distances is go run ./pipelines/distances.
+func Distances() command.Pipeline {
+	f := &distancesFlags{}
 	return command.Pipeline{
 		Name:    "distances",
 		Summary: "Searches the graph: hops from each source of a split's queries to every entity.",
@@ -47,15 +47,15 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// configuration has the flags that decide the content of distances/SPLIT.
-type configuration struct {
+// distancesRecorded has the flags that decide the content of distances/SPLIT.
+type distancesRecorded struct {
 	Split   string `json:"split"`
 	Sources string `json:"sources"`
 	MaxHops int    `json:"max_hops"`
 }
 
 // check returns an error of use for values that are out of range.
-func (f *flags) check() error {
+func (f *distancesFlags) check() error {
 	if f.hops < 1 || f.hops > reach.Most {
 		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", reach.Most))
 	}
@@ -66,7 +66,7 @@ func (f *flags) check() error {
 }
 
 // run writes the distances from the sources of a split and their distribution.
-func (f *flags) run(ctx context.Context, e *command.Environment) error {
+func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	// What decides the content, and the sources.
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
-		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
+		Configuration: distancesRecorded{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
 		Command: e.Again(), Outputs: []string{counts.DistributionFile},
 	}
 	// This process does not load the graph.
@@ -106,8 +106,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	perTable := study.SourcesPerShard(kg.EntitiesOf(m, f.split), kg.EdgesOf(m, f.split))
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{Build(sources, perTable, params)}, nil
-	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: loads(m, f.split, int64(len(sources)), int64(perTable))})
+		return []*beam.Pipeline{BuildDistances(sources, perTable, params)}, nil
+	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: distancesLoads(m, f.split, int64(len(sources)), int64(perTable))})
 	// From here on files are written.
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -137,20 +137,20 @@ func everyEntity(entities int) []int32 {
 }
 
 // search searches from sources, in increasing order, with perTable of them in each table.
-func (f *flags) search(ctx context.Context, e *command.Environment, sources []int32, perTable int, params study.SearchParams) error {
+func (f *distancesFlags) search(ctx context.Context, e *command.Environment, sources []int32, perTable int, params study.SearchParams) error {
 	defer budget.Limit(f.memory * budget.MiB)()
 	bar := e.Progress.Begin("distances", int64(len(sources)), "sources")
 	defer bar.End()
 	defer bar.Follow(ctx, "sources_searched")()
-	if err := e.RunBeam(ctx, Build(sources, perTable, params)); err != nil {
+	if err := e.RunBeam(ctx, BuildDistances(sources, perTable, params)); err != nil {
 		return err
 	}
 	bar.Set(int64(len(sources)))
 	return nil
 }
 
-// Build returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in each table.
-func Build(sources []int32, perTable int, p study.SearchParams) *beam.Pipeline {
+// BuildDistances returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in each table.
+func BuildDistances(sources []int32, perTable int, p study.SearchParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	study.Search(s, beam.CreateList(s, study.Shards(sources, perTable)), p)
 	return pipeline
@@ -158,7 +158,7 @@ func Build(sources []int32, perTable int, p study.SearchParams) *beam.Pipeline {
 
 // finish prints the distribution, the output files and the next command. made reports whether this run
 // wrote them.
-func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
+func (f *distancesFlags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Distances(f.split)
 	d, err := counts.ReadDistribution(ctx, folder)
 	if err != nil {

@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // finish prints the counts, the output files and the next command. made reports whether this run wrote
 // them.
-func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
+func (f *messagesFlags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Messages(f.split)
 	s, err := counts.ReadSummary(ctx, folder)
 	if err != nil {

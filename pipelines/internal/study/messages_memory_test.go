@@ -1,4 +1,4 @@
-package messages
+package study
 
 import (
 	"fmt"
@@ -12,20 +12,20 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestMemory holds that a budget too small is refused with the least that does, before anything is
+// TestMessagesMemory holds that a budget too small is refused with the least that does, before anything is
 // removed; and that the budget changes no byte.
-func TestMemory(t *testing.T) {
+func TestMessagesMemory(t *testing.T) {
 	for _, split := range []string{"test", "train"} {
 		root := prepared(t, false)
 		arguments := []string{"--workspace", root, "--split", split, "--layers", "3"}
-		pipelinetest.Succeed(t, Pipeline(), arguments...)
+		pipelinetest.Succeed(t, Messages(), arguments...)
 		path := filepath.Join(root, "runs/main/messages", split, "messages", "part-00000-of-00001.parquet")
 		want, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		with := func(memory int) (int, string) {
-			code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--force", "--memory", fmt.Sprint(memory))...)
+			code, _, stderr := pipelinetest.Run(t, Messages(), append(arguments, "--force", "--memory", fmt.Sprint(memory))...)
 			return code, stderr
 		}
 		code, stderr := with(1)
@@ -47,7 +47,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %d bytes with the least memory, %d with the default, %v", split, len(got), len(want), err)
 		}
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", t.TempDir(), "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory is 0") {
+	if code, _, stderr := pipelinetest.Run(t, Messages(), "--workspace", t.TempDir(), "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory is 0") {
 		t.Errorf("exit %d, %q", code, stderr)
 	}
 }
