@@ -63,7 +63,7 @@ GOLDEN = ask bundle discover derived preprocess quickstart score study train
 
 .PHONY: golden
 golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md and pipelines/*/README.md
-	$(GO) test -run 'Graph(s|sOfFacts)?$$|TestReference' $(GOLDEN:%=./pipelines/internal/%) -update_golden
+	$(GO) test -run 'Test(Distances|Messages)?Graph(s|sOfFacts)?$$|TestReference' $(GOLDEN:%=./pipelines/internal/%) -update_golden
 
 # Static and without symbols, so that a worker starts on any Linux and is quick to copy. The same source gives the same bytes.
 .PHONY: worker
