@@ -18,6 +18,11 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.D
 	if err != nil {
 		return err
 	}
+	other, err := variants(ctx, e.Workspace.Graph())
+	if err != nil {
+		return err
+	}
+	warnings = append(warnings, other...)
 	if source.inColumns() {
 		note, err := order(ctx, e.Workspace.Graph(), s, f.columns)
 		if err != nil {
