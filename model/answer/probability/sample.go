@@ -68,7 +68,7 @@ func SizeOf(g *graph.Graph) Size {
 }
 
 // Training returns the number of propagations whose time a training takes: each of its queries has a forward pass and a backward pass, which
-// takes twice the time.
+// takes twice the time. Several answers of a query count as several queries.
 func Training(c configuration.Configuration, facts int64) int64 {
 	drawn := facts
 	if n := int64(c.QueriesPerEpoch); n > 0 {

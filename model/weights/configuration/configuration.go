@@ -292,8 +292,8 @@ func shown(value any) string {
 // MaxLayers bounds Layers: tables store distances in 4 bits.
 const MaxLayers = reach.Most
 
-// MaxAnswers bounds AnswersPerQuery.
-const MaxAnswers = 1024
+// MaxAnswers bounds AnswersPerQuery, so that the gradients of all candidates of a query take a few megabytes.
+const MaxAnswers = 256
 
 // String returns the configuration as indented JSON, which Parse reads.
 func (c Configuration) String() string {
