@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
@@ -14,8 +16,8 @@ import (
 // mostVariants is the number of odd names that are compared with the others.
 const mostVariants = 1 << 20
 
-// variants warns of names that are others but for what programs add without notice: spaces around them, quotes, or the ".0" of a number that was read
-// as a float. They stay names of their own: whether two are the same, the facts do not say.
+// variants warns of names that are others but for what programs add without notice: spaces around them, quotes, the ".0" of a number that was read
+// as a float, or how accents are encoded. They stay names of their own: whether two are the same, the facts do not say.
 func variants(ctx context.Context, folder string) (warnings []string, err error) {
 	for _, table := range []struct {
 		schema, file, noun string
@@ -26,7 +28,7 @@ func variants(ctx context.Context, folder string) (warnings []string, err error)
 		// The odd names by what they are without the additions.
 		odd := map[string]string{}
 		err := each(func(name []byte) {
-			if bare := bareName(name); len(bare) > 0 && len(bare) < len(name) && len(odd) < mostVariants {
+			if bare := bareName(name); len(bare) > 0 && !bytes.Equal(bare, name) && len(odd) < mostVariants {
 				odd[string(bare)] = string(name)
 			}
 		})
@@ -39,7 +41,7 @@ func variants(ctx context.Context, folder string) (warnings []string, err error)
 			err = each(func(name []byte) {
 				if variant, found := odd[string(name)]; found {
 					if pairs++; pairs == 1 {
-						first = fmt.Sprintf("%s and %s", strconv.Quote(variant), strconv.Quote(string(name)))
+						first = example(variant, string(name))
 					}
 				}
 			})
@@ -48,16 +50,25 @@ func variants(ctx context.Context, folder string) (warnings []string, err error)
 			return nil, err
 		}
 		if pairs > 0 {
-			warnings = append(warnings, fmt.Sprintf("warning: %s differ only by spaces around them, quotes or a \".0\", such as %s: if these are one %s, give it one name",
+			warnings = append(warnings, fmt.Sprintf("warning: %s differ only by spaces around them, quotes, a \".0\" or how accents are encoded, such as %s: if these are one %s, give it one name",
 				plural(pairs, "pair")+" of names", first, table.noun))
 		}
 	}
 	return warnings, nil
 }
 
-// bareName returns a name without spaces around it, then without a pair of quotes, then without the ".0" of a whole number.
+// example returns two names in quotes, which show the difference where it is in the encoding alone.
+func example(variant, name string) string {
+	quote := strconv.Quote
+	if norm.NFC.String(variant) == norm.NFC.String(name) {
+		quote = strconv.QuoteToASCII
+	}
+	return quote(variant) + " and " + quote(name)
+}
+
+// bareName returns a name without spaces around it, then without a pair of quotes, then without the ".0" of a whole number, in Unicode's form C.
 func bareName(name []byte) []byte {
-	name = bytes.TrimSpace(name)
+	name = norm.NFC.Bytes(bytes.TrimSpace(name))
 	if n := len(name); n > 2 && name[0] == '"' && name[n-1] == '"' {
 		name = name[1 : n-1]
 	}
