@@ -34,6 +34,20 @@ func (g Given) TriplesOf(baseRelations int) int {
 	return 0
 }
 
+// Skipped returns the row of a table for a line of a user's file that is not answered, so that the other lines keep their numbers: a query with an answer,
+// or a triple without a tail.
+func (g Given) Skipped() graph.Query {
+	if g == GivenQueries {
+		return graph.Query{}
+	}
+	return graph.Query{Answer: graph.None}
+}
+
+// Skips reports whether a row of a table is one for a line that is not answered.
+func (g Given) Skips(row graph.Query) bool {
+	return (row.Answer == graph.None) != (g == GivenQueries)
+}
+
 // given makes the queries of given triples and pairs. Its lines are distinct, in the order of head, relation and tail, so that shards share the
 // work of a head.
 type given struct {
@@ -55,7 +69,10 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 	}
 	g := &given{view: view, known: known, each: p.Given.TriplesOf(view.Graph.BaseRelations)}
 	for i, q := range table {
-		if q.Answer < 0 || int(max(q.Source, q.Answer)) >= view.Graph.Entities || int(q.Relation) >= view.Graph.BaseRelations {
+		if p.Given.Skips(q) {
+			continue
+		}
+		if int(max(q.Source, q.Answer)) >= view.Graph.Entities || int(q.Relation) >= view.Graph.BaseRelations {
 			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
 		g.lines = append(g.lines, answer.Triple{Number: int64(i), Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer}})

@@ -120,7 +120,7 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 	// Rows keep their numbers in the table, also with a limit.
 	rows := make([]answer.Row, 0, len(table))
 	for i, q := range table {
-		if !Takes(p.Limit, i, len(table)) {
+		if !Takes(p.Limit, i, len(table)) || p.Queries != "" && p.Given.Skips(q) {
 			continue
 		}
 		if g := view.Graph; int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {

@@ -41,6 +41,8 @@ type recorded struct {
 	Queries   string `json:"queries,omitempty"`
 	Relations string `json:"relation,omitempty"`
 	Known     bool   `json:"known,omitempty"`
+	// OnUnknown is --on_unknown, unless it is the default.
+	OnUnknown string `json:"on_unknown,omitempty"`
 }
 
 // recorded returns the configuration as it is now, for the manifest.
@@ -82,7 +84,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // readFile reads the lines of --queries.
 func (a *asking) readFile(ctx context.Context) (err error) {
-	if a.file, err = readLines(ctx, a.E, a.flags.queries, a.Loaded, a.View); err != nil {
+	if a.file, err = a.flags.readLines(ctx, a.E, a.Loaded, a.View); err != nil {
 		return err
 	}
 	name := givenNames[a.file.given]
@@ -90,7 +92,10 @@ func (a *asking) readFile(ctx context.Context) (err error) {
 		a.E.Say("%s: duplicate %s: %s; each is answered once", a.flags.queries, name, progress.Count(n))
 	}
 	a.record.Queries, a.shown = a.file.sha256, 20
-	a.queries = int64(len(a.file.queries))
+	a.queries = int64(len(a.file.queries)) - a.file.skipped
+	if a.flags.onUnknown == skip {
+		a.record.OnUnknown = skip
+	}
 	a.distinct = a.queries - a.file.duplicates
 	a.folder = a.E.Workspace.AnswersFolder(a.Output(name))
 	return nil
@@ -141,6 +146,7 @@ func (a *asking) answer(ctx context.Context) error {
 	// The command writes the tables of queries and lists, then runs one job.
 	output := a.Stage("ask", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
 	output.Outputs = append([]string{stage.AnswersFile, stage.AnsweredFile, stage.AnswersTable + "/"}, a.ExplanationOutputs()...)
+	output.Outputs = append(output.Outputs, a.skippedOutputs()...)
 	made, err := a.Write(ctx, &output, a.begin(&output), a.recorded, func() error {
 		if err := a.writeTables(output.Lock().Guard(ctx)); err != nil {
 			return err
@@ -167,10 +173,23 @@ func (a *asking) begin(output *workspace.Stage) func(ctx context.Context, force 
 	return output.Begin
 }
 
+// skippedOutputs returns the outputs of --on_unknown.
+func (a *asking) skippedOutputs() []string {
+	if a.flags.onUnknown == skip {
+		return []string{skippedFile}
+	}
+	return nil
+}
+
 // writeTables writes what workers read of the flags.
 func (a *asking) writeTables(ctx context.Context) error {
 	if a.flags.queries != "" {
 		if err := kg.WriteQueries(ctx, a.url(queriesFile), a.file.queries); err != nil {
+			return err
+		}
+	}
+	if a.flags.onUnknown == skip {
+		if err := storage.WriteFile(ctx, a.url(skippedFile), a.file.skippedText()); err != nil {
 			return err
 		}
 	}
@@ -208,7 +227,9 @@ func (a *asking) countKnown(ctx context.Context) error {
 		a.knownAnswers += int64(min(answer.MostKnown, len(known.Of(source, relation))))
 	}
 	for _, line := range a.file.queries {
-		add(line.Source, line.Relation)
+		if !a.file.given.Skips(line) {
+			add(line.Source, line.Relation)
+		}
 	}
 	for _, relation := range a.ask.Relations {
 		for _, source := range a.Sources {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"tagnet/formats/input/triples"
+	"tagnet/formats/names"
 	"tagnet/formats/remedy"
 	"tagnet/model/answer/workload"
 	"tagnet/model/graph"
@@ -18,23 +20,29 @@ import (
 
 // lines holds what a user's file asks.
 type lines struct {
-	queries    []graph.Query
-	duplicates int64  // that repeat another one
-	sha256     string // of the file
+	queries    []graph.Query         // one for each line
+	skipped    int64                 // lines with unknown names, for which queries has what workload.Given.Skips
+	unknown    []scoring.UnknownName // of the skipped lines
+	duplicates int64                 // that repeat another one
+	sha256     string                // of the file
 	given      workload.Given
 	inGraph    int64 // triples that are edges of the graph
 }
 
-// readLines reads the file of --queries, and looks up the ids of its names in the graph that is queried. It tells of all unknown ones at once.
-func readLines(ctx context.Context, e *command.Environment, url string, loaded *kg.KG, view *kg.View) (lines, error) {
+// readLines reads the file of --queries, and looks up the ids of its names in the graph that is queried. It tells of all unknown ones at once, or skips
+// their lines.
+func (f *flags) readLines(ctx context.Context, e *command.Environment, loaded *kg.KG, view *kg.View) (lines, error) {
+	url := f.queries
 	return scoring.ReadOnce(ctx, "queries", url, func(name string, r io.Reader) (q lines, err error) {
 		hash := sha256.New()
 		r = io.TeeReader(r, hash)
 		seen := map[graph.Query]bool{}
-		names := scoring.NewNames(loaded.Lookup(view), name)
+		found := scoring.NewNames(loaded.Lookup(view), name)
+		found.Keep = f.onUnknown == skip
 		err = triples.ReadQueries(name, r, func(line int, text triples.QueryLine) error {
 			// Triples, pairs and queries are not mixed in one file.
-			one, given, err := find(ctx, names, loaded.Relations, line, text)
+			before := found.Count
+			one, given, err := find(ctx, found, loaded.Relations, line, text)
 			if err != nil {
 				return err
 			}
@@ -42,7 +50,12 @@ func readLines(ctx context.Context, e *command.Environment, url string, loaded *
 				return remedy.Errorf("put them into files of their own", "%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.given])
 			}
 			q.given = given
-			if names.Unknown() {
+			switch {
+			case found.Count > before && found.Keep:
+				q.skipped++
+				q.queries = append(q.queries, given.Skipped())
+				return nil
+			case found.Count > 0 && !found.Keep:
 				return nil
 			}
 			// Duplicates are answered again, but told.
@@ -56,8 +69,9 @@ func readLines(ctx context.Context, e *command.Environment, url string, loaded *
 			q.queries = append(q.queries, one)
 			return nil
 		})
-		if err == nil {
-			err = names.Failed(e)
+		q.unknown = found.Unknown
+		if err == nil && (!found.Keep || q.skipped == int64(len(q.queries))) {
+			err = f.refuse(found.Failed(e))
 		}
 		if err == nil {
 			_, err = io.Copy(io.Discard, r) // what follows a compressed text
@@ -65,6 +79,29 @@ func readLines(ctx context.Context, e *command.Environment, url string, loaded *
 		q.sha256 = fmt.Sprintf("%x", hash.Sum(nil))
 		return q, err
 	})
+}
+
+// refuse adds to the error of unknown names what can be done about them.
+func (f *flags) refuse(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case f.onUnknown == skip:
+		return fmt.Errorf("%w; no line is left to answer", err)
+	}
+	return fmt.Errorf("%w; --on_unknown %s answers the other lines", err, skip)
+}
+
+// skippedFile lists the unknown names of the lines that --on_unknown skip leaves out, in the folder of the answers.
+const skippedFile = "skipped.tsv"
+
+// skippedText returns the content of skippedFile.
+func (q *lines) skippedText() []byte {
+	text := []byte("line\tkind\tname\tclosest\n")
+	for _, u := range q.unknown {
+		text = fmt.Appendf(text, "%d\t%s\t%s\t%s\n", u.Line, u.Kind, names.Field(u.Name), names.Field(strings.Join(u.Closest, ", ")))
+	}
+	return text
 }
 
 // anyRelation stands for all relations of a pair, where no relation has this name.

@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 		"an unset variable":  {[]string{"--queries", ""}, 2, []string{`--queries is ""`}},
 		"no top_k":           {[]string{"--relation", "next", "--top_k", "0"}, 2, []string{"--top_k is 0: want 1 or more"}},
 		"no file":            {[]string{"--queries", "absent.tsv"}, 2, []string{"--queries: absent.tsv does not exist; the folder . has "}},
-		"unknown entity":     {queries("e003\tnext\ne0003\tnext\n"), 1, []string{"queries.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
+		"unknown entity":     {queries("e003\tnext\ne0003\tnext\n"), 1, []string{"queries.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\"", "; --on_unknown skip answers the other lines"}},
 		"unknown relation":   {queries("e003\tnexd\n"), 1, []string{"queries.tsv:1: unknown relation \"nexd\"; closest: \"next\""}},
 		"spaces":             {queries("e003 next\n"), 1, []string{"queries.tsv:1:"}},
 		"four fields":        {queries("e003\tnext\te004\te005\n"), 1, []string{"queries.tsv:1: 4 fields instead of 2"}},
@@ -42,6 +42,7 @@ func TestMistakes(t *testing.T) {
 		"unknown in a list":  {[]string{"--relation", "next", "--sources", scoringtest.File(t, "list.txt", "e003\ne0003\n")}, 1, []string{"list.txt:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
 		"paths":              {[]string{"--relation", "next", "--paths", "1001"}, 2, []string{"--paths is 1001: want 1 to 1000"}},
 		"memory to explain":  {[]string{"--relation", "next", "--explain", "--threads", "1", "--memory", "18"}, 2, []string{"--memory 18 is too small: answering on this graph and explaining with 1 thread takes at least"}},
+		"unknown of a list":  {[]string{"--relation", "next", "--on_unknown", "skip"}, 2, []string{"--on_unknown is for the lines of --queries"}},
 		"sources of a file":  {[]string{"--queries", "q.tsv", "--sources", "all"}, 2, []string{"--sources is for --relation"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,8 +74,17 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	a.E.Outputs(made, storage.Join(folder, stage.AnswersFile))
 	a.SayExplanations(made, folder)
 	a.E.Outputs(made, storage.Join(folder, stage.AnswersTable))
+	a.saySkipped()
 	a.Next()
 	return nil
+}
+
+// saySkipped accounts for every line of --queries, if some may be skipped.
+func (a *asking) saySkipped() {
+	if a.flags.onUnknown == skip {
+		all := int64(len(a.file.queries))
+		a.E.Say("answered %s of %s lines; %s skipped: %s", progress.Count(all-a.file.skipped), progress.Count(all), progress.Count(a.file.skipped), a.url(skippedFile))
+	}
 }
 
 // sayAnswered says what it took to answer, and what is not listed.

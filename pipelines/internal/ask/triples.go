@@ -49,7 +49,7 @@ func (t *givenTriples) answer(ctx context.Context) error {
 		return err
 	}
 	output := t.Stage("ask", t.folder, t.queries, t.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(t.params(lock.Lock{}, ""))} })
-	output.Outputs = []string{stage.TriplesFile, stage.TriplesTable + "/"}
+	output.Outputs = append(t.skippedOutputs(), stage.TriplesFile, stage.TriplesTable+"/")
 	made, err := t.Write(ctx, &output, t.begin(&output), t.recorded, func() error { return t.score(ctx, &output) })
 	if err != nil {
 		return err
@@ -151,6 +151,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 	t.E.Say("")
 	t.SayUncertain(made)
 	t.E.Outputs(made, storage.Join(folder, stage.TriplesFile), storage.Join(folder, stage.TriplesTable))
+	t.saySkipped()
 	t.Next()
 	return nil
 }
