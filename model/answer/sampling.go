@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
@@ -194,4 +195,26 @@ func (m *Model) WriteProbabilities(ctx context.Context, folder string) error {
 		return err
 	}
 	return storage.WriteFile(ctx, storage.Join(folder, m.ProbabilitiesFile()), text)
+}
+
+// regressionSeconds is about how many seconds of a core an observation takes after all are made.
+const regressionSeconds = 45e-6
+
+// FitSeconds returns about how many seconds Fit takes, by a part of it that takes about a time. The weights may be any.
+func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, error) {
+	s, err := m.Sampling(ctx)
+	if err != nil || s.Work() == 0 {
+		return 0, err
+	}
+	for parts := max(1, int(s.Work()/64)); ; parts = max(1, parts/4) {
+		began, queries := time.Now(), 0
+		if _, _, err := m.ObserveSample(ctx, s, parts/2, parts, func(n int) { queries += n }); err != nil {
+			return 0, err
+		}
+		// The whole fit answers fewer queries than its parts do one by one: equal ones are answered once.
+		if took := time.Since(began); parts == 1 || took > about/4 {
+			size := m.size()
+			return took.Seconds()/float64(max(1, queries))*float64(size.Propagations(s.Sample)) + regressionSeconds*float64(size.Observed(s.Sample)), nil
+		}
+	}
 }

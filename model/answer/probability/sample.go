@@ -112,6 +112,12 @@ func (s Size) Propagations(sample Sample) int64 {
 	return 2*min(s.Facts, int64(sample.Facts)) + int64(propagations)
 }
 
+// Observed returns about how many observations a sample has.
+func (s Size) Observed(sample Sample) int64 {
+	_, observations := s.unlabeled(sample)
+	return min(s.Facts, int64(sample.Facts)) + int64(observations)
+}
+
 // fits reports whether the unlabeled observations of a sample are not too many, and take no more propagations than most.
 func (s Size) fits(sample Sample, most float64) bool {
 	propagations, observations := s.unlabeled(sample)

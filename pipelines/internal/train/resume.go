@@ -37,7 +37,7 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 		c = f.origin.file.Configuration(c)
 	}
 	// The newest checkpoint overrules both.
-	if f.resume {
+	if f.resume || f.existing {
 		records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
 		if err != nil {
 			return err

@@ -45,6 +45,7 @@ type flags struct {
 	workers    int
 	localSteps int
 	resume     bool
+	every      float64 // minutes between checkpoints
 	minutes    float64
 	kernel     string
 	device     device.Choice
@@ -55,8 +56,11 @@ type flags struct {
 
 	configuration configuration.Configuration
 	rounds        configuration.Rounds
-	together      int    // shards of a round that a process trains at the same time
-	computing     string // says what it computes on
+	together      int       // shards of a round that a process trains at the same time
+	computing     string    // says what it computes on
+	until         time.Time // when the training ends, unless it is zero
+	existing      bool      // checkpoints that exist decide a training for a time
+	measuring     bool      // an opened training is measured, and not made
 	allotment     budget.Allotment
 }
 
@@ -66,7 +70,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "train",
 		Summary: "Trains a model on the training facts: a preset sets all hyperparameters, and flags change single ones.",
-		First:   "workspace run from preset layers dim reach epochs batch_size learning_rate negatives resume force device memory",
+		First:   "workspace run minutes from preset layers dim reach epochs learning_rate negatives resume force device memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
 			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's; decides the architecture; zero and others of any graph have 1 epoch and learning_rate 0.0005; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005")
@@ -78,7 +82,8 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result; with --device auto they compute on the CPU, with cuda:all each on a device of its own, in turns where there are fewer", configuration.MostWorkers))
 			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
-			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; 0 to 10")
+			set.Float64Var(&f.every, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; 0 to 10")
+			set.Float64Var(&f.minutes, "minutes", defaultMinutes, "time of the training, more than 0, with its validations and the fit of probabilities: the flags of hyperparameters, or without any the best of a few choices for this graph, and the amount of training that this machine makes in it; with --resume so much more. Needless with --epochs or flags of hyperparameters, which then train as they say")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
@@ -101,8 +106,8 @@ func (f *flags) check() error {
 	switch {
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
-	case !(f.minutes >= 0 && f.minutes <= 10):
-		return command.FlagError("checkpoint_minutes", f.minutes, "0 to 10")
+	case !(f.every >= 0 && f.every <= 10):
+		return command.FlagError("checkpoint_minutes", f.every, "0 to 10")
 	case f.validation.Every < 1:
 		return command.FlagError("validate_every", f.validation.Every, "1 or more")
 	case f.validation.Limit < 0:
@@ -137,6 +142,7 @@ type trainer struct {
 
 // run trains a model, or resumes a training, and fits its probabilities.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	began := time.Now()
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -144,6 +150,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := e.NotEmpty("a file", "from"); err != nil {
+		return err
+	}
+	if err := f.schedule(ctx, e, began); err != nil {
 		return err
 	}
 	if err := f.configure(ctx, e); err != nil {
@@ -264,7 +273,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, edges: edges, facts: of.Queries / 2, valid: sizes.Queries,
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Inputs: inputs, Vocabulary: loaded.Vocabulary, Seed: e.Seed,
-			Lasting: true, Command: e.Again("resume"), Beside: []string{e.Workspace.TrainingLog()},
+			Lasting: true, Command: e.Again("resume", "minutes"), Beside: []string{e.Workspace.TrainingLog()},
 		},
 	}
 	if err := t.openBundles(ctx); err != nil {
@@ -272,7 +281,11 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	drawn := int64(optimizer.Drawn(int(t.facts), f.configuration)) // queries of an epoch
 	t.stage.Configuration = t.recorded()
-	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, f.cost(ctx, e, sizes, min(drawn, of.Queries))))
+	cost, err := t.cost(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, cost))
 	return t, nil
 }
 
@@ -308,12 +321,6 @@ func (t *trainer) loads(queries int64) []command.Load {
 		step = "train.shard"
 	}
 	return append(t.edges.Loads(), command.Load{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))})
-}
-
-// cost bounds the seconds of all epochs: an epoch took at most 2.5 times as long as scoring its queries.
-func (f *flags) cost(ctx context.Context, e *command.Environment, s budget.Sizes, queries int64) command.Cost {
-	seconds, _ := e.Workspace.ScoreSeconds(ctx, s, f.configuration, "train", queries)
-	return command.Cost{Seconds: 2.5 * seconds * float64(f.configuration.Epochs), AtMost: true}
 }
 
 // decision says what happens to existing checkpoints.
@@ -411,7 +418,7 @@ func (t *trainer) resumeNothing(ctx context.Context) error {
 
 // resumed returns the command line that resumes this run, without the flags that --resume takes from the checkpoint.
 func (t *trainer) resumed() workspace.Command {
-	without := []string{"resume", "preset", "from", "seed", "validate_every", "valid_limit", "patience", "workers", "local_steps"}
+	without := []string{"resume", "minutes", "preset", "from", "seed", "validate_every", "valid_limit", "patience", "workers", "local_steps"}
 	for _, f := range t.fields {
 		without = append(without, f.Name)
 	}
@@ -542,7 +549,7 @@ func (t *trainer) params(session string) train.Params {
 		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
-			Every:   time.Duration(t.minutes * float64(time.Minute)),
+			Every: time.Duration(t.every * float64(time.Minute)), Until: t.until,
 			Threads: t.threads, MostThreads: t.allotment.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 		},
 	}
@@ -601,7 +608,8 @@ func (t *trainer) publish(ctx context.Context) error {
 	}
 	t.stage.Outputs = []string{checkpoint.BestFile}
 	n := len(records)
-	if n == 0 || records[n-1].Epoch < t.configuration.Epochs && !learn.Stopped(records, t.validation.Patience) {
+	ended := n > 0 && (records[n-1].Epoch == t.configuration.Epochs || learn.Stopped(records, t.validation.Patience) || !t.until.IsZero())
+	if !ended {
 		return fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.configuration.Epochs, t.configuration.Epochs, t.stage.Command)
 	}
 	rows := map[string]int64{"epochs": int64(records[n-1].Epoch), "facts": t.facts}

@@ -20,7 +20,7 @@ var groups = []struct {
 	{"data", `workspace run dataset format columns header entity_names relation_names inference inference_only validate_on types type_relation split protocol limit queries
 		relation sources candidates graph known`},
 	{configuration.Model, "model from preset " + configuration.Flags(configuration.Model) + " deltas"},
-	{configuration.Training, configuration.Flags(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
+	{configuration.Training, "minutes " + configuration.Flags(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
 	{"output", `listen output top_k most threshold missing explain paths walks on_bad_line on_unknown max_hops force open`},
 	{"resources", `device kernel memory threads bundles queue timeout`},
 	{"running", `seed plan verbose help_beam`},

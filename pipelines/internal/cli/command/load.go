@@ -51,10 +51,12 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Cost is about how many seconds of a core a command takes. AtMost marks a bound that may be far above them.
+// Cost is about how many seconds of a core a command takes. AtMost marks a bound that may be far above them, Threads that they were measured here
+// with so many.
 type Cost struct {
 	Seconds float64
 	AtMost  bool
+	Threads int
 }
 
 // String says how long the command takes here or, if workers run elsewhere, what decides it.
@@ -64,10 +66,16 @@ func (c Cost) String() string {
 		about = "at most about "
 	}
 	text := about + seconds(c.Seconds) + " of one core with AVX-512"
+	if c.Threads > 0 {
+		text = about + seconds(c.Seconds) + " of one core, as measured here"
+	}
 	if Elsewhere() {
 		return text + ", divided by the cores of all workers, and the time to start them"
 	}
 	cores := runtime.GOMAXPROCS(0)
+	if c.Threads > 0 {
+		cores = c.Threads
+	}
 	return fmt.Sprintf("%s, %s on %d cores", text, seconds(c.Seconds/float64(cores)), cores)
 }
 

@@ -1,0 +1,79 @@
+package learn
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"tagnet/model/answer"
+)
+
+// Speed is how long the parts of a training take on this machine, in seconds, with the run's threads or device.
+type Speed struct {
+	Query  float64 // a training query
+	Ranked float64 // an answer that is ranked in a validation
+}
+
+// Measure trains and ranks some queries in memory for about a time. Nothing that a training computes depends on it. The first step, which reserves
+// memory, is not counted, and one more is always made.
+func Measure(ctx context.Context, run Run, data Data, about time.Duration) (Speed, error) {
+	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
+	l := newLearner(run, data, nil)
+	speed, err := l.measure(ctx, about)
+	if closing := l.freeTrainers(); err == nil {
+		err = closing
+	}
+	l.device.Discard(err)
+	return speed, err
+}
+
+// measure implements Measure: steps take two thirds of the time, ranks the rest.
+func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, error) {
+	var s Speed
+	if err := l.initialize(); err != nil {
+		return s, err
+	}
+	if err := l.trainBatch(0, l.steps); err != nil {
+		return s, err
+	}
+	trained, began := l.partial.Queries, time.Now()
+	for step := 1; step == 1 || time.Since(began) < about*2/3; step++ {
+		if err := ctx.Err(); err != nil {
+			return s, context.Cause(ctx)
+		}
+		if err := l.trainBatch(step%l.steps, l.steps); err != nil {
+			return s, err
+		}
+	}
+	s.Query = time.Since(began).Seconds() / float64(l.partial.Queries-trained)
+	if len(l.trials) == 0 {
+		return s, nil
+	}
+	// Ranks of more and more queries: with few, threads wait for each other.
+	of := l.trials[0]
+	model := answer.Model{
+		Graph: of.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: of.Relations,
+		On: answer.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device},
+	}
+	defer model.Close()
+	if err := l.closeTrainers(); err != nil {
+		return s, err
+	}
+	ranked := 0
+	began = time.Now()
+	for batch := 8 * l.Threads; ranked < len(of.Queries) && (ranked == 0 || time.Since(began) < about/3); batch *= 2 {
+		queries := of.Queries[ranked:min(ranked+batch, len(of.Queries))]
+		if ranked == 0 { // makes the threads' buffers
+			if _, err := model.Answer(ctx, queries[:1], answer.Want{}); err != nil {
+				return s, err
+			}
+			began = time.Now()
+		}
+		if _, err := model.Answer(ctx, queries, answer.Want{}); err != nil {
+			return s, err
+		}
+		ranked += len(queries)
+		s.Ranked = time.Since(began).Seconds() / float64(answer.Rows(of.Queries[:ranked]))
+	}
+	return s, nil
+}

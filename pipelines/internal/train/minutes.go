@@ -1,0 +1,366 @@
+package train
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/counts"
+	"tagnet/model/answer"
+	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/kernel"
+	"tagnet/model/learn"
+	"tagnet/model/learn/optimizer"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/parameters"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/stages/worker"
+)
+
+const (
+	// defaultMinutes is the time of a training without flags that choose one.
+	defaultMinutes = 10.
+	// measuring is the part of the time in which the speed of the choices is measured, mostMeasured the most seconds for one of them.
+	measuring, mostMeasured = .06, 3.
+	// fitMargin is the reserve for the fit of probabilities, as a multiple of the time that it was measured to take.
+	fitMargin = 1.25
+)
+
+// amounts are the flags that --minutes decides.
+var amounts = []string{"epochs", "queries_per_epoch", "learning_rate_decay", "validate_every", "valid_limit"}
+
+// timed reports whether the training is one for a time: by --minutes, or since nothing else says how long it takes.
+func (f *flags) timed(ctx context.Context, e *command.Environment, records []checkpoint.Record) (bool, error) {
+	var given, amount []string
+	e.Flags.Visit(func(g *flag.Flag) {
+		if slices.Contains(amounts, g.Name) {
+			amount = append(amount, "--"+g.Name)
+		}
+		given = append(given, g.Name)
+	})
+	chosen := len(amount) > 0 || f.preset != "" || f.origin.from != "" || f.bundles || slices.ContainsFunc(f.fields, func(f *field) bool { return f.given })
+	switch {
+	case !slices.Contains(given, "minutes"):
+		if chosen || f.workers > 1 || f.resume && len(records) > 0 || command.Elsewhere() {
+			return false, nil
+		}
+		if before, err := lock.LastCommand(ctx, e.Workspace.Checkpoints()); f.resume && before != "" || err != nil {
+			return false, err // an interrupted training without a checkpoint has other flags
+		}
+		f.minutes = defaultMinutes
+		return true, nil
+	case !(f.minutes > 0):
+		return false, command.FlagError("minutes", f.minutes, "more than 0")
+	case len(amount) > 0:
+		return false, command.Usage("--minutes decides how much is trained, and so does %s: leave one of them out", strings.Join(amount, ", "))
+	case f.bundles:
+		return false, command.Usage("--minutes decides how much is trained, and --bundles reads what was drawn for --epochs and --queries_per_epoch: leave one of them out")
+	case f.workers > 1:
+		return false, command.Usage("--minutes is for one worker: give --epochs with --workers %d", f.workers)
+	case command.Elsewhere():
+		return false, command.Usage("--minutes measures this machine, and others would train: give --epochs with this --runner")
+	}
+	return true, nil
+}
+
+// schedule decides the flags of a training for a time, before it is configured: it sets them as if they were given. began is when the command
+// started. Checkpoints that exist decide all but the number of epochs, and that only with --resume.
+func (f *flags) schedule(ctx context.Context, e *command.Environment, began time.Time) error {
+	records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
+	if err != nil {
+		return err
+	}
+	timed, err := f.timed(ctx, e, records)
+	if !timed || err != nil {
+		return err
+	}
+	deadline := began.Add(time.Duration(f.minutes * float64(time.Minute)))
+	if len(records) > 0 && (!e.Force || f.resume) {
+		if f.existing = true; !f.resume {
+			return nil // the plan says what may be done with them
+		}
+		return f.extend(ctx, e, records, deadline)
+	}
+	best, err := f.choose(ctx, e, deadline)
+	if err != nil {
+		return err
+	}
+	if err := best.apply(e); err != nil {
+		return err
+	}
+	f.until = best.until
+	best.say(e, f.minutes, deadline)
+	return nil
+}
+
+// candidate is a choice of hyperparameters, measured on the graph.
+type candidate struct {
+	choice    string // flags of the frontier
+	speed     learn.Speed
+	fit       float64 // seconds of the fit of probabilities
+	timetable learn.Timetable
+	expected  float64 // see learn.Frontier.Expect
+	until     time.Time
+	alike     []string // graphs of the frontier
+}
+
+// choose measures the choices of the frontier, or the one that flags made, and returns the best for the time.
+func (f *flags) choose(ctx context.Context, e *command.Environment, deadline time.Time) (*candidate, error) {
+	frontier := learn.Measured()
+	choices := frontier.Choices()
+	if f.preset != "" || f.origin.from != "" || slices.ContainsFunc(f.fields, func(f *field) bool { return f.given }) {
+		choices = []string{""}
+	}
+	about := time.Duration(min(mostMeasured, measuring*f.minutes*60/float64(len(choices))) * float64(time.Second))
+	quiet := *e
+	quiet.Out = io.Discard // each choice would say the same
+	var best *candidate
+	var failed error // of a choice that does not fit into the memory, for example
+	short := 0.
+	for i, choice := range choices {
+		if i == 1 { // the graph can be opened
+			e.Progress.Print("measuring how fast %d choices of hyperparameters train on this graph", len(choices))
+		}
+		c, least, err := f.measure(ctx, &quiet, choice, about, deadline)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			failed = err
+			continue
+		case least > 0:
+			if short == 0 || least < short {
+				short = least
+			}
+			continue
+		}
+		summary, err := counts.ReadDataset(ctx, e.Workspace.Graph())
+		if err != nil {
+			return nil, err
+		}
+		traits := learn.Traits{
+			Facts: float64(summary.Facts), Entities: float64(summary.Entities), Relations: float64(summary.Relations),
+			Answers: float64(summary.Queries["train"]) / float64(max(1, summary.Distinct["train"])),
+		}
+		c.expected, c.alike = frontier.Expect(traits, choice, c.timetable.Queries), frontier.Nearest(traits, 2)
+		if best == nil || c.expected > best.expected {
+			best = c
+		}
+	}
+	if best == nil && failed != nil {
+		return nil, failed
+	}
+	if best == nil {
+		return nil, fmt.Errorf("--minutes %g is too short on this graph: give %.2g or more, or take %s, which needs no training",
+			f.minutes, short, e.Workspace.Command("discover", "--model", "zero"))
+	}
+	return best, nil
+}
+
+// with returns a copy of the flags, to which those of a choice are added.
+func (f *flags) with(choice string) (*flags, error) {
+	g := *f
+	g.measuring = true
+	g.fields = nil
+	for _, of := range f.fields {
+		clone := *of
+		g.fields = append(g.fields, &clone)
+	}
+	words := strings.Fields(choice)
+	for i := 0; i+1 < len(words); i += 2 {
+		switch name := strings.TrimPrefix(words[i], "--"); name {
+		case "preset":
+			g.preset = words[i+1]
+		case "from":
+			g.origin.from = words[i+1]
+		default:
+			at := slices.IndexFunc(g.fields, func(f *field) bool { return f.Name == name })
+			if at < 0 {
+				return nil, fmt.Errorf("the frontier has the unknown flag %s", words[i])
+			}
+			if err := g.fields[at].Set(words[i+1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &g, nil
+}
+
+// measure measures a choice and plans a training with it. If the time is too short for one, it returns about how many minutes are enough.
+func (f *flags) measure(ctx context.Context, e *command.Environment, choice string, about time.Duration, deadline time.Time) (*candidate, float64, error) {
+	g, err := f.with(choice)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := g.configure(ctx, e); err != nil {
+		return nil, 0, err
+	}
+	t, err := g.open(ctx, e)
+	if err != nil {
+		return nil, 0, err
+	}
+	c := &candidate{choice: choice}
+	if c.speed, err = t.speed(ctx, about); err != nil {
+		return nil, 0, err
+	}
+	// The fit takes the longer, the longer the training is; one that takes all the time is the bound.
+	left := func() float64 { return time.Until(deadline).Seconds() }
+	t.configuration.Epochs, t.configuration.QueriesPerEpoch = 1, max(1, int(left()/c.speed.Query))
+	if c.fit, err = t.fitSeconds(ctx, about/2); err != nil {
+		return nil, 0, err
+	}
+	c.fit *= fitMargin
+	c.until = deadline.Add(-time.Duration(c.fit * float64(time.Second)))
+	extra := 0
+	if t.origin.file != nil {
+		extra = 1 // the weights are validated before the training
+	}
+	// What is left when the measurement of all choices ends is not known yet: each takes as long as this one.
+	var ok bool
+	if c.timetable, ok = c.speed.Timetable(time.Until(c.until).Seconds(), t.configuration, int(t.facts), t.valid, extra); !ok {
+		return nil, f.minutes + (c.speed.Query*float64(20*t.configuration.BatchSize)-time.Until(c.until).Seconds())/60 + 1, nil
+	}
+	return c, 0, nil
+}
+
+// speed measures how fast this machine trains and validates.
+func (t *trainer) speed(ctx context.Context, about time.Duration) (learn.Speed, error) {
+	p := t.params("")
+	p.RelationGraph = "" // the model makes it: the table may not be there yet
+	data, err := p.ReadData(ctx)
+	if err != nil {
+		return learn.Speed{}, err
+	}
+	defer data.Close()
+	data.Devices = accelerator.Process
+	return learn.Measure(ctx, p.Run, data, about)
+}
+
+// fitSeconds measures about how many seconds the fit of probabilities takes after the training, 0 with --bundles.
+func (t *trainer) fitSeconds(ctx context.Context, about time.Duration) (float64, error) {
+	if t.bundles {
+		return 0, nil
+	}
+	k, err := kernel.Named(t.e.Variant(t.kernel))
+	if err != nil {
+		return 0, err
+	}
+	selected, err := accelerator.Select(accelerator.Process, t.device, t.configuration)
+	if err != nil {
+		return 0, err
+	}
+	c := t.configuration
+	weights := parameters.Initialize(parameters.Layout(c, 2*len(t.loaded.Relations)), optimizer.WeightsSeed(uint64(t.e.Seed)))
+	m := answer.New(t.loaded, checkpoint.Record{Configuration: c, Epoch: 1, Origin: t.origin.recorded}, weights, answer.Means{
+		Kernel: k, Threads: worker.Threads(t.threads, t.allotment.MaxThreads), Device: &selected,
+	})
+	over, err := m.OverAllFacts(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer over.Close()
+	return over.FitSeconds(ctx, about)
+}
+
+// extend sets the number of epochs with which a resumed training takes the time.
+func (f *flags) extend(ctx context.Context, e *command.Environment, records []checkpoint.Record, deadline time.Time) error {
+	last := records[len(records)-1]
+	g, err := f.with("")
+	if err != nil {
+		return err
+	}
+	quiet := *e
+	quiet.Out = io.Discard
+	if err := g.configure(ctx, &quiet); err != nil {
+		return err
+	}
+	t, err := g.open(ctx, &quiet)
+	if err != nil {
+		return err
+	}
+	about := time.Duration(min(mostMeasured, measuring*f.minutes*60) * float64(time.Second))
+	speed, err := t.speed(ctx, about)
+	if err != nil {
+		return err
+	}
+	fit, err := t.fitSeconds(ctx, about)
+	if err != nil {
+		return err
+	}
+	f.until = deadline.Add(-time.Duration(fitMargin * fit * float64(time.Second)))
+	done := last.Epoch
+	if last.Partial != nil {
+		done--
+	}
+	more := speed.Epochs(time.Until(f.until).Seconds(), t.configuration, int(t.facts), t.valid, t.validation)
+	if more == 0 {
+		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it: give %.2g or more",
+			f.minutes, f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes())
+	}
+	e.Say("%g minutes, until %s: %d more epochs", f.minutes, deadline.Format(time.TimeOnly), more)
+	return e.Flags.Set("epochs", strconv.Itoa(done+more))
+}
+
+// flags returns the flags of the choice, with its amounts.
+func (c *candidate) flags() []string {
+	t := c.timetable
+	list := append(strings.Fields(c.choice), "--epochs", strconv.Itoa(t.Epochs))
+	if t.QueriesPerEpoch > 0 {
+		list = append(list, "--queries_per_epoch", strconv.Itoa(t.QueriesPerEpoch))
+	}
+	list = append(list, "--learning_rate_decay", strconv.FormatFloat(t.Decay, 'g', -1, 64))
+	if t.ValidateEvery > 1 {
+		list = append(list, "--validate_every", strconv.Itoa(t.ValidateEvery))
+	}
+	if t.ValidLimit > 0 {
+		list = append(list, "--valid_limit", strconv.FormatInt(t.ValidLimit, 10))
+	}
+	return list
+}
+
+// apply sets the flags of the choice, as if they were given.
+func (c *candidate) apply(e *command.Environment) error {
+	list := c.flags()
+	for i := 0; i+1 < len(list); i += 2 {
+		if err := e.Flags.Set(strings.TrimPrefix(list[i], "--"), list[i+1]); err != nil {
+			return fmt.Errorf("%s: %w", list[i], err)
+		}
+	}
+	return nil
+}
+
+// say prints the choice, why, and until when.
+func (c *candidate) say(e *command.Environment, minutes float64, deadline time.Time) {
+	e.Say("%g minutes, until %s: %s queries at %.0f a second, then %s to fit probabilities", minutes, deadline.Format(time.TimeOnly),
+		progress.Count(c.timetable.Queries), 1/c.speed.Query, progress.Duration(time.Duration(c.fit)*time.Second))
+	if c.choice != "" {
+		e.Say("chosen: %s, the best after so many queries on the graphs that are most like this one, %s", c.choice, strings.Join(c.alike, " and "))
+	}
+	e.Say("the same model on any machine: %s", e.Again("minutes"))
+}
+
+// cost measures, for --plan, how long all epochs and the fit of probabilities take.
+func (t *trainer) cost(ctx context.Context) (command.Cost, error) {
+	if !t.e.Planned() || t.measuring {
+		return command.Cost{}, nil
+	}
+	const about = 3 * time.Second
+	speed, err := t.speed(ctx, about)
+	if err != nil {
+		return command.Cost{}, err
+	}
+	fit, err := t.fitSeconds(ctx, about)
+	if err != nil {
+		return command.Cost{}, err
+	}
+	threads := worker.Threads(t.threads, t.allotment.MaxThreads)
+	seconds := speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)*float64(t.configuration.Epochs) + fit
+	return command.Cost{Seconds: seconds * float64(threads), Threads: threads}, nil
+}

@@ -1,0 +1,118 @@
+package train
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tagnet/model/learn"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// explicit is the line that names the flags of a choice.
+var explicit = regexp.MustCompile(`the same model on any machine: go run ./pipelines/train (--.*)\n`)
+
+// TestMinutes trains for a time, which is more than enough for such a graph. The flags that it prints make the same bytes, and --resume
+// --minutes trains on.
+func TestMinutes(t *testing.T) {
+	w := ring(t, 40)
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--minutes", "5", "--layers", "2", "--dim", "4", "--negatives", "4")
+	found := explicit.FindStringSubmatch(out)
+	if found == nil {
+		t.Fatalf("no flags in\n%s", out)
+	}
+	for _, want := range []string{"5 minutes, until ", "--dim 4 --epochs ", "best: epoch "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	checkpoints := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
+	pipelinetest.Succeed(t, Pipeline(), append(strings.Fields(found[1]), "--run", "same", "--threads", "1")...)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/same/checkpoints")), checkpoints)
+
+	if _, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") {
+		t.Errorf("a second run says\n%s%s", out, stderr)
+	}
+	_, out, _ = pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "5", "--plan")
+	if want := " more epochs\n"; !strings.Contains(out, want) {
+		t.Errorf("resumed: no %q in\n%s", want, out)
+	}
+}
+
+// TestChoosing chooses among all choices, and prints what it would do.
+func TestChoosing(t *testing.T) {
+	w := ring(t, 40)
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--minutes", "1", "--plan")
+	for _, want := range []string{"chosen: --", "the graphs that are most like this one, "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if !explicit.MatchString(out) {
+		t.Errorf("no flags in\n%s", out)
+	}
+}
+
+// TestMinutesTooShort names a time that is enough, and writes nothing.
+func TestMinutesTooShort(t *testing.T) {
+	w := ring(t, 40)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--minutes", "1e-5", "--layers", "2")
+	if code != command.ExitFailure {
+		t.Errorf("exit code %d, want %d", code, command.ExitFailure)
+	}
+	if want := "--minutes 1e-05 is too short on this graph: give "; !strings.Contains(stderr, want) {
+		t.Errorf("no %q in %q", want, stderr)
+	}
+	if files := pipelinetest.Files(t, filepath.Join(w, "runs")); len(files) > 0 {
+		t.Errorf("%d files", len(files))
+	}
+}
+
+func TestMinutesContradicted(t *testing.T) {
+	w := ring(t, 40)
+	for name, c := range map[string]struct {
+		flags []string
+		want  string
+	}{
+		"no time":       {[]string{"--minutes", "0"}, "--minutes is 0"},
+		"not a number":  {[]string{"--minutes", "NaN"}, "--minutes is NaN"},
+		"epochs":        {[]string{"--minutes", "1", "--epochs", "2"}, "and so does --epochs: leave one of them out"},
+		"two":           {[]string{"--minutes", "1", "--epochs", "2", "--queries_per_epoch", "9"}, "--epochs, --queries_per_epoch"},
+		"several":       {[]string{"--minutes", "1", "--workers", "2"}, "give --epochs with --workers 2"},
+		"parts":         {[]string{"--minutes", "1", "--reach", "9", "--bundles"}, "--bundles reads what was drawn"},
+		"resume epochs": {[]string{"--minutes", "1", "--resume", "--epochs", "9"}, "--epochs"},
+	} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)
+		if code != command.ExitUsage || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: %d, %q, want %q", name, code, stderr, c.want)
+		}
+	}
+}
+
+// TestChoices sets the flags of each choice of the frontier.
+func TestChoices(t *testing.T) {
+	for _, choice := range learn.Measured().Choices() {
+		g, err := (&flags{fields: fields()}).with(choice)
+		if err != nil {
+			t.Fatal(choice, err)
+		}
+		c, err := openPreset(t.Context(), g.preset)
+		if err != nil {
+			t.Fatal(choice, err)
+		}
+		if _, err := configure(c, g.fields); err != nil {
+			t.Error(choice, err)
+		}
+	}
+}
+
+// TestPlanIsMeasured prints the time of a training as it was measured, and trains nothing.
+func TestPlanIsMeasured(t *testing.T) {
+	w := ring(t, 40)
+	out := pipelinetest.Succeed(t, Pipeline(), small(w, "--plan", "--threads", "1")...)
+	if want := " of one core, as measured here"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+}
