@@ -307,6 +307,19 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	}
 }
 
+func TestTrainingAtChance(t *testing.T) {
+	root := t.TempDir()
+	f := fixture{t, workspace.New(root), 3, 12}
+	f.all()
+	for mrr, want := range map[string]bool{"0.21": true, "0.23": false} {
+		f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.7,"valid":{"queries":12,"chance":{"mrr":0.2,"standard_error":0.01},"pessimistic":{"mrr":`+mrr+`}}}`+"\n")
+		page, _ := run(t, root)
+		if got := strings.Contains(page, "That is not clearly above 0.200, the MRR of random scores."); got != want {
+			t.Errorf("an MRR of %s: said %t, want %t", mrr, got, want)
+		}
+	}
+}
+
 func TestChoicesOfAStar(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}

@@ -43,6 +43,9 @@ func (e *evidence) composeTraining() section {
 	lead := fmt.Sprintf("In %s the mean loss of a query %s, in %s.", plural(int64(len(e.epochs)), "epoch", "epochs"), change, duration(seconds))
 	if best >= 0 {
 		lead += fmt.Sprintf(" The validation MRR was highest after epoch %d, at %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Selection().MRR))
+		if v := e.epochs[best].Valid; v.AtChance() {
+			lead += fmt.Sprintf(" That is not clearly above %s, the MRR of random scores.", metric(v.Chance.MRR))
+		}
 	}
 	if e.toGo > 0 {
 		lead += fmt.Sprintf(" The training is not finished: %s are configured.", plural(int64(e.toGo), "epoch", "epochs"))
