@@ -3,15 +3,11 @@
 // process.
 //
 // A shard of edges has all edges that enter an entity next to each other, inverse ones included. So the relations that leave the
-// entity are known where the shard is read, without a barrier: the inverses of the ones that enter. All of them meet. Two transforms
-// collect who meets whom, and write the same bytes:
-//
-//   - ByMeetings: the entities of a shard are added to rows of bits, a relations.Meetings. A CombineFn merges the rows of all shards, where
-//     the runner can also before the one barrier. They take 4 R*R bits for R base relations, which are 50 MB for 10,000.
-//   - ByPairs, for more relations: each shard becomes sorted spill files of pairs a <= b, which one worker merges. An entity with n
-//     relations has n (n+1) / 2 pairs: 12.5 million for 5,000 relations. They go one by one into a buffer whose size the memory
-//     budget bounds; a full buffer is sorted and written without repetitions. A filter drops most pairs that other entities had
-//     before. The worker that merges holds up to 12 bytes for each pair that is left; scoring with the graph takes 72.
+// entity are known where the shard is read, without a barrier: the inverses of the ones that enter. All of them meet.
+// Each shard becomes sorted spill files of pairs a <= b, which one worker merges. An entity with n
+// relations has n (n+1) / 2 pairs: 12.5 million for 5,000 relations. They go one by one into a buffer whose size the memory
+// budget bounds; a full buffer is sorted and written without repetitions. A filter drops most pairs that other entities had
+// before. The worker that merges holds up to 12 bytes for each pair that is left; scoring with the graph takes 72.
 //
 // Example with R = 2 (the inverse of relation r is r + 2) and the facts a -0-> b and b -1-> b: relation 0 leaves a; 1, 2 and 3 leave
 // b. The pairs are (0, 0), and (1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3).
@@ -19,10 +15,8 @@
 // Processor time to make and verify the table, and peak memory of the process, which holds the graph too, with the local runner:
 //
 //	                                                            edges of the table
-//	FB15k-237, 237 relations, 272,115 facts                                108,240     0.10 s    85 MiB
-//	WN18RR, 11 relations, 86,835 facts                                       1,520     0.06 s    71 MiB
-//	500 relations, 4,500,000 random facts: all relations meet            4,000,000     1.3 s    275 MiB
-//	9,950 relations, 209,950 facts, by meetings                         13,280,544     4.7 s    467 MiB
-//	the same with --memory 400, by pairs                                13,280,544     4.5 s    183 MiB
+//	FB15k-237, 237 relations, 272,115 facts                                108,240     0.2 s
+//	WN18RR, 11 relations, 86,835 facts                                       1,520     0.1 s
+//	9,950 relations, 209,950 facts, --memory 400                             13,280,544     4.5 s    183 MiB
 //	10,500 relations, 210,500 facts, 5,000 relations leave one entity  112,390,504    18 s      556 MiB
 package relations

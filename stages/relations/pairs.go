@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/storage/lock"
 	"tagnet/model/budget"
 	"tagnet/model/engine/relations"
 	"tagnet/stages/worker"
@@ -17,10 +18,25 @@ import (
 // SpillFolder is the folder of spill files below Params.Folder.
 const SpillFolder = "spill"
 
-// ByPairs collects the relation graph as pairs of relations in spill files. Input: Shard, at least one. Output: the URL of the same
-// table that ByMeetings writes.
-func ByPairs(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
-	s = s.Scope("relations.ByPairs")
+// Params are the parameters of Collect.
+type Params struct {
+	// BaseRelations is the number of relations without inverses.
+	BaseRelations int
+	// Folder is the URL of the folder that takes the table.
+	Folder string
+	// Lock guards Folder; the zero Lock is never lost.
+	Lock lock.Lock
+	// Memory is the budget of a worker process in bytes, a limit for its garbage collector; 0 is no limit.
+	Memory int64
+	// Threads is the most threads of a process that sort pairs, 0 one per core. Each takes BufferBytes, up to 64 MiB and at least
+	// what a thousand pairs take.
+	Threads     int
+	BufferBytes int64
+}
+
+// Collect collects the relation graph as pairs of relations in spill files. Input: Shard, at least one. Output: the URL of the table.
+func Collect(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
+	s = s.Scope("relations.Collect")
 	spills := beam.ParDo(s, &pairsFn{Params: p}, beam.Reshuffle(s, shards))
 	return beam.ParDo(s, &mergePairsFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, spills)))
 }

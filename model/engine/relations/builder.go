@@ -2,7 +2,7 @@ package relations
 
 import "fmt"
 
-// Pairs collects a Graph from pairs of relations that meet, in order, where there are too many relations for Meetings.
+// Pairs collects a Graph from pairs of relations that meet, in order.
 type Pairs struct {
 	graph *Graph // its rows have only relations that are not less than their own
 	a     int32  // the row that pairs are added to

@@ -6,5 +6,5 @@
 //	graph   states of a propagation between the relations, along the edges of their graph
 //
 // In a Graph the relations themselves are nodes, with an edge wherever an entity is on a side of both. It is made
-// from a graph in memory (GraphOf), or collected as Meetings or Pairs by a pipeline.
+// from a graph in memory (GraphOf), or collected as Pairs by a pipeline.
 package relations

@@ -27,7 +27,6 @@ type RelationGraph struct {
 	stage   workspace.Stage
 	shards  []stage.Shard
 	params  stage.Params
-	byPairs bool
 	edges   int64 // of the graph
 	between int64 // edges between relations, if the table is not current
 	memory  int64 // MiB
@@ -75,15 +74,13 @@ func OpenRelationGraph(ctx context.Context, e *command.Environment, c configurat
 	return t, nil
 }
 
-// divide chooses by the memory how meetings are collected, which changes no byte of the table.
+// divide divides the memory, which changes no byte of the table.
 func (t *RelationGraph) divide(ctx context.Context, split string) error {
 	sizes, err := preprocess.SizesOf(ctx, t.loaded, split)
 	if err != nil {
 		return err
 	}
-	const rowsOfBits = 64 // in the elements that Beam's local runner copies
 	a := budget.Estimate{Held: sizes.Graph, Thread: 2 * budget.LeastBuffer}.AllotLeast(t.params.Memory, 0)
-	t.byPairs = 2*t.params.BaseRelations > relations.MostRelations || a.Free < rowsOfBits*sizes.Relations*sizes.Relations/8
 	t.params.Threads, t.params.BufferBytes = a.Threads, a.Buffer()
 	return nil
 }
@@ -113,7 +110,7 @@ func (t *RelationGraph) Jobs() ([]*beam.Pipeline, error) {
 	if t == nil || t.current {
 		return nil, nil
 	}
-	return []*beam.Pipeline{BuildRelationGraph(t.shards, t.params, t.byPairs)}, nil
+	return []*beam.Pipeline{BuildRelationGraph(t.shards, t.params)}, nil
 }
 
 // Loads returns the inputs of the pipeline's steps.
@@ -121,11 +118,7 @@ func (t *RelationGraph) Loads() []command.Load {
 	if t == nil || t.current {
 		return nil
 	}
-	step := "relations.meet"
-	if t.byPairs {
-		step = "relations.pairs"
-	}
-	return []command.Load{{Step: step, Elements: t.edges, Unit: "edges", Parts: int64(len(t.shards))}}
+	return []command.Load{{Step: "relations.pairs", Elements: t.edges, Unit: "edges", Parts: int64(len(t.shards))}}
 }
 
 // Ready returns the Ready of the stage that needs the table: it fails while another run makes the table, or where storage.CheckRegular
@@ -189,7 +182,7 @@ func (t *RelationGraph) run(ctx context.Context) (*relations.Graph, error) {
 	defer bar.Follow(ctx, stage.EdgesCounter)()
 	worker.Start()
 	t.params.Lock = t.stage.Lock()
-	if err := t.e.RunBeam(ctx, BuildRelationGraph(t.shards, t.params, t.byPairs)); err != nil {
+	if err := t.e.RunBeam(ctx, BuildRelationGraph(t.shards, t.params)); err != nil {
 		return nil, err
 	}
 	bar.Set(t.edges)
@@ -200,14 +193,9 @@ func (t *RelationGraph) run(ctx context.Context) (*relations.Graph, error) {
 	return g, err
 }
 
-// BuildRelationGraph returns the Beam pipeline that makes the table, with pairs of relations or without.
-func BuildRelationGraph(shards []stage.Shard, p stage.Params, byPairs bool) *beam.Pipeline {
+// BuildRelationGraph returns the Beam pipeline that makes the table.
+func BuildRelationGraph(shards []stage.Shard, p stage.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	list := beam.CreateList(s, shards)
-	if byPairs {
-		stage.ByPairs(s, list, p)
-	} else {
-		stage.ByMeetings(s, list, p)
-	}
+	stage.Collect(s, beam.CreateList(s, shards), p)
 	return pipeline
 }

@@ -2,7 +2,6 @@ package derived
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -229,26 +228,6 @@ func TestLinkedFolder(t *testing.T) {
 	}
 }
 
-// TestManyRelations has so many that only pairs are collected.
-func TestManyRelations(t *testing.T) {
-	const relations = relations.MostRelations/2 + 1
-	var train strings.Builder
-	for r := range relations {
-		fmt.Fprintf(&train, "e%d\tr%d\te%d\n", r%5000, r, (r+1)%5000)
-	}
-	w := filepath.Join(t.TempDir(), "workspace")
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, map[string]string{
-		"train.txt": train.String(), "valid.txt": "e0\tr0\te2\n", "test.txt": "e1\tr0\te3\n",
-	}))
-	a := &asked{split: "test", memory: budget.Default}
-	if out := pipelinetest.Succeed(t, making(a), "--workspace", w); out != a.table.URL()+"\n" {
-		t.Error(out)
-	}
-	if !a.table.byPairs {
-		t.Errorf("the relation graph of %d relations was not collected as pairs", 2*relations)
-	}
-}
-
 // TestMemory holds that less memory changes no byte.
 func TestMemory(t *testing.T) {
 	w := made(t)
@@ -267,8 +246,8 @@ func TestMemory(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := made(t)
 	p := making(&asked{split: "test", memory: budget.Default})
-	pipelinetest.DryRun(t, p, w, "/relations.meetFn")
-	pipelinetest.Plan(t, p, w, "step       relations.meet: ")
+	pipelinetest.DryRun(t, p, w, "/relations.pairsFn")
+	pipelinetest.Plan(t, p, w, "step       relations.pairs: ")
 }
 
 // TestTakenOver checks that a run that lost the folder to another one writes nothing there.

@@ -66,11 +66,11 @@ func written(t *testing.T, g *graph.Graph, shards int) (all []stage.Shard) {
 }
 
 // table makes the table and returns its bytes, which are the only file that is left.
-func table(t *testing.T, shards []stage.Shard, base int, byPairs bool) string {
+func table(t *testing.T, shards []stage.Shard, base int) string {
 	t.Helper()
 	p := stage.Params{BaseRelations: base, Folder: folder(), BufferBytes: 1} // the least: spill files of 1,024 pairs
 	worker.Start()                                                           // a failed command of another test has stopped
-	pipelinetest.RunBeam(t, BuildRelationGraph(shards, p, byPairs))
+	pipelinetest.RunBeam(t, BuildRelationGraph(shards, p))
 	files := pipelinetest.Files(t, p.Folder)
 	if len(files) != 1 {
 		t.Errorf("%d files, want the table alone", len(files))
@@ -78,19 +78,17 @@ func table(t *testing.T, shards []stage.Shard, base int, byPairs bool) string {
 	return files[stage.TableFile]
 }
 
-// check compares the tables of a graph, made in both ways from one shard and from several, with the relation graph.
+// check compares the tables of a graph, made from one shard and from several, with the relation graph.
 func check(t *testing.T, g *graph.Graph) {
 	t.Helper()
 	want := relations.GraphOf(g)
-	one := table(t, written(t, g, 1), g.BaseRelations, false)
+	one := table(t, written(t, g, 1), g.BaseRelations)
 	several := written(t, g, 3)
 	reversed := slices.Clone(several)
 	slices.Reverse(reversed)
 	for _, shards := range [][]stage.Shard{several, reversed} {
-		for _, byPairs := range []bool{false, true} {
-			if got := table(t, shards, g.BaseRelations, byPairs); got != one {
-				t.Errorf("by pairs %v, %s first: other bytes", byPairs, shards[0].URL)
-			}
+		if got := table(t, shards, g.BaseRelations); got != one {
+			t.Errorf("%s first: other bytes", shards[0].URL)
 		}
 	}
 	url := storage.Join(folder(), stage.TableFile)
@@ -115,9 +113,9 @@ func newGraph(t *testing.T, entities, base int, facts []graph.Fact) *graph.Graph
 	return g
 }
 
-// TestBothWaysGiveTheSameTable has a random graph with loops, parallel edges, entities and relations without facts, and repeated
+// TestTableIsTheRelationGraph has a random graph with loops, parallel edges, entities and relations without facts, and repeated
 // facts; a hub with more pairs than a spill file has; facts of one relation; and no facts.
-func TestBothWaysGiveTheSameTable(t *testing.T) {
+func TestTableIsTheRelationGraph(t *testing.T) {
 	command.InitBeam()
 	random := rand.New(rand.NewPCG(3, 1))
 	var mixed, hub []graph.Fact
@@ -144,12 +142,10 @@ func TestBucketHoldsTheSameTable(t *testing.T) {
 	worker.Start()
 	g := newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}, {Head: 1, Relation: 1, Tail: 1}})
 	shards, bucket := written(t, g, 2), gcstest.Bucket(t)
-	want := map[string]string{stage.TableFile: table(t, shards, g.BaseRelations, false)}
-	for name, byPairs := range map[string]bool{"meetings": false, "pairs": true} {
-		p := stage.Params{BaseRelations: g.BaseRelations, Folder: bucket + "/" + name}
-		pipelinetest.RunBeam(t, BuildRelationGraph(shards, p, byPairs))
-		pipelinetest.Same(t, pipelinetest.Files(t, p.Folder), want)
-	}
+	want := map[string]string{stage.TableFile: table(t, shards, g.BaseRelations)}
+	p := stage.Params{BaseRelations: g.BaseRelations, Folder: bucket + "/table"}
+	pipelinetest.RunBeam(t, BuildRelationGraph(shards, p))
+	pipelinetest.Same(t, pipelinetest.Files(t, p.Folder), want)
 }
 
 // TestGoldenRelationGraphs compares with the relation graphs of an independent implementation.
@@ -187,7 +183,7 @@ func TestGoldenRelationGraphs(t *testing.T) {
 				}
 			}
 			url := storage.Join(folder(), stage.TableFile)
-			if err := storage.WriteFile(t.Context(), url, []byte(table(t, written(t, g, 2), g.BaseRelations, true))); err != nil {
+			if err := storage.WriteFile(t.Context(), url, []byte(table(t, written(t, g, 2), g.BaseRelations))); err != nil {
 				t.Fatal(err)
 			}
 			err = tables.EachRelationEdge(t.Context(), url, func(int) error { return nil }, func(e tables.RelationEdge) error {
@@ -209,12 +205,10 @@ func TestUnknownRelation(t *testing.T) {
 	command.InitBeam()
 	worker.Start()
 	shards := written(t, newGraph(t, 3, 4, []graph.Fact{{Head: 0, Relation: 3, Tail: 1}}), 1)
-	for _, byPairs := range []bool{false, true} {
-		p := stage.Params{BaseRelations: 3, Folder: folder()}
-		err := pipelinetest.Environment().RunBeam(context.Background(), BuildRelationGraph(shards, p, byPairs))
-		if err == nil || !strings.Contains(err.Error(), shards[0].URL) || !strings.Contains(err.Error(), "relation 7 of 6") {
-			t.Errorf("by pairs %v: error %v", byPairs, err)
-		}
+	p := stage.Params{BaseRelations: 3, Folder: folder()}
+	err := pipelinetest.Environment().RunBeam(context.Background(), BuildRelationGraph(shards, p))
+	if err == nil || !strings.Contains(err.Error(), shards[0].URL) || !strings.Contains(err.Error(), "relation 7 of 6") {
+		t.Errorf("error %v, want that relation 7 of 6 is in %s", err, shards[0].URL)
 	}
 }
 
@@ -235,7 +229,7 @@ func (s *slow) OpenRandom(ctx context.Context, path string) (storage.RandomReade
 	return storage.OpenRandom(ctx, "mem://"+path)
 }
 
-// TestBundlesAreMerged reads shards in several bundles, each with meetings of its own, which cross the barrier and are merged.
+// TestBundlesAreMerged reads shards in several bundles, whose pairs cross the barrier and are merged.
 func TestBundlesAreMerged(t *testing.T) {
 	command.InitBeam()
 	random := rand.New(rand.NewPCG(7, 7))
@@ -245,12 +239,12 @@ func TestBundlesAreMerged(t *testing.T) {
 	}
 	g := newGraph(t, 90, 30, facts)
 	shards := written(t, g, 6)
-	want := table(t, shards, g.BaseRelations, true)
+	want := table(t, shards, g.BaseRelations)
 	for i := range shards {
 		shards[i].URL = strings.Replace(shards[i].URL, "mem://", "slow://", 1)
 	}
-	if got := table(t, shards, g.BaseRelations, false); got != want {
-		t.Error("other bytes than from one bundle of pairs")
+	if got := table(t, shards, g.BaseRelations); got != want {
+		t.Error("other bytes than from one bundle")
 	}
 	if n := opening.most.Load(); n < 2 {
 		t.Errorf("at most %d shards were read at a time: bundles were not split", n)
