@@ -80,6 +80,9 @@ func TestDeviceAnswersAsTheCPU(t *testing.T) {
 				t.Errorf("%q and %q", cpu.Device(), card.Device())
 			}
 			compareModels(t, cpu, card)
+			if choice == "auto" {
+				return // probabilities take the interpreter most of the time
+			}
 			compare(t, "probabilities", cpu, card, func(m *model.Model) (any, error) {
 				if err := m.Fit(t.Context(), nil); err != nil {
 					return nil, err
@@ -109,7 +112,7 @@ func compare(t *testing.T, what string, cpu, card *model.Model, ask func(m *mode
 func compareModels(t *testing.T, cpu, card *model.Model) {
 	t.Helper()
 	compare := func(what string, ask func(m *model.Model) (any, error)) { compare(t, what, cpu, card, ask) }
-	queries := everyQuery(cpu)[:20]
+	queries := everyQuery(cpu)[:6]
 	compare("answers", func(m *model.Model) (any, error) { return m.AskAll(t.Context(), queries, 5, model.WithKnown()) })
 	compare("answers of some", func(m *model.Model) (any, error) {
 		return m.Ask(t.Context(), queries[3], 5, model.Among([]string{"person 02", "person 03", "person 04"}))
@@ -126,13 +129,13 @@ func TestDeviceTakesTurns(t *testing.T) {
 	t.Parallel()
 	cpu, card := onBoth(t, "cuda")
 	_, other := onBoth(t, "cuda")
-	queries := everyQuery(cpu)[:4]
+	queries := everyQuery(cpu)[:2]
 	want, err := cpu.AskAll(t.Context(), queries, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wait sync.WaitGroup
-	for i := range 6 {
+	for i := range 4 {
 		wait.Go(func() {
 			got, err := []*model.Model{card, other}[i%2].AskAll(t.Context(), queries, 3)
 			if diff := cmp.Diff(want, got, near); diff != "" || err != nil {

@@ -202,9 +202,9 @@ func main() {
 			t.Fatal(err)
 		}
 	}
-	program := exec.Command("go", "run", "-mod=mod", ".", weights)
+	program := exec.Command("go", "run", "-mod=mod", "-ldflags=-s -w", ".", weights)
 	program.Dir = folder
-	program.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	program.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
 	if out, err := program.CombinedOutput(); err != nil || string(out) != "drawn.pth 1\n" {
 		t.Errorf("%v, output:\n%s", err, out)
 	}

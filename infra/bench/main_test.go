@@ -25,7 +25,7 @@ var sample = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	workspace := filepath.Join(folder, "workspace")
-	if out, err := exec.Command("go", "run", "tagnet/pipelines/preprocess", "--workspace", workspace).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace).CombinedOutput(); err != nil {
 		return folder, errors.New(string(out))
 	}
 	return workspace, nil
