@@ -17,6 +17,6 @@
 //	                                                            edges of the table
 //	FB15k-237, 237 relations, 272,115 facts                                108,240     0.2 s
 //	WN18RR, 11 relations, 86,835 facts                                       1,520     0.1 s
-//	9,950 relations, 209,950 facts, --memory 400                             13,280,544     4.5 s    183 MiB
+//	9,950 relations, 209,950 facts, --memory 400                        13,280,544     4.5 s    183 MiB
 //	10,500 relations, 210,500 facts, 5,000 relations leave one entity  112,390,504    18 s      556 MiB
 package relations
