@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/answer"
 	"tagnet/model/graph"
 )
@@ -54,7 +54,7 @@ type Answer struct {
 }
 
 // Unreached is the number of hops to an entity that no message from the source reaches.
-const Unreached = reach.Column
+const Unreached = hop.Column
 
 // AskOption changes which answers Ask and AskAll return.
 type AskOption func(*asking)

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/answer/explanation"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
@@ -231,7 +231,7 @@ func (t *thread) results(q Request, scores []float32, list ranking.Selection) Ra
 func (t *thread) distance(entity int32) int32 {
 	hops, reached := t.worker.Distance(entity)
 	if !reached {
-		return reach.Column
+		return hop.Column
 	}
 	return int32(hops)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
 	"tagnet/model/graph/parts"
@@ -107,7 +107,7 @@ func TestRank(t *testing.T) {
 		if first.Rank.Pessimistic != 1 || first.Score != 0 || first.Answer != target || first.Row != int64(2*i) {
 			t.Errorf("(%d, %d): %+v", q.Source, q.Relation, first)
 		}
-		if want := min(target, 7); (want == 7 && first.Distance != reach.Column) || (want < 7 && first.Distance != target) {
+		if want := min(target, 7); (want == 7 && first.Distance != hop.Column) || (want < 7 && first.Distance != target) {
 			t.Errorf("(%d, %d): distance %d of %d", q.Source, q.Relation, first.Distance, target)
 		}
 		if c := q.Best[0]; c.Entity != target || !c.Known || len(q.Best) != 3 {

@@ -33,7 +33,7 @@ type Result struct {
 	// Score is the answer's logit.
 	Score float32
 	Rank  ranking.Rank
-	// Distance is the number of hops from the source to the answer, or reach.Column.
+	// Distance is the number of hops from the source to the answer, or hop.Column.
 	Distance int32
 }
 
@@ -44,7 +44,7 @@ type Candidate struct {
 	Score float32
 	// Known reports whether the entity is a known answer.
 	Known bool
-	// Distance is the number of hops from the source, or reach.Column.
+	// Distance is the number of hops from the source, or hop.Column.
 	Distance int32
 	// Rank is the filtered rank among all entities with ties counted against the candidate, where Selection.Ranks asks for it, else 0.
 	Rank int64

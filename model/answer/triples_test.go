@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/answer/ranking"
@@ -101,8 +101,8 @@ func TestScoresOfTriplesAreThoseOfTheReference(t *testing.T) {
 				}
 				checkRank(t, what, side.got, pass.Scores, known(side.source, side.relation), side.answer)
 				distance := int32(pass.Distances[side.answer])
-				if distance == reach.Unreached {
-					distance = reach.Column
+				if distance == hop.Unreached {
+					distance = hop.Column
 					unreached++
 				}
 				if got.Hops != distance {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/weights/configuration"
 )
@@ -69,7 +69,7 @@ func TestConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]int{"UNREACHED": reach.Unreached, "HEAVY": heavyDegree, "STRIP": stripRows} {
+	for name, want := range map[string]int{"UNREACHED": hop.Unreached, "HEAVY": heavyDegree, "STRIP": stripRows} {
 		if define := fmt.Sprintf("\n#define %s %d ", name, want); !strings.Contains(string(text), define) {
 			t.Errorf("model.cuh lacks %q", define)
 		}

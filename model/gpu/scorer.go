@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/engine/accelerator"
@@ -134,8 +134,8 @@ func (s *Scorer) rank(queries []answer.Request, out []answer.Ranked) (sent int64
 
 // distance returns a distance that a kernel wrote.
 func distance(d int32) int32 {
-	if d == reach.Unreached {
-		return reach.Column
+	if d == hop.Unreached {
+		return hop.Column
 	}
 	return d
 }

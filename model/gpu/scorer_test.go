@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/engine/inference"
@@ -114,7 +114,7 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 				return slices.ContainsFunc(q.Results, func(r answer.Result) bool { return r.Rank.Tied() })
 			})
 			unreached := slices.ContainsFunc(got.Queries, func(q answer.Ranked) bool {
-				return slices.ContainsFunc(q.Results, func(r answer.Result) bool { return r.Distance == reach.Column })
+				return slices.ContainsFunc(q.Results, func(r answer.Result) bool { return r.Distance == hop.Column })
 			})
 			if !tied || !unreached {
 				t.Errorf("ties: %t, entities that are not reached: %t; want both", tied, unreached)

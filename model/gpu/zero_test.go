@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/gpu/interpreter"
@@ -50,7 +50,7 @@ func scoreZero(t *testing.T, z *golden.Zero) {
 			t.Errorf("query %d: %v", i, err)
 		}
 		for v, want := range q.Distance {
-			if got := scored.Queries[i].Results[v].Distance; got != int32(want) && !(want < 0 && got == reach.Column) {
+			if got := scored.Queries[i].Results[v].Distance; got != int32(want) && !(want < 0 && got == hop.Column) {
 				t.Errorf("query %d: entity %d has distance %d, want %d", i, v, got, want)
 			}
 		}

@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 )
 
 // Searcher runs breadth-first searches over one graph. It reuses its lists and is not for concurrent
@@ -33,10 +33,10 @@ func NewSearcher(g *Graph) *Searcher {
 }
 
 // Search sets distances[o], for each of the V entities, to the fewest edges from source to o in the
-// graph of q, which need not be asked from there, or to reach.Unreached where that is more than hops.
+// graph of q, which need not be asked from there, or to hop.Unreached where that is more than hops.
 func (s *Searcher) Search(source int32, hops int, q Query, distances []uint8) {
 	for o := range distances {
-		distances[o] = reach.Unreached
+		distances[o] = hop.Unreached
 	}
 	distances[source] = 0
 	s.reached, s.unreached = append(s.reached[:0], source), s.unreached[:0]
@@ -59,7 +59,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, q Query, distances 
 		if q.Touches(u) {
 			for i, o := range neighbors {
 				// An edge is removed together with its inverse, the one that enters u.
-				if distances[o] == reach.Unreached && !s.graph.Removes(q, o, relations[i], u) {
+				if distances[o] == hop.Unreached && !s.graph.Removes(q, o, relations[i], u) {
 					distances[o] = distance
 					reached = append(reached, o)
 				}
@@ -85,7 +85,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, q Query, distances 
 func (s *Searcher) bottomUp(distance uint8, q Query, distances []uint8) {
 	if len(s.unreached) == 0 {
 		for o, known := range distances {
-			if known == reach.Unreached {
+			if known == hop.Unreached {
 				s.unreached = append(s.unreached, int32(o))
 			}
 		}
@@ -93,7 +93,7 @@ func (s *Searcher) bottomUp(distance uint8, q Query, distances []uint8) {
 	rest := s.unreached[:0]
 	for _, o := range s.unreached {
 		switch {
-		case distances[o] != reach.Unreached: // reached by a top-down step since
+		case distances[o] != hop.Unreached: // reached by a top-down step since
 		case s.adjoins(o, distance-1, q, distances):
 			distances[o] = distance
 			s.reached = append(s.reached, o)

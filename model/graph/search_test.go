@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 )
 
 // randomGraph returns a graph with loops, parallel relations and entities without edges.
@@ -29,15 +29,15 @@ func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *
 func relaxed(g *Graph, hops int, q Query) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {
-		distances[o] = reach.Unreached
+		distances[o] = hop.Unreached
 	}
 	distances[q.Source] = 0
-	for hop := 1; hop <= hops; hop++ {
+	for at := 1; at <= hops; at++ {
 		for o := range int32(g.Entities) {
 			senders, relations := g.In(o)
 			for i, u := range senders {
-				if int(distances[u]) == hop-1 && distances[o] == reach.Unreached && !g.Removes(q, u, relations[i], o) {
-					distances[o] = uint8(hop)
+				if int(distances[u]) == at-1 && distances[o] == hop.Unreached && !g.Removes(q, u, relations[i], o) {
+					distances[o] = uint8(at)
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
@@ -130,7 +130,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 // searchPlainly is a textbook breadth-first search.
 func searchPlainly(g *graph.Graph, source int32, hops uint8, distances []uint8, queue []int32) []int32 {
 	for o := range distances {
-		distances[o] = reach.Unreached
+		distances[o] = hop.Unreached
 	}
 	distances[source] = 0
 	queue = append(queue[:0], source)
@@ -141,7 +141,7 @@ func searchPlainly(g *graph.Graph, source int32, hops uint8, distances []uint8, 
 		}
 		neighbors, _ := g.In(u)
 		for _, o := range neighbors {
-			if distances[o] == reach.Unreached {
+			if distances[o] == hop.Unreached {
 				distances[o] = distances[u] + 1
 				queue = append(queue, o)
 			}

@@ -1,14 +1,14 @@
 package study
 
-import "tagnet/formats/reach"
+import "tagnet/formats/hop"
 
 // movement packs the distances of an entity in the whole graph and in a query's, four bits each. They
 // differ if and only if the entity moves.
 type movement uint8
 
-// unreached is the distance of an entity that is not reached: the low four bits of reach.Unreached,
+// unreached is the distance of an entity that is not reached: the low four bits of hop.Unreached,
 // beyond every other distance.
-const unreached = reach.Packed
+const unreached = hop.Packed
 
 // stay returns the movement of an entity that keeps its distance.
 func stay(distance uint8) movement { return movement(distance&15) * 17 }

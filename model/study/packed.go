@@ -21,7 +21,7 @@ func (s *Searcher) pack() {
 }
 
 // Packed returns the distances from the i-th source, 4 bits an entity as formats/workspace/tables packs them: the
-// even one of two entities in the low half of a byte, and reach.Packed for unreached. The slice is a view until
+// even one of two entities in the low half of a byte, and hop.Packed for unreached. The slice is a view until
 // the next search, and nil where distances are not gathered.
 func (s *Searcher) Packed(i int) []byte {
 	if !s.gather.Distances {

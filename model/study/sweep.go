@@ -17,7 +17,7 @@ type SweepParams struct {
 	Graph *graph.Graph
 	// Sources are searched from, and results delivered, in this order.
 	Sources []int32
-	// Hops is the largest distance, at most reach.Most.
+	// Hops is the largest distance, at most hop.Most.
 	Hops int
 	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
 	Kernel string
@@ -44,7 +44,7 @@ type Result struct {
 	entities int
 }
 
-// Distances returns the unpacked distances: hops to every entity, or reach.Unreached.
+// Distances returns the unpacked distances: hops to every entity, or hop.Unreached.
 func (r *Result) Distances() []uint8 {
 	if *r.unpacked == nil {
 		*r.unpacked = make([]uint8, r.entities)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 )
@@ -42,7 +42,7 @@ func (f *distributionFn) ProcessElement(ctx context.Context, _ int, written func
 		d.Queries += n
 		switch {
 		case i == f.Params.Hops+1:
-			d.ByDistance[reach.Key] = n
+			d.ByDistance[hop.Key] = n
 		case i > 0 || n > 0:
 			d.ByDistance[strconv.Itoa(i)] = n
 		}

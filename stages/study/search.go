@@ -28,7 +28,7 @@ type SearchParams struct {
 	// Split is the split whose queries count in the distribution. It also decides which graph is
 	// searched.
 	Split string
-	// Hops is the largest distance that is searched, at most reach.Most.
+	// Hops is the largest distance that is searched, at most hop.Most.
 	Hops int
 	// Threads is the most threads that search in a process; 0 is one per core.
 	Threads int

@@ -27,7 +27,7 @@ type Evaluation struct {
 	Distinct int64 `json:"distinct"`
 	// Messages is the number of messages that the propagations sent.
 	Messages int64 `json:"messages"`
-	// ByDirection has the keys Tail and Head, ByDistance "0", "1", ... and reach.Key, and ByRelation
+	// ByDirection has the keys Tail and Head, ByDistance "0", "1", ... and hop.Key, and ByRelation
 	// the names of base relations. Keys without queries are left out.
 	ByDirection map[string]Summary `json:"by_direction"`
 	ByDistance  map[string]Summary `json:"by_distance"`

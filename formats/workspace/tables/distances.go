@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 )
 
 // DistanceRow is the result of one search: the packed distances of all entities from a source.
@@ -48,10 +48,10 @@ type DistanceWriter struct {
 }
 
 // CreateDistances begins a table of distances over a number of entities, searched up to a number of
-// hops (1 to reach.Most). Commit or Abort ends it.
+// hops (1 to hop.Most). Commit or Abort ends it.
 func CreateDistances(ctx context.Context, url string, entities, hops int) (*DistanceWriter, error) {
-	if hops < 0 || hops > reach.Most {
-		return nil, fmt.Errorf("writing %s: distances up to %d hops do not fit into 4 bits; search at most %d hops", url, hops, reach.Most)
+	if hops < 0 || hops > hop.Most {
+		return nil, fmt.Errorf("writing %s: distances up to %d hops do not fit into 4 bits; search at most %d hops", url, hops, hop.Most)
 	}
 	if entities < 1 || entities > maxEntities {
 		return nil, fmt.Errorf("writing %s: a row has %d entities, want 1 to %d", url, entities, maxEntities)
@@ -67,7 +67,7 @@ func CreateDistances(ctx context.Context, url string, entities, hops int) (*Dist
 	return w, err
 }
 
-// Write appends the distances of a source to all entities, reach.Unreached among them. Sources must be
+// Write appends the distances of a source to all entities, hop.Unreached among them. Sources must be
 // in increasing order.
 func (w *DistanceWriter) Write(source int32, distances []uint8) error {
 	if len(distances) != w.entities {
@@ -147,7 +147,7 @@ func distanceSize(schema *arrow.Schema) (entities, hops int, err error) {
 		return 0, 0, damaged("it is about %q entities", text)
 	}
 	text, _ = metadata.GetValue(hopsKey)
-	if hops, err = strconv.Atoi(text); err != nil || hops < 0 || hops > reach.Most {
+	if hops, err = strconv.Atoi(text); err != nil || hops < 0 || hops > hop.Most {
 		return 0, 0, damaged("it was searched up to %q hops", text)
 	}
 	return entities, hops, nil

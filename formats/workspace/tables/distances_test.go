@@ -9,19 +9,19 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 )
 
 func TestPackLayout(t *testing.T) {
-	got := Pack([]uint8{0, 1, 14, reach.Unreached, 15, 200, 3})
+	got := Pack([]uint8{0, 1, 14, hop.Unreached, 15, 200, 3})
 	// Even entities are in the low half; with an odd number, the last half is unreached.
 	if want := []byte{0x10, 0xfe, 0xff, 0xf3}; !bytes.Equal(got, want) {
 		t.Errorf("packed to % x, want % x", got, want)
 	}
 	back := make([]uint8, 7)
 	Unpack(got, back)
-	if want := []uint8{0, 1, 14, reach.Unreached, reach.Unreached, reach.Unreached, 3}; !gocmp.Equal(back, want) {
+	if want := []uint8{0, 1, 14, hop.Unreached, hop.Unreached, hop.Unreached, 3}; !gocmp.Equal(back, want) {
 		t.Errorf("unpacked to %v, want %v", back, want)
 	}
 }
@@ -31,7 +31,7 @@ func TestUnpackInvertsPack(t *testing.T) {
 		distances := make([]uint8, n)
 		for i := range distances {
 			if distances[i] = uint8(i * 7 % 16); distances[i] == 15 {
-				distances[i] = reach.Unreached
+				distances[i] = hop.Unreached
 			}
 		}
 		back := bytes.Repeat([]byte{99}, n)

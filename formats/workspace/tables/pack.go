@@ -1,14 +1,14 @@
 package tables
 
-import "tagnet/formats/reach"
+import "tagnet/formats/hop"
 
 // Distances are packed into 4 bits per entity: entity 2i is in the low half of byte i, entity 2i+1 in
-// the high half. reach.Packed fills the last half if the number of entities is odd.
+// the high half. hop.Packed fills the last half if the number of entities is odd.
 
 // PackedLen returns the number of bytes of the packed distances of a number of entities.
 func PackedLen(entities int) int { return (entities + 1) / 2 }
 
-// Pack packs distances, one per entity. Distances above reach.Most become unreached.
+// Pack packs distances, one per entity. Distances above hop.Most become unreached.
 func Pack(distances []uint8) []byte {
 	packed := make([]byte, PackedLen(len(distances)))
 	PackInto(packed, distances)
@@ -19,10 +19,10 @@ func Pack(distances []uint8) []byte {
 func PackInto(packed []byte, distances []uint8) {
 	whole := len(distances) / 2
 	for i := range whole {
-		packed[i] = min(distances[2*i], reach.Packed) | min(distances[2*i+1], reach.Packed)<<4
+		packed[i] = min(distances[2*i], hop.Packed) | min(distances[2*i+1], hop.Packed)<<4
 	}
 	if len(distances)%2 == 1 {
-		packed[whole] = min(distances[2*whole], reach.Packed) | reach.Packed<<4
+		packed[whole] = min(distances[2*whole], hop.Packed) | hop.Packed<<4
 	}
 }
 
@@ -44,8 +44,8 @@ var unpacked = func() (pairs [256][2]uint8) {
 	for b := range pairs {
 		for half, value := range [2]int{b & 15, b >> 4} {
 			pairs[b][half] = uint8(value)
-			if value == reach.Packed {
-				pairs[b][half] = reach.Unreached
+			if value == hop.Packed {
+				pairs[b][half] = hop.Unreached
 			}
 		}
 	}

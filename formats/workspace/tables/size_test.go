@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 )
 
 // TestLongRowsAreSplit writes names that together exceed the limit of a batch.
@@ -63,7 +63,7 @@ func BenchmarkReadDistances(b *testing.B) {
 	distances := make([]uint8, entities)
 	for source := range int32(1000) {
 		for o := range distances {
-			distances[o] = reach.Unreached
+			distances[o] = hop.Unreached
 			if (int(source)+o*o)%31 == 0 {
 				distances[o] = uint8(o % 7)
 			}

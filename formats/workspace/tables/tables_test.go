@@ -12,7 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage/storagetest"
 )
 
@@ -242,7 +242,7 @@ func sampleDistances(n int) []DistanceRow {
 		for o := range distances {
 			distances[o] = uint8((i*31 + o*17) % 8)
 			if distances[o] == 7 {
-				distances[o] = reach.Unreached
+				distances[o] = hop.Unreached
 			}
 		}
 		rows = append(rows, DistanceRow{int32(2 * i), Pack(distances)})
@@ -402,7 +402,7 @@ func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := CreateDistances(ctx, url, 3, reach.Most+1); err == nil {
+	if _, err := CreateDistances(ctx, url, 3, hop.Most+1); err == nil {
 		t.Error("more hops than 4 bits hold were accepted")
 	}
 	if _, err := ReadNames(ctx, url, Entities); !errors.Is(err, fs.ErrNotExist) {

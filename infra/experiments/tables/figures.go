@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/study/chart"
 )
@@ -156,7 +156,7 @@ func (c datasetCounts) Shares() (shares []float64) {
 	for distance := range layers + 1 {
 		queries := c.Distances.ByDistance[fmt.Sprint(distance)]
 		if distance == layers {
-			queries += c.Distances.ByDistance[reach.Key]
+			queries += c.Distances.ByDistance[hop.Key]
 		}
 		shares = append(shares, float64(queries)/float64(c.Distances.Queries))
 	}

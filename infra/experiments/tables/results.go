@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/infra/internal/engine"
 )
 
@@ -92,7 +92,7 @@ type atDistance struct {
 
 // ByDistance returns the columns of answers 1 to 6 edges away, of all these, and beyond; nil if a result is too early to have them.
 func (p pair) ByDistance() (columns []atDistance) {
-	for _, names := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"0", "1", "2", "3", "4", "5", "6"}, {reach.Key}} {
+	for _, names := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"0", "1", "2", "3", "4", "5", "6"}, {hop.Key}} {
 		var c atDistance
 		c.Queries, c.Ours = p.Fixed.atDistances(names)
 		_, c.Theirs = p.Full.atDistances(names)

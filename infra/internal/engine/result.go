@@ -98,7 +98,7 @@ type Evaluation struct {
 	metrics.Summary
 	Distinct int64 `json:"distinct"`
 	Messages int64 `json:"messages"`
-	// ByDistance divides the queries by the edges from source to answer, "1" and so on, or reach.Key. The earliest results lack it.
+	// ByDistance divides the queries by the edges from source to answer, "1" and so on, or hop.Key. The earliest results lack it.
 	ByDistance map[string]Distance `json:"by_distance,omitempty"`
 }
 

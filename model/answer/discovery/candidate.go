@@ -16,7 +16,7 @@ type Candidate struct {
 	// Inverse is set if the fact was asked for its head: (Tail, ~Relation, ?).
 	Inverse bool
 	probability.Side
-	// Hops is the number of hops between the two entities, or reach.Column.
+	// Hops is the number of hops between the two entities, or hop.Column.
 	Hops int32
 }
 

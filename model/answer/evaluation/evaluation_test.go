@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/hop"
 	"tagnet/formats/names"
-	"tagnet/formats/reach"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
@@ -30,12 +30,12 @@ func someScores() []*answer.Scored {
 		{Messages: 5, Queries: []answer.Ranked{
 			{Query: graph.Query{Source: 0, Relation: 0}, Row: 2, Results: []answer.Result{
 				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
-				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: reach.Column},
+				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: hop.Column},
 			}, Best: []answer.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
 		}},
 		{Messages: 7, Queries: []answer.Ranked{
 			{Query: graph.Query{Source: 1, Relation: 2}, Row: 0, Results: []answer.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
-				Best: []answer.Candidate{{Entity: 2, Score: 0, Distance: reach.Column}}},
+				Best: []answer.Candidate{{Entity: 2, Score: 0, Distance: hop.Column}}},
 			{Query: graph.Query{Source: 2, Relation: 3}, Row: 1, Results: []answer.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
 		}},
 	}

@@ -1,7 +1,7 @@
 package evaluation
 
 import (
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
@@ -16,7 +16,7 @@ type Counts struct {
 
 func (c *Counts) add(r answer.Result) {
 	c.Ranks.Add(r.Rank)
-	if r.Distance == reach.Column {
+	if r.Distance == hop.Column {
 		c.Unreached++
 	}
 }
@@ -58,7 +58,7 @@ func (g *Gatherer) Add(s *answer.Scored, relations []string) {
 		for _, r := range q.Results {
 			g.All.add(r)
 			entry(g.ByDirection, direction).add(r)
-			entry(g.ByDistance, reach.KeyOf(r.Distance)).add(r)
+			entry(g.ByDistance, hop.KeyOf(r.Distance)).add(r)
 			entry(g.ByRelation, relation).add(r)
 		}
 	}

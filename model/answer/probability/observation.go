@@ -3,7 +3,7 @@ package probability
 import (
 	"math"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/strict"
 	"tagnet/model/graph"
 )
@@ -21,7 +21,7 @@ type Observation struct {
 	graph.Fact
 	// Tails is the side of (Head, Relation, ?), Heads the side of (Tail, ~Relation, ?).
 	Tails, Heads Side
-	// Hops is the least number of edges from head to tail without the fact, or reach.Column.
+	// Hops is the least number of edges from head to tail without the fact, or hop.Column.
 	Hops int32
 }
 
@@ -36,5 +36,5 @@ func (o *Observation) check() error {
 	return strict.First(
 		strict.Finite("score asking tails", float64(o.Tails.Score)), strict.Finite("score asking heads", float64(o.Heads.Score)),
 		strict.Between("rank asking tails", o.Tails.Rank, 1, math.MaxInt64), strict.Between("rank asking heads", o.Heads.Rank, 1, math.MaxInt64),
-		strict.Between("hops", o.Hops, reach.Column, math.MaxInt32))
+		strict.Between("hops", o.Hops, hop.Column, math.MaxInt32))
 }

@@ -1,7 +1,7 @@
 package propagation
 
 import (
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/graph"
 )
 
@@ -26,7 +26,7 @@ func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
 // searchedDistance is Propagator.Distance for policies that do not lay out a window.
 func (p *runner) searchedDistance(entity int32) (hops int, reached bool) {
 	distance := p.searched()[entity]
-	if distance == reach.Unreached {
+	if distance == hop.Unreached {
 		return 0, false
 	}
 	return int(distance), true

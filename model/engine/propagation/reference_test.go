@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
 	"tagnet/model/internal/spec"
@@ -277,7 +277,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		}
 	}
 	for _, distance := range want.Distances {
-		if distance != reach.Unreached {
+		if distance != hop.Unreached {
 			reached++
 		}
 	}

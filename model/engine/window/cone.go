@@ -1,7 +1,7 @@
 package window
 
 import (
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/graph"
 	"tagnet/model/parallel"
 )
@@ -27,7 +27,7 @@ func (c *cone) find(q graph.Query, hops, delta int, candidates []int32) {
 	// Of the entities at the last distance only candidates have needed states.
 	c.searcher.Search(q.Source, hops-1, q, c.distances)
 	for _, o := range candidates {
-		if c.distances[o] == reach.Unreached && c.adjoins(o, hops-1, q) {
+		if c.distances[o] == hop.Unreached && c.adjoins(o, hops-1, q) {
 			c.distances[o] = uint8(hops)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
 )
@@ -76,11 +76,11 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 	t.Helper()
 	reached := 0
 	for o, distance := range distances {
-		if distance != reach.Unreached {
+		if distance != hop.Unreached {
 			reached++
 		}
 		row := l.Row(int32(o))
-		if reached := row != kernel.NoRow; reached != (distance != reach.Unreached) || reached && l.Distance(row) != int(distance) {
+		if reached := row != kernel.NoRow; reached != (distance != hop.Unreached) || reached && l.Distance(row) != int(distance) {
 			t.Fatalf("entity %d is in row %d, want distance %d", o, row, distance)
 		}
 	}

@@ -11,7 +11,7 @@
 #define DEVICE static __device__ __forceinline__
 
 #define ALL 0xffffffffu // all lanes of a warp
-#define UNREACHED 255 // reach.Unreached
+#define UNREACHED 255 // hop.Unreached
 #define HEAVY 512     // entities of higher degree are computed by a block, others by a warp
 #define HEAVY_WARPS 8 // of that block
 

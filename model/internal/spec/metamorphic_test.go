@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/graph"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -90,7 +90,7 @@ func TestWideWindowIsFull(t *testing.T) {
 			window := newModel(t, g, c, p).Forward(Query{Query: graph.Query{Source: 4, Relation: 2}})
 			c.Policy = configuration.PolicyFull
 			full := newModel(t, g, c, p).Forward(Query{Query: graph.Query{Source: 4, Relation: 2}})
-			if !slices.Contains(window.Distances, reach.Unreached) || slices.Equal(window.Counts, full.Counts) {
+			if !slices.Contains(window.Distances, hop.Unreached) || slices.Equal(window.Counts, full.Counts) {
 				t.Fatal("everything is reached: the comparison says little")
 			}
 			for layer := range full.Hiddens {
@@ -210,7 +210,7 @@ func TestUnreachedShareOneScore(t *testing.T) {
 		pass := newModel(t, g, c, sampleParameters(c, g, 9)).Forward(Query{Query: graph.Query{Source: 4, Relation: 2}})
 		scores := map[float64]bool{}
 		for o, distance := range pass.Distances {
-			if distance == reach.Unreached {
+			if distance == hop.Unreached {
 				scores[pass.Scores[o]] = true
 			}
 		}

@@ -55,7 +55,7 @@ type Query struct {
 // entities, d of dimensions, T of layers.
 type Pass struct {
 	Query Query
-	// Distances has an entry per entity, reach.Unreached beyond T layers.
+	// Distances has an entry per entity, hop.Unreached beyond T layers.
 	Distances []uint8
 	// Hiddens are the states after t = 0..T layers, [T+1][V*d].
 	Hiddens [][]float64

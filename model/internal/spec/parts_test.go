@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/graph"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -97,9 +97,9 @@ func TestDistances(t *testing.T) {
 		query graph.Query
 		want  []uint8
 	}{
-		{3, graph.Query{}, []uint8{0, 1, 1, 2, 3, reach.Unreached}},
-		{2, graph.Query{}, []uint8{0, 1, 1, 2, reach.Unreached, reach.Unreached}},
-		{9, without(graph.Fact{Head: 2, Tail: 0}, false), []uint8{0, 1, 2, 3, 4, reach.Unreached}},
+		{3, graph.Query{}, []uint8{0, 1, 1, 2, 3, hop.Unreached}},
+		{2, graph.Query{}, []uint8{0, 1, 1, 2, hop.Unreached, hop.Unreached}},
+		{9, without(graph.Fact{Head: 2, Tail: 0}, false), []uint8{0, 1, 2, 3, 4, hop.Unreached}},
 	} {
 		if got := Distances(g, 0, test.hops, test.query); !slices.Equal(got, test.want) {
 			t.Errorf("%d hops, %+v: %v, want %v", test.hops, test.query, got, test.want)

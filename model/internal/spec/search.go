@@ -1,12 +1,12 @@
 package spec
 
 import (
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/graph"
 )
 
 // Distances returns the fewest edges from an entity to every other in the graph of a query, or
-// reach.Unreached beyond a number of hops.
+// hop.Unreached beyond a number of hops.
 func Distances(g *graph.Graph, source int32, hops int, q graph.Query) []uint8 {
 	return distances(g, source, hops, q, nil)
 }
@@ -15,18 +15,18 @@ func Distances(g *graph.Graph, source int32, hops int, q graph.Query) []uint8 {
 func distances(g *graph.Graph, source int32, hops int, q graph.Query, inside []bool) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {
-		distances[o] = reach.Unreached
+		distances[o] = hop.Unreached
 	}
 	distances[source] = 0
-	for hop := 1; hop <= hops; hop++ {
+	for at := 1; at <= hops; at++ {
 		for o := range distances {
-			if distances[o] != reach.Unreached || inside != nil && !inside[o] {
+			if distances[o] != hop.Unreached || inside != nil && !inside[o] {
 				continue
 			}
 			senders, relations := g.In(int32(o))
 			for i, u := range senders {
-				if int(distances[u]) == hop-1 && !g.Removes(q, u, relations[i], int32(o)) {
-					distances[o] = uint8(hop)
+				if int(distances[u]) == at-1 && !g.Removes(q, u, relations[i], int32(o)) {
+					distances[o] = uint8(at)
 				}
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 )
 
 // edge is an in-edge of an entity that the context determines.
@@ -69,9 +69,9 @@ func (p *Pass) admits(u, o int32) bool {
 	return p.distance(u) < p.distance(o)+c.Delta
 }
 
-// distance returns the distance of o from the source. reach.Unreached is farther than all others.
+// distance returns the distance of o from the source. hop.Unreached is farther than all others.
 func (p *Pass) distance(o int32) int {
-	if p.Distances[o] == reach.Unreached {
+	if p.Distances[o] == hop.Unreached {
 		return math.MaxInt - math.MaxInt32 // so that a delta can be added
 	}
 	return int(p.Distances[o])

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
 	"tagnet/model/weights/parameters"
@@ -23,7 +23,7 @@ func TestGoldenRelationsFromAGraph(t *testing.T) {
 			for i, q := range z.Queries {
 				pass := m.Forward(spec.Query{Query: q.Query})
 				for o, want := range q.Distance {
-					if got := pass.Distances[o]; got != uint8(want) && !(want < 0 && got == reach.Unreached) {
+					if got := pass.Distances[o]; got != uint8(want) && !(want < 0 && got == hop.Unreached) {
 						t.Errorf("query %d: the distance of %d is %d, want %d", i, o, got, want)
 					}
 				}

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 )
 
 // The values of the fields that are choices. They are written to disk.
@@ -290,7 +290,7 @@ func shown(value any) string {
 }
 
 // MaxLayers bounds Layers: tables store distances in 4 bits.
-const MaxLayers = reach.Most
+const MaxLayers = hop.Most
 
 // MaxAnswers bounds AnswersPerQuery, so that the gradients of all candidates of a query take a few megabytes.
 const MaxAnswers = 256

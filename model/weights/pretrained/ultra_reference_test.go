@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/model/engine/inference"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
@@ -58,7 +58,7 @@ func compareScores(t *testing.T, w *inference.Worker, m *spec.Model, g *graph.Gr
 	}
 	what, want := fmt.Sprintf("%d entities, %d edges, %+v", g.Entities, g.Edges(), q), m.Forward(q)
 	for o, distance := range want.Distances {
-		if hops, reached := w.Distance(int32(o)); reached != (distance != reach.Unreached) || reached && hops != int(distance) {
+		if hops, reached := w.Distance(int32(o)); reached != (distance != hop.Unreached) || reached && hops != int(distance) {
 			t.Errorf("%s: distance to %d is %d, %v, want %d", what, o, hops, reached, distance)
 		}
 	}

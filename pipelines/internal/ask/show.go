@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
@@ -120,7 +120,7 @@ func (a *asking) probability(p *float64) string {
 // hopsAndKnown returns the last notes beside an answer.
 func hopsAndKnown(hops int32, known bool) (text string) {
 	switch hops {
-	case reach.Column:
+	case hop.Column:
 		text = "  unreached"
 	case 1:
 		text = "  1 hop"

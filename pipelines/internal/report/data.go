@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study/chart"
@@ -86,7 +86,7 @@ func farthest(splits []counts.Distribution) []string {
 			sum[name] += n
 		}
 	}
-	names := reach.Keys(sum)
+	names := hop.Keys(sum)
 	for len(names) > 1 && sum[names[len(names)-1]] == 0 {
 		names = names[:len(names)-1]
 	}
@@ -161,7 +161,7 @@ func splitColor(split string) int {
 
 // shortDistance returns a label for a distance in a figure.
 func shortDistance(name string) string {
-	if name == reach.Key {
+	if name == hop.Key {
 		return "beyond"
 	}
 	return name

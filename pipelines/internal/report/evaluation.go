@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/study/chart"
@@ -117,7 +117,7 @@ func (e *evidence) composeEvaluation() section {
 	if v.ranks != nil {
 		s.Figures = append(s.Figures, v.rankFigure())
 	}
-	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", reach.Keys(v.ByDistance), v.ByDistance)
+	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", hop.Keys(v.ByDistance), v.ByDistance)
 	distances.Folded = true
 	s.Tables = slices.Concat([]table{v.besideTable()}, e.protocolTables(), v.relationTables(), []table{distances})
 	s.Tables = slices.DeleteFunc(s.Tables, func(t table) bool { return len(t.Rows) == 0 })
@@ -296,7 +296,7 @@ func (v evaluation) relationTables() []table {
 // distanceFigure draws MRR by distance.
 func (v evaluation) distanceFigure(unreachedDiffer bool) figure {
 	c := chart.Bars{Label: "edges", X: chart.Axis{Label: "MRR", Most: 1}, Format: metric, Series: []chart.Key{{Name: "MRR"}}}
-	for _, name := range reach.Keys(v.ByDistance) {
+	for _, name := range hop.Keys(v.ByDistance) {
 		group := v.ByDistance[name]
 		c.Rows = append(c.Rows, chart.Row{Name: shortDistance(name), Bars: []chart.Bar{queriesBar(group.Pessimistic.MRR, group.Queries)}})
 	}

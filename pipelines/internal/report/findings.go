@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/weights/configuration"
@@ -80,7 +80,7 @@ func (e *evidence) outOfReach(v evaluation) string {
 	if v.of.Reach > 0 {
 		within += " and the " + plural(int64(v.of.Reach), "entity", "entities") + " of a query's reach"
 	}
-	unreached := v.ByDistance[reach.Key]
+	unreached := v.ByDistance[hop.Key]
 	hits := (v.Pessimistic.Hits10*float64(v.Queries) - unreached.Pessimistic.Hits10*float64(unreached.Queries)) / float64(v.Queries-v.Unreached)
 	return fmt.Sprintf("%s of the answers (%s of %s) cannot be found, since no message reaches them%s; of the others %s are among the first ten.%s",
 		percent(share), count(v.Unreached), count(v.Queries), within, percent(hits), e.moreLayers(v))
@@ -112,8 +112,8 @@ func (e *evidence) moreLayers(v evaluation) string {
 // farAs returns the distance within which 99% of a split's reached answers are, and how far was searched.
 func farAs(d counts.Distribution) (distance, searched int) {
 	beyond := int64(0)
-	for _, key := range slices.Backward(reach.Keys(d.ByDistance)) {
-		if key == reach.Key {
+	for _, key := range slices.Backward(hop.Keys(d.ByDistance)) {
+		if key == hop.Key {
 			continue
 		}
 		distance, _ = strconv.Atoi(key) // 0 for what is no distance
@@ -156,7 +156,7 @@ func (v evaluation) tiesMatter(unreachedDiffer bool) string {
 		return ""
 	}
 	sentence := fmt.Sprintf("%s of the answers have exactly the score of another entity, so that the MRR depends on how ties count: %s pessimistic, %s optimistic.", percent(v.Tied), metric(low), metric(high))
-	if u := v.ByDistance[reach.Key]; !unreachedDiffer && u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
+	if u := v.ByDistance[hop.Key]; !unreachedDiffer && u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
 		sentence += " Most of these answers are unreached ones, which all have one score."
 	}
 	return sentence

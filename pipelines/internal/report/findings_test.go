@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
@@ -43,7 +43,7 @@ func evaluationOf(rows []parquet.Ranking) evaluation {
 	for _, r := range rows {
 		distance := fmt.Sprint(r.Distance)
 		if r.Distance < 0 {
-			distance = reach.Key
+			distance = hop.Key
 		}
 		add("", r)
 		add(r.Direction, r)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
@@ -56,8 +56,8 @@ type distancesRecorded struct {
 
 // check returns an error of use for values that are out of range.
 func (f *distancesFlags) check() error {
-	if f.hops < 1 || f.hops > reach.Most {
-		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", reach.Most))
+	if f.hops < 1 || f.hops > hop.Most {
+		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", hop.Most))
 	}
 	if err := command.CheckKernel(f.kernel); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (f *distancesFlags) finish(ctx context.Context, e *command.Environment, mad
 	for hops := range f.hops + 1 {
 		show(e, fmt.Sprint(hops), d, hops > 0)
 	}
-	show(e, reach.Key, d, true)
+	show(e, hop.Key, d, true)
 	if f.split == "train" {
 		e.Say("  (training removes each query's own edge, which makes its answer farther)")
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
 	modelgraph "tagnet/model/graph"
@@ -92,7 +92,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 		}
 		for _, q := range ofSource {
 			at := fmt.Sprint(want[q.Answer])
-			if want[q.Answer] == reach.Unreached {
+			if want[q.Answer] == hop.Unreached {
 				at = "unreached"
 			}
 			byDistance[at]++

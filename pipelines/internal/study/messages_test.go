@@ -12,7 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/parquet"
@@ -60,7 +60,7 @@ func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string
 				}
 				for layer := 1; layer <= layers; layer++ {
 					at, from := int(distances[o]), int(distances[u])
-					kept := layer-delta <= at && at <= layer && from < at+delta && from != reach.Unreached
+					kept := layer-delta <= at && at <= layer && from < at+delta && from != hop.Unreached
 					c.NBFNet++
 					switch empty := from > layer-1; {
 					case kept && empty:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/reach"
+	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
@@ -109,7 +109,7 @@ func wantWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, r
 				at, from := distances[o], distances[u]
 				for layer := 1; layer <= layers; layer++ {
 					c.NBFNet++
-					kept := at != outside && layer-delta <= at && at <= layer && from < at+delta && from < reach.Unreached
+					kept := at != outside && layer-delta <= at && at <= layer && from < at+delta && from < hop.Unreached
 					switch empty := at == outside || from > layer-1; {
 					case kept:
 						c.Kept++
@@ -129,7 +129,7 @@ func wantWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, r
 }
 
 // outside is the distance of an entity that is not in the part.
-const outside = reach.Unreached + 1
+const outside = hop.Unreached + 1
 
 // within returns the distances in a query's part, of all entities.
 func within(g *modelgraph.Graph, q modelgraph.Query, hops, most int) []int {

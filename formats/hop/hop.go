@@ -1,5 +1,5 @@
-// Package reach has the values that mark an entity as unreached by a search, in place of its distance: one in memory and one for each format.
-package reach
+// Package hop has the marks of an entity that a search does not reach, in place of its distance in hops: one in memory and one for each format.
+package hop
 
 import (
 	"cmp"
