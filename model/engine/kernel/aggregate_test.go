@@ -123,7 +123,7 @@ func TestAggregateEveryDim(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		for dim := 1; dim <= 300; dim++ {
-			message, reduction := Message(rng.IntN(3)), Reduction(rng.IntN(4))
+			message, reduction := Message(rng.IntN(len(messages))), Reduction(rng.IntN(len(reductions)))
 			if dim%16 == 0 {
 				message, reduction = DistMult, PNA
 			}

@@ -8,6 +8,7 @@ import "tagnet/model/parallel"
 type EdgeAggregator struct {
 	level, slope         []float32 // a member m has the gradient level + slope m, ..
 	byMaximum, byMinimum []float32 // .. and these where it attains an extreme
+	extremes             bool      // whether the reduction has extremes
 	maximum, minimum     []float32
 	tiesMax, tiesMin     []float32 // number of members that attain them
 	messages             []float32 // of the receiver, [senders, dim]
@@ -52,6 +53,7 @@ func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []flo
 	clear(a.byMaximum)
 	clear(a.byMinimum)
 	// A member m has the gradient level + slope m, plus the gradients of extremes that it attains.
+	a.extremes = false
 	switch r.Reduction {
 	case Sum:
 		copy(a.level, gradient[d:2*d])
@@ -76,6 +78,7 @@ func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []flo
 // attain them.
 func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 	d := r.Dim
+	a.extremes = true
 	if r.Initial == nil {
 		clear(a.maximum)
 		clear(a.minimum)
@@ -137,13 +140,12 @@ func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 func (a *EdgeAggregator) scatter(r *Receivers, row int32, states []float32, visit func(row, sender int32, value float32)) {
 	d := r.Dim
 	begin, end := r.Senders.Range(row, r.Kinds)
-	extremes := r.Reduction == Max || r.Reduction == PNA
 	for e := begin; e < end; e++ {
 		message := a.messages[int(e-begin)*d:][:d]
 		value := float32(0)
 		for j, m := range message {
 			gradient := a.level[j] + a.slope[j]*m
-			if extremes {
+			if a.extremes {
 				if m == a.maximum[j] {
 					gradient += a.byMaximum[j]
 				}

@@ -109,7 +109,7 @@ func (r *Receivers) start(lane int, row []float32) messageSet {
 func (r *Receivers) gather(s *messageSet, lane int, scratch []float32, o int32) {
 	d := r.laneDim()
 	begin, end := r.Senders.Range(o, r.Kinds)
-	onlySum := r.Message == DistMult && s.high == nil
+	onlySum := r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean)
 	for e := begin; e < end; e++ {
 		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*r.Dim+lane, int(r.Senders.Relations[e])*r.Dim+lane
 		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]

@@ -11,18 +11,27 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
+// choices returns the values of a hyperparameter.
+func choices(name string) []string {
+	f, _ := configuration.FieldNamed(name)
+	return f.Choices()
+}
+
 // TestGradientAgainstDifferences compares every tensor's gradient, along a random direction,
 // with the central difference, for every aggregate, message function and policy.
 func TestGradientAgainstDifferences(t *testing.T) {
 	t.Parallel()
 	i := 0
-	for _, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
-		for _, kind := range []string{configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE} {
-			for _, policy := range []string{configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar} {
+	for _, aggregate := range choices("aggregate") {
+		for _, kind := range choices("message") {
+			for _, policy := range choices("policy") {
 				c := small()
 				c.Aggregate, c.Message, c.Policy = aggregate, kind, policy
 				// The other options alternate, so that each is combined with each of these.
-				c.Dependent, c.Bias, c.DegreeMessages = i%2 == 0, i/4%2 == 0, !c.Prioritized() && i%3 < 2
+				c.Dependent, c.Bias, c.DegreeMessages = i%2 == 0, i/4%2 == 0, i%3 < 2
+				if c.Validate() != nil {
+					c.DegreeMessages = false
+				}
 				differentiate(t, fmt.Sprintf("%s %s %s", aggregate, kind, policy), c, uint64(i), i%2 == 1)
 				i++
 			}
@@ -41,10 +50,10 @@ func TestGradientAgainstDifferences(t *testing.T) {
 // TestGradientOfRelationsFromAGraph does so where relations are states of a propagation between them.
 func TestGradientOfRelationsFromAGraph(t *testing.T) {
 	t.Parallel()
-	for i, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
+	for i, aggregate := range choices("aggregate") {
 		c := small()
 		c.Relations, c.RelationLayers, c.Aggregate = configuration.RelationsGraph, 1+i, aggregate
-		c.Policy = []string{configuration.PolicyWindow, configuration.PolicyFull}[i/2]
+		c.Policy = []string{configuration.PolicyWindow, configuration.PolicyFull}[i/2%2]
 		if i == 1 {
 			c.DeltaMode, c.Attention = configuration.DeltaSpecific, configuration.AttentionShared
 		}

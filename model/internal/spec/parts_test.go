@@ -47,7 +47,7 @@ func TestScalers(t *testing.T) {
 func TestCopiesAreMembers(t *testing.T) {
 	t.Parallel()
 	a, b := []float64{.5, -2}, []float64{1.5, 1}
-	for _, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
+	for _, aggregate := range choices("aggregate") {
 		r := newReduction(aggregate, 4, 1)
 		once, thrice := []member{{a, 1}, {b, 3}}, []member{{a, 1}, {b, 1}, {b, 1}, {b, 1}}
 		update := r.apply(once)
