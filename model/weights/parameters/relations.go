@@ -1,11 +1,16 @@
 package parameters
 
-import "strings"
+import "tagnet/model/weights/configuration"
 
-// OfRelations reports whether a tensor has a block of equal size for each relation: base relations by id, then their
-// inverses.
-func OfRelations(name string) bool {
-	return name == "query.weight" || strings.Contains(name, ".relation.") || strings.Contains(name, ".relation_linear.")
+// OfRelations reports for each tensor of a configuration's layout whether it has a block of equal size for each relation, base relations
+// by id, then their inverses: whether its size depends on the number of relations.
+func OfRelations(c configuration.Configuration) []bool {
+	few, more := Layout(c, 2), Layout(c, 4)
+	of := make([]bool, len(few))
+	for i := range few {
+		of[i] = few[i].Size() != more[i].Size()
+	}
+	return of
 }
 
 // MatchRelations finds the base relations of a graph among those that weights were trained with, by their names, which are

@@ -173,8 +173,9 @@ func TestRelationsAreMatchedByName(t *testing.T) {
 	}
 	relations := slices.Clone(r.Vocabulary.Relations)
 	slices.Reverse(relations)
+	of := parameters.OfRelations(r.Configuration)
 	for i, tensor := range weights {
-		if !parameters.OfRelations(tensor.Name) {
+		if !of[i] {
 			continue
 		}
 		n := len(relations)
