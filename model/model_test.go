@@ -217,6 +217,19 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+func TestWithReach(t *testing.T) {
+	t.Parallel()
+	for _, reach := range []int{0, 3} {
+		m, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, filepath.Join(saved(t), "best"), model.WithReach(reach))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Configuration().Reach; got != reach {
+			t.Errorf("the model has reach %d, want %d", got, reach)
+		}
+	}
+}
+
 func TestSaveRefusesLoadedModels(t *testing.T) {
 	t.Parallel()
 	m, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, filepath.Join(saved(t), "best"))
