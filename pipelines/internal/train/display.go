@@ -105,7 +105,11 @@ func doubt(best checkpoint.Record) string {
 	case e.Diverged():
 		return diverged(e, best.Configuration.LearningRate)
 	case e.Valid.AtChance():
-		return fmt.Sprintf("this MRR is not clearly above %.4f, that of random scores: try a --learning_rate below %g, or more --epochs; or the validation facts do not follow from the training facts", e.Valid.Chance.MRR, best.Configuration.LearningRate)
+		help := "the validation facts are too few to tell, or do not follow from the training facts"
+		if e.Loss > 0.9*metrics.EqualScores { // it learned little of the training facts, too
+			help = fmt.Sprintf("try a --learning_rate below %g, or more --epochs", best.Configuration.LearningRate)
+		}
+		return fmt.Sprintf("this MRR is not clearly above %.4f, that of random scores: %s", e.Valid.Chance.MRR, help)
 	}
 	return ""
 }

@@ -48,9 +48,15 @@ func TestValidationAtChance(t *testing.T) {
 		valid += fmt.Sprintf("e%03d\tnext\te%03d\n", i, (i*i+i/2+17)%40)
 	}
 	files["valid.txt"] = valid
-	out := pipelinetest.Succeed(t, Pipeline(), small(prepared(t, pipelinetest.Dataset(t, files)))...)
-	if !strings.Contains(out, "this MRR is not clearly above 0.1") {
-		t.Error(out)
+	w := prepared(t, pipelinetest.Dataset(t, files))
+	for rate, want := range map[string]string{
+		"0.05":   "the validation facts are too few to tell, or do not follow from the training facts\n",
+		"0.0001": "try a --learning_rate below 0.0001, or more --epochs\n",
+	} {
+		out := pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate", rate, "--force")...)
+		if !strings.Contains(out, "this MRR is not clearly above 0.1") || !strings.Contains(out, "that of random scores: "+want) {
+			t.Errorf("learning rate %s: no %q in %s", rate, want, out)
+		}
 	}
 }
 
