@@ -197,8 +197,12 @@ func (m *Model) WriteProbabilities(ctx context.Context, folder string) error {
 	return storage.WriteFile(ctx, storage.Join(folder, m.ProbabilitiesFile()), text)
 }
 
-// regressionSeconds is about how many seconds of a core an observation takes after all are made.
-const regressionSeconds = 45e-6
+const (
+	// regressionSeconds is about how many seconds of a core an observation takes after all are made, at least.
+	regressionSeconds = 45e-6
+	// leastRegression is the number of observations whose regression says how long one takes.
+	leastRegression = 500
+)
 
 // FitSeconds returns about how many seconds Fit takes, by a part of it that takes about a time. The weights may be any.
 func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, error) {
@@ -208,13 +212,20 @@ func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, e
 	}
 	for parts := max(1, int(s.Work()/64)); ; parts = max(1, parts/4) {
 		began, queries := time.Now(), 0
-		if _, _, err := m.ObserveSample(ctx, s, parts/2, parts, func(n int) { queries += n }); err != nil {
+		labeled, unlabeled, err := m.ObserveSample(ctx, s, parts/2, parts, func(n int) { queries += n })
+		if err != nil {
 			return 0, err
 		}
 		// The whole fit answers fewer queries than its parts do one by one: equal ones are answered once.
 		if took := time.Since(began); parts == 1 || took > about/4 {
-			size := m.size()
-			return took.Seconds()/float64(max(1, queries))*float64(size.Propagations(s.Sample)) + regressionSeconds*float64(size.Observed(s.Sample)), nil
+			size, regression := m.size(), regressionSeconds
+			if n := len(labeled) + len(unlabeled); n >= leastRegression { // a loaded machine is slower
+				began = time.Now()
+				if _, err := probability.Fit(m.surroundings(), s.Sample, labeled, unlabeled); err == nil {
+					regression = max(regression, time.Since(began).Seconds()/float64(n))
+				}
+			}
+			return took.Seconds()/float64(max(1, queries))*float64(size.Propagations(s.Sample)) + regression*float64(size.Observed(s.Sample)), nil
 		}
 	}
 }

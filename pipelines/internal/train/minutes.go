@@ -304,7 +304,7 @@ func (f *flags) extend(ctx context.Context, e *command.Environment, records []ch
 		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it: give %.2g or more",
 			f.minutes, f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes())
 	}
-	e.Say("%g minutes, until %s: %d more epochs", f.minutes, deadline.Format(time.TimeOnly), more)
+	e.Say("--minutes %g, until %s: %d more epochs", f.minutes, deadline.Format(time.TimeOnly), more)
 	return e.Flags.Set("epochs", strconv.Itoa(done+more))
 }
 
@@ -338,7 +338,7 @@ func (c *candidate) apply(e *command.Environment) error {
 
 // say prints the choice, why, and until when.
 func (c *candidate) say(e *command.Environment, minutes float64, deadline time.Time) {
-	e.Say("%g minutes, until %s: %s queries at %.0f a second, then %s to fit probabilities", minutes, deadline.Format(time.TimeOnly),
+	e.Say("--minutes %g, until %s: %s queries at %.0f a second, then %s to fit probabilities", minutes, deadline.Format(time.TimeOnly),
 		progress.Count(c.timetable.Queries), 1/c.speed.Query, progress.Duration(time.Duration(c.fit)*time.Second))
 	if c.choice != "" {
 		e.Say("chosen: %s, the best after so many queries on the graphs that are most like this one, %s", c.choice, strings.Join(c.alike, " and "))

@@ -23,7 +23,7 @@ func TestMinutes(t *testing.T) {
 	if found == nil {
 		t.Fatalf("no flags in\n%s", out)
 	}
-	for _, want := range []string{"5 minutes, until ", "--dim 4 --epochs ", "best: epoch "} {
+	for _, want := range []string{"--minutes 5, until ", "--dim 4 --epochs ", "best: epoch "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
