@@ -133,14 +133,20 @@ func TestCrowded(t *testing.T) {
 	if f := read[failure](t, got); got.status != 503 || got.header.Get("Retry-After") != "1" || !strings.HasPrefix(f.Text, "448 connections have requests") {
 		t.Errorf("%+v", got)
 	}
+	refusedBeforeItsBody(t, address, "/answer", 503)
+}
+
+// refusedBeforeItsBody sends a request without its body, and checks the status of the response.
+func refusedBeforeItsBody(t *testing.T, address, path string, want int) {
+	t.Helper()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer connection.Close()
 	connection.SetDeadline(time.Now().Add(5 * time.Second)) // httptest's server has no limit
-	fmt.Fprint(connection, "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-	if text, err := io.ReadAll(connection); !strings.HasPrefix(string(text), "HTTP/1.1 503") {
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", path)
+	if text, err := io.ReadAll(connection); !strings.HasPrefix(string(text), fmt.Sprintf("HTTP/1.1 %d", want)) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -149,16 +155,7 @@ func TestCrowded(t *testing.T) {
 func TestRefusedBody(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	connection, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	connection.SetDeadline(time.Now().Add(5 * time.Second)) // httptest's server has no limit
-	fmt.Fprint(connection, "POST /entities HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-	if text, err := io.ReadAll(connection); !strings.HasPrefix(string(text), "HTTP/1.1 405") {
-		t.Errorf("%q, %v", text, err)
-	}
+	refusedBeforeItsBody(t, address, "/entities", 405)
 }
 
 // TestKeepsConnections has refused requests on a connection that stays open, one with a body that has arrived.
