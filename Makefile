@@ -152,7 +152,8 @@ current: ## fail if the committed kernels, PTX, or the pages of results differ f
 	$(GO) run ./infra/ptx --check --local --kernels model/gpu/interpreter/testdata
 	$(GO) run ./infra/experiments/tables --check
 
-# go-licenses cannot be installed by its version where only a proxy is reached, so a module of its own names it.
+# go-licenses cannot be installed by its version where only a proxy is reached, so a module of its own names it. It knows Go's own
+# packages by the folder that -trimpath leaves out.
 .PHONY: licenses
 licenses: $(BIN)/go-licenses ## rewrite THIRD_PARTY_LICENSES, the licenses of what the programs link
 	$(GO) run ./infra/licenses --tool $(abspath $(BIN))/go-licenses
@@ -162,7 +163,7 @@ licenses-check: $(BIN)/go-licenses ## fail if it is not current, or a program li
 	$(GO) run ./infra/licenses --tool $(abspath $(BIN))/go-licenses --check
 
 $(BIN)/go-licenses: infra/licenses/tool/go.mod
-	$(GO) build -C infra/licenses/tool -o $(abspath $(BIN))/go-licenses github.com/google/go-licenses/v2
+	$(GO) build -C infra/licenses/tool -trimpath=false -o $(abspath $(BIN))/go-licenses github.com/google/go-licenses/v2
 
 # -e leaves out those whose versions the proxy does not list.
 .PHONY: outdated
