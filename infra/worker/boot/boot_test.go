@@ -65,7 +65,9 @@ func work() {
 		fmt.Fprintln(os.Stderr, "panic: the worker's last words")
 		os.Exit(3)
 	}
-	select {}
+	for { // not select {}: a program without C ends where all goroutines wait for ever
+		time.Sleep(time.Minute)
+	}
 }
 
 // runner is what a runner serves to a worker's boot program.
