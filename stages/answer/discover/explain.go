@@ -15,7 +15,6 @@ import (
 	"tagnet/model/budget"
 	modelgraph "tagnet/model/graph"
 	stage "tagnet/stages/answer"
-	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
 )
 
@@ -33,7 +32,7 @@ func explain(s beam.Scope, p ListParams, selected beam.PCollection) beam.PCollec
 	return beam.ParDo(s, &textFn{Params: p}, beam.Combine(s, sum, beam.ParDo(s, &explainFn{Params: p}, ranges)))
 }
 
-// factRange begins an element: it is followed by the modelgraph.Query of each fact.
+// factRange begins an element: it is followed by the facts.
 type factRange struct {
 	// Number of Of is the part of explanations, From the number of facts before the range.
 	Number, Of int32
@@ -44,17 +43,11 @@ type cutListFn struct{ Params ListParams }
 
 // ProcessElement writes the list, and emits its ranges.
 func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Selected) bool, emit func([]byte)) error {
-	loaded, err := preprocess.Load(ctx, f.Params.Model.Graph, f.Params.Model.Without...)
-	if err != nil {
-		return err
-	}
-	base := int32(len(loaded.Relations))
 	number := int64(0)
-	var queries []modelgraph.Query // of what is not emitted
+	var facts []modelgraph.Fact // that are not emitted
 	return f.Params.write(ctx, selected, func(from, listed int64, entries []discovery.Entry) error {
 		for i := range entries {
-			tail, _ := entries[i].Fact.Queries(base)
-			queries = append(queries, tail)
+			facts = append(facts, entries[i].Fact)
 		}
 		of := Explained(listed, f.Params.Model.Paths)
 		for ; number < of && (number+1)*listed/of <= from+int64(len(entries)); number++ {
@@ -62,13 +55,13 @@ func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Se
 			var element bytes.Buffer
 			err := binary.Write(&element, binary.LittleEndian, factRange{int32(number), int32(of), before})
 			if err == nil {
-				err = binary.Write(&element, binary.LittleEndian, queries[:n])
+				err = binary.Write(&element, binary.LittleEndian, facts[:n])
 			}
 			if err != nil {
 				return err
 			}
 			emit(element.Bytes())
-			queries = queries[n:]
+			facts = facts[n:]
 		}
 		return nil
 	})
@@ -93,13 +86,13 @@ func (f *explainFn) ProcessElement(ctx context.Context, element []byte, emit fun
 	if err := binary.Read(read, binary.LittleEndian, &r); err != nil {
 		return err
 	}
-	queries := make([]modelgraph.Query, read.Len()/binary.Size(modelgraph.Query{}))
-	if err := binary.Read(read, binary.LittleEndian, queries); err != nil {
+	facts := make([]modelgraph.Fact, read.Len()/binary.Size(modelgraph.Fact{}))
+	if err := binary.Read(read, binary.LittleEndian, facts); err != nil {
 		return err
 	}
-	answers := make([]evaluation.Explained, len(queries))
-	for i, q := range queries {
-		answers[i] = evaluation.Explained{Number: r.From + int64(i) + 1, Query: q}
+	answers := make([]evaluation.Explained, len(facts))
+	for i, f := range facts {
+		answers[i] = evaluation.Explained{Number: r.From + int64(i) + 1, Query: modelgraph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}}
 	}
 	if err := stage.Explain(ctx, f.Params.Model, f.Params.Folder, int(r.Number), int(r.Of), answers); err != nil {
 		return err
