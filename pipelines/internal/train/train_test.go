@@ -440,11 +440,7 @@ func TestLossThatIsNotFinite(t *testing.T) {
 
 // Where every entity answers, the learning rate is not to blame.
 func TestNothingIsLeftAsANegative(t *testing.T) {
-	folder := t.TempDir()
-	for file, lines := range map[string]string{"train.txt": "a\tr\tb\na\tr\ta\n", "valid.txt": "b\tr\ta\n", "test.txt": "b\tr\tb\n"} {
-		pipelinetest.Write(t, filepath.Join(folder, file), lines)
-	}
-	w := prepared(t, folder)
+	w := prepared(t, pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\na\tr\ta\nb\tr\ta\nb\tr\tb\n"}))
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w)...)
 	if code != 1 || !strings.Contains(stderr, `set "strict_negatives": false in a file of --preset`) || strings.Contains(stderr, "learning_rate") {
 		t.Errorf("%d, %q", code, stderr)
